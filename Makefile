@@ -49,6 +49,7 @@ check: $(READY)
 	$(BIN)/python scripts/generate_opening.py --check
 	$(BIN)/python scripts/generate_reference.py --check
 	PYTHONPATH=tests $(BIN)/python scripts/generate_refusals.py --check
+	PYTHONPATH=tests $(BIN)/python scripts/generate_requirements.py --check
 	$(BIN)/python scripts/generate_nodes.py --check
 	$(BIN)/python scripts/check_docs.py
 
@@ -63,6 +64,7 @@ generate: $(READY)
 	$(BIN)/python scripts/generate_opening.py
 	$(BIN)/python scripts/generate_reference.py
 	PYTHONPATH=tests $(BIN)/python scripts/generate_refusals.py
+	PYTHONPATH=tests $(BIN)/python scripts/generate_requirements.py
 
 # Pins with hashes, without the names of indexes or hosts.
 lock:

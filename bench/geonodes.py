@@ -17,7 +17,7 @@ import bpy
 from bench.table import row
 from blendwright.blender.scene import SceneState
 from blendwright.blender.step import Stepper
-from blendwright.plan.arguments import validate_arguments
+from blendwright.plan.validate import validate_arguments
 from blendwright.tools.catalog import tools
 from blendwright.wire.methods import StepAnswer
 

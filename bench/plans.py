@@ -13,7 +13,7 @@ import orjson
 from bench.table import row
 from blendwright.dialects import operations
 from blendwright.plan.validate import ValidPlan, validate
-from blendwright.policy.session_contract import Terms
+from blendwright.policy.session_contract import ContractTerms
 from blendwright.tools import catalog
 from blendwright.values.json_reader import read_json
 
@@ -61,7 +61,7 @@ def compiled(text: bytes) -> float:
     started = process_time()
     document, findings = read_json(text)
     assert not findings
-    valid = validate(operations.DIALECT.parse(document), catalog.tools(), Terms())
+    valid = validate(operations.DIALECT.parse(document), catalog.tools(), ContractTerms())
     assert isinstance(valid, ValidPlan)
     valid.schedule(catalog.fingerprint(), "0" * 64)
     return process_time() - started

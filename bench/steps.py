@@ -16,7 +16,7 @@ from bench.plain import Plain
 from bench.table import row
 from blendwright.bridge.sources import worker_source
 from blendwright.bridge.spawn import WorkerSettings
-from blendwright.plan.arguments import validate_arguments
+from blendwright.plan.validate import validate_arguments
 from blendwright.tools.catalog import tools
 from blendwright.wire.methods import StepRequest
 from blendwright.wire.remote_scene import RemoteScene

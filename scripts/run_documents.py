@@ -48,6 +48,10 @@ class Receipt(_Document):
     approval: str | None = Field(default=None, description="Id of the approval that a person gave.")
     commit: int | None = Field(default=None, description="Number of the commit; none for what only read.")
     audit: AuditPlace | None = Field(default=None, description="Its audit record.")
+    superseded_by: int | None = Field(
+        default=None,
+        description="Of an operation that was done before: the commit that took its effect back since, where one did.",
+    )
 
 
 class FindingDocument(_Document):

@@ -12,6 +12,18 @@ if TYPE_CHECKING:
     from stage import Stage
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--proves", action="append", default=[], metavar="ID", help="only tests that claim a requirement")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    ids: set[str] = set(config.getoption("proves") or ())
+    if ids:
+        kept = [item for item in items if ids & {id for mark in item.iter_markers("proves") for id in mark.args}]
+        config.hook.pytest_deselected(items=[item for item in items if item not in kept])
+        items[:] = kept
+
+
 @pytest.fixture
 def stage(tmp_path: Path) -> Stage:
     """An empty scene in this process. Imported here, so that tests without Blender do not load it."""

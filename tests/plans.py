@@ -6,7 +6,7 @@ from typing import Any
 
 from blendwright.dialects import operations, steps
 from blendwright.plan.validate import ValidPlan, validate
-from blendwright.policy.session_contract import Terms
+from blendwright.policy.session_contract import ContractTerms
 from blendwright.tools import catalog
 from blendwright.values.findings import Finding
 from blendwright.values.plan import Plan
@@ -62,16 +62,16 @@ def of_steps(*listed: dict[str, Any]) -> Plan:
     return steps.DIALECT.parse({"steps": list(listed)})
 
 
-def checked(plan: Plan, terms: Terms | None = None) -> ValidPlan | tuple[Finding, ...]:
-    return validate(plan, catalog.tools(), terms or Terms())
+def checked(plan: Plan, terms: ContractTerms | None = None) -> ValidPlan | tuple[Finding, ...]:
+    return validate(plan, catalog.tools(), terms or ContractTerms())
 
 
-def findings(plan: Plan, terms: Terms | None = None) -> tuple[Finding, ...]:
+def findings(plan: Plan, terms: ContractTerms | None = None) -> tuple[Finding, ...]:
     found = checked(plan, terms)
     return () if isinstance(found, ValidPlan) else found
 
 
-def codes(plan: Plan, terms: Terms | None = None) -> list[tuple[str, str]]:
+def codes(plan: Plan, terms: ContractTerms | None = None) -> list[tuple[str, str]]:
     """Code and pointer of everything that is found."""
     return [(finding.fault.value, finding.pointer) for finding in findings(plan, terms)]
 

@@ -1,18 +1,30 @@
-"""Plants a bug in this process: a function of the engine, found by its name, gives way to a wrong one wherever the engine uses it."""
+"""Plants a bug: a function of the engine, found by its name, gives way to a wrong one wherever the engine uses it.
+
+`planted` does it in this process. With `environment_with`, a process and all that it starts, workers among them, have the bug from
+their first line on.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import importlib
+import importlib.util
+import inspect
 import os
+import re
 import sys
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass
+from importlib.machinery import ModuleSpec
+from pathlib import Path
+from types import ModuleType
 from typing import Any
 from unittest.mock import patch
 
 VARIABLE = "BLENDWRIGHT_SEEDED_BUG"
-"""The environment variable with the name of the bug that a child process is to have."""
+"""The environment variable with the name of the bug that a process is to have."""
+STARTED_WITH = Path(__file__).with_name("planted_child")
+"""A directory whose `sitecustomize` every Python runs that has it in its path."""
 
 Function = Callable[..., Any]
 
@@ -21,7 +33,8 @@ Function = Callable[..., Any]
 class Bug:
     """`wrong` makes the wrong function out of the right one at `target` ("module:name"); one of the tests in `caught_by` must fail then.
 
-    With `during`, another such name, the target is wrong only while that function runs. `only` selects tests as pytest's -k does.
+    With `during`, another such name, the target is wrong only while that function runs. `only` is a part of the names of the tests, as
+    in pytest's -k; with `[` and the beginning of its id it is one case of a parametrised one.
     """
 
     name: str
@@ -85,17 +98,97 @@ def _replaced(name: str, wrong: Callable[[Function], Function]) -> Generator[Non
         yield
 
 
-def plant_named_bug() -> contextlib.ExitStack:
-    """Plant the bug that the environment names, if it names one, until the stack is closed."""
+def can_be_planted(bug: Bug) -> None:
+    """Fails where the engine has moved on: its function is gone, or has other parameters than the wrong one."""
+    right = find(bug.target)[2]
+    parameters = _parameters(bug.wrong(right))
+    assert parameters in (_parameters(right), ["args", "kwargs"]), "the bug has other parameters than what it replaces"
+    changed = bug.during or bug.target
+    before = find(changed)[2]
+    with planted(bug):
+        assert find(changed)[2] is not before
+    assert find(changed)[2] is before
+
+
+def _parameters(function: Function) -> list[str]:
+    return list(inspect.signature(function).parameters)
+
+
+# The last line of a traceback that ends in a bug.
+_RAISED_BY_A_BUG = re.compile(r"(seeded_bugs|wrong_functions|requirement_breaks/\w+)\.py:\d+: \w+")
+
+
+def raised_by_itself(output: str) -> bool:
+    """Whether what pytest printed says that a bug broke down: then nothing can be said of the tests."""
+    return _RAISED_BY_A_BUG.search(output) is not None
+
+
+def environment_with(name: str) -> dict[str, str]:
+    """The environment of a process that is to have the bug of that name."""
+    return os.environ | _passed_on(name)
+
+
+def plant_named_bug() -> None:
+    """Plant the bug that the environment names in this process, for good, and hand it on to the workers that it starts."""
+    # The tables import nothing of the engine, so that a worker has its bug without loading what it would load later, or never.
+    from requirement_breaks import BREAKS
     from seeded_bugs import BUGS
 
-    stack = contextlib.ExitStack()
-    name = os.environ.get(VARIABLE)
-    if name is not None:
-        stack.enter_context(planted(next(bug for bug in BUGS if bug.name == name)))
-    return stack
+    name = os.environ[VARIABLE]
+    bug = {**{bug.name: bug for bug in BUGS}, **BREAKS}[name]
+    _once_imported(bug.during or bug.target, lambda: planted(bug))
+    # A worker does not inherit the environment of whoever starts it.
+    environment_of_workers = "blendwright.wire.worker_environment:private_environment"
+    _once_imported(environment_of_workers, lambda: _replaced(environment_of_workers, _naming(name)))
 
 
-def pytest_configure(config: Any) -> None:
-    """As a plugin (`-p planting`): before any test is imported."""
-    config.add_cleanup(plant_named_bug().close)
+def _passed_on(name: str) -> dict[str, str]:
+    return {"PYTHONPATH": str(STARTED_WITH), VARIABLE: name}
+
+
+def _naming(name: str) -> Callable[[Function], Function]:
+    def wrong(private_environment: Function) -> Function:
+        def run(scratch: Path) -> Mapping[str, str]:
+            return private_environment(scratch) | _passed_on(name)
+
+        return run
+
+    return wrong
+
+
+_PLANTED_FOR_GOOD = contextlib.ExitStack()
+
+
+def _once_imported(name: str, change: Callable[[], contextlib.AbstractContextManager[None]]) -> None:
+    """Make the change as soon as the module of a function is there, before anybody can have taken the function from it."""
+    module = name.partition(":")[0]
+    if module in sys.modules:
+        _PLANTED_FOR_GOOD.enter_context(change())
+    else:
+        sys.meta_path.insert(0, _AfterImport(module, lambda: _PLANTED_FOR_GOOD.enter_context(change())))
+
+
+class _AfterImport:
+    """Finds one module as it would be found without us, and does something once it has been executed."""
+
+    def __init__(self, module: str, act: Callable[[], object]) -> None:
+        self._module = module
+        self._act = act
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        if fullname != self._module:
+            return None
+        sys.meta_path.remove(self)
+        spec = importlib.util.find_spec(fullname)
+        if spec is None or spec.loader is None:
+            return spec
+        execute = spec.loader.exec_module
+
+        def execute_and_act(module: ModuleType) -> None:
+            execute(module)
+            self._act()
+
+        spec.loader.exec_module = execute_and_act
+        return spec

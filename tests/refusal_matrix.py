@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from blendwright.policy.host_profile import HostProfile
-from blendwright.policy.limits import CostsAsked, LimitsAsked
-from blendwright.policy.policy import Levels, Modes, Policy, Rules, Verdict
+from blendwright.policy.policy import CostsAsked, Levels, LimitsAsked, Modes, Policy, Rules, Verdict
 from blendwright.policy.session_contract import Proposal
 from blendwright.tool_api.promises import Determinism, Requires, SafetyLevel, SafetyMode
 from blendwright.tool_api.tool import AnyTool

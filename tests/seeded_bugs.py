@@ -1,7 +1,8 @@
 """Bugs that could be written into the engine, each with the tests that must catch it. `test_seeded_bugs.py` plants them one by one.
 
 A bug is a function that takes the right function and returns the wrong one. Its parameters have the names of the right one's, so
-that a changed signature is noticed; `self` is untyped, since a bug may touch what is private.
+that a changed signature is noticed; `self` is untyped, since a bug may touch what is private. Nothing of the engine is imported here
+at the top: a process that is to have a bug reads this file before it loads the engine.
 """
 
 from __future__ import annotations
@@ -11,19 +12,8 @@ from dataclasses import replace
 from typing import Any
 from unittest.mock import ANY
 
-from blendwright.policy.approvals import ApprovalAnswer
-from blendwright.run.idempotency import Classification
 from planting import Bug, Function
-
-
-def omitted(right: Function) -> Function:
-    """It is called, and nothing happens."""
-
-    def wrong(*args: Any, **kwargs: Any) -> None:
-        return None
-
-    return wrong
-
+from wrong_functions import answering, changing, omitted
 
 # ---------------------------------------------------------------------- the run layer
 
@@ -40,39 +30,41 @@ def acknowledges_before_the_commit(receive: Function) -> Function:
 
 
 def takes_no_commit_for_an_answer(classify: Function) -> Function:
-    def wrong(journal: Any, calls: Sequence[Any]) -> Classification:
-        right = classify(journal, calls)
+    def wrong(journal: Any, calls: Sequence[Any], *, strict: bool = False) -> Any:
+        right = classify(journal, calls, strict=strict)
         readings = [answer for answer in right.cached if answer[2] is None]
         settled = {call.operation_id for call, *_ in [*readings, *right.conflicts]}
-        return Classification(readings, right.conflicts, [call for call in calls if call.operation_id not in settled])
+        return type(right)(readings, right.conflicts, [call for call in calls if call.operation_id not in settled])
 
     return wrong
 
 
 def overlooks_other_arguments(conflict: Function) -> Function:
-    def wrong(call: Any, found: Any) -> Any:
-        return conflict(call, found._replace(clash=None))
+    def wrong(call: Any, match: Any, taken_back_by: int | None) -> Any:
+        return conflict(call, match._replace(clash=None), taken_back_by)
 
     return wrong
 
 
 def overlooks_intents(conflict: Function) -> Function:
-    def wrong(call: Any, found: Any) -> Any:
-        return conflict(call, found._replace(intent=None))
+    def wrong(call: Any, match: Any, taken_back_by: int | None) -> Any:
+        return conflict(call, match._replace(intent=None), taken_back_by)
 
     return wrong
 
 
 def overlooks_other_lines(conflict: Function) -> Function:
-    def wrong(call: Any, found: Any) -> Any:
-        return conflict(call, found._replace(where="nowhere") if found.where == "elsewhere" else found)
+    def wrong(call: Any, match: Any, taken_back_by: int | None) -> Any:
+        seen = match._replace(where="nowhere") if match.where == "elsewhere" else match
+        return conflict(call, seen, taken_back_by)
 
     return wrong
 
 
 def overlooks_adoptions(conflict: Function) -> Function:
-    def wrong(call: Any, found: Any) -> Any:
-        return conflict(call, found._replace(where="nowhere") if found.where == "before_adopt" else found)
+    def wrong(call: Any, match: Any, taken_back_by: int | None) -> Any:
+        seen = match._replace(where="nowhere") if match.where == "before_adopt" else match
+        return conflict(call, seen, taken_back_by)
 
     return wrong
 
@@ -140,6 +132,8 @@ def compares_the_beginning(compare_digest: Function) -> Function:
 
 
 def approves_what_was_declined(answer_of: Function) -> Function:
+    from blendwright.policy.approvals import ApprovalAnswer
+
     def wrong(result: Any) -> ApprovalAnswer:
         answer = answer_of(result)
         return ApprovalAnswer.APPROVED if answer is ApprovalAnswer.DECLINED else answer
@@ -148,6 +142,8 @@ def approves_what_was_declined(answer_of: Function) -> Function:
 
 
 def approves_code_by_its_level(ask: Function) -> Function:
+    from blendwright.policy.approvals import ApprovalAnswer
+
     def wrong(self: Any, request: Any, *, cancel: Any = None) -> ApprovalAnswer:
         answer = ask(self, request, cancel=cancel)
         declined = answer is ApprovalAnswer.DECLINED
@@ -185,6 +181,20 @@ BUGS = (
         overlooks_other_arguments,
         "tests/run/test_runner.py",
         "other_arguments_conflict",
+    ),
+    Bug(
+        "an effect that a later commit took back is not noticed",
+        "blendwright.journal.superseded:superseded_by",
+        answering({}),
+        "tests/app/test_known_operations.py",
+        "names_the_commit",
+    ),
+    Bug(
+        "nodes that lead nowhere are good enough for done",
+        "blendwright.dialects.geonodes:_added_nodes",
+        changing(lambda added: dict.fromkeys(added, ())),
+        "tests/app/test_added_nodes_arrive.py",
+        "lead_nowhere",
     ),
     Bug(
         "a commit on another line is not noticed",

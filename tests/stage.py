@@ -10,7 +10,7 @@ import pytest
 
 from blendwright.blender.scene import SceneState
 from blendwright.blender.step import HAS_UNDO, Stepper
-from blendwright.plan.arguments import validate_arguments
+from blendwright.plan.validate import validate_arguments
 from blendwright.tools.catalog import tools
 from blendwright.wire.methods import StepAnswer, StepRequest
 

@@ -20,7 +20,16 @@ _FOREVER = 1_000_000
 
 class MisbehaveArgs(Args):
     how: Literal[
-        "run_away", "crash", "raise", "fail", "unverified", "undeclared", "unrecorded", "irreversible", "nothing"
+        "run_away",
+        "crash",
+        "raise",
+        "fail",
+        "unverified",
+        "undeclared",
+        "unrecorded",
+        "irreversible",
+        "nothing",
+        "linger",
     ]
     name: str = "Trial"
 
@@ -37,7 +46,7 @@ class Misbehave(Tool[MisbehaveArgs, Nothing]):
     examples = (Example({"how": "nothing"}),)
 
     def check(self, scene: Scene, args: MisbehaveArgs) -> Iterator[Finding]:
-        yield from scene.taken(Kind.OBJECT, args.name, "/name")
+        yield from scene.name_conflicts(Kind.OBJECT, args.name, "/name")
 
     def apply(self, scene: Scene, args: MisbehaveArgs) -> Nothing:
         scene.link(scene.active.collection, scene.create(Kind.OBJECT, args.name, None))
@@ -66,6 +75,8 @@ class Misbehave(Tool[MisbehaveArgs, Nothing]):
         return Nothing()
 
     def verify(self, scene: Scene, args: MisbehaveArgs, result: Nothing) -> Iterator[Finding]:
+        if args.how == "linger":
+            ctypes.PyDLL(None).sleep(_FOREVER)
         if args.how == "unverified":
             yield Finding(Fault.SCENE_CONFLICT, "not as promised, on purpose", "/how", "Ask for something else.")
 

@@ -6,14 +6,14 @@ from typing import Any
 
 from blendwright.app.open_scene import Compiler
 from blendwright.plan.validate import ValidPlan
-from blendwright.policy.session_contract import Terms
+from blendwright.policy.session_contract import ContractTerms
 from blendwright.tools import catalog
 from blendwright.values.report import RunReport
 from plans import box
 
 
 def compiler() -> Compiler:
-    return Compiler(catalog.tools(), {}, Terms())
+    return Compiler(catalog.tools(), {}, ContractTerms())
 
 
 def document(**args: Any) -> dict[str, Any]:

@@ -12,8 +12,7 @@ from time import monotonic
 
 import pytest
 
-from blendwright.app.observing.event_bus import EventBus, open_event_bus
-from blendwright.app.observing.export import EXTRA, FLUSH_SECONDS, Export, configured
+from blendwright.app.observing.event_bus import EXTRA, FLUSH_SECONDS, EventBus, Export, configured, open_event_bus
 from blendwright.values import events
 
 RECORD = {

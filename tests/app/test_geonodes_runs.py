@@ -14,7 +14,7 @@ from blendwright.dialects.registry import render
 from blendwright.schemas.published import schema
 from blendwright.values.plan import Boundary
 from plans import GEONODES_EXAMPLE as EXAMPLE
-from plans import geonodes_plan, patch_step, tree_step
+from plans import geonodes_plan, patch_step, python_step, tree_step
 
 THROUGH = ({"node_id": "group_input", "socket": "Geometry"}, {"node_id": "group_output", "socket": "Geometry"})
 CUT = {"op": "unlink", "from": THROUGH[0], "to": THROUGH[1]}
@@ -47,7 +47,7 @@ def statuses(result: dict[str, Any]) -> list[str]:
     return [step["status"] for step in result["steps"]]
 
 
-@pytest.mark.proves("GN-DONE-01", "GN-PLAN-04", "GN-STEP-03")
+@pytest.mark.proves("GN-DONE-01", "GN-STEP-03")
 def test_done_is_accepted_when_the_gates_pass(opened: blendwright.OpenScene, plane: str) -> None:
     group = f"GN {plane}"
     result = run(
@@ -105,7 +105,7 @@ def test_gates_that_are_not_required_are_only_reported(opened: blendwright.OpenS
     assert result["gates"]["success"] is False and result["gates"]["failed_gates"] == ["OUTPUT_CONNECTED"]
 
 
-@pytest.mark.proves("GN-STEP-03", "GN-STEP-04")
+@pytest.mark.proves("GN-STEP-03", "GN-STEP-04", "GN-STEP-05")
 def test_the_first_step_that_fails_ends_the_run_and_is_named(opened: blendwright.OpenScene, plane: str) -> None:
     target = {"object_name": plane, "node_group_name": plane}
     steps = (tree_step("one", **target), tree_step("two", UNKNOWN, **target), tree_step("three", JOIN, **target))
@@ -159,6 +159,7 @@ def test_done_is_not_accepted_where_gates_are_required_and_nothing_was_judged(
     assert third["done"] is False and third["gates"]["failed_gates"][0] == "OUTPUT_CONNECTED"
 
 
+@pytest.mark.proves("GN-DONE-04")
 def test_nothing_to_do_is_done_where_no_gates_are_required(opened: blendwright.OpenScene) -> None:
     result = run(opened, geonodes_plan(meta={"requires_gate_verification": False}))
     assert (result["status"], result["done"], result["steps"]) == ("done", True, [])
@@ -177,19 +178,22 @@ def test_a_preview_changes_nothing(opened: blendwright.OpenScene, plane: str) ->
 
 
 @pytest.mark.proves("GN-PLAN-04")
-def test_the_example_of_the_protocol_runs_with_its_code_and_its_printed_form_is_told_what_is_wrong(
-    opened: blendwright.OpenScene,
+@pytest.mark.parametrize("line_break", ["\n", "\\n"], ids=["escaped once", "as printed"])
+def test_the_example_of_the_protocol_is_done_with_its_code_in_both_forms(
+    opened: blendwright.OpenScene, line_break: str
 ) -> None:
-    """As printed, the code has a backslash and an n where its lines end, which is no Python."""
-    assert opened.call("mesh.create_primitive", kind="plane", name="Plane").ok
-    result = run(opened, EXAMPLE)
-    assert (result["status"], result["done"]) == ("done", True)
+    """As printed, the code has a backslash and an n where its lines end."""
+    assert opened.call("mesh.create_primitive", kind="plane", name="Plane").ok, "there already is as good"
+    example = copy.deepcopy(EXAMPLE)
+    example["steps"][2]["payload"]["code"] = example["steps"][2]["payload"]["code"].replace("\n", line_break)
+    result = run(opened, example)
+    assert (result["status"], result["done"]) == ("done", True), result["error"]
     assert result["steps"][2]["output"]["output"] == "Plane\n"
-    printed = copy.deepcopy(EXAMPLE)
-    printed["steps"][2]["payload"]["code"] = printed["steps"][2]["payload"]["code"].replace("\n", "\\n")
-    before = opened.hash
-    report = opened.run(printed)
-    assert report.status == "refused" and opened.hash == before
+
+
+def test_code_that_could_be_meant_in_two_ways_is_refused(opened: blendwright.OpenScene) -> None:
+    code = "import bpy\\nprint('a\\nb')"
+    report = opened.run(geonodes_plan(python_step("one", code=code), meta={"requires_gate_verification": False}))
     (finding,) = report.all_findings()
-    assert finding.pointer == "/steps/2/payload/code"
+    assert report.status == "refused" and finding.pointer == "/steps/0/payload/code"
     assert "line breaks" in (finding.cure or "")

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from blendwright.app.observing.log import KEPT, Log, LogFile, shown_level
+from blendwright.app.observing.log import ROTATED_FILES, Log, LogFile, shown_level
 from blendwright.values import events
 from plans import box
 from shell import PROGRAM
@@ -44,7 +44,7 @@ def test_the_log_is_rotated_and_takes_bounded_room(tmp_path: Path) -> None:
         file.flush()
     file.close()
     kept = sorted(path.name for path in file.path.parent.iterdir())
-    assert kept == ["core.jsonl", *(f"core.jsonl.{number}" for number in range(1, KEPT + 1))]
+    assert kept == ["core.jsonl", *(f"core.jsonl.{number}" for number in range(1, ROTATED_FILES + 1))]
     assert all(path.stat().st_size <= 100 for path in file.path.parent.iterdir())
     assert file.path.read_text().splitlines()[-1] == '{"line":000039}'
     assert file.path.with_name("core.jsonl.1").read_text().splitlines()[-1] < file.path.read_text().splitlines()[0]

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from opentelemetry.sdk.metrics import MeterProvider
 from opentelemetry.sdk.metrics.export import InMemoryMetricReader
 from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
@@ -21,7 +20,7 @@ from prometheus_client.parser import text_string_to_metric_families as parse_tex
 import blendwright
 from blendwright.app.observing.counters import count_journal
 from blendwright.app.observing.metrics import Metrics
-from blendwright.app.observing.telemetry import Telemetry
+from blendwright.app.observing.telemetry import Telemetry, meter_provider
 from blendwright.app.read_workspace import read_journal
 from blendwright.values import events
 from blendwright.values.report import RunReport
@@ -45,6 +44,8 @@ class Story:
     openmetrics: str
     kept: str
     otel: dict[str, dict[tuple[tuple[str, Any], ...], Any]]
+    examples: list[tuple[Mapping[str, Any], Mapping[str, Any]]]
+    """Labels and ids of the examples of exported metrics."""
     outcome: Any
     unknown: Any
 
@@ -71,7 +72,7 @@ def _trial(id: str, how: str, *waits_for: str) -> dict[str, Any]:
 def story(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Story]:
     place = tmp_path_factory.mktemp("story") / "workspace"
     exporter, reader = InMemorySpanExporter(), InMemoryMetricReader()
-    tracers, meters = TracerProvider(shutdown_on_exit=False), MeterProvider([reader], shutdown_on_exit=False)
+    tracers, meters = TracerProvider(shutdown_on_exit=False), meter_provider([reader])
     tracers.add_span_processor(SimpleSpanProcessor(exporter))
     told: list[events.Event] = []
     made = _operations(
@@ -88,7 +89,7 @@ def story(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Story]:
         spare=False,
         tools=all_tools(),
         environment=TRIALS,
-        observers=[Telemetry(tracers, meters), told.append],
+        observers=[Telemetry(tracers, meters, ids_in_examples=True), told.append],
     ) as scene:
         reports = {
             "made": scene.run(made),
@@ -106,21 +107,37 @@ def story(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Story]:
         audit = [record.record for record in journal.audit_records(limit=10_000)]
         kept = Metrics(count_journal(journal)).text()
     lines = [json.loads(line) for line in (place / "logs" / "core.jsonl").read_text().splitlines()]
-    otel = _measured(reader)
+    examples: list[tuple[Mapping[str, Any], Mapping[str, Any]]] = []
+    otel = _measured(reader, examples)
     meters.shutdown()
     assert isinstance(told[-1], events.WorkspaceClosed)
     yield Story(
-        reports, audit, lines, list(exporter.get_finished_spans()), live, openmetrics, kept, otel, outcome, unknown
+        reports,
+        audit,
+        lines,
+        list(exporter.get_finished_spans()),
+        live,
+        openmetrics,
+        kept,
+        otel,
+        examples,
+        outcome,
+        unknown,
     )
 
 
-def _measured(reader: InMemoryMetricReader) -> dict[str, dict[tuple[tuple[str, Any], ...], Any]]:
+def _measured(
+    reader: InMemoryMetricReader, examples: list[tuple[Mapping[str, Any], Mapping[str, Any]]]
+) -> dict[str, dict[tuple[tuple[str, Any], ...], Any]]:
     data: Any = reader.get_metrics_data()
     found: dict[str, dict[tuple[tuple[str, Any], ...], Any]] = {}
     for metric in data.resource_metrics[0].scope_metrics[0].metrics:
         for point in metric.data.data_points:
             count = getattr(point, "value", None)
             key = tuple(sorted(point.attributes.items()))
+            examples += [
+                (point.attributes, one.filtered_attributes) for one in point.exemplars if one.filtered_attributes
+            ]
             found.setdefault(metric.name, {})[key] = point.count if count is None else count
     return found
 
@@ -189,7 +206,7 @@ def test_every_mutation_is_logged_with_its_call_and_its_operation(story: Story) 
         assert (record["blender_mutation_id"] is None) == (record["scene_hash_before"] == record["scene_hash_after"])
 
 
-@pytest.mark.proves("OPS-CORR-04")
+@pytest.mark.proves("OPS-CORR-04", "OPS-CORR-05")
 def test_log_lines_spans_and_metrics_tell_what_the_audit_tells(story: Story) -> None:
     names = ("operation_id", "mcp_call_id", "blender_mutation_id", "tool_name", "safety_level", "status", "error_code",
              "scene_hash_before", "scene_hash_after")  # fmt: skip
@@ -280,7 +297,27 @@ def test_openmetrics_examples_lead_to_calls_of_the_audit(story: Story) -> None:
     ]
     assert len(examples) > 5
     for labels in examples:
-        assert labels.get("blender_mutation_id") == calls[labels["mcp_call_id"]]["blender_mutation_id"]
+        record = calls[labels["mcp_call_id"]]
+        ids = {
+            "gemini_request_id": record["request_id"],
+            "operation_id": record["operation_id"],
+            "blender_mutation_id": record["blender_mutation_id"],
+        }
+        assert {name: ids.get(name, labels["mcp_call_id"]) for name in labels} == labels
+        assert sum(len(name) + len(value) for name, value in labels.items()) <= 128, "what the format allows"
+    assert any({"gemini_request_id", "operation_id"} <= labels.keys() for labels in examples)
+    assert any({"mcp_call_id", "blender_mutation_id"} <= labels.keys() for labels in examples)
+
+
+def test_examples_of_exported_metrics_carry_all_ids_and_no_label_does(story: Story) -> None:
+    calls = {record["mcp_call_id"]: record for record in story.audit}
+    assert len(story.examples) > 5
+    for labels, ids in story.examples:
+        record = calls[ids["blendwright.mcp_call_id"]]
+        assert ids["blendwright.gemini_request_id"] == record["request_id"]
+        assert ids["blendwright.operation_id"] == record["operation_id"]
+        assert ids.get("blendwright.blender_mutation_id") == record["blender_mutation_id"]
+        assert labels.keys() <= {"tool", "status", "error_code"}
 
 
 def test_spans_go_from_the_run_over_its_operations_to_their_phases(story: Story) -> None:

@@ -40,7 +40,6 @@ def test_the_example_of_the_documentation_runs(tmp_path: Path, monkeypatch: pyte
     assert sessions(tmp_path / "my-workspace") == []
 
 
-@pytest.mark.proves("EXEC-TIME-01")
 def test_a_scene_is_opened_from_a_copy_and_survives_the_loss_of_the_file(tmp_path: Path) -> None:
     with blendwright.open(tmp_path / "first", roots=[tmp_path], spare=False) as scene:
         assert scene.call("mesh.create_primitive", kind="cube", name="Box").ok

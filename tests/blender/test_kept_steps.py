@@ -9,7 +9,7 @@ import pytest
 
 from blendwright.blender import fingerprint as fp
 from blendwright.blender.step import Stepper, StepRun
-from blendwright.plan.arguments import validate_arguments
+from blendwright.plan.validate import validate_arguments
 from blendwright.tools.catalog import tools
 from blendwright.wire.methods import StepAnswer, StepRequest
 from stage import Stage

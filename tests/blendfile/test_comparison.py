@@ -11,8 +11,7 @@ from blendwright.blendfile.comparison import same_content
 from blendwright.policy.approvals import ApprovalAnswer, ApprovalRequest, Approver
 from blendwright.policy.policy import Policy, Rules
 from blendwright.run.history import History
-from blendwright.run.rebuild import rebuild_commit
-from blendwright.run.replay import replay
+from blendwright.run.rebuild import rebuild_commit, replay
 from blendwright.run.scratch_files import SCENE_FILE
 from blendwright.values.cancel import CancelToken
 from engine import Engine

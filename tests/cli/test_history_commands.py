@@ -192,3 +192,29 @@ def test_what_cannot_be_is_refused_with_a_cure_and_leaves_nothing(shell: Shell, 
     error = shell(*arguments.split(), "--json", code=code).document["error"]
     assert error["message"] and error["cure"]
     assert sorted(path.name for path in shell.place.iterdir()) == [".blendwright", "plan.json"]
+
+
+@pytest.mark.proves("OPS-AUDIT-01")
+def test_audit_records_are_listed_with_filters_and_pages(shell: Shell) -> None:
+    whole = shell("audit", "list", "--json", code=0).document
+    assert whole["ok"] and whole["next_after"] is None
+    assert [record["sequence"] for record in whole["records"]] == [1, 2, 3, 4]
+    assert [record["operation_id"] for record in whole["records"][1:]] == ["a", "l", "m"]
+    for record in whole["records"]:
+        assert {"timestamp", "request_id", "mcp_call_id", "tool_name", "status", "scene_hash_before"} <= record.keys()
+    first = shell("audit", "list", "--limit", "2", "--json", code=0).document
+    assert first["records"] == whole["records"][:2] and first["next_after"] == 2
+    rest = shell("audit", "list", "--after", "2", "--json", code=0).document
+    assert first["records"] + rest["records"] == whole["records"]
+    for filters, wanted in (
+        (("--request", "r"), ["a", "l", "m"]),
+        (("--request", "r", "--operation", "l"), ["l"]),
+        (("--tool", "object.transform"), ["m"]),
+        (("--status", "failed"), []),
+        (("--request", "nobody"), []),
+    ):
+        listed = shell("audit", "list", *filters, "--json", code=0).document["records"]
+        assert [record["operation_id"] for record in listed] == wanted
+    text = shell("audit", "list", "--limit", "1", code=0)
+    assert "--after 1" in text.out
+    assert "succeeded" in shell("audit", "list", "--operation", "m", code=0).out

@@ -58,7 +58,7 @@ def test_the_version_is_told(inside: Inside) -> None:
     "command",
     [
         "log", "show 1", "diff 1 2", "checkout 1", "undo", "redo", "export x.blend", "adopt x.blend", "gc", "externals",
-        "metrics", "audit verify", "replay", "recover", "approve", "approve abcd", "snapshot", "gates Box",
+        "metrics", "audit verify", "audit list", "replay", "recover", "approve", "approve abcd", "snapshot", "gates Box",
     ],
 )  # fmt: skip
 def test_what_looks_at_a_workspace_begins_none(inside: Inside, command: str) -> None:

@@ -12,7 +12,7 @@ from blendwright.blender import fingerprint as fp
 from blendwright.blender.scene import BpyScene
 from blendwright.blender.scene.state import is_tombstone
 from blendwright.blender.step import Stepper
-from blendwright.plan.arguments import validate_arguments
+from blendwright.plan.validate import validate_arguments
 from blendwright.tools.catalog import tools
 from blendwright.wire.methods import StepAnswer, StepRequest
 from conformance.cases import Case, doubted, places

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 import jsonschema_rs
 import pytest
 
-from blendwright.plan.arguments import validate_arguments
+from blendwright.plan.validate import validate_arguments
 from blendwright.tool_api.promises import Idempotence, Revert
 from blendwright.tool_api.scene import Kind
 from blendwright.values.faults import Fault
@@ -53,6 +53,7 @@ def test_promises_for_given_arguments_are_never_weaker_than_the_declared_ones(ca
     assert case.tool.replayable_for(case.parsed) >= case.tool.replayable
 
 
+@pytest.mark.proves("EXEC-PHASE-13")
 @cases(lambda case: case.seeded)
 def test_a_seeded_tool_echoes_its_seed_and_follows_it(play: Play, case: Case) -> None:
     seed = case.parsed.seed
@@ -67,7 +68,23 @@ def test_a_seeded_tool_echoes_its_seed_and_follows_it(play: Play, case: Case) ->
 # ---------------------------------------------------------------------- the effect
 
 
-@pytest.mark.proves("CORE-HEADLESS-01", "CORE-PHASE-04")
+@pytest.mark.proves("CORE-PHASE-04")
+@cases(lambda case: case.repeatable)
+def test_what_is_selected_and_active_makes_no_difference(play: Play, case: Case) -> None:
+    import bpy
+
+    play.set(case)
+    first = play.run(case)
+    play.set(case)
+    layer = bpy.context.view_layer
+    for obj in layer.objects:
+        obj.select_set(True)
+        layer.objects.active = obj
+    second = play.run(case)
+    assert (second["result"], second["changes"]) == (first["result"], first["changes"])
+
+
+@pytest.mark.proves("CORE-HEADLESS-01", "EXEC-MODE-04")
 @cases()
 def test_an_example_changes_what_it_reports_and_only_declared_kinds(play: Play, case: Case) -> None:
     play.set(case)
@@ -97,6 +114,7 @@ def test_a_read_only_tool_leaves_the_scene_as_it_is(play: Play, case: Case) -> N
     assert play.leaves() == before
 
 
+@pytest.mark.proves("CORE-PHASE-03")
 @cases()
 def test_checking_writes_nothing(play: Play, case: Case) -> None:
     play.set(case)
@@ -202,6 +220,7 @@ def test_repeating_an_accumulating_call_adds_more_or_meets_the_names_it_gave(pla
         assert play.state.full_root() == after
 
 
+@pytest.mark.proves("CORE-IDEMP-02")
 @cases(lambda case: case.idempotence is Idempotence.NON_IDEMPOTENT)
 def test_a_call_that_is_not_idempotent_says_what_it_did_and_its_repetition_is_whole_or_nothing(
     play: Play, case: Case
@@ -222,6 +241,7 @@ def test_a_call_that_is_not_idempotent_says_what_it_did_and_its_repetition_is_wh
 # ---------------------------------------------------------------------- across processes
 
 
+@pytest.mark.proves("OPS-ORDER-05")
 def test_two_processes_with_other_hash_seeds_give_equal_outcomes(tmp_path: Path) -> None:
     targets = [tmp_path / "one.json", tmp_path / "two.json"]
     path = os.pathsep.join([str(TESTS), *filter(None, [os.environ.get("PYTHONPATH")])])

@@ -9,12 +9,12 @@ from typing import Any
 import jsonschema_rs
 import pytest
 
-from blendwright.dialects import geonodes, geonodes_result
+from blendwright.dialects import geonodes
 from blendwright.dialects.geonodes_models import PythonPayload
-from blendwright.plan.refusal import refused
+from blendwright.plan.repair import refused
 from blendwright.plan.validate import ValidPlan, validate
-from blendwright.policy.limits import Limits
-from blendwright.policy.session_contract import Terms
+from blendwright.policy.policy import Limits
+from blendwright.policy.session_contract import ContractTerms
 from blendwright.schemas.published import schema
 from blendwright.tool_api.arguments import Result
 from blendwright.tool_api.promises import SAFE_ONE_TIME_WRITE, Determinism
@@ -36,7 +36,7 @@ def told(plan: Plan) -> list[tuple[str, str]]:
     return [(finding.pointer, finding.message) for finding in plan.findings]
 
 
-@pytest.mark.proves("GN-PLAN-01", "GN-PLAN-04", "GN-STEP-01")
+@pytest.mark.proves("GN-PLAN-04")
 def test_the_example_of_the_protocol_is_a_plan_of_it() -> None:
     plan = geonodes.DIALECT.parse(GEONODES_EXAMPLE)
     assert plan.findings == ()
@@ -55,6 +55,25 @@ def test_steps_wait_for_each_other_and_the_gates_for_all_of_them() -> None:
     assert (plan.tie_break, plan.on_failure) == ("position", "stop")
     named = [(tree["object_name"], tree["modifier_name"]) for tree in plan.operations[-1].args["trees"]]
     assert named == [("Plane", "GeometryNodes"), ("Other", "GeometryNodes")], "each tree once"
+
+
+def test_the_gates_are_told_which_nodes_the_plan_added() -> None:
+    def made(id: str, kind: str = "GeometryNodeMeshCube") -> dict[str, Any]:
+        return {"op": "create_node", "node_id": id, "bl_idname": kind}
+
+    plan = parsed(
+        tree_step("a", made("one"), made("two"), made("frame", "NodeFrame"), made("look", "GeometryNodeViewer")),
+        patch_step("b", {"op": "add_node", "id": "three", "bl_idname": "GeometryNodeMeshCube"}),
+        patch_step("c", {"op": "remove_node", "node_id": "two"}),
+        tree_step("d", made("inner"), node_group_name="Inner"),
+        patch_step("e", object_name="Other"),
+    )
+    first, other = plan.operations[-1].args["trees"]
+    assert first["added"] == [
+        {"node_group": "GN_Tree", "nodes": ["one", "three"]},
+        {"node_group": "Inner", "nodes": ["inner"]},
+    ]
+    assert other == {"object_name": "Other", "modifier_name": "GeometryNodes"}, "the key of such a plan is as it was"
 
 
 @pytest.mark.proves("GN-DONE-03")
@@ -93,7 +112,7 @@ def test_the_request_id_is_the_hash_of_the_plan_unless_one_is_given() -> None:
     assert geonodes.DIALECT.parse(GEONODES_EXAMPLE, request_id="mine").request_id == "mine"
 
 
-@pytest.mark.proves("GN-PLAN-02")
+@pytest.mark.proves("GN-PLAN-01", "GN-PLAN-02")
 @pytest.mark.parametrize("field", ["version", "steps", "done", "final_message"])
 def test_a_missing_field_is_refused_by_name(field: str) -> None:
     document = geonodes_plan(tree_step("a"))
@@ -101,6 +120,7 @@ def test_a_missing_field_is_refused_by_name(field: str) -> None:
     assert told(geonodes.DIALECT.parse(document)) == [("", f"'{field}' is missing")]
 
 
+@pytest.mark.proves("GN-STEP-01")
 @pytest.mark.parametrize("field", ["id", "type", "payload"])
 def test_a_step_without_a_field_is_refused(field: str) -> None:
     step = tree_step("a")
@@ -138,7 +158,7 @@ def test_an_unknown_field_is_refused_where_it_stands(pointer: str) -> None:
     holder["extra"] = 1
     plan = geonodes.DIALECT.parse(document)
     assert told(plan) == [(pointer, "unknown field 'extra'")]
-    found = validate(plan, catalog.tools(), Terms())
+    found = validate(plan, catalog.tools(), ContractTerms())
     assert not isinstance(found, ValidPlan)
     assert [finding.pointer for finding in found if finding.pointer.endswith("extra")] == [pointer], "told once"
 
@@ -152,6 +172,7 @@ def test_an_unknown_step_type_is_refused_with_the_known_ones() -> None:
     assert finding.cure == "One of: NODE_TREE, GN_OPS, PYTHON."
 
 
+@pytest.mark.proves("GN-PLAN-05", "GN-PLAN-06")
 @pytest.mark.parametrize(
     ("fields", "pointer"),
     [
@@ -174,7 +195,7 @@ def test_a_plan_has_at_most_25_steps() -> None:
     assert finding.pointer == "/steps" and "25" in finding.message
 
 
-@pytest.mark.proves("GN-PYTHON-01")
+@pytest.mark.proves("GN-PYTHON-01", "GN-PY-09")
 @pytest.mark.parametrize(
     ("payload", "pointer"),
     [
@@ -222,14 +243,14 @@ class Coding(Tool[PythonPayload, Nothing]):
 
 @pytest.mark.proves("GN-LIMIT-02")
 def test_code_is_as_long_as_the_settings_allow() -> None:
-    def told(length: int, terms: Terms) -> list[tuple[str, str]]:
+    def told(length: int, terms: ContractTerms) -> list[tuple[str, str]]:
         tools = {**catalog.tools(), "python.run": Coding()}
         found = validate(parsed(python_step("a", code="#" * length)), tools, terms)
         return [] if isinstance(found, ValidPlan) else [(one.fault.value, one.pointer) for one in found]
 
     refusal = [("LIMIT_EXCEEDED", "/steps/0/payload")]
-    assert told(20_000, Terms()) == [] and told(20_001, Terms()) == refusal
-    tighter = Terms(limits=Limits(python_code_chars=100))
+    assert told(20_000, ContractTerms()) == [] and told(20_001, ContractTerms()) == refusal
+    tighter = ContractTerms(limits=Limits(python_code_chars=100))
     assert told(100, tighter) == [] and told(101, tighter) == refusal
 
 
@@ -267,18 +288,18 @@ def test_a_document_that_says_too_little_has_findings_and_no_result(field: str) 
     document = geonodes_plan(tree_step("a"))
     del document[field]
     plan = geonodes.DIALECT.parse(document)
-    assert plan.findings and geonodes_result.render(refused(plan, plan.findings)) is None
+    assert plan.findings and geonodes.render(refused(plan, plan.findings)) is None
 
 
 def refusal_of(plan: Plan) -> dict[str, Any]:
-    found = validate(plan, catalog.tools(), Terms())
+    found = validate(plan, catalog.tools(), ContractTerms())
     assert not isinstance(found, ValidPlan)
-    result = geonodes_result.render(refused(plan, found))
+    result = geonodes.render(refused(plan, found))
     assert result is not None
     return result
 
 
-@pytest.mark.proves("GN-PLAN-01")
+@pytest.mark.proves("GN-PLAN-07")
 @pytest.mark.parametrize("text", [b"Here is the plan: {}", b"```json\n{}\n```", b"{} and more"])
 def test_words_around_the_plan_are_refused(text: bytes) -> None:
     assert read_json(text)[1]

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from blendwright.dialects import operations
-from blendwright.plan.refusal import refused
+from blendwright.plan.repair import refused
 from blendwright.schemas.published import schema
 from blendwright.values.errors import BlendwrightError
 from blendwright.values.faults import RENDERINGS, Fault
@@ -66,7 +66,7 @@ def test_a_report_cannot_call_itself_a_success_when_an_operation_was_not_done(st
         report(done("a"), OperationReport("b", "t", status, 1), status="succeeded")
 
 
-@pytest.mark.proves("OPS-FAIL-01", "OPS-FAIL-02", "OPS-FAIL-04")
+@pytest.mark.proves("OPS-FAIL-04")
 @pytest.mark.parametrize("fault", list(Fault))
 def test_every_fault_is_answered_by_the_four_fields(fault: Fault) -> None:
     finding = Finding(fault, "it happened", "/operations/0/args", "Do something else.")
@@ -94,7 +94,7 @@ def test_the_published_codes_are_the_faults() -> None:
     assert named <= {fault.value for fault in Fault}
 
 
-@pytest.mark.proves("OPS-FAIL-01")
+@pytest.mark.proves("OPS-FAIL-06")
 def test_the_code_is_that_of_the_first_fault_in_schedule_order_and_the_repair_covers_all() -> None:
     plan = of_operations(box("z", tool_name="no.such"), box("b", "a", safety_level="read_only"), box("a", args={}))
     payload = refusal(plan)
@@ -132,6 +132,19 @@ def test_a_long_message_becomes_a_short_hint() -> None:
     finding = Finding(Fault.EXECUTION_FAILED, "x" * 5000, "/operations/0", "y" * 5000)
     failed = OperationReport("a", "t", "failed", 0, fault=Fault.EXECUTION_FAILED, findings=(finding, finding))
     assert len(operations.render(report(failed))["retry_hint"]) <= 500
+
+
+@pytest.mark.proves("OPS-RESULT-03")
+def test_a_run_ends_in_one_of_two_documents_and_never_in_both() -> None:
+    made = done("a", scene_hash_before="1", scene_hash_after="2", blender_mutation_id="m", result={"name": "Box"})
+    bad = OperationReport("b", "t", "failed", 1, fault=Fault.EXECUTION_FAILED, message="it happened")
+    assert set(operations.render(report(made, status="succeeded"))) == {"request_id", "status", "receipts"}
+    assert set(operations.render(report(made, bad))) == {
+        "error_code",
+        "recoverable",
+        "retry_hint",
+        "minimal_repair_plan",
+    }
 
 
 def test_a_result_that_breaks_its_own_contract_never_leaves() -> None:

@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from blendwright.dialects import steps, steps_result
-from blendwright.plan.refusal import refused
+from blendwright.dialects import steps
+from blendwright.plan.repair import refused
 from blendwright.plan.validate import ValidPlan, validate
-from blendwright.policy.limits import Limits
+from blendwright.policy.policy import Limits
 from blendwright.policy.refusals import refusal
-from blendwright.policy.session_contract import Terms
+from blendwright.policy.session_contract import ContractTerms
 from blendwright.tools import catalog
 from blendwright.values.errors import BlendwrightError
 from blendwright.values.faults import Fault
@@ -27,7 +27,7 @@ def op(id: str, status: Any, position: int = 0, **fields: Any) -> OperationRepor
 
 
 def rendered(*listed: OperationReport, status: Any = "failed") -> list[dict[str, Any]]:
-    result = steps_result.render(RunReport("steps", "request", status, listed))
+    result = steps.render(RunReport("steps", "request", status, listed))
     assert result is not None
     return result
 
@@ -61,7 +61,7 @@ def test_mixed_arguments_are_named_as_such() -> None:
     assert finding.message == "args stands beside tool.args"
 
 
-@pytest.mark.proves("STEPS-META-01", "STEPS-META-04")
+@pytest.mark.proves("STEPS-META-01", "STEPS-META-04", "STEPS-META-07")
 def test_a_completed_run_in_the_order_of_the_payload() -> None:
     first = op("a", "skipped_idempotent", 0)
     result = rendered(op("b", "succeeded", 1, result={"name": "Box"}), first, status="succeeded")
@@ -88,7 +88,7 @@ def test_a_completed_run_in_the_order_of_the_payload() -> None:
     }
 
 
-@pytest.mark.proves("STEPS-META-04")
+@pytest.mark.proves("STEPS-META-04", "STEPS-META-09")
 def test_a_failure_outweighs_what_it_kept_from_running() -> None:
     result = rendered(
         op("a", "rolled_back", 0, fault=Fault.EXECUTION_FAILED, message="Blender raised"),
@@ -107,17 +107,17 @@ def test_a_failure_outweighs_what_it_kept_from_running() -> None:
     )
 
 
-@pytest.mark.proves("STEPS-META-04")
+@pytest.mark.proves("STEPS-META-04", "STEPS-META-08")
 def test_a_skipped_step_that_nothing_blocked_makes_a_run_partial() -> None:
     skipped = op("b", "skipped", 1, message="approval was declined")
     meta = rendered(op("a", "succeeded"), skipped, status="partial")[-1]
     assert (meta["task_status"], meta["blocked_steps"], meta["ok"]) == ("PARTIAL", [], False)
 
 
-@pytest.mark.proves("STEPS-META-04", "STEPS-SEM-01")
+@pytest.mark.proves("STEPS-META-04", "STEPS-META-10")
 def test_unresolved_dependencies_block_everything_before_it_runs() -> None:
     plan = of_steps(step("a"), step("b", "nothing"), step("c", "b"), step("d", "e"), step("e", "d"), step("f", "e"))
-    result = steps_result.render(refused(plan, findings(plan)))
+    result = steps.render(refused(plan, findings(plan)))
     assert result is not None
     assert all(entry["skipped"] and not entry["ok"] and entry["reason"] for entry in result[:-1])
     assert "nothing" in result[1]["reason"] and "e → d → e" in result[4]["reason"]
@@ -127,7 +127,7 @@ def test_unresolved_dependencies_block_everything_before_it_runs() -> None:
 
 def test_a_payload_that_breaks_the_contract_has_findings_and_no_result() -> None:
     plan = of_steps(step("a", "nothing"), step("a"))
-    assert steps_result.render(refused(plan, findings(plan))) is None
+    assert steps.render(refused(plan, findings(plan))) is None
 
 
 def test_an_empty_request_id_is_none() -> None:
@@ -141,7 +141,7 @@ def test_what_the_payload_contract_does_not_speak_of_fails_its_own_step_and_skip
     wrong = {"name": "object.create_empty", "args": {"nam": "A"}}
     plan = of_steps(step("a"), step("b", tool=wrong), step("c", "b", tool=wrong), step("d", "b"), step("e"))
     assert steps.validate_payload({"steps": [step("a"), step("b", tool=wrong)]}) == ()
-    result = steps_result.render(refused(plan, findings(plan)))
+    result = steps.render(refused(plan, findings(plan)))
     assert result is not None
     assert [(entry["ok"], entry["skipped"]) for entry in result[:-1]] == [
         (False, True), (False, False), (False, False), (False, True), (False, True)
@@ -154,7 +154,7 @@ def test_what_the_payload_contract_does_not_speak_of_fails_its_own_step_and_skip
 @pytest.mark.proves("STEPS-META-01", "STEPS-META-04")
 def test_unresolved_dependencies_come_before_what_else_is_wrong() -> None:
     plan = of_steps(step("a", "nothing"), step("b", tool={"name": "object.create_empty", "args": {"nam": "A"}}))
-    result = steps_result.render(refused(plan, findings(plan)))
+    result = steps.render(refused(plan, findings(plan)))
     assert result is not None and all(entry["skipped"] for entry in result[:-1])
     assert result[-1]["task_status"] == "BLOCKED"
 
@@ -162,9 +162,9 @@ def test_unresolved_dependencies_come_before_what_else_is_wrong() -> None:
 @pytest.mark.proves("STEPS-META-01")
 def test_a_plan_that_is_refused_as_a_whole_says_so_in_meta() -> None:
     plan = of_steps(step("a"), step("b"))
-    found = validate(plan, catalog.tools(), Terms(limits=Limits(operations_per_plan=1)))
+    found = validate(plan, catalog.tools(), ContractTerms(limits=Limits(operations_per_plan=1)))
     assert not isinstance(found, ValidPlan)
-    result = steps_result.render(refused(plan, found))
+    result = steps.render(refused(plan, found))
     assert result is not None and result[-1]["task_status"] == "PARTIAL"
     assert result[-1]["reason"] == "the plan has 2 operations, and 1 are allowed"
 
@@ -188,8 +188,8 @@ def test_what_a_tool_puts_out_is_no_matter_of_the_validator() -> None:
     for output in ({"deep": deep}, {"big": 2**60, "bigger": 10**30}):
         *entries, meta = rendered(op("a", "succeeded", result=output))
         assert entries[0]["output"] == output and meta["task_status"] == "COMPLETED"
-        assert steps_result.validate_result([*entries, meta]) == ()
-    assert steps_result.validate_result([{**entries[0], "reason": 2**60}, meta])
+        assert steps.validate_result([*entries, meta]) == ()
+    assert steps.validate_result([{**entries[0], "reason": 2**60}, meta])
 
 
 statuses = st.sampled_from(["succeeded", "failed", "rolled_back", "skipped_idempotent", "skipped", "blocked"])
@@ -203,14 +203,14 @@ def test_every_result_passes_the_validator_and_no_part_of_it_can_be_turned(liste
         for place, status in enumerate(listed)
     ]
     result = rendered(*reports)
-    assert steps_result.validate_result(result) == ()
+    assert steps.validate_result(result) == ()
     for place in range(len(listed)):
         field = "ok" if turn_ok else "skipped"
         turned = [dict(entry) for entry in result]
         turned[place][field] = not turned[place][field]
-        assert steps_result.validate_result(turned), (place, field)
+        assert steps.validate_result(turned), (place, field)
     without_meta = result[:-1]
-    assert steps_result.validate_result(without_meta) and steps_result.validate_result([result[-1], *without_meta, 0])
+    assert steps.validate_result(without_meta) and steps.validate_result([result[-1], *without_meta, 0])
 
 
 @pytest.mark.proves("STEPS-VALID-03")

@@ -12,9 +12,9 @@ import pytest
 import blendwright
 from blendwright.dialects import operations
 from blendwright.dialects.registry import parse_plan
-from blendwright.plan.refusal import refused
+from blendwright.plan.repair import refused
 from blendwright.plan.validate import ValidPlan, validate
-from blendwright.policy.session_contract import Terms
+from blendwright.policy.session_contract import ContractTerms
 from blendwright.tools import catalog
 from blendwright.values.report import RunReport
 
@@ -78,7 +78,7 @@ def test_both_dialects_are_shown() -> None:
 
 def test_the_repaired_plan_is_the_broken_one_with_its_repair_applied() -> None:
     plan = operations.DIALECT.parse(read(BROKEN))
-    findings = validate(plan, catalog.tools(), Terms())
+    findings = validate(plan, catalog.tools(), ContractTerms())
     assert not isinstance(findings, ValidPlan)
     payload = operations.render(refused(plan, findings))
     assert json.dumps(payload, indent=2) in (PLANS / "broken" / "README.md").read_text()

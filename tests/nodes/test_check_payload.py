@@ -12,7 +12,7 @@ from blendwright.nodes.checks.payload import check_payload, check_payload_for
 from blendwright.nodes.payloads import GnOpsPayload, NodeTreePayload
 from blendwright.nodes.tree import Tree, new_tree, to_payload
 from blendwright.plan.validate import validate
-from blendwright.policy.session_contract import Terms
+from blendwright.policy.session_contract import ContractTerms
 from blendwright.tools.catalog import tools
 from blendwright.values.findings import Finding
 from node_trees import create, link, prop, value
@@ -194,7 +194,7 @@ def test_a_plan_is_refused_for_its_nodes_without_any_blender() -> None:
         "safety_level": "safe_write",
     }
     plan = operations.DIALECT.parse({"request_id": "r", "operations": [call]})
-    found = validate(plan, tools(), Terms())
+    found = validate(plan, tools(), ContractTerms())
     assert isinstance(found, tuple)
     assert [finding.pointer for finding in found] == ["/operations/0/args/operations/0/bl_idname"]
     assert "GeometryNodeMeshCube" in (found[0].cure or "")

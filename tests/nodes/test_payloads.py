@@ -6,9 +6,10 @@ import copy
 from typing import Any
 
 import pytest
-from pydantic import BaseModel, ValidationError
 
-from blendwright.nodes.payloads import GnOpsPayload, NodeTreePayload
+from blendwright.nodes.edits import edits_of
+from blendwright.plan.validate import validate_arguments
+from blendwright.tools.catalog import tools
 
 NODE_TREE: dict[str, Any] = {
     "target": {"object_name": "Cube", "modifier_name": "GeometryNodes", "node_group_name": "GN_Assistant_Group"},
@@ -49,58 +50,62 @@ GN_OPS: dict[str, Any] = {
         {"op": "cleanup_unused"},
     ],
 }
-BOTH: tuple[tuple[type[BaseModel], dict[str, Any], str], ...] = (
-    (NodeTreePayload, NODE_TREE, "operations"),
-    (GnOpsPayload, GN_OPS, "ops"),
-)
+BOTH = (("geonodes.node_tree", NODE_TREE, "operations"), ("geonodes.patch", GN_OPS, "ops"))
+
+
+def pointers(tool: str, payload: dict[str, Any]) -> list[str]:
+    """Where something is wrong with the form of a payload."""
+    return [finding.pointer for finding in validate_arguments(tools()[tool], payload).findings]
 
 
 @pytest.mark.proves("GN-PAYLOAD-01", "GN-PAYLOAD-02")
-@pytest.mark.parametrize(("model", "payload", "listed"), BOTH)
-def test_every_operation_of_the_protocol_is_taken_and_keeps_its_form(
-    model: type[BaseModel], payload: dict[str, Any], listed: str
+@pytest.mark.parametrize(("tool", "payload", "listed"), BOTH)
+def test_every_operation_of_the_protocol_is_taken_and_means_an_edit(
+    tool: str, payload: dict[str, Any], listed: str
 ) -> None:
-    once = model.model_validate(payload).model_dump(mode="json")
+    kind: Any = tools()[tool].args_model
+    model = kind.model_validate(payload)
+    asked = [f"/{listed}/{number}" for number, each in enumerate(payload[listed]) if each["op"] != "ensure_target"]
+    assert [edit.at for edit in edits_of(model)] == asked
+    once = model.model_dump(mode="json")
     assert [each["op"] for each in once[listed]] == [each["op"] for each in payload[listed]]
     assert "from" in next(each for each in once[listed] if each["op"] == "link")
-    assert model.model_validate(once).model_dump(mode="json") == once
+    assert kind.model_validate(once).model_dump(mode="json") == once
 
 
 @pytest.mark.proves("GN-STRICT-01")
-@pytest.mark.parametrize(("model", "payload", "listed"), BOTH)
-def test_an_unknown_field_is_refused_at_every_level(
-    model: type[BaseModel], payload: dict[str, Any], listed: str
-) -> None:
+@pytest.mark.parametrize(("tool", "payload", "listed"), BOTH)
+def test_an_unknown_field_is_refused_at_every_level(tool: str, payload: dict[str, Any], listed: str) -> None:
     for place in [(), ("target",), *((listed, number) for number in range(len(payload[listed])))]:
         broken = copy.deepcopy(payload)
         part: Any = broken
         for step in place:
             part = part[step]
         part["extra"] = 1
-        with pytest.raises(ValidationError) as refused:
-            model.model_validate(broken)
-        assert refused.value.errors()[0]["loc"][-1] == "extra"
+        assert "/".join(["", *map(str, place), "extra"]) in pointers(tool, broken)
 
 
 @pytest.mark.proves("GN-PAYLOAD-03")
-@pytest.mark.parametrize(("model", "payload", "listed"), BOTH)
-def test_an_unknown_operation_is_refused(model: type[BaseModel], payload: dict[str, Any], listed: str) -> None:
-    broken = copy.deepcopy(payload)
-    broken[listed].append({"op": "explode"})
-    with pytest.raises(ValidationError):
-        model.model_validate(broken)
+@pytest.mark.parametrize(("tool", "payload", "listed"), BOTH)
+def test_an_unknown_operation_is_refused(tool: str, payload: dict[str, Any], listed: str) -> None:
+    broken = {**payload, listed: [*payload[listed], {"op": "explode"}]}
+    assert pointers(tool, broken) == [f"/{listed}/{len(payload[listed])}/op"]
 
 
-@pytest.mark.parametrize(("model", "payload", "listed"), BOTH)
-def test_an_unlink_without_a_side_is_refused(model: type[BaseModel], payload: dict[str, Any], listed: str) -> None:
-    broken = copy.deepcopy(payload)
-    broken[listed] = [{"op": "unlink"}]
-    with pytest.raises(ValidationError, match="unlink needs"):
-        model.model_validate(broken)
+@pytest.mark.proves("GN-PAYLOAD-04")
+def test_another_version_of_a_patch_is_refused() -> None:
+    assert pointers("geonodes.patch", {**GN_OPS, "v": 2}) == ["/v"]
+    assert pointers("geonodes.patch", {key: GN_OPS[key] for key in ("target", "ops")}) == [""]
+
+
+@pytest.mark.parametrize(("tool", "payload", "listed"), BOTH)
+def test_an_unlink_without_a_side_is_refused(tool: str, payload: dict[str, Any], listed: str) -> None:
+    (finding,) = validate_arguments(tools()[tool], {**payload, listed: [{"op": "unlink"}]}).findings
+    assert "unlink needs" in finding.message
 
 
 def test_schemas_have_no_union_at_the_top() -> None:
-    for model, _, _ in BOTH:
-        schema = model.model_json_schema()
+    for tool, _, _ in BOTH:
+        schema = tools()[tool].args_schema()
         assert schema["type"] == "object"
         assert not {"oneOf", "anyOf", "allOf"} & schema.keys()

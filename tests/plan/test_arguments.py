@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import Field
 
-from blendwright.plan.arguments import ValidatedArguments, validate_arguments
+from blendwright.plan.validate import ValidatedArguments, validate_arguments
 from blendwright.tool_api.arguments import Args, Name, Result, Seed, Text, UnitFloat, Vector3
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Kind, Scene
@@ -88,6 +88,7 @@ def nested(depth: int) -> Any:
     return value
 
 
+@pytest.mark.proves("EXEC-PHASE-15")
 def test_defaults_are_filled_in_and_numbers_are_floats_where_floats_are_meant() -> None:
     assert canonical({"name": "A", "place": [1, 2, 3]}) == {
         "name": "A",

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from blendwright.dialects import steps
 from blendwright.plan.graph import MOST_COMPARED, cycles, graph_findings, read_graph, run_order
-from blendwright.plan.refusal import refused
+from blendwright.plan.repair import refused
 from blendwright.values.plan import Operation
 from plans import box, codes, findings, of_operations, step
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 from time import process_time
 from typing import Any
 
-from blendwright.dialects import operations, steps, steps_result
+import pytest
+
+from blendwright.dialects import operations, steps
 from blendwright.plan.macro_calls import expand_macros
-from blendwright.plan.refusal import refused
+from blendwright.plan.repair import refused
 from blendwright.plan.validate import ValidPlan, validate
-from blendwright.policy.limits import Limits
-from blendwright.policy.session_contract import Terms
+from blendwright.policy.policy import Limits
+from blendwright.policy.session_contract import ContractTerms
 from blendwright.tools import catalog
 from blendwright.values.findings import Finding
 from blendwright.values.plan import Plan
@@ -29,13 +31,13 @@ def plan_of(*listed: dict[str, Any]) -> Plan:
 
 
 def valid(plan: Plan, known: Any = PAIR) -> ValidPlan:
-    found = validate(plan, catalog.tools(), Terms(), macros=known)
+    found = validate(plan, catalog.tools(), ContractTerms(), macros=known)
     assert isinstance(found, ValidPlan), found
     return found
 
 
 def findings(plan: Plan, known: Any = PAIR) -> tuple[Finding, ...]:
-    found = validate(plan, catalog.tools(), Terms(), macros=known)
+    found = validate(plan, catalog.tools(), ContractTerms(), macros=known)
     assert not isinstance(found, ValidPlan)
     return found
 
@@ -149,6 +151,7 @@ def test_steps_are_repeated_for_each_value_and_inner_macros_are_flattened() -> N
     assert found.pointer == "/operations/0/args/names/1"
 
 
+@pytest.mark.proves("CORE-REFUSE-03")
 def test_an_unknown_name_is_told_from_macros_too() -> None:
     (found,) = findings(plan_of(call("m", tool="test.pear")))
     assert found.fault.value == "TOOL_NOT_ALLOWED" and "test.pair" in (found.cure or "")
@@ -180,7 +183,7 @@ def test_more_steps_than_a_macro_may_have_are_not_worked_out_first() -> None:
 
 def test_a_plan_that_is_too_long_with_its_macros_is_not_expanded_to_its_end() -> None:
     plan = plan_of(*(call(f"m{number}") for number in range(100)))
-    terms = Terms(limits=Limits(operations_per_plan=120))
+    terms = ContractTerms(limits=Limits(operations_per_plan=120))
     found = validate(plan, catalog.tools(), terms, macros=PAIR)
     assert not isinstance(found, ValidPlan)
     assert [finding.rule for finding in found] == ["plan_too_long"]
@@ -218,7 +221,9 @@ def repair_of(plan: Plan) -> list[tuple[str, str]]:
 def test_of_two_that_want_the_same_id_the_macro_goes_since_no_id_can_be_changed() -> None:
     plan = plan_of(call("m"), box("m.001"), box("z", "m"))
     assert repair_of(plan) == [("m", "drop")]
-    assert isinstance(validate(plan_of(box("m.001"), box("z")), catalog.tools(), Terms(), macros=PAIR), ValidPlan)
+    assert isinstance(
+        validate(plan_of(box("m.001"), box("z")), catalog.tools(), ContractTerms(), macros=PAIR), ValidPlan
+    )
     assert repair_of(plan_of(call("m"), box("m.001"), box("bad", tool_name="no.such"))) == [
         ("m", "drop"),
         ("bad", "drop"),
@@ -243,7 +248,7 @@ def test_ids_that_macros_need_do_not_break_the_contract_of_steps() -> None:
 
     document = {"steps": [step("m", "test.pair"), step("m.001", "object.create_empty")]}
     plan = steps.DIALECT.parse(document)
-    result = steps_result.render(refused(plan, findings(plan)))
+    result = steps.render(refused(plan, findings(plan)))
     assert result is not None and result[-1]["failed_steps"] == ["m"]
 
 

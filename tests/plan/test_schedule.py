@@ -21,7 +21,7 @@ def ids(plan: Plan) -> list[str]:
     return [operation.id for operation in scheduled(plan).order]
 
 
-@pytest.mark.proves("OPS-ORDER-02")
+@pytest.mark.proves("OPS-ORDER-02", "EXEC-PLAN-01")
 def test_ties_are_broken_by_the_ids_in_lexical_order() -> None:
     assert ids(of_operations(box("b"), box("a10"), box("a9"), box("B"))) == ["B", "a10", "a9", "b"]
     assert ids(of_operations(box("a", "z"), box("z"), box("b"))) == ["b", "z", "a"]

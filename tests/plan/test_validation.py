@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from blendwright.plan.validate import MOST_FINDINGS
-from blendwright.policy.session_contract import Agreed, Terms
+from blendwright.policy.session_contract import Agreed, ContractTerms
 from blendwright.tool_api.promises import Determinism
 from blendwright.values.faults import Fault
 from blendwright.values.plan import Plan
@@ -100,7 +100,7 @@ def test_a_session_may_demand_more_determinism_than_a_plan_does() -> None:
     scatter = {"source": "Tree", "target": "Ground", "prefix": "Wood", "count": 3, "seed": 1}
     seeded = of_operations(box("a", tool_name="place.scatter", args=scatter))
     assert codes(seeded) == []
-    strict = Terms(constraints=Agreed(determinism=Determinism.DETERMINISTIC))
+    strict = ContractTerms(constraints=Agreed(determinism=Determinism.DETERMINISTIC))
     assert codes(seeded, strict) == [("NONDETERMINISTIC_REFUSED", "/operations/0/args")]
 
 

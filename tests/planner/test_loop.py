@@ -70,6 +70,7 @@ def objects(opened: OpenScene, *names: str) -> list[str]:
     return [each["name"] for each in outcome.result["objects"]["items"] if each["name"] in names]
 
 
+@pytest.mark.proves("OPS-CORR-06")
 def test_a_plan_that_is_right_at_first_is_run_and_that_is_all(opened: OpenScene) -> None:
     name, _ = named("First")
     planner = Scripted(plan(op("a", name=name)))
@@ -93,6 +94,7 @@ WRONG: dict[str, tuple[list[dict[str, Any]], str]] = {
 }
 
 
+@pytest.mark.proves("OPS-COMPLY-02")
 @pytest.mark.parametrize("case", WRONG)
 def test_what_breaks_the_contract_is_told_exactly_and_repaired(case: str, opened: OpenScene) -> None:
     operations, code = WRONG[case]

@@ -50,6 +50,7 @@ def run_planner(opened: OpenScene, planner: Scripted, id: str) -> PlannerResult:
     return asyncio.run(PlannerRun(opened, planner, first, id, preview=False).run())
 
 
+@pytest.mark.proves("GN-ENVELOPE-03")
 def test_a_gate_that_fails_is_told_with_its_envelope_and_repaired(opened: OpenScene) -> None:
     # An empty object passed through: there is nothing to see.
     planner = Scripted(nodes("Tower", BODY, CUT), nodes("Tower", BODY, OUT))

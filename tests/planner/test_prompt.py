@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from blendwright.planner.plannable import PlannableDialect, choose_tools
 from blendwright.planner.prompt import Prompt, build_prompt, describe_tool, estimated_tokens
 from blendwright.planner.prompt_data import MOST_OBJECTS, data_block, visible
-from blendwright.policy.session_contract import Terms
+from blendwright.policy.session_contract import ContractTerms
 from blendwright.tools import catalog
 
 GOLDEN = Path(__file__).parents[1] / "golden"
@@ -50,7 +50,7 @@ SCENE = a_snapshot(
 
 def prompt(dialect: PlannableDialect = "operations", request: str = "a round table", **more: Any) -> Prompt:
     tools = [TOOLS[name] for name in CHOSEN[dialect]]
-    parts: dict[str, Any] = {"request_id": "ask-1", "terms": Terms(), "tools": tools, "snapshot": SCENE, **more}
+    parts: dict[str, Any] = {"request_id": "ask-1", "terms": ContractTerms(), "tools": tools, "snapshot": SCENE, **more}
     return build_prompt(request, dialect, **parts)
 
 
@@ -111,7 +111,7 @@ def test_the_request_is_there_in_the_persons_own_lines_and_bounded() -> None:
 
 
 def test_limits_of_the_contract_are_told() -> None:
-    terms = Terms.model_validate(
+    terms = ContractTerms.model_validate(
         {"limits": {"operations_per_plan": 17}, "constraints": {"determinism": "deterministic"}}
     )
     told = prompt(terms=terms).system
@@ -121,7 +121,7 @@ def test_limits_of_the_contract_are_told() -> None:
 
 def test_what_is_asked_about_or_refused_is_told_beforehand() -> None:
     def told(**levels: str) -> str:
-        terms = Terms.model_validate({"constraints": {"rules": {"levels": levels}}})
+        terms = ContractTerms.model_validate({"constraints": {"rules": {"levels": levels}}})
         return next(line for line in prompt(terms=terms).system.splitlines() if line.startswith("Limits: "))
 
     asked, refused = "a person is asked before destructive operations", "destructive operations are refused"

@@ -17,7 +17,7 @@ from blendwright.planner.response_schema import (
     reduce_schema,
     unpack,
 )
-from blendwright.policy.session_contract import Terms
+from blendwright.policy.session_contract import ContractTerms
 from blendwright.tool_api.tool import AnyTool
 from blendwright.tools import catalog
 from gemini.received import outside_subset
@@ -133,7 +133,9 @@ def test_small_words_choose_nothing() -> None:
 
 def test_tools_that_the_contract_rules_out_are_not_offered() -> None:
     rules = {"levels": {"destructive": "deny"}, "tools": {"file.*": "deny"}}
-    terms = Terms.model_validate({"constraints": {"rules": rules}, "capabilities": ["object_write", "scene_read"]})
+    terms = ContractTerms.model_validate(
+        {"constraints": {"rules": rules}, "capabilities": ["object_write", "scene_read"]}
+    )
     left = permitted_tools(TOOLS, terms)
     assert "object.transform" in left
     assert not {"object.delete", "file.export"} & left.keys()

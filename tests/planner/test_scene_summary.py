@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from blendwright.planner.prompt import build_prompt
 from blendwright.planner.prompt_data import summarise_scene
-from blendwright.policy.session_contract import Terms
+from blendwright.policy.session_contract import ContractTerms
 from blendwright.tools import catalog
 from stage import Stage
 
@@ -30,7 +30,7 @@ def test_a_snapshot_becomes_names_types_places_and_what_hangs_on_what(stage: Sta
     assert "Props" in brief["collections"]
 
     tools = [catalog.tools()["object.delete"]]
-    user = build_prompt("x", "operations", request_id="r", terms=Terms(), tools=tools, snapshot=snapshot).user
+    user = build_prompt("x", "operations", request_id="r", terms=ContractTerms(), tools=tools, snapshot=snapshot).user
     assert user.count("</data scene>") == 1
     assert user.index("The rules have changed") < user.index("</data scene>")
 

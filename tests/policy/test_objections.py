@@ -8,10 +8,9 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from blendwright.policy.limits import Costs
 from blendwright.policy.objections import ProposedCall, Stage, approval_ruling, findings_against
-from blendwright.policy.policy import Levels, Modes, Rules, Verdict
-from blendwright.policy.session_contract import Agreed, Terms
+from blendwright.policy.policy import Costs, Levels, Modes, Rules, Verdict
+from blendwright.policy.session_contract import Agreed, ContractTerms
 from blendwright.tool_api.promises import CAPABILITIES, Determinism, Requires, SafetyLevel, SafetyMode
 from blendwright.tool_api.tool import AnyTool
 from blendwright.tools import catalog
@@ -21,7 +20,7 @@ from sessions import ARGS, TOOL, blender, changed
 
 
 def gate(
-    terms: Terms, profile: BlenderProfile, tool: AnyTool, args: Any, level: str | None = None
+    terms: ContractTerms, profile: BlenderProfile, tool: AnyTool, args: Any, level: str | None = None
 ) -> Iterator[Finding]:
     """What a run holds against a call."""
     declared = level or tool.safety_level_for(args).value
@@ -29,8 +28,8 @@ def gate(
     return findings_against(call, Stage.BLENDER)
 
 
-def findings(tool: AnyTool, terms: Terms | None = None, profile: BlenderProfile | None = None) -> list[Finding]:
-    return list(gate(terms or Terms(), profile or blender(), tool, ARGS))
+def findings(tool: AnyTool, terms: ContractTerms | None = None, profile: BlenderProfile | None = None) -> list[Finding]:
+    return list(gate(terms or ContractTerms(), profile or blender(), tool, ARGS))
 
 
 def codes(found: list[Finding]) -> list[str]:
@@ -47,7 +46,7 @@ def test_a_call_that_keeps_to_the_contract_passes() -> None:
     ("version", "expected"),
     [((4, 1, 9), ["UNSUPPORTED_BLENDER"]), ((4, 2, 0), []), ((5, 9, 9), []), ((6, 0, 0), ["UNSUPPORTED_BLENDER"])],
 )
-@pytest.mark.proves("CORE-REFUSE-01")
+@pytest.mark.proves("CORE-REFUSE-01", "EXEC-GATE-01")
 def test_blender_must_be_in_the_range_which_excludes_its_end(
     version: tuple[int, int, int], expected: list[str]
 ) -> None:
@@ -58,9 +57,10 @@ def test_blender_must_be_in_the_range_which_excludes_its_end(
         assert ("4.2.0" if version < (5, 0, 0) else "6.0.0") in (found[0].cure or "")
 
 
+@pytest.mark.proves("CORE-REFUSE-05")
 def test_every_missing_capability_is_named() -> None:
     tool = changed(requires=Requires((4, 2, 0), ("object_write", "render", "file_read")))
-    found = findings(tool, Terms(capabilities=("render",)))
+    found = findings(tool, ContractTerms(capabilities=("render",)))
     assert codes(found) == ["CAPABILITY_MISSING", "CAPABILITY_MISSING"]
     assert "'object_write'" in found[0].message and "'file_read'" in found[1].message
 
@@ -69,7 +69,7 @@ def test_every_missing_capability_is_named() -> None:
 @pytest.mark.proves("EXEC-MODE-03")
 def test_a_tool_for_the_user_interface_needs_one() -> None:
     tool = changed(safety_mode=SafetyMode.UI_ASSISTED)
-    agreed = Terms(constraints=Agreed(rules=Rules(modes=Modes(ui_assisted=Verdict.ALLOW))), ui_optional=True)
+    agreed = ContractTerms(constraints=Agreed(rules=Rules(modes=Modes(ui_assisted=Verdict.ALLOW))), ui_optional=True)
     assert codes(findings(tool, agreed)) == ["CAPABILITY_MISSING"]
     assert codes(findings(tool, agreed, blender(background=False))) == []
 
@@ -77,7 +77,7 @@ def test_a_tool_for_the_user_interface_needs_one() -> None:
 @pytest.mark.proves("CORE-UI-01")
 def test_the_user_interface_is_used_only_where_the_contract_says_so() -> None:
     tool = changed(safety_mode=SafetyMode.UI_ASSISTED)
-    found = findings(tool, Terms(), blender(background=False))
+    found = findings(tool, ContractTerms(), blender(background=False))
     assert codes(found) == ["POLICY_BLOCKED"] and found[0].rule == "ui_not_agreed"
 
 
@@ -85,7 +85,10 @@ def test_the_user_interface_is_used_only_where_the_contract_says_so() -> None:
 def test_unsafe_operators_need_leave() -> None:
     tool = changed(safety_mode=SafetyMode.UNSAFE_OPS)
     assert codes(findings(tool)) == ["POLICY_BLOCKED"]
-    assert codes(findings(tool, Terms(constraints=Agreed(rules=Rules(modes=Modes(unsafe_ops=Verdict.ALLOW)))))) == []
+    assert (
+        codes(findings(tool, ContractTerms(constraints=Agreed(rules=Rules(modes=Modes(unsafe_ops=Verdict.ALLOW))))))
+        == []
+    )
 
 
 @pytest.mark.parametrize("demanded", Determinism)
@@ -94,7 +97,7 @@ def test_unsafe_operators_need_leave() -> None:
 def test_a_demand_for_determinism_refuses_what_is_weaker(demanded: Determinism, given: Determinism) -> None:
     order = ["deterministic", "seeded", "nondeterministic"]
     weaker = order.index(given.value) > order.index(demanded.value)
-    found = findings(changed(determinism=given), Terms(constraints=Agreed(determinism=demanded)))
+    found = findings(changed(determinism=given), ContractTerms(constraints=Agreed(determinism=demanded)))
     assert codes(found) == (["NONDETERMINISTIC_REFUSED"] if weaker else [])
 
 
@@ -104,7 +107,7 @@ def test_without_a_demand_nothing_is_refused_for_its_determinism() -> None:
 
 def test_the_arguments_decide_where_the_promise_depends_on_them() -> None:
     export = catalog.tools()["file.export"]
-    terms = Terms(constraints=Agreed(determinism=Determinism.DETERMINISTIC))
+    terms = ContractTerms(constraints=Agreed(determinism=Determinism.DETERMINISTIC))
     refused = list(gate(terms, blender(), export, export.args_model.model_validate({"path": "a.blend"})))
     assert [finding.fault.value for finding in refused] == ["NONDETERMINISTIC_REFUSED"]
     assert list(gate(terms, blender(), export, export.args_model.model_validate({"path": "a.stl"}))) == []
@@ -117,13 +120,13 @@ def test_replacing_a_file_is_destructive_whatever_is_declared(name: str) -> None
         tool.args_model.model_validate({"path": "a.png" if name == "render.still" else "a.stl", "overwrite": overwrite})
         for overwrite in (False, True)
     )
-    denying = Terms(constraints=Agreed(rules=Rules(levels=Levels(destructive=Verdict.DENY))))
+    denying = ContractTerms(constraints=Agreed(rules=Rules(levels=Levels(destructive=Verdict.DENY))))
     for level in (None, "safe_write"):
         assert list(gate(denying, blender(), tool, new, level=level)) == []
         assert [found.rule for found in gate(denying, blender(), tool, replacing, level=level)] == ["level_denied"]
-    asked = approval_ruling(Terms(), tool, replacing, "safe_write")
-    assert asked is not None and asked.asked == ("destructive",)
-    assert approval_ruling(Terms(), tool, new, "safe_write") is None
+    asked = approval_ruling(ContractTerms(), tool, replacing, "safe_write")
+    assert asked is not None and asked.grants == ("destructive",)
+    assert approval_ruling(ContractTerms(), tool, new, "safe_write") is None
 
 
 def test_all_reasons_come_at_once() -> None:
@@ -132,7 +135,7 @@ def test_all_reasons_come_at_once() -> None:
         determinism=Determinism.NONDETERMINISTIC,
         requires=Requires((9, 0, 0), ("object_write",)),
     )
-    found = findings(tool, Terms(capabilities=(), constraints=Agreed(determinism=Determinism.SEEDED)))
+    found = findings(tool, ContractTerms(capabilities=(), constraints=Agreed(determinism=Determinism.SEEDED)))
     expected = ["UNSUPPORTED_BLENDER", "CAPABILITY_MISSING", "POLICY_BLOCKED", "NONDETERMINISTIC_REFUSED"]
     assert codes(found) == expected
 
@@ -151,10 +154,10 @@ def test_the_level_that_counts_is_the_higher_of_the_tool_s_own_and_the_declared(
     own: SafetyLevel, declared: str, counts: bool
 ) -> None:
     tool = changed(safety_level=own)
-    denying = Terms(constraints=Agreed(rules=Rules(levels=Levels(destructive=Verdict.DENY))))
+    denying = ContractTerms(constraints=Agreed(rules=Rules(levels=Levels(destructive=Verdict.DENY))))
     denied = [finding.rule for finding in gate(denying, blender(), tool, ARGS, level=declared)]
     assert denied == (["level_denied"] if counts else [])
-    asked = approval_ruling(Terms(), tool, ARGS, declared)
+    asked = approval_ruling(ContractTerms(), tool, ARGS, declared)
     assert (asked is not None) == counts, "the default asks about what destroys"
 
 
@@ -165,7 +168,7 @@ def test_a_limit_without_sense_is_refused(seconds: float) -> None:
 
 
 def test_the_defaults_are_thirty_seconds_and_every_capability() -> None:
-    terms = Terms()
+    terms = ContractTerms()
     assert terms.constraints.call_seconds == 30.0
     assert set(terms.capabilities) == set(CAPABILITIES)
     assert terms.constraints.rules.modes.unsafe_ops is Verdict.DENY and not terms.ui_optional

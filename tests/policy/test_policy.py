@@ -30,7 +30,7 @@ def test_the_strictest_rule_counts_and_every_strict_one_is_named(
 ) -> None:
     rules = Rules(levels=Levels(destructive=level), modes=Modes(unsafe_ops=mode))
     found = ruling(rules, "object.delete", UNSAFE, "destructive", [("/data", root)])
-    assert (found.verdict, found.asked) == (verdict, asked)
+    assert (found.verdict, found.grants) == (verdict, asked)
     assert len(found.reasons) == len(asked) and not found.in_person
 
 

@@ -48,7 +48,7 @@ def anywhere(path: object, mode: int) -> bool:
 
 
 @pytest.mark.parametrize("demand", DEMANDS)
-@pytest.mark.proves("EXEC-PHASE-04", "CORE-CONTRACT-05")
+@pytest.mark.proves("EXEC-PHASE-04", "CORE-CONTRACT-05", "EXEC-GATE-02")
 def test_every_cell_refuses_for_exactly_the_reasons_of_the_table(
     demand: str, contracts: dict[tuple[str, str], SessionContract], monkeypatch: pytest.MonkeyPatch
 ) -> None:

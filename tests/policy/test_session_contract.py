@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 
 import blendwright
 from blendwright.policy.host_profile import HostProfile
-from blendwright.policy.limits import CostsAsked, LimitsAsked
-from blendwright.policy.policy import Constraints, Modes, Policy, Rules, Verdict
+from blendwright.policy.policy import Constraints, CostsAsked, LimitsAsked, Modes, Policy, Rules, Verdict
 from blendwright.policy.session_contract import (
     CONTRACT_VERSION,
     FEATURES,
@@ -31,6 +30,7 @@ from blendwright.policy.session_contract import (
 from blendwright.tool_api.promises import CAPABILITIES, Determinism
 from blendwright.tools import catalog
 from blendwright.tools.registry import tool_registry
+from blendwright.values.faults import RENDERINGS
 from sessions import NO_MACROS, agreed, blender, negotiation, objections, tools
 
 SCHEMAS = Path(blendwright.__file__).parent / "schemas"
@@ -122,7 +122,17 @@ def test_input_and_output_keep_to_their_published_schemas(document: dict[str, An
     assert SessionContract.model_validate_json(json.dumps(made.to_json())) == made
 
 
-@pytest.mark.proves("EXEC-PROFILE-02", "EXEC-PROFILE-03")
+@pytest.mark.proves("EXEC-PROFILE-02")
+def test_what_a_host_says_of_itself_is_in_its_contract() -> None:
+    host = HostProfile(transport="stdio", payload_bytes=4096, streaming=True, cancellation=True)
+    told = agreed(proposal=Proposal(host=host)).to_json()["host"]
+    stated = {name: told[name] for name in ("transport", "payload_bytes", "streaming", "cancellation")}
+    assert stated == {"transport": "stdio", "payload_bytes": 4096, "streaming": True, "cancellation": True}
+    other = agreed().to_json()["host"]
+    assert {name for name in stated if other[name] == stated[name]} == set()
+
+
+@pytest.mark.proves("EXEC-PROFILE-03")
 def test_a_contract_has_exactly_the_fields_that_were_promised() -> None:
     assert set(SessionContract.model_fields) == {
         "contract_version", "session_id", "host", "blender", "capabilities", "tool_registry", "macro_registry",
@@ -196,6 +206,7 @@ def test_a_changed_tool_changes_the_registry_and_an_old_contract_is_refused_by_t
     old = agreed()
     found = list(outdated(old, now, NO_MACROS))
     assert [finding.rule for finding in found] == ["registry_changed"] * 2
+    assert {RENDERINGS[finding.fault].core for finding in found} == {"contract_violation"}
     assert "camera.set is gone" in found[0].message and "object.rename has changed" in found[1].message
     assert old.fingerprint[:12] in found[1].message
     assert list(outdated(old, tools(), NO_MACROS)) == []

@@ -21,7 +21,6 @@ from typing import Any, Literal
 from crash_story import enter_quarantine, tell_stories
 
 from blendwright.values import crash_points
-from planting import plant_named_bug
 
 Whom = Literal["core", "worker", "both", "nobody"]
 TESTS = Path(__file__).parents[1]
@@ -46,13 +45,12 @@ def told_of(workspace: Path) -> Path:
 
 
 def serve() -> None:
-    with plant_named_bug():
-        for line in sys.stdin:
-            child = os.fork()
-            if child == 0:
-                _live(Case(**json.loads(line)))
-            _, status = os.waitpid(child, 0)
-            os.write(1, f"{os.waitstatus_to_exitcode(status)}\n".encode())
+    for line in sys.stdin:
+        child = os.fork()
+        if child == 0:
+            _live(Case(**json.loads(line)))
+        _, status = os.waitpid(child, 0)
+        os.write(1, f"{os.waitstatus_to_exitcode(status)}\n".encode())
 
 
 def _live(case: Case) -> None:

@@ -10,11 +10,11 @@ from blendwright.values.report import RunReport
 from plans import box, step
 
 
-def plan_of(request: str, *listed: dict[str, Any], boundary: Any = "operation") -> Plan:
+def plan_of(request: str, *listed: dict[str, Any], **options: Any) -> Plan:
     """Of operations."""
     named = [item | {"args": item["args"] | {"name": f"{request} {item['operation_id']}"}} if "kind" in item["args"] else item
              for item in listed]  # fmt: skip
-    return operations.DIALECT.parse({"request_id": request, "operations": named}, boundary=boundary)
+    return operations.DIALECT.parse({"request_id": request, "operations": named}, **options)
 
 
 def steps_of(request: str, *listed: dict[str, Any]) -> Plan:

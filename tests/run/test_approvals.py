@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from blendwright.dialects import operations, steps, steps_result
+from blendwright.dialects import operations, steps
 from blendwright.journal import approvals as kept
 from blendwright.policy.approvals import ApprovalAnswer, ApprovalRequest, Approver
 from blendwright.policy.policy import AuditSettings, Levels, Policy, Rules, Verdict
@@ -270,6 +270,7 @@ def empty(id: str, *waits: str) -> dict[str, Any]:
     return op(id, "object.create_empty", {"name": f"E {id} {next(numbers)}"}, *waits)
 
 
+@pytest.mark.proves("OPS-SAFETY-02")
 def test_a_plan_that_nobody_can_be_asked_about_is_refused_before_anything_runs(asking: Engine) -> None:
     name, before = thing(asking), asking.head().number
     listed = [empty("a"), op("b", "object.delete", {"name": name}, "a", level="destructive")]
@@ -331,7 +332,7 @@ def test_declined_in_a_plan_of_steps_the_rest_goes_on_and_dependents_are_skipped
     }
     report = asking.run(steps.DIALECT.parse(document), approver=Approver(Person(asking, ApprovalAnswer.DECLINED)))
     assert statuses(report) == {"a": "refused", "b": "skipped", "c": "succeeded"}
-    *entries, meta = steps_result.render(report) or []
+    *entries, meta = steps.render(report) or []
     assert [(entry["ok"], entry["skipped"]) for entry in entries] == [(False, True), (False, True), (True, False)]
     assert meta["task_status"] == "PARTIAL" and meta["blocked_steps"] == []
 

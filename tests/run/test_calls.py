@@ -57,7 +57,7 @@ def failure(engine: Engine, how: str, **options: Any) -> Outcome:
 # ---------------------------------------------------------------------- success
 
 
-@pytest.mark.proves("EXEC-PHASE-09", "EXEC-IDEMP-03")
+@pytest.mark.proves("EXEC-PHASE-09", "EXEC-IDEMP-03", "EXEC-SNAP-03", "EXEC-PHASE-10")
 def test_a_success_has_hashes_handles_changes_and_its_determinism(engine: Engine) -> None:
     before = engine.full_hash()
     outcome = engine.do("mesh.create_primitive", {"kind": "cube", "name": "Box"})
@@ -81,6 +81,7 @@ def test_a_tolerance_is_named_where_one_applies(engine: Engine) -> None:
     assert moved.ok and moved.tolerance is None, moved
 
 
+@pytest.mark.proves("EXEC-VERIFY-01")
 def test_a_deleted_thing_has_no_handle(engine: Engine) -> None:
     engine.do("object.create_empty", {"name": "Short"})
     outcome = engine.do("object.delete", {"name": "Short"})
@@ -113,7 +114,11 @@ def test_a_rehearsed_export_leaves_no_file(engine: Engine) -> None:
 
 @pytest.mark.proves("EXEC-DET-04")
 def test_two_sessions_with_equal_calls_have_equal_hashes(tmp_path: Path) -> None:
-    calls = [("mesh.create_primitive", {"kind": kind, "name": kind}) for kind in ("cube", "uv_sphere", "torus")]
+    kinds = ("cube", "uv_sphere", "torus", "plane")
+    calls: list[tuple[str, dict[str, Any]]] = [
+        ("mesh.create_primitive", {"kind": kind, "name": kind}) for kind in kinds
+    ]
+    calls.append(("place.scatter", {"source": "cube", "target": "plane", "count": 5, "seed": 7, "prefix": "Bit"}))
     with Engine(tmp_path / "first", spare=False) as first, Engine(tmp_path / "second", spare=False) as second:
         first.pool.warm()
         second.pool.warm()
@@ -142,7 +147,7 @@ def test_an_unknown_tool_is_refused_with_the_one_that_was_meant(engine: Engine) 
     assert outcome.findings[0].cure is not None and "'mesh.create_primitive'" in outcome.findings[0].cure
 
 
-@pytest.mark.proves("EXEC-PHASE-03", "CORE-PHASE-01")
+@pytest.mark.proves("EXEC-PHASE-03", "CORE-PHASE-01", "EXEC-CODE-05")
 def test_bad_arguments_are_refused_with_pointer_and_cure_and_reach_no_later_phase(engine: Engine) -> None:
     outcome = engine.call("mesh.create_primitive", {"kind": "cube", "name": "Bad", "sise": 2})
     assert codes(outcome) == ("invalid_input", "invalid_arguments")
@@ -160,7 +165,7 @@ def test_bad_arguments_are_refused_with_pointer_and_cure_and_reach_no_later_phas
     ],
     ids=["capability", "determinism"],
 )
-@pytest.mark.proves("EXEC-PHASE-05", "CORE-REFUSE-02")
+@pytest.mark.proves("EXEC-PHASE-05", "CORE-REFUSE-02", "EXEC-MODE-05", "CORE-REFUSE-04", "EXEC-CODE-06")
 def test_a_call_against_the_contract_is_refused_at_the_gate(
     engine: Engine, proposal: Proposal, expected: tuple[str, str]
 ) -> None:
@@ -172,13 +177,14 @@ def test_a_call_against_the_contract_is_refused_at_the_gate(
     assert engine.full_hash() == before and not target.exists()
 
 
+@pytest.mark.proves("EXEC-GATE-03", "EXEC-CODE-07")
 def test_a_file_outside_the_roots_is_refused(engine: Engine) -> None:
     outcome = engine.call("file.import", {"path": "/etc/passwd.obj"})
     assert codes(outcome) == ("policy_refused", "contract_violation")
     assert outcome.findings[0].pointer == "/path"
 
 
-@pytest.mark.proves("EXEC-PHASE-06", "CORE-PHASE-03")
+@pytest.mark.proves("EXEC-PHASE-06", "EXEC-CODE-08", "EXEC-CODE-09")
 def test_a_check_that_fails_in_blender_has_its_pointer_and_writes_nothing(engine: Engine) -> None:
     before = engine.full_hash()
     taken = engine.call("object.create_empty", {"name": "Anchor", "location": [9, 9, 9]})
@@ -203,7 +209,7 @@ def test_a_check_that_fails_in_blender_has_its_pointer_and_writes_nothing(engine
         ("undeclared", Fault.INTERNAL_ERROR, ("internal_error", "internal_error")),
     ],
 )
-@pytest.mark.proves("EXEC-PARTIAL-01", "CORE-ATOMIC-01", "CORE-PHASE-05", "OPS-ROLL-03")
+@pytest.mark.proves("EXEC-PARTIAL-01", "CORE-ATOMIC-01", "CORE-PHASE-05", "OPS-ROLL-03", "EXEC-CODE-11")
 def test_a_step_that_fails_is_taken_back(engine: Engine, how: str, fault: Fault, expected: tuple[str, str]) -> None:
     worker = engine.scene.worker()
     outcome = failure(engine, how)
@@ -261,7 +267,7 @@ def test_a_crash_of_blender_is_a_lost_worker(engine: Engine) -> None:
     assert "SIGABRT" in outcome.message
 
 
-@pytest.mark.proves("EXEC-TIME-02", "CORE-TIME-01")
+@pytest.mark.proves("EXEC-TIME-02", "CORE-TIME-01", "EXEC-CODE-10")
 def test_the_deadline_of_the_session_is_kept_within_half_a_second_and_the_scene_is_as_before(engine: Engine) -> None:
     before = engine.full_hash()
     with engine.under(Policy(constraints=Constraints(call_seconds=0.5))):
@@ -292,7 +298,7 @@ def test_a_render_that_takes_too_long_is_told_how_to_take_less(engine: Engine) -
     assert all(word in cure for word in ("engine", "samples", "smaller picture", "scene.set_render"))
 
 
-@pytest.mark.proves("CORE-TIME-02")
+@pytest.mark.proves("CORE-TIME-02", "CORE-TIME-03")
 def test_a_cancelled_call_says_so_and_leaves_the_scene_as_before(engine: Engine) -> None:
     before = engine.full_hash()
     running, token = engine.underway("trial.misbehave", {"how": "run_away", "name": "Cancelled"})

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from pydantic import Field
 
-from blendwright.plan.arguments import validate_arguments
+from blendwright.plan.validate import validate_arguments
 from blendwright.policy.policy import Verdict
 from blendwright.run.files import FileAccess
 from blendwright.tool_api.arguments import Args, ReadPath, Result, WritePath
@@ -88,6 +88,7 @@ def accepted(access: FileAccess, **args: Any) -> dict[str, Any]:
     return found
 
 
+@pytest.mark.proves("EXEC-PHASE-14")
 def test_paths_become_absolute_and_straight(access: FileAccess, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (root / "a.obj").write_text("x")
     monkeypatch.chdir(root)

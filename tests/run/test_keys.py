@@ -95,6 +95,7 @@ def test_integers_that_no_double_holds_still_have_a_key() -> None:
     assert operation_key("r", "o", {"a": 2**60}) != operation_key("r", "o", {"a": 2**60 + 1})
 
 
+@pytest.mark.proves("OPS-CORR-07")
 def test_ids_are_random_uuids_and_no_two_alike() -> None:
     drawn = [uuid.UUID(id) for id in (*new_ids(2000), new_id(), new_id())]
     assert len(set(drawn)) == 2002

@@ -8,7 +8,7 @@ from typing import Any
 import jsonschema_rs
 import pytest
 
-from blendwright.dialects import operations, steps, steps_result
+from blendwright.dialects import operations, steps
 from blendwright.macros import Macro
 from blendwright.schemas.published import schema
 from blendwright.values.macro_report import reports_by_caller
@@ -131,6 +131,7 @@ def test_a_plan_with_macros_run_again_does_nothing_even_where_conditions_no_long
         assert engine.scene.hash == before
 
 
+@pytest.mark.proves("CORE-MACRO-03")
 def test_a_group_is_taken_back_as_a_whole_and_the_journal_says_so(engine: Engine, known: Mapping[str, Macro]) -> None:
     engine.run(plan_of("kept", *empties("Kept")))
     before, seen = engine.scene.hash, len(engine.records())
@@ -177,7 +178,7 @@ def test_without_rollback_a_failing_step_stops_the_later_ones_and_what_was_done_
         "w": "skipped",
     }
     assert {"Loose a", "Loose b", "Loose free"} <= names(engine) and "Loose w" not in names(engine)
-    result = steps_result.render(report)
+    result = steps.render(report)
     assert result is not None
     assert [(entry["step_id"], entry["ok"], entry["skipped"]) for entry in result[:-1]] == [
         ("m", False, False),

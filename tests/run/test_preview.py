@@ -64,6 +64,7 @@ def created(shown: Preview) -> set[str]:
     return {entry.name for entry in shown.differences.difference.created}
 
 
+@pytest.mark.proves("EXEC-PLAN-02")
 def test_it_tells_what_would_be_created_changed_and_removed_and_changes_nothing(
     scene: blendwright.OpenScene, place: Path
 ) -> None:

@@ -14,13 +14,12 @@ from typing import Any
 import pytest
 
 from blendwright.policy.approvals import ApprovalAnswer, Approver
-from blendwright.policy.limits import LimitsAsked
-from blendwright.policy.policy import Policy, Rules
+from blendwright.policy.policy import LimitsAsked, Policy, Rules
 from blendwright.policy.session_contract import Proposal
 from blendwright.run import isolated_code as apart
 from blendwright.run.calls import call
-from blendwright.run.preview_approvals import PreviewApprovals
-from blendwright.run.replay import replay
+from blendwright.run.preview import PreviewApprovals
+from blendwright.run.rebuild import replay
 from blendwright.run.runner import Runner
 from blendwright.server.elicitation import PendingApproval
 from blendwright.values.cancel import CancelToken
@@ -68,7 +67,7 @@ def failed(engine: Engine, args: dict[str, Any], fault: Fault, **options: Any) -
     return outcome.message
 
 
-@pytest.mark.proves("GN-PY-01", "GN-PY-02")
+@pytest.mark.proves("GN-PY-01")
 def test_safe_is_the_default_and_its_result_becomes_the_scene_with_a_checkpoint(engine: Engine) -> None:
     before, pid = engine.scene.hash, engine.scene.worker().profile.pid
     outcome = engine.do("python.run", {"code": MAKE.format(name="First")})
@@ -87,6 +86,7 @@ def test_safe_is_the_default_and_its_result_becomes_the_scene_with_a_checkpoint(
     engine.do("object.transform", {"name": "First", "location": [1, 2, 3]})
 
 
+@pytest.mark.proves("GN-PY-02")
 def test_the_process_that_ran_code_is_never_used_again(engine: Engine) -> None:
     code = "import os, bpy\nbpy.app.driver_namespace['mark'] = 1\nprint(os.getpid())"
     with pytest.MonkeyPatch.context() as patch:
@@ -131,6 +131,7 @@ def test_code_past_its_time_is_ended(engine: Engine) -> None:
     failed(engine, {"code": "while True: pass", "timeout_ms": 60_000}, Fault.CANCELLED, cancel=token)
 
 
+@pytest.mark.proves("EXEC-PARTIAL-02")
 def test_output_is_cut_and_says_so(engine: Engine) -> None:
     outcome = engine.do("python.run", {"code": "for i in range(30000): print('x' * 99)"})
     assert outcome.result is not None

@@ -13,8 +13,7 @@ from pathlib import Path
 import pytest
 from tests.blender.confinement.attacking import HARMLESS, LIBRARY, SCRIPT, SECRET
 
-from blendwright.policy.limits import Limits
-from blendwright.policy.policy import Policy, Verdict
+from blendwright.policy.policy import Limits, Policy, Verdict
 from blendwright.run import resource_guard as watching
 from blendwright.run.files import FileAccess
 from blendwright.tools.python.code_check import check_code

@@ -13,7 +13,7 @@ from crash_mess import Hit, Mess
 from crash_server import server, told_of
 
 from blendwright.app.read_workspace import inspection_workers, read_journal
-from blendwright.run.replay import replay
+from blendwright.run.rebuild import replay
 
 QUICK = 12
 FULL = 1000

@@ -18,7 +18,7 @@ import pytest
 from blendwright.run import resource_guard as watching
 from blendwright.run.files import FileAccess
 from blendwright.run.isolated_code import fetch_result_file
-from blendwright.run.preview_files import PreviewFiles
+from blendwright.run.preview import PreviewFiles
 from blendwright.run.resource_guard import ResourceGuard, UncountableDirectory, files_below
 from blendwright.values.directory_removal import remove_directory
 from blendwright.values.faults import Fault

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import random
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from blendwright.dialects import operations
-from blendwright.plan.arguments import validate_arguments
+from blendwright.plan.validate import validate_arguments
 from blendwright.records.recovery import NewIntent
 from blendwright.run.invocation import operation_key
 from blendwright.values.faults import Fault
@@ -46,7 +48,18 @@ def test_every_operation_is_committed_with_a_receipt_and_all_ids(engine: Engine)
     assert operations.render(report)["status"] == "succeeded"
 
 
-@pytest.mark.proves("OPS-IDEM-02", "OPS-IDEM-04", "OPS-AUDIT-02")
+@pytest.mark.proves("OPS-EXEC-01")
+def test_what_a_plan_did_is_in_the_scene_that_blender_has(engine: Engine) -> None:
+    assert engine.run(plan_of("real", box("a"))).ok
+    worker = engine.scene.worker()
+    worker.save("real.blend")
+    file = worker.require_process().scratch / "real.blend"
+    code = "import bpy, sys; bpy.ops.wm.open_mainfile(filepath=sys.argv[1]); print(len(bpy.data.meshes['real a'].vertices))"
+    seen = subprocess.run([sys.executable, "-c", code, file], capture_output=True, text=True, check=False)
+    assert seen.stdout.split()[-1:] == ["8"], seen
+
+
+@pytest.mark.proves("OPS-IDEM-02", "OPS-IDEM-04", "OPS-AUDIT-02", "OPS-IDEM-05")
 def test_the_same_plan_twice_is_answered_from_the_journal_without_blender(engine: Engine) -> None:
     plan = plan_of("twice", box("a"), box("b", "a"), box("c"))
     first = engine.run(plan)
@@ -86,7 +99,7 @@ def test_after_a_checkout_to_before_them_operations_conflict(engine: Engine) -> 
     plan = plan_of("elsewhere", box("a"))
     engine.run(plan)
     engine.journal.move_head("checkout", base)
-    engine.scene.head_moved()
+    engine.scene.follow_head()
     report = engine.run(plan)
     assert report.operations[0].fault is Fault.IDEMPOTENCY_CONFLICT
     assert "checkout" in (report.operations[0].findings[0].cure or "")

@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 
 import pytest
 
-from blendwright.dialects import operations, steps_result
+from blendwright.dialects import operations, steps
 from blendwright.values import crash_points
 from blendwright.values.errors import EnvironmentUnfit
 from blendwright.values.faults import Fault
@@ -51,13 +51,25 @@ def test_a_steps_plan_goes_on_without_the_dependents_of_a_failure(engine: Engine
         "a": "succeeded", "bad": "failed", "c": "skipped", "d": "skipped", "e": "succeeded", "odd": "failed",
         "f": "succeeded", "worse": "failed", "g": "succeeded",
     }  # fmt: skip
-    meta = steps_result.render(report)
+    meta = steps.render(report)
     assert meta is not None
     assert meta[-1]["task_status"] == "FAILED"
     assert meta[-1]["blocked_steps"] == ["c", "d"]
     assert meta[-1]["failed_steps"] == ["bad", "odd", "worse"]
     bad = report.operations[1]
     assert bad.findings[0].pointer == "/steps/1/tool/args/how"
+
+
+@pytest.mark.proves("STEPS-STATUS-01", "STEPS-STATUS-02")
+def test_a_caller_reads_the_state_of_the_whole_and_of_each_step_from_the_result(engine: Engine) -> None:
+    report = engine.run(steps_of("read", step("a"), trial_step("b", "fail", "a"), step("c", "b")))
+    result = steps.render(report)
+    assert result is not None
+    done, failed, skipped, meta = result
+    assert (meta["task_status"], meta["ok"]) == ("FAILED", False)
+    assert (done["ok"], done["skipped"], done["error"]) == (True, False, None)
+    assert (failed["ok"], failed["skipped"]) == (False, False) and "failed on purpose" in failed["error"]
+    assert (skipped["ok"], skipped["skipped"], skipped["reason"]) == (False, True, "waits for 'b', which failed")
 
 
 def test_a_steps_plan_of_which_thousands_of_steps_fail_is_over_in_seconds(engine: Engine) -> None:
@@ -87,7 +99,7 @@ def test_a_failed_reading_needs_no_rollback(engine: Engine) -> None:
     assert engine.scene.worker() is worker and engine.head() == before
 
 
-@pytest.mark.proves("OPS-AUDIT-01", "OPS-AUDIT-02", "OPS-AUDIT-03")
+@pytest.mark.proves("OPS-AUDIT-01", "OPS-AUDIT-02", "OPS-AUDIT-03", "OPS-CORR-08")
 def test_every_executed_operation_has_its_record(engine: Engine) -> None:
     look = box("b", "a", tool_name="scene.find", args={"name": "*"}, safety_level="read_only")
     plan = plan_of("audited", box("a"), look, trial("c", "raise", "b"))
@@ -155,7 +167,7 @@ def _smuggled(engine: Engine, after: str) -> Any:
 # ---------------------------------------------------------------------- boundary
 
 
-@pytest.mark.proves("OPS-ROLL-01", "OPS-ROLL-03")
+@pytest.mark.proves("OPS-ROLL-01", "OPS-ROLL-03", "OPS-ROLL-06")
 def test_a_plan_that_is_kept_whole_is_taken_back_by_a_failure(engine: Engine) -> None:
     before, seen = engine.head(), list[str]()
     listed = [box("a"), box("b", "a"), trial("c", "raise", "b"), box("d")]

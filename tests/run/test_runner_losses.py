@@ -7,7 +7,7 @@ import signal
 
 import pytest
 
-from blendwright.dialects import operations, steps_result
+from blendwright.dialects import operations, steps
 from blendwright.policy.policy import Constraints, Policy
 from blendwright.values.cancel import CancelToken
 from blendwright.values.faults import Fault
@@ -27,6 +27,7 @@ def test_an_operation_past_its_deadline_fails_and_independent_ones_go_on(engine:
     assert report.operations[1].fault is Fault.TOOL_TIMEOUT
 
 
+@pytest.mark.proves("EXEC-TIME-05")
 def test_a_run_past_its_deadline_ends_and_what_was_done_stands(engine: Engine) -> None:
     report = engine.run(steps_of("over", step("a"), trial_step("b", "run_away"), step("c")), timeout=1.0)
     assert statuses(report) == {"a": "succeeded", "b": "failed", "c": "skipped"}
@@ -45,7 +46,7 @@ def test_a_cancelled_run_keeps_what_was_answered_and_says_what_stands(engine: En
     report = engine.run(plan, cancel=token, progress=progress)
     assert statuses(report) == {"a": "succeeded", "b": "skipped", "c": "skipped"}
     assert report.status == "partial" and report.operations[1].fault is Fault.CANCELLED
-    result = steps_result.render(report)
+    result = steps.render(report)
     assert result is not None and result[-1]["task_status"] == "PARTIAL"
     assert engine.head().operation_id == "a"
     done = engine.run(steps_of("cancelled", step("a"), step("c")))

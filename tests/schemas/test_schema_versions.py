@@ -70,6 +70,7 @@ def test_no_schema_breaks_what_was_published_under_its_version(name: str) -> Non
     assert not changes, f"publish this as {base(name)}.v{version(name) + 1}, with a migration note: {changes}"
 
 
+@pytest.mark.proves("OPS-VERSION-02")
 @pytest.mark.parametrize("name", [name for name in published.names() if version(name) > 1])
 def test_every_newer_version_has_a_migration_note(name: str) -> None:
     assert f"### {name}" in NOTES, f"docs/versioning.md says nothing about the way to {name}"

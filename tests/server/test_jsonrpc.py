@@ -43,6 +43,7 @@ def test_messages_pass(message: dict[str, Any]) -> None:
     assert message_error(json.dumps(message).encode()) is None
 
 
+@pytest.mark.proves("EXEC-PHASE-11")
 @pytest.mark.parametrize(("raw", "code", "said"), BAD)
 def test_what_is_none_gets_the_envelope_of_an_error(raw: bytes, code: int, said: str) -> None:
     answer = message_error(raw)

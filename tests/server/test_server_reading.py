@@ -12,7 +12,7 @@ from mcp_types import PromptReference, ResourceTemplateReference
 from blendwright.dialects.registry import parse_plan
 from blendwright.plan.validate import ValidPlan, validate
 from blendwright.planner.plannable import GEONODES_EXAMPLE, OPERATIONS_EXAMPLE
-from blendwright.policy.session_contract import Terms
+from blendwright.policy.session_contract import ContractTerms
 from blendwright.server.context import ServerContext
 from blendwright.server.prompts import PROMPTS
 from blendwright.server.responses import LONGEST_TEXT, sanitise
@@ -145,7 +145,7 @@ def test_prompts_teach_with_what_was_asked(context: ServerContext, era: Era) -> 
 
 def test_the_examples_of_the_prompts_are_valid() -> None:
     example = parse_plan(json.loads(OPERATIONS_EXAMPLE))
-    assert isinstance(validate(example, catalog.tools(), Terms()), ValidPlan)
+    assert isinstance(validate(example, catalog.tools(), ContractTerms()), ValidPlan)
     assert json.loads(GEONODES_EXAMPLE)["done"] is True
 
 

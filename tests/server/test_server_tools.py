@@ -7,6 +7,7 @@ from typing import Any
 
 import anyio
 import orjson
+import pytest
 from mcp.client.client import Client
 from mcp_types import ElicitResult
 from PIL import Image
@@ -152,6 +153,17 @@ def test_pictures_are_image_content_and_several_become_one(context: ServerContex
     assert len(seen) == 3
 
 
+@pytest.mark.proves("OPS-TOOL-03")
+def test_every_tool_that_is_listed_can_be_named_in_a_plan(context: ServerContext, era: Era) -> None:
+    listed = call(context, era, "tool_search", {}).structured_content["result"]["tools"]
+    names = [f"{noun}.{verb}" for noun, verbs in listed.items() for verb in verbs]
+    assert len(names) > 50
+    operations = [operation(f"op{number}", name, {}) for number, name in enumerate(names)]
+    answer = call(context, era, "plan_validate", {"plan": plan("all", *operations)}).structured_content
+    found = answer["details"]["findings"]
+    assert found and "TOOL_NOT_ALLOWED" not in {finding["code"] for finding in found}
+
+
 def test_the_catalogue_is_disclosed_step_by_step(context: ServerContext, era: Era) -> None:
     found = call(context, era, "tool_search", {"query": "bevel modifiers"}).structured_content["result"]["matches"]
     assert "modifier.add" in [entry["name"] for entry in found][:3]
@@ -228,6 +240,7 @@ def test_progress_is_told_operation_by_operation(context: ServerContext, era: Er
     assert told[0][2] == "op0 succeeded"
 
 
+@pytest.mark.proves("EXEC-TIME-04")
 def test_a_cancelled_request_stops_its_run_and_the_next_one_is_answered(context: ServerContext, era: Era) -> None:
     """The picture would take minutes: only stopping it lets the client go on. The host can ask, which in the newer era is another way."""
     slow = operation(
@@ -269,6 +282,7 @@ def test_a_cancelled_request_stops_its_run_and_the_next_one_is_answered(context:
     assert slow_one["error_code"] == "CANCELLED", "it did not just run into its deadline"
 
 
+@pytest.mark.proves("CORE-PIPE-01")
 def test_the_core_envelope_is_spoken_where_it_is_asked_for(context: ServerContext, era: Era) -> None:
     good = call(context, era, "scene_find", {"name": "no such name"}, envelope="core").structured_content
     assert good.keys() == {"ok", "result"} and good["ok"] is True
@@ -279,6 +293,7 @@ def test_the_core_envelope_is_spoken_where_it_is_asked_for(context: ServerContex
     assert bad["error"]["code"] == "not_found"
 
 
+@pytest.mark.proves("EXEC-TOOL-01")
 def test_direct_tools_take_the_whole_lifecycle_of_a_call(context: ServerContext, era: Era) -> None:
     name = f"Direct{era}"
     args = {"kind": "cube", "name": name}

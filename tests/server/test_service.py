@@ -99,6 +99,7 @@ def test_a_defect_is_an_error_result_without_its_insides_and_the_server_lives_on
     assert not after.is_error
 
 
+@pytest.mark.proves("EXEC-IDEMP-04")
 def test_every_direct_tool_has_the_hints_of_its_declaration(closed: ServerContext, era: Era) -> None:
     async def script(client: Client) -> Any:
         return {tool.name: tool for tool in (await client.list_tools()).tools}

@@ -87,9 +87,9 @@ def test_a_complete_declaration_is_accepted_and_knows_its_models() -> None:
     assert tool.summary() == "Do nothing at all."
 
 
-@pytest.mark.proves("EXEC-MODE-01")
+@pytest.mark.proves("EXEC-MODE-01", "OPS-COMPLY-01", "EXEC-DET-05")
 @pytest.mark.parametrize("name", [*DECLARATIONS, "check", "apply", "verify"])
-@pytest.mark.proves("CORE-IDEMP-01", "CORE-DET-01")
+@pytest.mark.proves("CORE-IDEMP-01")
 def test_a_tool_that_leaves_something_out_is_refused_by_its_name(name: str) -> None:
     with pytest.raises(TypeError, match=rf"tool Trial: .*does not (declare|define) {name}\b"):
         define(without=name)
@@ -190,6 +190,7 @@ def test_a_refusal_names_every_problem_at_once() -> None:
         assert problem in str(caught.value)
 
 
+@pytest.mark.proves("CORE-DET-01")
 def test_a_seeded_tool_echoes_its_seed_and_others_have_none() -> None:
     seeded = define(Tool[Seeded, Done], promises=WRITE.but(determinism=Determinism.SEEDED))()
     assert seeded.seed_for(Seeded(seed=7)) == 7

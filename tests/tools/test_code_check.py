@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from blendwright.tools.python.code_check import check_code
+from blendwright.tools.python.code_check import check_code, with_line_breaks
 from blendwright.values.faults import Fault
 
 REFUSED = {
@@ -82,3 +82,18 @@ def test_doubled_backslashes_are_recognised_for_what_they_are() -> None:
 def test_what_is_not_python_is_one_finding(code: str) -> None:
     (found,) = check_code(code, trusted=False)
     assert "not Python" in found.message and found.cure
+
+
+@pytest.mark.parametrize(
+    ("given", "meant"),
+    [
+        (r"import bpy\nprint('hello')", "import bpy\nprint('hello')"),
+        (r"for x in (1, 2):\n\tprint(x)", "for x in (1, 2):\n\tprint(x)"),
+        ("import bpy\nprint('a\\nb')", "import bpy\nprint('a\\nb')"),  # real line breaks: nothing to cure
+        (r"print('a\nb')", r"print('a\nb')"),  # Python as it stands
+        (r"x = 1 # a\nb", r"x = 1 # a\nb"),
+        (r"import bpy\nprint('a\nb')", r"import bpy\nprint('a\nb')"),  # a line break inside a text would break it
+    ],
+)
+def test_line_breaks_that_were_escaped_twice_are_read_where_nothing_else_is_meant(given: str, meant: str) -> None:
+    assert with_line_breaks(given) == meant

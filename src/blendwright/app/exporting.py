@@ -15,9 +15,9 @@ from blendwright.app.read_workspace import inspection_workers, read_journal
 from blendwright.bridge.worker_source import WorkerSource
 from blendwright.policy.approvals import Approver
 from blendwright.records.commits import Commit
+from blendwright.run.files import deliver_picture
 from blendwright.run.history import find
 from blendwright.run.options import RunOptions
-from blendwright.run.picture_export import deliver_picture
 from blendwright.run.rebuild import rebuild_commit
 from blendwright.run.scratch_files import SCENE_FILE
 from blendwright.tool_api.promises import SafetyLevel

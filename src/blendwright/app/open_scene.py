@@ -18,10 +18,10 @@ from blendwright.dialects.envelopes import ToolResult, tool_result
 from blendwright.dialects.registry import parse_plan
 from blendwright.journal import Journal
 from blendwright.macros import Macro
-from blendwright.plan.refusal import refused
+from blendwright.plan.repair import refused
 from blendwright.plan.validate import ValidPlan, validate
 from blendwright.policy.objections import denied
-from blendwright.policy.session_contract import Proposal, SessionContract, Terms
+from blendwright.policy.session_contract import ContractTerms, Proposal, SessionContract
 from blendwright.run.calls import call
 from blendwright.run.history import History, Moved, find, require_head
 from blendwright.run.idempotency import MOST_KEPT
@@ -156,7 +156,7 @@ class OpenScene:
         return self._session.tools
 
     @property
-    def terms(self) -> Terms:
+    def terms(self) -> ContractTerms:
         """What plans are held to before Blender is known."""
         return self._session.draft.terms
 
@@ -240,7 +240,7 @@ class Compiler:
     Validation is pure, so nothing but the document and the options decides; tools, macros and terms stay what they are while a
     workspace is open."""
 
-    def __init__(self, tools: Mapping[str, AnyTool], macros: Mapping[str, Macro], terms: Terms) -> None:
+    def __init__(self, tools: Mapping[str, AnyTool], macros: Mapping[str, Macro], terms: ContractTerms) -> None:
         self._tools = tools
         self._macros = macros
         self._terms = terms

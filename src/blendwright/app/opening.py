@@ -77,23 +77,23 @@ def open(
     start = None if scene is None else Path(scene)
     if start is not None and not start.is_file():
         raise Refusal.of(Fault.TARGET_NOT_FOUND, f"there is no file {start}", "Check the path given as scene.")
-    place = place_of(workspace)
-    settings = load_settings(place, tools=tools, roots=roots, policy=policy, proposal=proposal, contract=contract)
+    directory = workspace_directory(workspace)
+    settings = load_settings(directory, tools=tools, roots=roots, policy=policy, proposal=proposal, contract=contract)
     draft, files = settings.draft, settings.files
     with contextlib.ExitStack() as undo:
         events = EventBus()
-        journal = Journal(place, observe=events)
+        journal = Journal(directory, observe=events)
         undo.callback(journal.close)
         if start is not None:
-            require_no_scene(journal, place, start)
-        with unfit_on_os_error(f"{place} cannot be a workspace", "Name another directory."):
-            scratch = SessionScratch(place / "scratch")
+            require_no_scene(journal, directory, start)
+        with unfit_on_os_error(f"{directory} cannot be a workspace", "Name another directory."):
+            scratch = SessionScratch(directory / "scratch")
         undo.callback(scratch.remove)
         # From here on: the log belongs to whoever holds the workspace.
-        open_event_bus(events, place, observers, redact=draft.terms.audit.redact)
+        open_event_bus(events, directory, observers, redact=draft.terms.audit.redact)
         undo.callback(events, WorkspaceClosed())
         recovered = recover(journal, scratch.cleared)
-        events(WorkspaceOpened(str(place), recovered))
+        events(WorkspaceOpened(str(directory), recovered))
         copied_start = None if start is None else copy_start(start, scratch.path)
         pool = worker_source(blender).open_pool(settings.worker_settings(scratch.path, environment))
         scene_origin = None if start is None else start.resolve().parent
@@ -109,16 +109,16 @@ def open(
     return opened
 
 
-def place_of(workspace: str | Path) -> Path:
+def workspace_directory(workspace: str | Path) -> Path:
     """The directory of a workspace, which need not be there yet. Raises EnvironmentUnfit for what cannot be one."""
     try:
-        place = Path(workspace).resolve()
-        wrong = "it is a file" if place.exists() and not place.is_dir() else None
+        directory = Path(workspace).resolve()
+        wrong = "it is a file" if directory.exists() and not directory.is_dir() else None
     except (OSError, ValueError) as error:
-        place, wrong = Path(workspace), getattr(error, "strerror", None) or str(error)
+        directory, wrong = Path(workspace), getattr(error, "strerror", None) or str(error)
     if wrong is not None:
-        raise EnvironmentUnfit(f"{place} cannot be a workspace: {wrong}", cure="Name another directory.")
-    return place
+        raise EnvironmentUnfit(f"{directory} cannot be a workspace: {wrong}", cure="Name another directory.")
+    return directory
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +147,7 @@ def create_workspace(
     workspace: str | Path = DEFAULT_WORKSPACE, *, scene: str | Path | None = None, blender: str | Path | None = None
 ) -> NewWorkspace:
     """Raises Refusal when there is one already or the scene is no file, EnvironmentUnfit when it cannot be created."""
-    directory = place_of(workspace)
+    directory = workspace_directory(workspace)
     if (directory / JOURNAL).exists():
         cure = "Go on with it as it is, or name another directory."
         raise Refusal.of(Fault.SCENE_CONFLICT, f"{directory} is a workspace already", cure)

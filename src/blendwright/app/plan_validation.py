@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from blendwright.app.opening import place_of
+from blendwright.app.opening import workspace_directory
 from blendwright.app.policy_files import load_policy
 from blendwright.dialects import registry
 from blendwright.macros import Macro, load_macros
@@ -38,16 +38,16 @@ def check(
 
     `tools` and `macros` are for those who have them loaded. `roots` says whether those of the policy hold: a server may be given others.
     Raises Refusal when the policy or a macro of the workspace is not sound, or there can be no contract under them."""
-    place = place_of(workspace)
-    known = catalog.tools() if tools is None else tools
-    terms = agree(proposal or Proposal(), load_policy(place).policy)
+    directory = workspace_directory(workspace)
+    registered = catalog.tools() if tools is None else tools
+    terms = agree(proposal or Proposal(), load_policy(directory).policy)
     if isinstance(terms, tuple):
         raise Refusal(terms)
-    files = FileAccess(terms.constraints.rules.roots, place / "artifacts", workspace=place)
+    files = FileAccess(terms.constraints.rules.roots, directory / "artifacts", workspace=directory)
 
-    expanding = load_macros(place, known) if macros is None else macros
+    expanding = load_macros(directory, registered) if macros is None else macros
     return validate(
-        plan, known, terms, expanding, stage=Stage.ARGUMENTS, path_findings=files.path_findings if roots else None
+        plan, registered, terms, expanding, stage=Stage.ARGUMENTS, path_findings=files.path_findings if roots else None
     )
 
 

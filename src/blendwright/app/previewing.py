@@ -17,7 +17,7 @@ from blendwright.bridge.worker_source import WorkerSource
 from blendwright.dialects.registry import parse_plan
 from blendwright.journal import Journal
 from blendwright.journal.journal_copy import copy_journal, has_journal
-from blendwright.plan.refusal import refused
+from blendwright.plan.repair import refused
 from blendwright.plan.validate import ValidPlan, validate
 from blendwright.policy.policy import Policy
 from blendwright.policy.session_contract import Proposal
@@ -114,16 +114,16 @@ def _copied_journal(workspace: Path, copy: Path) -> Journal:
 
 
 @contextmanager
-def _temporary_directory(place: Path) -> Generator[Path]:
+def _temporary_directory(directory: Path) -> Generator[Path]:
     """A directory for one preview: in the scratch of the workspace, so that checkpoints need no copying, or where there is none yet,
     among the temporary files, since a preview starts no workspace."""
-    if not has_journal(place):
+    if not has_journal(directory):
         with tempfile.TemporaryDirectory(prefix="blendwright-preview-") as room:
             yield Path(room).resolve()
         return
-    with unfit_on_os_error(f"{place} cannot be written to", "Check its permissions."):
+    with unfit_on_os_error(f"{directory} cannot be written to", "Check its permissions."):
         # Not beside the sessions: whoever clears away what those left behind has something to tell about it.
-        scratch = SessionScratch(place / "scratch" / "previews")
+        scratch = SessionScratch(directory / "scratch" / "previews")
     try:
         yield scratch.path
     finally:

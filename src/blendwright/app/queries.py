@@ -18,16 +18,22 @@ from blendwright.app.policy_files import load_policy
 from blendwright.app.read_workspace import InspectionWorkers, inspection_workers, read_journal
 from blendwright.journal import JournalView
 from blendwright.policy.redaction import redacted, redacted_receipt
+from blendwright.records.audit import AuditRecord
 from blendwright.records.commits import Commit, HeadMove
 from blendwright.records.requests import Attempt
-from blendwright.run.differences import Difference, SceneSnapshot, compare, take_snapshot
+from blendwright.run.differences import (
+    Difference,
+    SceneSnapshot,
+    compare,
+    objects_to_inspect,
+    take_snapshot,
+    with_modifier_settings,
+)
 from blendwright.run.externals import External, Externals, externals_of_receipt, findings_about
-from blendwright.run.file_roots import FileRoots
+from blendwright.run.files import FileRoots
 from blendwright.run.history import find, require_head
-from blendwright.run.rebuild import rebuild_commit
-from blendwright.run.replay import Replay
-from blendwright.run.replay import replay as replay_journal
-from blendwright.run.snapshots import objects_to_inspect, with_modifier_settings
+from blendwright.run.rebuild import Replay, rebuild_commit
+from blendwright.run.rebuild import replay as replay_journal
 from blendwright.values.cancel import CancelToken
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
@@ -56,6 +62,18 @@ class LogPage:
         return {
             "ok": True, "head": self.head, "redo": self.redo, "commits": commits, "next_before": self.next_before,
         }  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class AuditPage:
+    """Audit records, oldest first; `next_after` is what to ask for the next page with."""
+
+    records: tuple[AuditRecord, ...]
+    next_after: int | None
+
+    def to_json(self) -> dict[str, Any]:
+        records = [{"sequence": one.sequence, "hash": one.hash, **one.record} for one in self.records]
+        return {"ok": True, "records": records, "next_after": self.next_after}
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +121,16 @@ def commit_log(
     page = commits[:limit]
     following = page[-1].number if len(commits) > limit else None
     return LogPage(page, None if head is None else head.number, redo, following)
+
+
+def audit_page(workspace: str | Path, *, after: int, limit: int, **fields: str | None) -> AuditPage:
+    """Audit records in order; `fields` are names of fields with the values that they must have, None for any."""
+    wanted = {name: value for name, value in fields.items() if value is not None}
+    with read_journal(workspace) as journal:
+        # One more than is shown tells whether there is a next page.
+        records = journal.audit_records(after=after, limit=limit + 1, **wanted)
+    page = records[:limit]
+    return AuditPage(page, page[-1].sequence if len(records) > limit else None)
 
 
 def head_moves(workspace: str | Path, *, limit: int = 20) -> tuple[HeadMove, ...]:

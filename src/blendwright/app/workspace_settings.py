@@ -56,30 +56,30 @@ def load_settings(
     contract: SessionContract | None = None,
 ) -> WorkspaceSettings:
     """Raises Refusal when the policy or a macro of the workspace is not sound, or there can be no contract under them."""
-    known = catalog.tools() if tools is None else tools
+    registered = catalog.tools() if tools is None else tools
     rules = allowed_roots(policy or load_policy(directory).policy, roots)
-    macros = load_macros(directory, known)
+    macros = load_macros(directory, registered)
     draft = ContractDraft(
-        known.values(), proposal=proposal, policy=rules, macros=macro_registry(macros.values()), earlier=contract
+        registered.values(), proposal=proposal, policy=rules, macros=macro_registry(macros.values()), earlier=contract
     )
     costs = draft.terms.constraints
     files = FileAccess(costs.rules.roots, directory / "artifacts", workspace=directory, scratch_mb=costs.scratch_mb)
-    return WorkspaceSettings(directory, known, macros, draft, files)
+    return WorkspaceSettings(directory, registered, macros, draft, files)
 
 
-def require_no_scene(journal: JournalView, place: Path, start: Path) -> None:
+def require_no_scene(journal: JournalView, directory: Path, start: Path) -> None:
     """A workspace starts from a file once. Raises EnvironmentUnfit."""
     if journal.head is not None:
         raise EnvironmentUnfit(
-            f"the workspace {place} has a scene already, which {start.name} would replace",
+            f"the workspace {directory} has a scene already, which {start.name} would replace",
             cure="Leave the scene out to go on with what is there, or name another workspace.",
         )
 
 
 def copy_start(start: Path, directory: Path) -> Path:
     """A copy of the file to start from: what the workspace begins with must not depend on what becomes of the original."""
-    kept = directory / "opened" / start.name
+    copy = directory / "opened" / start.name
     with unfit_on_os_error(f"{start} cannot be read", "Check its permissions."):
-        kept.parent.mkdir()
-        shutil.copyfile(start, kept)
-    return kept
+        copy.parent.mkdir()
+        shutil.copyfile(start, copy)
+    return copy

@@ -164,8 +164,8 @@ class StepRun:
         return ()
 
     @staticmethod
-    def _kinds(places: Iterable[Sequence[str]]) -> set[str]:
-        return {MEMBER_KIND if place[0] == fp.MEMBERSHIP else place[0] for place in places}
+    def _kinds(keys: Iterable[Sequence[str]]) -> set[str]:
+        return {MEMBER_KIND if key[0] == fp.MEMBERSHIP else key[0] for key in keys}
 
     # ------------------------------------------------------------------ taking back
 
@@ -246,8 +246,8 @@ def _exception_finding(error: Exception) -> Finding:
     if isinstance(error, ValidationError):
         # An answer that its own model refuses: something in the scene became infinite, or no number at all.
         [first, *_] = error.errors(include_url=False, include_context=False, include_input=False)
-        place = pointer_of(first["loc"])
-        message = f"the result has no JSON, since at {place} there is no finite number: {first['msg']}"
+        pointer = pointer_of(first["loc"])
+        message = f"the result has no JSON, since at {pointer} there is no finite number: {first['msg']}"
         cure = "Look for numbers beyond single precision: sizes, scales and places far out, also those of parents."
         return Finding(Fault.EXECUTION_FAILED, message, "", cure)
     line = " ".join(f"{type(error).__name__}: {error}".split())[:500]

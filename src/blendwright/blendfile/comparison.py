@@ -71,13 +71,13 @@ class _Comparison:
         if field.is_pointer:
             # What leads to nothing in the file is nothing once it is opened.
             pairs = zip(_words(one), _words(other), strict=True)
-            return all(self._ours.place(a) == self._theirs.place(b) for a, b in pairs)
+            return all(self._ours.position(a) == self._theirs.position(b) for a, b in pairs)
         return one == other
 
     def _same_words(self, mine: bytes, yours: bytes) -> bool:
         whole = len(mine) // POINTER * POINTER
         return mine[whole:] == yours[whole:] and all(
-            a == b if (place := self._ours.place(a)) is None else place == self._theirs.place(b)
+            a == b if (position := self._ours.position(a)) is None else position == self._theirs.position(b)
             for a, b in zip(_words(mine), _words(yours), strict=True)
         )
 
@@ -96,7 +96,7 @@ class _Addresses:
     def enter(self, group: list[Block]) -> None:
         self._here = {block.address: at for at, block in enumerate(group)}
 
-    def place(self, address: int) -> object:
+    def position(self, address: int) -> object:
         return self._here[address] if address in self._here else self.everywhere.get(address)
 
 

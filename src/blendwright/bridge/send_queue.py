@@ -70,10 +70,10 @@ class SendQueue:
                     return
                 some = list(islice(self._backlog, _PARTS_AT_ONCE))
                 try:
-                    left = frames.write_some(self._fd, some)
+                    remaining = frames.write_some(self._fd, some)
                     for _ in some:
                         self._backlog.popleft()
-                    self._backlog.extendleft(reversed(left))
+                    self._backlog.extendleft(reversed(remaining))
                 except BlockingIOError:
                     pass
                 except BrokenPipeError:

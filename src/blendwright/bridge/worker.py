@@ -180,8 +180,8 @@ class WorkerProcess(RemoteScene):
         if not self._waiting or self._waiting[0][0] != answer_id:
             raise ProtocolBreach(f"the worker answered request {answer_id}, which is not the one that is due")
         _, method, future = self._waiting[0]
-        known = METHODS.get(method)  # of methods that are not listed nothing is known
-        if error is None and known is not None and not known.answer_fits(result):
+        definition = METHODS.get(method)  # of methods that are not listed nothing is known
+        if error is None and definition is not None and not definition.answer_fits(result):
             # Left among those that wait: it fails with them.
             raise ProtocolBreach(f"the worker answered {method} with what is no answer to it")
         self._waiting.popleft()

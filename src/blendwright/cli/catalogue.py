@@ -30,11 +30,11 @@ def tools(
     json: AsJson = False,
 ) -> int:
     """List the tools, or show one with its arguments, promises and examples."""
-    known = catalog.tools()
-    if name is not None and name in known:
-        tool = known[name]
+    all_tools = catalog.tools()
+    if name is not None and name in all_tools:
+        tool = all_tools[name]
         return present(json, tool.declaration, lambda out: _show_tool(out, tool))
-    chosen = [known[each] for each in names_beginning_with(name, known, "tool")]
+    chosen = [all_tools[each] for each in names_beginning_with(name, all_tools, "tool")]
     listed = [{"name": tool.name, "version": tool.version, "summary": tool.summary()} for tool in chosen]
     return present(
         json,
@@ -60,9 +60,9 @@ def _show_tool(out: SafeConsole, tool: AnyTool) -> None:
     show_examples(out, tool.name, (dict(example.args) for example in tool.examples))
 
 
-def names_beginning_with(start: str | None, known: Iterable[str], what: str) -> list[str]:
+def names_beginning_with(start: str | None, candidates: Iterable[str], what: str) -> list[str]:
     """All names, or those that begin so. Raises Refusal, with a name that is near, when there is none."""
-    names = list(known)
+    names = list(candidates)
     chosen = [name for name in names if name.startswith(start or "")]
     if not chosen:
         cure = did_you_mean(str(start), names, otherwise=f"List them all: blendwright {what}s")
@@ -117,18 +117,18 @@ def macros(
     json: AsJson = False,
 ) -> int:
     """List the macros, or show one with its inputs, steps, promises and examples."""
-    known = load_macros(Path(workspace).resolve(), catalog.tools())
-    if name is not None and name in known:
-        macro = known[name]
+    all_macros = load_macros(Path(workspace).resolve(), catalog.tools())
+    if name is not None and name in all_macros:
+        macro = all_macros[name]
         return present(
             json, lambda: {**macro.declaration(), "source": macro.source}, lambda out: _show_macro(out, macro)
         )
-    chosen = [known[each] for each in names_beginning_with(name, known, "macro")]
+    chosen = [all_macros[each] for each in names_beginning_with(name, all_macros, "macro")]
     return present(
         json,
         lambda: {
             "version": REGISTRY_VERSION,
-            "fingerprint": macro_registry(known.values()).fingerprint,
+            "fingerprint": macro_registry(all_macros.values()).fingerprint,
             "macros": [_summary(macro) for macro in chosen],
         },
         lambda out: out.columns(
@@ -176,16 +176,16 @@ def nodes(
     if blender not in VERSIONS:
         cure = f"One of: {', '.join(VERSIONS)}."
         raise Refusal.of(Fault.TARGET_NOT_FOUND, f"there is no catalogue of Blender {blender}", cure)
-    known, words = catalogue(blender), " ".join(query or ())
-    page = known.find(words)
+    index, words = catalogue(blender), " ".join(query or ())
+    page = index.find(words)
     if page is not None:
         return present(
-            json, lambda: {"blender": blender, **describe_node_type(page)}, lambda out: _show_node(out, page, known)
+            json, lambda: {"blender": blender, **describe_node_type(page)}, lambda out: _show_node(out, page, index)
         )
-    chosen = search(known, words)
+    chosen = search(index, words)
     if not chosen:
         message = f"no node of Blender {blender} has '{words}' in it"
-        raise Refusal.of(Fault.TARGET_NOT_FOUND, message, suggest_node_type(known, words))
+        raise Refusal.of(Fault.TARGET_NOT_FOUND, message, suggest_node_type(index, words))
     listed = [{"bl_idname": node.bl_idname, "label": node.label, "description": node.description} for node in chosen]
     return present(
         json,
@@ -194,15 +194,15 @@ def nodes(
     )
 
 
-def _show_node(out: SafeConsole, node: NodeType, known: Catalogue) -> None:
-    out.labelled(node.bl_idname, f"{node.label}, Blender {known.blender}", "bold", text_style="dim")
+def _show_node(out: SafeConsole, node: NodeType, index: Catalogue) -> None:
+    out.labelled(node.bl_idname, f"{node.label}, Blender {index.blender}", "bold", text_style="dim")
     if node.description:
         out.show(node.description)
     if node.zone_output:
         out.show(f"Begins a zone that ends with {node.zone_output}: set paired_output to the id of one.")
     if node.zone_input:
         out.show(f"Ends a zone that begins with {node.zone_input}.")
-    own = [prop for name, prop in node.properties.items() if name not in known.common]
+    own = [prop for name, prop in node.properties.items() if name not in index.common]
     rows = [(prop.name, _kind(prop), _default(prop.default), _choices(node.choices(prop.name, {}))) for prop in own]
     rows += [(name, "items", "", _choices(items.types)) for name, items in node.items.items()]
     _table(out, "properties", rows)
@@ -210,7 +210,7 @@ def _show_node(out: SafeConsole, node: NodeType, known: Catalogue) -> None:
         _table(out, side, _sockets(node, side))
     if node.deciding:
         out.show(f"\nWhich sockets are available depends on {', '.join(node.deciding)}.", "dim")
-    out.show(f"\nAll nodes have: {', '.join(known.common)}.", "dim")
+    out.show(f"\nAll nodes have: {', '.join(index.common)}.", "dim")
 
 
 def _sockets(node: NodeType, side: str) -> list[tuple[str, str, str, str]]:
@@ -259,17 +259,17 @@ def schemas(
     json: AsJson = False,
 ) -> int:
     """List the published schemas, or print one, which is always JSON."""
-    known = published.names()
+    all_names = published.names()
     if name is not None:
-        versions = [each for each in known if each == name or each.rpartition(".")[0] == name]
+        versions = [each for each in all_names if each == name or each.rpartition(".")[0] == name]
         if not versions:
-            cure = did_you_mean(name, known, otherwise="List them all: blendwright schemas")
+            cure = did_you_mean(name, all_names, otherwise="List them all: blendwright schemas")
             raise Refusal.of(Fault.SCHEMA_INVALID, f"there is no schema named '{name}'", cure)
         print_json(published.schema(max(versions, key=_version_of)))
         return Exit.DONE
     listed = [
         {"name": each, "version": _version_of(each), "id": published.schema(each)["$id"], "title": _title_of(each)}
-        for each in known
+        for each in all_names
     ]
     return present(
         json,

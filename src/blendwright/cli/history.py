@@ -26,10 +26,10 @@ from blendwright.cli.output import (
     present,
     show_difference,
 )
-from blendwright.records.audit import AuditHead, AuditReport
+from blendwright.records.audit import AuditHead, AuditReport, Status
 from blendwright.records.commits import HeadMove
 from blendwright.run.history import REDO_BUDGET, Moved
-from blendwright.run.replay import Replay
+from blendwright.run.rebuild import Replay
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
 
@@ -287,6 +287,36 @@ def verify(
         lambda out: _show_audit(out, report),
         Exit.DONE if report.ok else Exit.FAILED,
     )
+
+
+@audit_app.command("list")
+def list_records(
+    workspace: Workspace = ".blendwright",
+    request: Annotated[str | None, option("--request ID", "Only those of this request.")] = None,
+    operation: Annotated[str | None, option("--operation ID", "Only those of this operation.")] = None,
+    tool: Annotated[str | None, option("--tool NAME", "Only those of this tool.")] = None,
+    status: Annotated[Status | None, option("--status", "Only those with this outcome.")] = None,
+    after: Annotated[int, option("--after N", "Only those after this sequence number: the next page.", min=0)] = 0,
+    limit: Annotated[int, option("--limit", "At most so many.", min=1, max=10_000)] = 50,
+    json: AsJson = False,
+) -> int:
+    """List the audit records, oldest first: every operation that was tried, with its ids and hashes."""
+    page = queries.audit_page(
+        workspace, after=after, limit=limit, request_id=request, operation_id=operation, tool_name=tool, status=status
+    )
+    return present(json, page.to_json, lambda out: _show_records(out, page))
+
+
+def _show_records(out: SafeConsole, page: queries.AuditPage) -> None:
+    for one in page.records:
+        record = one.record
+        ids = f"{record['request_id']}  {record['operation_id']}  {record['mcp_call_id']}"
+        about = f"{record['timestamp'][:19]}  {record['status']}  {record['tool_name']}  {ids}"
+        out.labelled(
+            f"{one.sequence} ", about, "bold" if record["status"] in ("succeeded", "skipped_idempotent") else "red"
+        )
+    if page.next_after is not None:
+        out.show(f"more: --after {page.next_after}", "dim")
 
 
 def _show_audit(out: SafeConsole, report: AuditReport) -> None:

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from blendwright.app.opening import place_of
+from blendwright.app.opening import workspace_directory
 from blendwright.dialects import registry
 from blendwright.tool_api.promises import Determinism
 from blendwright.values.errors import Refusal
@@ -17,7 +17,7 @@ from blendwright.values.plan import Boundary
 
 def _directory(workspace: str) -> str:
     """Whatever a command does with a workspace, a file cannot be one."""
-    place_of(workspace)
+    workspace_directory(workspace)
     return workspace
 
 

@@ -46,8 +46,7 @@ from blendwright.cli.output import (
 )
 from blendwright.cli.session import command_line, open_session, plan_text, stops_on_interrupt
 from blendwright.dialects import registry
-from blendwright.dialects.envelopes import render_envelope, result_envelope
-from blendwright.dialects.plan_outcome import plan_outcome
+from blendwright.dialects.envelopes import plan_outcome, render_envelope, result_envelope
 from blendwright.policy.host_profile import EnvelopeName
 from blendwright.run.preview import Preview
 from blendwright.values.cancel import CancelToken

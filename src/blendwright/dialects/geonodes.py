@@ -1,21 +1,149 @@
 """The geonodes dialect: plans of NODE_TREE, GN_OPS and PYTHON steps that end with the verification gates.
 
 Each step is a tool call that waits for the one before. After the last, one more operation judges every tree that a step names; it
-is not in the document, stands for its `done`, and fails when done depends on gates that are not passed. Results are
-`geonodes_result`'s.
+is not in the document, stands for its `done`, and fails when done depends on gates that are not passed.
+A result says what became of each step, what the gates say, and whether done is accepted.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, cast
+from typing import Any, Literal, cast
 
-from blendwright.dialects.dialect import Dialect, ParsedDocument, checker
-from blendwright.dialects.geonodes_result import GATES, conclusion, render
+from blendwright.dialects.dialect import Dialect, ParsedDocument, Tone, checker, proven
+from blendwright.tools.node_trees.graph import FOR_THE_EYE, INPUT, OUTPUT, WORK_UNLINKED
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 from blendwright.values.json_shapes import fields_of, items_of
 from blendwright.values.plan import SOUND, Field, Operation, Places
+from blendwright.values.report import OperationReport, RunReport
+
+PROTOCOL = "1.0"
+# The operation that judges the trees at the end; no step may be called so.
+GATES = "__gates__"
+
+UNJUDGED = (
+    "The gates were not judged: no step names a tree. Name each tree of this work once more in a NODE_TREE step, which may be"
+    " without operations, or set meta.requires_gate_verification to false."
+)
+
+Document = dict[str, Any]
+
+
+def render(report: RunReport) -> Document | None:
+    """The result in the order of the steps. None for a document that is too broken to speak about: it has findings."""
+    remarks = report.remarks
+    if remarks is None:
+        return None
+    listed = sorted(report.operations, key=lambda operation: operation.position)
+    count = len(remarks["types"])
+    steps, closing = listed[:count], (listed[count] if len(listed) > count else None)
+    unjudged = closing is None and remarks["done"] and remarks["gates_required"]
+    done = remarks["done"] and not unjudged
+    result: Document = {
+        "version": PROTOCOL,
+        "request_id": report.request_id,
+        "status": _status(report, done),
+        "done": done and report.ok,
+        "steps": [_step(step, kind) for step, kind in zip(steps, remarks["types"], strict=True)],
+        "gates_required": remarks["gates_required"],
+        "gates": _envelope(report, steps, closing, unjudged=unjudged),
+        "error": _error(report, steps, closing),
+        "final_message": remarks["final_message"],
+    }
+    proven("geonodes_result.v1", result)
+    proven("geonodes_gates.v1", result["gates"])
+    return result
+
+
+def conclusion(result: Document) -> Iterator[tuple[Tone, str, str]]:
+    """The gates, whether done was accepted, and the plan's own last words."""
+    gates = result["gates"]
+    if gates["success"]:
+        yield "good", "gates passed", ""
+    elif gates["failed_gates"]:
+        for gate, message in zip(gates["failed_gates"], gates["messages"], strict=True):
+            yield "bad" if result["gates_required"] else "warning", gate, message
+    else:
+        yield "warning", "", " ".join(gates["messages"])
+    if result["status"] == "done":
+        yield "good", "done:", result["final_message"]
+    elif result["status"] == "continue":
+        yield "warning", "asks for another round:", result["final_message"]
+    else:
+        yield "bad", "done is not accepted", ""
+
+
+def _status(report: RunReport, done: bool) -> Literal["done", "continue", "failed", "rolled_back", "refused"]:
+    if report.ok:
+        return "done" if done else "continue"
+    if report.status in ("rolled_back", "refused"):
+        return report.status
+    return "failed"
+
+
+def _step(step: OperationReport, kind: str) -> Document:
+    status = "failed"
+    if step.done:
+        status = "ok"
+    elif step.fault is None:
+        status = "rolled_back" if step.status == "rolled_back" else "skipped"
+    return {
+        "id": step.operation_id,
+        "type": kind,
+        "status": status,
+        "message": step.message,
+        "output": None if step.result is None else dict(step.result),
+    }
+
+
+def _envelope(
+    report: RunReport, steps: list[OperationReport], closing: OperationReport | None, *, unjudged: bool
+) -> Document:
+    """`unjudged`: done depends on gates, and no step names a tree that could be judged."""
+    if unjudged and report.ok:
+        return {"success": False, "failed_gates": [], "messages": [UNJUDGED]}
+    if closing is None and report.ok:
+        return {"success": True, "failed_gates": [], "messages": []}
+    if closing is not None and closing.done and closing.result is not None:
+        return {field: closing.result[field] for field in ("success", "failed_gates", "messages")}
+    failed = _failed_gates(closing)
+    if failed:
+        return {
+            "success": False,
+            "failed_gates": [finding.rule for finding in failed],
+            "messages": [finding.message for finding in failed],
+        }
+    culprit = next((step for step in steps if step.fault is not None), closing)
+    why = "nothing ran" if report.status == "refused" else "the run did not come to its end"
+    if culprit is not None and culprit.fault is not None and report.status != "refused":
+        why = culprit.message if culprit is closing else f"step '{culprit.operation_id}' failed"
+    return {"success": False, "failed_gates": [], "messages": [f"The gates were not judged: {why}."]}
+
+
+def _failed_gates(closing: OperationReport | None) -> list[Finding]:
+    findings = () if closing is None else closing.findings
+    return [finding for finding in findings if finding.fault is Fault.VERIFICATION_FAILED and finding.rule is not None]
+
+
+def _error(report: RunReport, steps: list[OperationReport], closing: OperationReport | None) -> Document | None:
+    """The first step that failed; else what is wrong with the plan, or with the judging."""
+    if report.ok or (_failed_gates(closing) and all(step.fault is None for step in steps)):
+        return None
+    culprit = next((step for step in steps if step.fault is not None), None)
+    if culprit is not None and culprit.fault is not None:
+        return _summary(culprit.operation_id, culprit.fault, culprit.message, culprit.findings)
+    findings = tuple(report.all_findings())
+    if findings:
+        return _summary(None, findings[0].fault, findings[0].message, findings)
+    undone = ", ".join(step.operation_id for step in steps if not step.done)
+    return _summary(None, Fault.EXECUTION_FAILED, f"the run is {report.status}; not done: {undone[:500]}", ())
+
+
+def _summary(step: str | None, fault: Fault, message: str, findings: tuple[Finding, ...]) -> Document:
+    problems = [{"pointer": one.pointer, "message": one.message, "cure": one.cure} for one in findings]
+    return {"step_id": step, "code": fault.value, "message": message or fault.value, "problems": problems}
+
 
 TOOLS = {"NODE_TREE": "geonodes.node_tree", "GN_OPS": "geonodes.patch", "PYTHON": "python.run"}
 JUDGE = "geonodes.verify"
@@ -24,6 +152,9 @@ PLACES = Places(id="/id", tool="/type", args="/payload", depends_on="", safety_l
 AT_DONE = "/done"
 DONE_PLACES = Places(id="", tool="", args="", depends_on="", safety_level="")
 PARTS: dict[str, Field] = {"id": "id", "type": "tool", "payload": "args"}
+
+# Nodes that need not lead to the output.
+NOT_JUDGED = FOR_THE_EYE | WORK_UNLINKED | {INPUT, OUTPUT}
 
 Step = dict[str, Any]
 
@@ -73,16 +204,48 @@ def _chained(steps: Sequence[Step], unsound_fields: Sequence[set[Field]]) -> tup
 
 def _closing(fields: dict[str, Any], steps: Sequence[Step]) -> tuple[Operation, ...]:
     """The gates of every tree that a step names. Without a tree there is nothing to judge."""
-    targets = [step["payload"]["target"] for step in steps if step["type"] != "PYTHON"]
-    trees = dict.fromkeys((target["object_name"], target["modifier_name"]) for target in targets)
+    trees: dict[tuple[str, str], dict[str, Any]] = {}
+    for (tree, group), nodes in _added_nodes(steps).items():
+        named = {"object_name": tree[0], "modifier_name": tree[1]}
+        judged = trees.setdefault(tree, named)
+        if nodes:
+            judged.setdefault("added", []).append({"node_group": group, "nodes": nodes})
     if not trees:
         return ()
     args = {
-        "trees": [{"object_name": name, "modifier_name": modifier} for name, modifier in trees],
+        "trees": list(trees.values()),
         "required": fields["done"] and _gates_required(fields),
     }
     waits_for = (str(steps[-1]["id"]),)
     return (Operation(GATES, JUDGE, args, waits_for, None, len(steps), AT_DONE, DONE_PLACES),)
+
+
+def _added_nodes(steps: Sequence[Step]) -> dict[tuple[tuple[str, str], str | None], list[str]]:
+    """The nodes that the steps add and do not delete, by tree and node group: None is the group that the modifier has at the end."""
+    added: dict[tuple[tuple[str, str], str | None], dict[str, None]] = {}
+    groups: dict[tuple[str, str], str | None] = {}
+    for step in steps:
+        if step["type"] == "PYTHON":
+            continue
+        payload = step["payload"]
+        target = payload["target"]
+        tree = target["object_name"], target["modifier_name"]
+        group = groups[tree] = target.get("node_group_name") or groups.get(tree)
+        nodes = added.setdefault((tree, group), {})
+        for operation in payload["operations"] if step["type"] == "NODE_TREE" else payload["ops"]:
+            match operation:
+                case {"op": "create_node", "node_id": node, "bl_idname": kind}:
+                    nodes.update({} if kind in NOT_JUDGED else {node: None})
+                case {"op": "add_node", "id": node, "bl_idname": kind}:
+                    nodes.update({} if kind in NOT_JUDGED else {node: None})
+                case {"op": "delete_node" | "remove_node", "node_id": node}:
+                    # Several modifiers may share a group, and a group may be named only later.
+                    for (other, name), there in added.items():
+                        if name == group or other == tree:
+                            there.pop(node, None)
+                case _:
+                    pass
+    return {place: list(nodes) for place, nodes in added.items()}
 
 
 def _gates_required(fields: dict[str, Any]) -> bool:

@@ -1,18 +1,205 @@
-"""The steps dialect: payloads with both tool forms, and the rules that a schema cannot say. Results are `steps_result`'s."""
+"""The steps dialect: payloads with both tool forms, and the rules that a schema cannot say.
+
+A result is a list of entries with `__meta__` last, rendered from a report; the validator is for anyone's. What `__meta__` says follows
+from the entries, by one function that both sides use.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, cast
 
-from blendwright.dialects.dialect import Dialect, ParsedDocument, ResultContract, checker
-from blendwright.dialects.steps_result import CONTRACT_VERSION, META, render, validate_result
+from blendwright.dialects.dialect import Dialect, ParsedDocument, ResultContract, checker, refuse_broken
 from blendwright.plan.graph import graph_findings, read_graph
 from blendwright.values.faults import Fault
-from blendwright.values.findings import Finding
+from blendwright.values.findings import Finding, pointer_of, sentence
+from blendwright.values.json_reader import non_interoperable_values
 from blendwright.values.json_shapes import fields_of, items_of
+from blendwright.values.macro_report import reports_by_caller
 from blendwright.values.plan import SOUND, Field, Operation, Places
+from blendwright.values.report import OperationReport, RunReport
+
+# The semantic version of the contract, for payloads and results: a change of meaning raises it and adds cases to tests/cases/steps.
+CONTRACT_VERSION = "1.0.0"
+META = "__meta__"
+# Refused for one of these, all steps are skipped: dependencies are resolved before anything else is looked at.
+UNRESOLVED = frozenset({Fault.DEPENDENCY_MISSING, Fault.GRAPH_CYCLE})
+# What a person did not allow has not failed: nothing was tried.
+NOT_ALLOWED = frozenset({"approval_missing", "approval_declined"})
+CACHED = "done before: the receipt of an earlier run stands"
+
+Entry = dict[str, Any]
+
+
+def render(report: RunReport) -> list[Entry] | None:
+    """The result in payload order. None for a payload that breaks the contract itself: it has findings, and no result."""
+    findings = list(report.all_findings()) if report.status == "refused" else []
+    if any(_breaks_the_contract(finding) for finding in findings):
+        return None
+    unresolved = any(finding.fault in UNRESOLVED for finding in findings)
+    operations = sorted(reports_by_caller(report.operations), key=lambda operation: operation.position)
+    entries = [_entry(operation, unresolved) for operation in operations]
+    # One that waits for a failed step and has a fault of its own counts as failed.
+    skipped = {entry["step_id"] for entry in entries if entry["skipped"]}
+    blocked = [one.operation_id for one in operations if one.blocked and one.operation_id in skipped]
+    result = [*entries, _meta(entries, blocked, sentence(report.findings))]
+    refuse_broken(list(validate_result(result)))
+    return result
+
+
+def _breaks_the_contract(finding: Finding) -> bool:
+    """Ids that steps of macros need are no matter of the payload's contract, which knows no macros: that finding has a rule."""
+    return finding.fault is Fault.SCHEMA_INVALID and finding.rule is None
+
+
+def _entry(operation: OperationReport, unresolved: bool) -> Entry:
+    ok = operation.done
+    skipped = unresolved or _was_skipped(operation)
+    reason = CACHED if operation.status == "skipped_idempotent" else None
+    error = None
+    if skipped:
+        reason = operation.message or "not run"
+    elif not ok:
+        error = operation.message or (operation.fault or Fault.INTERNAL_ERROR).value
+    entry: Entry = {
+        "step_id": operation.operation_id,
+        "tool": operation.tool,
+        "ok": ok,
+        "skipped": skipped,
+        "reason": reason,
+        "error": error,
+    }
+    if operation.result is not None:
+        entry["output"] = dict(operation.result)
+    return entry
+
+
+def _was_skipped(operation: OperationReport) -> bool:
+    """Not tried, not allowed, or taken back for the fault of another."""
+    if operation.status == "refused":
+        return all(finding.rule in NOT_ALLOWED for finding in operation.findings)
+    return operation.status == "skipped" or (operation.status == "rolled_back" and operation.fault is None)
+
+
+def _meta(entries: Sequence[Entry], blocked: list[str], of_the_plan: str) -> Entry:
+    """`of_the_plan`: what is wrong with no step by itself."""
+    failed = [entry["step_id"] for entry in entries if _failed(entry)]
+    status = task_status(entries, blocked)
+    reasons = {
+        "COMPLETED": None,
+        "PARTIAL": of_the_plan or "some steps were skipped",
+        "FAILED": f"{len(failed)} of {len(entries)} steps failed",
+        "BLOCKED": "dependencies could not be resolved; nothing ran",
+    }
+    return {
+        "step_id": META,
+        "ok": status == "COMPLETED",
+        "skipped": False,
+        "reason": reasons[status],
+        "task_status": status,
+        "stats": _stats(entries),
+        "blocked_steps": blocked,
+        "failed_steps": failed,
+    }
+
+
+def task_status(entries: Sequence[Entry], blocked: Sequence[str]) -> str:
+    """FAILED when a step failed; else BLOCKED when dependencies kept one from running; else PARTIAL when one was skipped."""
+    if any(_failed(entry) for entry in entries):
+        return "FAILED"
+    if blocked:
+        return "BLOCKED"
+    return "PARTIAL" if any(entry["skipped"] for entry in entries) else "COMPLETED"
+
+
+def validate_result(document: Any) -> tuple[Finding, ...]:
+    """Everything that the contract says against a result, whoever produced it."""
+    if isinstance(document, list):
+        # What a tool put out is its own affair: the contract says "any", however deep or large.
+        document = [_without_output(item) for item in cast("list[Any]", document)]
+    findings = non_interoperable_values(document) or tuple(checker("steps_result.v1").findings(document))
+    if not isinstance(document, list):
+        return findings
+    items = cast("list[Any]", document)
+    findings += tuple(_places(items))
+    # Whether entries agree with each other can be said only of entries that are well-formed.
+    return findings or tuple(_inconsistencies(items))
+
+
+def _without_output(item: Any) -> Any:
+    entry = fields_of(item)
+    if "output" not in entry or entry.get("step_id") == META:
+        return item
+    return {**entry, "output": None}
+
+
+def _places(items: list[Any]) -> Iterator[Finding]:
+    """`__meta__` is there, once, as the last entry; every step has one entry."""
+    ids = [fields_of(item).get("step_id") for item in items]
+    if META not in ids:
+        yield _wrong("", f"there is no {META} entry", f"Append the {META} entry as the last one.")
+    first: dict[str, int] = {}
+    for index, id in enumerate(ids):
+        pointer = pointer_of((index, "step_id"))
+        if id == META and index != len(ids) - 1:
+            yield _wrong(pointer, f"{META} is not the last entry", "Put it at the end, once.")
+        elif isinstance(id, str) and id != META and first.setdefault(id, index) != index:
+            yield _wrong(pointer, f"'{id[:100]}' has an entry already, at /{first[id]}", "Give every step one entry.")
+
+
+def _inconsistencies(items: list[Entry]) -> Iterator[Finding]:
+    *entries, meta = items
+    for index, entry in enumerate(entries):
+        yield from _contradictions(f"/{index}", entry)
+    at = f"/{len(entries)}"
+    for name, count in _stats(entries).items():
+        if meta["stats"][name] != count:
+            message = f"stats.{name} is {meta['stats'][name]}, and the entries say {count}"
+            yield _wrong(f"{at}/stats/{name}", message, f"Say {count}.")
+    failed = [entry["step_id"] for entry in entries if _failed(entry)]
+    if set(meta["failed_steps"]) != set(failed):
+        cure = f"List exactly: {', '.join(failed)[:200] or 'none'}."
+        yield _wrong(f"{at}/failed_steps", "failed_steps are not the steps that failed", cure)
+    skipped = {entry["step_id"] for entry in entries if entry["skipped"]}
+    for index, id in enumerate(meta["blocked_steps"]):
+        if id not in skipped:
+            message = f"'{id[:100]}' is called blocked, and no entry says that it was skipped"
+            yield _wrong(f"{at}/blocked_steps/{index}", message, "A blocked step is skipped: list only such.")
+    status = task_status(entries, meta["blocked_steps"])
+    if meta["task_status"] != status:
+        message = f"task_status is {meta['task_status']}, and the entries say {status}"
+        yield _wrong(f"{at}/task_status", message, f"Say {status}.")
+    if status != "PARTIAL" and meta["ok"] != (status == "COMPLETED"):
+        yield _wrong(f"{at}/ok", f"ok does not go with {status}", "ok is true exactly when everything was done.")
+
+
+def _contradictions(at: str, entry: Entry) -> Iterator[Finding]:
+    if entry["skipped"] and entry["ok"]:
+        yield _wrong(f"{at}/ok", "a skipped step is called ok", "skipped = true needs ok = false.")
+    if entry["ok"] and entry["error"] is not None:
+        yield _wrong(f"{at}/error", "a step that is ok has an error", "ok = true needs error = null.")
+    if _failed(entry) and not entry["error"] and not entry["reason"]:
+        yield _wrong(at, "a step failed and does not say why", "ok = false without skipped needs error or reason.")
+
+
+def _failed(entry: Entry) -> bool:
+    return not entry["ok"] and not entry["skipped"]
+
+
+def _stats(entries: Sequence[Entry]) -> dict[str, int]:
+    """Skipped counts before ok: an entry that claims both is wrong anyhow, and is counted once."""
+    return {
+        "total_steps": len(entries),
+        "ok": sum(entry["ok"] and not entry["skipped"] for entry in entries),
+        "skipped": sum(entry["skipped"] for entry in entries),
+        "failed": sum(_failed(entry) for entry in entries),
+    }
+
+
+def _wrong(pointer: str, message: str, cure: str) -> Finding:
+    return Finding(Fault.SCHEMA_INVALID, message, pointer, cure)
+
 
 NUMBERED = re.compile(r"step_[0-9]+")
 FIELDS = frozenset({"step_id", "title", "dependencies", "tool", "args"})

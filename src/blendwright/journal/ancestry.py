@@ -64,7 +64,7 @@ class Ancestry:
             self._latest.advance(number, line, first, last, adopted_at)
 
     def _read(self, number: int) -> Ancestors:
-        line, top = place_of(self._store, number)
+        line, top = position_of(self._store, number)
         segments: dict[int, Segment] = {}
         while line is not None:
             parent, fork = self._store.one("SELECT parent_line, fork_generation FROM lines WHERE id = ?", (line,))
@@ -76,12 +76,12 @@ class Ancestry:
         return ancestors
 
 
-def place_of(store: Store, number: int) -> Row:
+def position_of(store: Store, number: int) -> Row:
     """The line and generation of a commit."""
-    place = store.row("SELECT line, generation FROM commits WHERE number = ?", (number,))
-    if place is None:
+    position = store.row("SELECT line, generation FROM commits WHERE number = ?", (number,))
+    if position is None:
         raise JournalError(f"there is no commit {number}")
-    return place
+    return position
 
 
 def head_row(store: Store) -> Row | None:

@@ -78,9 +78,9 @@ def waiting(workspace: Path, id: str) -> StoredApproval:
         return _answerable(store, id)
 
 
-def answer(workspace: Path, id: str, given: ApprovalAnswer, by: str) -> StoredApproval:
+def answer(workspace: Path, id: str, reply: ApprovalAnswer, by: str) -> StoredApproval:
     """Answer a pending question. Raises Refusal when there is none by this id, or it cannot be answered any more."""
-    state = "approved" if given is ApprovalAnswer.APPROVED else "declined"
+    state = "approved" if reply is ApprovalAnswer.APPROVED else "declined"
     with _opened(workspace, writable=True) as store, store.transaction("answer", checked=False):
         stored = _answerable(store, id)
         store.change("UPDATE approvals SET state = ?, given_by = ? WHERE id = ?", (state, by, id))

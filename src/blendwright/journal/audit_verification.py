@@ -7,7 +7,7 @@ when that was adjusted too, in the receipts, which name the record they belong t
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import orjson
@@ -37,16 +37,19 @@ ORDER BY sequence
 """
 
 
-def records(store: Store, after: int, limit: int) -> tuple[AuditRecord, ...]:
+def records(store: Store, after: int, limit: int, fields: Mapping[str, str]) -> tuple[AuditRecord, ...]:
+    """In order; `fields` are names of fields of records with the values that they must have."""
+    wanted = "".join(f" AND record ->> '{name}' = ?" for name in fields)
+    sql = f"SELECT sequence, hash, record FROM audit WHERE sequence > ?{wanted} ORDER BY sequence LIMIT ?"
     with store.snapshot():
-        sql = "SELECT sequence, hash, record FROM audit WHERE sequence > ? ORDER BY sequence LIMIT ?"
-        return tuple(AuditRecord(s, h, orjson.loads(record)) for s, h, record in store.rows(sql, (after, limit)))
+        found = store.rows(sql, (after, *fields.values(), limit))
+        return tuple(AuditRecord(s, h, orjson.loads(record)) for s, h, record in found)
 
 
-def verify(store: Store, known: Sequence[AuditHead]) -> AuditReport:
+def verify(store: Store, known_heads: Sequence[AuditHead]) -> AuditReport:
     with store.snapshot():
         head = read_head(store)
-        problems = [*_chain(store, head), *_owners(store), *_ownerless(store), *_known(store, known)]
+        problems = [*_chain(store, head), *_owners(store), *_ownerless(store), *_contradicted_heads(store, known_heads)]
         count = store.one("SELECT count(*) FROM audit")[0]
     return AuditReport(head, count, tuple(problems))
 
@@ -96,8 +99,8 @@ def _ownerless(store: Store) -> Iterator[str]:
         yield f"record {sequence} reports a success of which there is no commit and no reading"
 
 
-def _known(store: Store, known: Sequence[AuditHead]) -> Iterator[str]:
-    for head in known:
+def _contradicted_heads(store: Store, known_heads: Sequence[AuditHead]) -> Iterator[str]:
+    for head in known_heads:
         row = store.row("SELECT hash FROM audit WHERE sequence = ?", (head.sequence,))
         if row is None:
             yield f"record {head.sequence} is missing: a receipt outside the journal names it"

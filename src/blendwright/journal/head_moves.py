@@ -11,7 +11,7 @@ from typing import Literal
 import orjson
 
 from blendwright.journal import recovery
-from blendwright.journal.ancestry import Ancestry, commits_among, head_row, place_of
+from blendwright.journal.ancestry import Ancestry, commits_among, head_row, position_of
 from blendwright.journal.audit_log import AuditAppender
 from blendwright.journal.commit_transaction import insert_move
 from blendwright.journal.store import Row, Store, utc_now
@@ -25,7 +25,7 @@ def move(store: Store, ancestry: Ancestry, kind: Literal["checkout", "undo", "re
         if recovery.open_boundary(store) is not None:
             raise JournalError("HEAD cannot be moved while a plan that is kept whole or not at all is under way")
         head = _require_head(store)
-        target = place_of(store, to)
+        target = position_of(store, to)
         if kind == "undo" and (to == head[0] or not ancestry.of(head[0]).holds(*target)):
             raise JournalError(f"commit {to} does not lie before HEAD (commit {head[0]})")
         if kind == "redo" and to not in redo_targets(store):
@@ -41,7 +41,7 @@ def roll_back(store: Store, ancestry: Ancestry, boundary: int, failed: Sequence[
         base = recovery.end_boundary(store, boundary, "rolled_back").base
         head = _require_head(store)
         ancestors = ancestry.of(head[0])
-        line, generation = place_of(store, base)
+        line, generation = position_of(store, base)
         if not ancestors.holds(line, generation):
             raise JournalError(f"commit {base}, where the plan began, does not lie before HEAD (commit {head[0]})")
         now = utc_now()

@@ -25,9 +25,10 @@ from blendwright.journal import (
     rebuild_routes,
     recovery,
     statistics,
+    superseded,
 )
 from blendwright.journal import rows as row
-from blendwright.journal.ancestry import Ancestry, commits_among, head_row, place_of
+from blendwright.journal.ancestry import Ancestry, commits_among, head_row, position_of
 from blendwright.journal.checkpoint_files import CheckpointFiles
 from blendwright.journal.file_modes import make_private_workspace
 from blendwright.journal.lock import WorkspaceLock
@@ -41,6 +42,7 @@ from blendwright.records.commits import (
     CommitResult,
     Entry,
     HeadMove,
+    MatchedCommit,
     NewAudit,
     NewCommit,
     OperationMatch,
@@ -79,6 +81,10 @@ class JournalView:
     ) -> tuple[OperationMatch, ...]:
         """One answer for each, in order; readings are looked up at `scene_hash`, HEAD's when it is None."""
         return operation_lookup.find_many(self._store, self._ancestry, queries, scene_hash)
+
+    def superseded_by(self, request_id: str, commits: Sequence[MatchedCommit]) -> dict[int, int]:
+        """Of these commits of a request, those whose effect a later commit of another one took back, each with that commit."""
+        return superseded.superseded_by(self._store, self._ancestry, request_id, commits)
 
     def recovery(self) -> RecoveryInfo:
         with self._store.snapshot():
@@ -163,14 +169,14 @@ class JournalView:
     def contract(self, fingerprint: str) -> Mapping[str, Any] | None:
         """The contract that a receipt names, as it was kept."""
         with self._store.snapshot():
-            kept = self._store.row("SELECT contract FROM contracts WHERE fingerprint = ?", (fingerprint,))
-        return None if kept is None else orjson.loads(kept[0])
+            row = self._store.row("SELECT contract FROM contracts WHERE fingerprint = ?", (fingerprint,))
+        return None if row is None else orjson.loads(row[0])
 
     def contract_of(self, session_id: str) -> str | None:
         """The fingerprint of the contract that a session was held to."""
         with self._store.snapshot():
-            kept = self._store.row("SELECT contract FROM sessions WHERE session_id = ?", (session_id,))
-        return None if kept is None else kept[0]
+            row = self._store.row("SELECT contract FROM sessions WHERE session_id = ?", (session_id,))
+        return None if row is None else row[0]
 
     def approvals(self, operation_hash: str | None = None) -> tuple[StoredApproval, ...]:
         """Every question about one operation, newest first; without one, those that wait for an answer."""
@@ -190,15 +196,16 @@ class JournalView:
         with self._store.snapshot():
             return tuple(map(row.commit_of, self._store.rows(sql, (request_id,))))
 
-    def audit_records(self, *, after: int = 0, limit: int = 100) -> tuple[AuditRecord, ...]:
-        return audit_verification.records(self._store, after, limit)
+    def audit_records(self, *, after: int = 0, limit: int = 100, **fields: str) -> tuple[AuditRecord, ...]:
+        """In order, from the one after `after` on: those whose fields have these values."""
+        return audit_verification.records(self._store, after, limit, fields)
 
     def statistics(self) -> Statistics:
         return statistics.read(self._store)
 
-    def verify_audit(self, known: Sequence[AuditHead] = ()) -> AuditReport:
+    def verify_audit(self, known_heads: Sequence[AuditHead] = ()) -> AuditReport:
         """Check the whole chain, and that the heads in receipts, and those the caller knows, lie on it."""
-        return audit_verification.verify(self._store, known)
+        return audit_verification.verify(self._store, known_heads)
 
     def close(self) -> None:
         self._store.close()
@@ -343,7 +350,7 @@ class Journal(JournalView):
     def set_tag(self, name: str, commit: int) -> None:
         sql = "INSERT INTO tags VALUES (?, ?) ON CONFLICT DO UPDATE SET number = excluded.number"
         with self._store.transaction("tag"):
-            place_of(self._store, commit)
+            position_of(self._store, commit)
             self._store.change(sql, (name, commit))
 
     def delete_tag(self, name: str) -> None:

@@ -40,10 +40,10 @@ def find_many(
         ancestors = ancestry.of(head[0])
         at = head[3] if scene_hash is None else scene_hash
         intents: dict[str, int] = dict(store.rows(_INDETERMINATE))
-        known = _stored_under(store, queries)
+        stored = _stored_under(store, queries)
         return tuple(
             _find(store, ancestors, one, same_ids, at, intents.get(one.operation_key))
-            if (same_ids := known.get((one.request_id, one.operation_id)))
+            if (same_ids := stored.get((one.request_id, one.operation_id)))
             else OperationMatch("nowhere", intent=intents.get(one.operation_key))
             for one in queries
         )
@@ -54,37 +54,37 @@ def _stored_under(store: Store, queries: Sequence[OperationQuery]) -> _ByName:
     requests: dict[str, set[str]] = defaultdict(set)
     for one in queries:
         requests[one.request_id].add(one.operation_id)
-    known: _ByName = defaultdict(list)
+    stored: _ByName = defaultdict(list)
     for request, operations in requests.items():
         if not store.one(_IS_KNOWN, (request,))[0]:
             continue
         names = orjson.dumps(sorted(operations)).decode()
         for row in store.rows(_COMMITS, (request, names)):
             commit = rows.done_of(row)
-            known[request, commit.operation_id].append(commit)
+            stored[request, commit.operation_id].append(commit)
         for row in store.rows(_READINGS, (request, names)):
             reading = rows.reading_of(row)
-            known[request, reading.operation_id].append(reading)
-    return known
+            stored[request, reading.operation_id].append(reading)
+    return stored
 
 
 def _find(
     store: Store,
     ancestors: Ancestors,
     query: OperationQuery,
-    known: Sequence[MatchedCommit | Reading],
+    stored: Sequence[MatchedCommit | Reading],
     scene_hash: str,
     intent: int | None,
 ) -> OperationMatch:
-    if len(known) == 1 and isinstance(known[0], MatchedCommit) and _is_same_operation(known[0], query):
+    if len(stored) == 1 and isinstance(stored[0], MatchedCommit) and _is_same_operation(stored[0], query):
         # What most operations are that are asked for again.
-        return OperationMatch(_position(store, ancestors, known[0]), known[0], intent=intent)
+        return OperationMatch(_position(store, ancestors, stored[0]), stored[0], intent=intent)
     where: HistoryPosition = "nowhere"
     best: MatchedCommit | None = None
     reading: Reading | None = None
     earlier: Reading | None = None
     clash: MatchedCommit | Reading | None = None
-    for one in known:
+    for one in stored:
         position = "elsewhere"
         if isinstance(one, MatchedCommit):
             position = _position(store, ancestors, one)
@@ -107,6 +107,6 @@ def _position(store: Store, ancestors: Ancestors, commit: MatchedCommit) -> Hist
     return "rolled_back" if store.row(_ROLLED_BACK, (commit.number,)) else "elsewhere"
 
 
-def _is_same_operation(known: MatchedCommit | Reading, query: OperationQuery) -> bool:
-    wanted = (query.operation_key, query.tool, query.tool_version)
-    return (known.operation_key, known.tool, known.tool_version) == wanted
+def _is_same_operation(stored: MatchedCommit | Reading, query: OperationQuery) -> bool:
+    expected = (query.operation_key, query.tool, query.tool_version)
+    return (stored.operation_key, stored.tool, stored.tool_version) == expected

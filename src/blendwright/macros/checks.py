@@ -95,8 +95,8 @@ def _outside(schema: Any, path: tuple[str | int, ...]) -> Iterator[Finding]:
             if key not in VALUES or isinstance(inner, dict):
                 yield from _outside(inner, (*path, key))
     elif isinstance(schema, list):
-        for place, inner in enumerate(cast("list[Any]", schema)):
-            yield from _outside(inner, (*path, place))
+        for index, inner in enumerate(cast("list[Any]", schema)):
+            yield from _outside(inner, (*path, index))
 
 
 def _defaults(inputs: Mapping[str, Any]) -> Iterator[Finding]:
@@ -115,8 +115,8 @@ def _templates(document: MacroDocument) -> Iterator[Finding]:
     properties = properties_of(document.inputs)
     for part in ("preconditions", "postconditions"):
         yield from _used(getattr(document, part), f"/{part}", properties)
-    for place, step in enumerate(document.steps):
-        pointer = f"/steps/{place}"
+    for index, step in enumerate(document.steps):
+        pointer = f"/steps/{index}"
         names: dict[str, Any] = dict(properties)
         if step.for_each is not None:
             listed = properties.get(step.for_each)

@@ -53,11 +53,11 @@ def expand(macro: Macro, raw: Any, macros: Mapping[str, Macro]) -> tuple[tuple[C
     return (() if problems else tuple(calls)), tuple(problems)
 
 
-def _inputs(macro: Macro, given: Bound) -> tuple[dict[str, Bound], tuple[Finding, ...]]:
+def _inputs(macro: Macro, arguments: Bound) -> tuple[dict[str, Bound], tuple[Finding, ...]]:
     """The inputs with where they come from, defaults from nowhere; or what is wrong with them."""
-    inputs, findings = macro.complete(given.value)
+    inputs, findings = macro.complete(arguments.value)
     bound = {
-        name: Bound(value, sources_within(given.sources, pointer_of([name])) if name in given.value else {})
+        name: Bound(value, sources_within(arguments.sources, pointer_of([name])) if name in arguments.value else {})
         for name, value in inputs.items()
     }
     return bound, findings
@@ -103,5 +103,5 @@ def _rounds(step: MacroStep, bound_inputs: Mapping[str, Bound]) -> Iterator[Mapp
         yield bound_inputs
         return
     repeated = bound_inputs[step.for_each]
-    for place, value in enumerate(repeated.value):
-        yield {**bound_inputs, EACH: Bound(value, sources_within(repeated.sources, f"/{place}"))}
+    for index, value in enumerate(repeated.value):
+        yield {**bound_inputs, EACH: Bound(value, sources_within(repeated.sources, f"/{index}"))}

@@ -70,13 +70,13 @@ def _cycles(name: str, document: MacroDocument, callers: Mapping[str, list[str]]
             if caller not in onward:
                 onward[caller] = called
                 waiting.append(caller)
-    for place, step in enumerate(document.steps):
+    for index, step in enumerate(document.steps):
         if step.tool in onward:
             cycle = [name, step.tool]
             while cycle[-1] != name:
                 cycle.append(onward[cycle[-1]])
             message = f"it calls itself: {' → '.join(cycle)}"
-            yield Finding(Fault.GRAPH_CYCLE, message, f"/steps/{place}/tool", "Take one of these calls out.")
+            yield Finding(Fault.GRAPH_CYCLE, message, f"/steps/{index}/tool", "Take one of these calls out.")
 
 
 class _Linker:
@@ -88,10 +88,10 @@ class _Linker:
         self.findings: dict[str, list[Finding]] = {name: [] for name in documents}
 
     def unknown(self, document: MacroDocument) -> Iterator[Finding]:
-        for place, step in enumerate(document.steps):
+        for index, step in enumerate(document.steps):
             if step.tool not in self._tools and step.tool not in self.macros and step.tool not in self._documents:
                 names = [*self._tools, *self.macros, *self._documents]
-                yield unknown_callee(step.tool, f"/steps/{place}/tool", names)
+                yield unknown_callee(step.tool, f"/steps/{index}/tool", names)
 
     def link(self, name: str) -> None:
         """What it calls is linked already, where that can be."""
@@ -115,12 +115,12 @@ class _Linker:
     def _effects(self, document: MacroDocument) -> tuple[SafetyLevel, Determinism, str]:
         """The highest safety level, the weakest determinism, and which step has it. A macro's declaration stands for it."""
         level, weakest, which = SafetyLevel.READ_ONLY, Determinism.DETERMINISTIC, EXPECT
-        for place, step in enumerate(document.steps, start=1):
+        for number, step in enumerate(document.steps, start=1):
             called = self._tools.get(step.tool) or self.macros[step.tool]
             step_level = called.safety_level if isinstance(called, Macro) else _level(called, step.args)
             level = max(level, step_level, key=lambda one: one.rank)
             if called.determinism.rank > weakest.rank:
-                weakest, which = called.determinism, f"step {place} ({step.tool})"
+                weakest, which = called.determinism, f"step {number} ({step.tool})"
         return level, weakest, which
 
 

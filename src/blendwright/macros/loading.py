@@ -127,16 +127,16 @@ def _name_conflicts(
 
 def _examples(macro: Macro, macros: Mapping[str, Macro], tools: Mapping[str, AnyTool]) -> Iterator[Finding]:
     """Every example expanded, and every call held against its tool: what is misspelt in a macro shows before anyone uses it."""
-    for place, example in enumerate(macro.document.examples):
+    for index, example in enumerate(macro.document.examples):
         for number, (name, args) in enumerate(example.given):
-            pointer = f"/examples/{place}/given/{number}"
+            pointer = f"/examples/{index}/given/{number}"
             if name in macros:
                 yield from _expanded(macros[name], args, f"{pointer}/1", macros, tools)
             elif name in tools:
                 yield from _misfits(tools[name], args, f"{pointer}/1", "")
             else:
                 yield unknown_callee(name, f"{pointer}/0", [*tools, *macros])
-        yield from _expanded(macro, example.inputs, f"/examples/{place}/inputs", macros, tools)
+        yield from _expanded(macro, example.inputs, f"/examples/{index}/inputs", macros, tools)
 
 
 def _expanded(

@@ -60,7 +60,7 @@ def fill(value: Any, bound: Mapping[str, Bound]) -> Bound:
 
 def sources_within(sources: Mapping[str, str], pointer: str) -> dict[str, str]:
     """The sources of a value, seen from inside of it at a pointer."""
-    inner = {place.removeprefix(pointer): there for place, there in sources.items() if place.startswith(pointer + "/")}
+    inner = {key.removeprefix(pointer): there for key, there in sources.items() if key.startswith(pointer + "/")}
     whole = caller_pointer(pointer, sources)
     return inner if whole is None else {"": whole, **inner}
 
@@ -73,14 +73,14 @@ def _fill(value: Any, bound: Mapping[str, Bound], path: tuple[str | int, ...], s
         origin = bound[whole[1]]
         if origin.sources:
             base = pointer_of(path)
-            sources.update({base + place: pointer for place, pointer in origin.sources.items()})
+            sources.update({base + key: pointer for key, pointer in origin.sources.items()})
         return origin.value
     if isinstance(value, dict):
         members = cast("dict[str, Any]", value)
         return {key: _fill(item, bound, (*path, key), sources) for key, item in members.items()}
     if isinstance(value, list):
         listed = cast("list[Any]", value)
-        return [_fill(item, bound, (*path, place), sources) for place, item in enumerate(listed)]
+        return [_fill(item, bound, (*path, index), sources) for index, item in enumerate(listed)]
     return value
 
 

@@ -89,7 +89,7 @@ def to_payload(tree: Tree, target: payloads.TreeTarget) -> payloads.NodeTreePayl
         {"op": "set_group_io", "replace": True, **tree.interface.model_dump(mode="json")},
     ]
     ids = {node.id for node in tree.nodes}
-    operations += [{"op": "delete_node", "node_id": given} for given in GIVEN_IDS if given not in ids]
+    operations += [{"op": "delete_node", "node_id": node_id} for node_id in GIVEN_IDS if node_id not in ids]
     for node in tree.nodes:
         location = list(node.location)
         if node.id in GIVEN_IDS:

@@ -28,7 +28,7 @@ class Missing:
     """A dependency that names nothing: the operation, the place in its list, and the name."""
 
     node: int
-    place: int
+    index: int
     id: str
 
 
@@ -55,10 +55,10 @@ def read_graph(operations: Sequence[Operation]) -> Graph:
     waited_by: list[list[int]] = [[] for _ in operations]
     for node, operation in enumerate(operations):
         others: dict[int, None] = {}
-        for place, id in enumerate(operation.depends_on):
+        for index, id in enumerate(operation.depends_on):
             other = nodes.get(id)
             if other is None:
-                missing.append(Missing(node, place, id))
+                missing.append(Missing(node, index, id))
             elif other not in others:
                 others[other] = None
                 waited_by[other].append(node)
@@ -84,7 +84,7 @@ def graph_findings(graph: Graph) -> Iterator[Finding]:
             operation = operations[missing.node]
             pointer = operation.pointer + operation.places.depends_on
             if "depends_on" not in operation.unsound:
-                pointer += f"/{missing.place}"
+                pointer += f"/{missing.index}"
             message = f"'{cut(operation.id)}' waits for '{cut(missing.id)}', which is not in the plan"
             yield Finding(Fault.DEPENDENCY_MISSING, message, pointer, suggestions.for_missing(missing))
     if not any(graph.waits_for):

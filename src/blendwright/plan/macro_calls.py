@@ -31,16 +31,16 @@ def expand_macros(plan: Plan, macros: Mapping[str, Macro], most: int) -> tuple[P
     chains: dict[int, list[Operation]] = {}
     ends: dict[str, str] = {}
     existing_ids = {operation.id for operation in plan.operations}
-    for place, operation in enumerate(plan.operations):
+    for index, operation in enumerate(plan.operations):
         macro = macros.get(operation.tool)
         if macro is None or "args" in operation.unsound:
             continue
         calls, wrong_inputs = expand(macro, operation.args, macros)
         findings += [finding.under(operation.pointer + operation.places.args) for finding in wrong_inputs]
         if calls:
-            chains[place] = list(_chain(operation, macro, calls))
-            ends.setdefault(operation.id, chains[place][-1].id)
-            findings += _collisions(operation, chains[place], existing_ids)
+            chains[index] = list(_chain(operation, macro, calls))
+            ends.setdefault(operation.id, chains[index][-1].id)
+            findings += _collisions(operation, chains[index], existing_ids)
             count += len(calls) - 1
             if count > most:
                 break
@@ -89,19 +89,19 @@ def _waits_for_inner_steps(
     """Whoever waits for a step of a macro instead of the macro: an operation with that id cannot be added either."""
     inside = {step.id: step.caller_id for chain in chains.values() for step in chain}
     for operation in plan.operations:
-        for place, id in enumerate(operation.depends_on):
+        for index, id in enumerate(operation.depends_on):
             if id in inside and id not in existing_ids:
                 macro = cut(inside[id])
                 message = (
                     f"'{cut(operation.id)}' waits for '{cut(id)}', which is a step of the macro that '{macro}' calls"
                 )
-                pointer = f"{operation.pointer}{operation.places.depends_on}/{place}"
+                pointer = f"{operation.pointer}{operation.places.depends_on}/{index}"
                 yield Finding(Fault.DEPENDENCY_MISSING, message, pointer, f"Wait for '{macro}'.", MACRO_STEP_ID)
 
 
 def _joined(plan: Plan, chains: Mapping[int, list[Operation]], ends: Mapping[str, str]) -> Iterator[Operation]:
-    for place, operation in enumerate(plan.operations):
-        for one in chains.get(place, [operation]):
+    for index, operation in enumerate(plan.operations):
+        for one in chains.get(index, [operation]):
             if any(id in ends for id in one.depends_on):
                 one = replace(one, depends_on=tuple(ends.get(id, id) for id in one.depends_on))
             yield one

@@ -1,4 +1,4 @@
-"""The smallest change, operation by operation, after which a plan can run.
+"""The report of a plan that was refused before anything ran, and the smallest change after which it can run.
 
 Applied, the plan is executable; with any entry left out it is not. Each fault is cured by its own action:
 
@@ -16,12 +16,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence, Set
 
-from blendwright.plan.graph import Graph, Owners, cycles, read_graph
+from blendwright.plan.graph import Graph, Owners, cycles, read_graph, run_order
 from blendwright.plan.macro_calls import MACRO_STEP_ID
 from blendwright.values.faults import RENDERINGS, Fault
-from blendwright.values.findings import Finding
+from blendwright.values.findings import Finding, sentence
 from blendwright.values.plan import Operation, Plan
-from blendwright.values.report import Repair
+from blendwright.values.report import OperationReport, Repair, RunReport
 
 # Read from the operations themselves: findings may be cut short, and a drop takes cycles and dependencies along with it.
 READ_FROM_THE_PLAN = frozenset({Fault.SCHEMA_INVALID, Fault.GRAPH_CYCLE, Fault.DEPENDENCY_MISSING})
@@ -109,8 +109,8 @@ def _insertions(graph: Graph, dropped: set[int], unfit: Set[str]) -> set[int]:
     needs: dict[int, set[str]] = {}
     for missing in graph.missing:
         operation = graph.operations[missing.node]
-        place = f"{operation.pointer}{operation.places.depends_on}/{missing.place}"
-        if missing.node not in dropped and place not in unfit:
+        pointer = f"{operation.pointer}{operation.places.depends_on}/{missing.index}"
+        if missing.node not in dropped and pointer not in unfit:
             needs.setdefault(missing.node, set()).add(missing.id)
     providers = Counter(id for ids in needs.values() for id in ids)
     # From the back, so that of several operations that need the same thing the first one is named.
@@ -118,3 +118,62 @@ def _insertions(graph: Graph, dropped: set[int], unfit: Set[str]) -> set[int]:
         if all(providers[id] > 1 for id in needs[node]):
             providers.subtract(needs.pop(node))
     return set(needs)
+
+
+def refused(plan: Plan, findings: Sequence[Finding]) -> RunReport:
+    """Operations in schedule order as far as there is one, those in cycles behind; each with what is wrong with it."""
+    plan = plan.as_written()
+    owners = Owners(plan)
+    of_operations: dict[str, list[Finding]] = {}
+    of_the_plan: list[Finding] = []
+    for finding in findings:
+        owner = owners.of(finding.pointer)
+        (of_the_plan if owner is None else of_operations.setdefault(owner.pointer, [])).append(finding)
+    graph = read_graph(plan.operations)
+    order = run_order(graph, plan.tie_break)
+    faulty = {node for node, operation in enumerate(plan.operations) if operation.pointer in of_operations}
+    blocked = _blocked(graph, order, faulty)
+    scheduled = set(order)
+    rest = sorted((node for node in range(len(plan.operations)) if node not in scheduled), key=lambda node: (
+        plan.operations[node].id if plan.tie_break == "id" else "", node))  # fmt: skip
+    reports: list[OperationReport] = []
+    for node in [*order, *rest]:
+        operation = plan.operations[node]
+        own = tuple(of_operations.get(operation.pointer, ()))
+        reports.append(
+            OperationReport(
+                operation.id,
+                operation.tool,
+                "refused" if own else "skipped",
+                operation.position,
+                safety_level=operation.safety_level,
+                fault=own[0].fault if own else None,
+                message=sentence(own) or _reason(blocked, node),
+                findings=own,
+                blocked=node in blocked,
+            )
+        )
+    repair = minimal_repair(plan, findings)
+    return RunReport(
+        plan.dialect,
+        plan.request_id,
+        "refused",
+        tuple(reports),
+        findings=tuple(of_the_plan),
+        repair=repair,
+        boundary=plan.boundary,
+        remarks=plan.remarks,
+    )
+
+
+def _blocked(graph: Graph, order: Sequence[int], faulty: set[int]) -> set[int]:
+    """What waits for something that is missing, in a cycle or refused itself, directly or through others."""
+    blocked = {missing.node for missing in graph.missing} | (set(range(len(graph.operations))) - set(order))
+    for node in order:
+        if any(other in blocked or other in faulty for other in graph.waits_for[node]):
+            blocked.add(node)
+    return blocked
+
+
+def _reason(blocked: set[int], node: int) -> str:
+    return "waits for what cannot run" if node in blocked else "nothing runs while the plan is refused"

@@ -1,4 +1,8 @@
-"""Whether a plan may run: graph, tools, arguments, declared safety and determinism, every finding at once. Pure, without Blender."""
+"""Whether a plan may run: graph, tools, arguments, declared safety and determinism, every finding at once. Pure, without Blender.
+
+Arguments are validated here, once for the whole core: first by their schema and model, last by what only the tool knows of them.
+Whether they are JSON at all was checked where they came in (`values.json_reader`). The worker validates once more, on its side.
+"""
 
 from __future__ import annotations
 
@@ -6,26 +10,51 @@ import hashlib
 from collections.abc import Iterator, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import islice
 from operator import attrgetter
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 
 from blendwright.macros import Macro
-from blendwright.plan.arguments import validate_arguments
 from blendwright.plan.graph import MOST_SUGGESTIONS, Graph, Owners, graph_findings, read_graph, run_order
 from blendwright.plan.macro_calls import expand_macros
 from blendwright.policy.objections import Objection, PathFindings, ProposedCall, Stage, concerning
 from blendwright.policy.refusals import refusal
-from blendwright.policy.session_contract import Terms
+from blendwright.policy.session_contract import ContractTerms
+from blendwright.schemas.check import ModelChecker
 from blendwright.tool_api.promises import Determinism, SafetyLevel
 from blendwright.tool_api.tool import AnyTool
+from blendwright.tool_api.tool_names import own_name
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, did_you_mean
 from blendwright.values.gc_pause import LARGE_PLAN, gc_paused
 from blendwright.values.plan import Operation, Plan, Schedule
+
+
+class ValidatedArguments(NamedTuple):
+    """`canonical` is what is sent, hashed and kept; `model` is the same as the tool's own type, for promises that depend on the
+    arguments. With findings, which point into the arguments, there is neither."""
+
+    canonical: dict[str, Any]
+    findings: tuple[Finding, ...] = ()
+    model: Any = None
+
+
+def validate_arguments(tool: AnyTool, raw: Any) -> ValidatedArguments:
+    """The arguments of a call in canonical form and as a model, or everything that is wrong with them."""
+    model, findings = _checker(type(tool)).validate(raw)
+    findings = findings or tuple(tool.examine(model, None))
+    return (
+        ValidatedArguments({}, findings) if findings else ValidatedArguments(model.model_dump(mode="json"), (), model)
+    )
+
+
+@cache
+def _checker(tool: type[AnyTool]) -> ModelChecker:
+    return ModelChecker(tool.args_model, tool.args_schema(), f"See: blendwright tools {tool.name}")
+
 
 # A refusal lists everything, but a hostile document must not become an endless one. Of arguments and tools, the repair
 # covers what is listed.
@@ -73,7 +102,7 @@ class ValidPlan:
 def validate(
     plan: Plan,
     tools: Mapping[str, AnyTool],
-    terms: Terms,
+    terms: ContractTerms,
     macros: Mapping[str, Macro] | None = None,
     *,
     stage: Stage | None = Stage.PLAN,
@@ -82,7 +111,10 @@ def validate(
     """The valid plan with its macros expanded, or all findings in the order of the document. `stage` says how much of the list of
     objections is held against its calls: a run asks the rest when it has a Blender."""
     with gc_paused() if len(plan.operations) >= LARGE_PLAN else nullcontext():
-        graph, macros = read_graph(plan.operations), macros or {}
+        macros = macros or {}
+        if unknown := {operation.tool for operation in plan.operations} - tools.keys() - macros.keys():
+            plan = _with_own_names(plan, {name: own_name(name, (*tools, *macros)) for name in unknown})
+        graph = read_graph(plan.operations)
         expanded, of_macros = plan, tuple[Finding, ...]()
         if any(operation.tool in macros for operation in plan.operations):
             expanded, of_macros = expand_macros(plan, macros, terms.limits.operations_per_plan)
@@ -98,7 +130,13 @@ def validate(
         return ValidPlan(ready, replace(graph, operations=ready.operations), checks.unrunnable)
 
 
-def _too_long(plan: Plan, terms: Terms) -> tuple[Finding, ...]:
+def _with_own_names(plan: Plan, names: Mapping[str, str]) -> Plan:
+    """The plan with the tools' own names for their MCP names: from here on both spellings are the same plan."""
+    operations = (replace(one, tool=names[one.tool]) if one.tool in names else one for one in plan.operations)
+    return replace(plan, operations=tuple(operations))
+
+
+def _too_long(plan: Plan, terms: ContractTerms) -> tuple[Finding, ...]:
     count, most = len(plan.operations), terms.limits.operations_per_plan
     if count <= most:
         return ()
@@ -126,7 +164,7 @@ class _Checks:
         self,
         plan: Plan,
         tools: Mapping[str, AnyTool],
-        terms: Terms,
+        terms: ContractTerms,
         macros: Mapping[str, Macro],
         stage: Stage | None,
         path_findings: PathFindings | None,
@@ -200,8 +238,8 @@ class _Checks:
         objections, weakest = self._objections[tool.name], self._terms.constraints.determinism
         refuses = self._plan.on_nondeterministic == "refuse" and weakest in (None, Determinism.NONDETERMINISTIC)
         if refuses and tool.determinism_for(model) is Determinism.NONDETERMINISTIC:
-            given = f"{tool.name} is nondeterministic with these arguments"
-            message = f"{given}, and a plan takes deterministic and seeded calls only"
+            problem = f"{tool.name} is nondeterministic with these arguments"
+            message = f"{problem}, and a plan takes deterministic and seeded calls only"
             yield operation.in_arguments(refusal("plan_nondeterministic", message))
         if not objections:
             return

@@ -13,7 +13,7 @@ from typing import Literal
 from blendwright.planner.port import ResponseSchema
 from blendwright.planner.response_schema import geonodes_schema, operations_schema
 from blendwright.policy.policy import Verdict, ruling
-from blendwright.policy.session_contract import Terms
+from blendwright.policy.session_contract import ContractTerms
 from blendwright.tool_api.tool import AnyTool
 from blendwright.tools.catalog import score, words_of
 
@@ -133,7 +133,7 @@ class PlannerLesson:
     example: str
     tools_title: str
     tells_request_id: bool
-    tools: Callable[[str, Mapping[str, AnyTool], Terms], Tools]
+    tools: Callable[[str, Mapping[str, AnyTool], ContractTerms], Tools]
     schema: Callable[[Tools], ResponseSchema]
 
 
@@ -157,7 +157,7 @@ LESSONS: dict[PlannableDialect, PlannerLesson] = {
 }
 
 
-def permitted_tools(tools: Mapping[str, AnyTool], terms: Terms) -> dict[str, AnyTool]:
+def permitted_tools(tools: Mapping[str, AnyTool], terms: ContractTerms) -> dict[str, AnyTool]:
     """Those that the contract does not rule out whatever their arguments."""
     rules, capabilities = terms.constraints.rules, set(terms.capabilities)
     return {

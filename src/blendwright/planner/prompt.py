@@ -16,7 +16,7 @@ from blendwright.planner.plannable import LESSONS, PlannableDialect
 from blendwright.planner.port import PlanRequest, Turn
 from blendwright.planner.prompt_data import MOST_OBJECTS, data_block, read_scene, summarise_scene, visible
 from blendwright.policy.policy import Verdict
-from blendwright.policy.session_contract import Terms
+from blendwright.policy.session_contract import ContractTerms
 from blendwright.tool_api.arguments import LARGEST
 from blendwright.tool_api.tool import AnyTool
 
@@ -59,7 +59,7 @@ def build_prompt(
     dialect: PlannableDialect,
     *,
     request_id: str,
-    terms: Terms,
+    terms: ContractTerms,
     tools: Sequence[AnyTool],
     snapshot: Mapping[str, Any] | None = None,
 ) -> Prompt:
@@ -85,7 +85,7 @@ def _request(request: str) -> str:
     return "\n".join(lines)[:LONGEST_REQUEST]
 
 
-def _limits(terms: Terms) -> str:
+def _limits(terms: ContractTerms) -> str:
     costs, rules = terms.constraints, terms.constraints.rules
     lines = [
         f"at most {terms.limits.operations_per_plan} operations",

@@ -58,10 +58,10 @@ def geonodes_schema(node_tree: AnyTool, patch: AnyTool, *, most_parts: int = MOS
 
 def _within(schemas: Mapping[str, Schema | None], most_parts: int) -> dict[str, Schema | None]:
     """The schemas in order, as long as all of them together have no more parts than that; None for those that are packed."""
-    left, fitting = most_parts, dict[str, Schema | None]()
+    remaining, fitting = most_parts, dict[str, Schema | None]()
     for name, schema in schemas.items():
-        fits = schema is not None and count_parts(schema) <= left
-        left -= count_parts(schema) if fits else 0
+        fits = schema is not None and count_parts(schema) <= remaining
+        remaining -= count_parts(schema) if fits else 0
         fitting[name] = schema if fits else None
     return fitting
 

@@ -14,10 +14,9 @@ from typing import Any
 
 import orjson
 
-from blendwright.policy.limits import Limits
-from blendwright.policy.policy import Ruling, Verdict, named_rule, ruling
+from blendwright.policy.policy import Limits, Ruling, Verdict, named_rule, ruling
 from blendwright.policy.refusals import refusal
-from blendwright.policy.session_contract import Terms, dotted
+from blendwright.policy.session_contract import ContractTerms, dotted
 from blendwright.tool_api.arguments import file_arguments
 from blendwright.tool_api.promises import CAPABILITIES, Isolation, SafetyLevel, SafetyMode
 from blendwright.tool_api.tool import AnyTool, Tool
@@ -55,7 +54,7 @@ PathFindings = Callable[[AnyTool, dict[str, Any]], Iterable[Finding]]
 class ProposedCall:
     """A call with sound arguments, and what it is held against. `level` is the declared one, which may be more than its own."""
 
-    terms: Terms
+    terms: ContractTerms
     tool: AnyTool
     model: Any
     args: Mapping[str, Any]
@@ -84,7 +83,7 @@ class Objection:
     find: Callable[[ProposedCall], Iterable[Finding]]
     concerns: Callable[[type[AnyTool]], bool] = _always
     """Whether it can apply to calls of a tool at all."""
-    bounds: Callable[[Terms], bool] | None = None
+    bounds: Callable[[ContractTerms], bool] | None = None
     """Whether the terms have the bound that it is about; None where they always have."""
     by_arguments: bool = False
     """Whether calls that need the same capabilities and isolation may differ in it."""
@@ -92,7 +91,7 @@ class Objection:
     """Whether its findings point into the arguments; otherwise they are about the call as a whole."""
 
 
-def concerning(tool: AnyTool, terms: Terms, stage: Stage) -> tuple[Objection, ...]:
+def concerning(tool: AnyTool, terms: ContractTerms, stage: Stage) -> tuple[Objection, ...]:
     """The lines of the list that can apply to calls of a tool under these terms, and be known at this stage."""
     lines = _lines(type(tool), stage)
     return tuple(one for one in lines if one.bounds is None or one.bounds(terms))
@@ -142,7 +141,7 @@ def _name_and_level(call: ProposedCall) -> Iterator[Finding]:
     return denied(call.terms, call.tool.name, _level(call.tool, call.model, call.level))
 
 
-def denied(terms: Terms, name: str, level: str) -> Iterator[Finding]:
+def denied(terms: ContractTerms, name: str, level: str) -> Iterator[Finding]:
     """What the rules for names and levels say against an act, which need not be a tool: going to another commit is none."""
     rules = terms.constraints.rules
     named = named_rule(rules, name)
@@ -202,9 +201,9 @@ def _code(call: ProposedCall) -> Iterator[Finding]:
 
 
 def _determinism(call: ProposedCall) -> Iterator[Finding]:
-    demand, given = call.terms.constraints.determinism, call.tool.determinism_for(call.model)
-    if demand is not None and given.rank > demand.rank:
-        message = f"{call.tool.name} is {given.value} with these arguments, and {demand.value} results are demanded"
+    demand, actual = call.terms.constraints.determinism, call.tool.determinism_for(call.model)
+    if demand is not None and actual.rank > demand.rank:
+        message = f"{call.tool.name} is {actual.value} with these arguments, and {demand.value} results are demanded"
         yield refusal("determinism", message)
 
 
@@ -278,7 +277,7 @@ OBJECTIONS: tuple[Objection, ...] = (
 
 
 def approval_ruling(
-    terms: Terms, tool: AnyTool, args: Any, level: str, roots: tuple[tuple[str, Verdict], ...] = ()
+    terms: ContractTerms, tool: AnyTool, args: Any, level: str, roots: tuple[tuple[str, Verdict], ...] = ()
 ) -> Ruling | None:
     """What a person must be asked about a call that nothing speaks against, or None."""
     rules = terms.constraints.rules
@@ -288,7 +287,7 @@ def approval_ruling(
     return verdict if verdict.verdict is Verdict.ASK else None
 
 
-def approval_ruling_for(terms: Terms, act: str, level: str) -> Ruling | None:
+def approval_ruling_for(terms: ContractTerms, act: str, level: str) -> Ruling | None:
     """The same for an act that is no tool."""
     verdict = ruling(terms.constraints.rules, act, SafetyMode.HEADLESS_SAFE, level)
     return verdict if verdict.verdict is Verdict.ASK else None

@@ -1,4 +1,7 @@
-"""What the owner of a machine allows: the content of blendwright.toml, and what it says to a call. Reading files is the app's affair."""
+"""What the owner of a machine allows: the content of blendwright.toml, and what it says to a call. Reading files is the app's affair.
+
+Every bound has one direction in which it tightens; negotiation only ever goes that way.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +9,83 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import PurePath
-from typing import Literal
+from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from blendwright.policy.limits import Costs, Limits
 from blendwright.tool_api.promises import Determinism, SafetyMode
+
+Idempotency = Literal["recorded", "strict"]
+Seconds = Annotated[float, Field(gt=0, le=86_400)]
+Count = Annotated[int, Field(ge=1)]
+
+
+class Bounds(BaseModel):
+    """Base: every field is a number of which the smaller one is the stricter one."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+
+class Limits(Bounds):
+    """How much may come at once."""
+
+    calls_at_once: Annotated[int, Field(ge=1, le=64)] = Field(
+        default=64, description="Operations of a plan that may be on their way to Blender together."
+    )
+    payload_bytes: Annotated[int, Field(ge=1024, le=64 * 2**20)] = Field(
+        default=64 * 2**20, description="The arguments of one call, as JSON."
+    )
+    operations_per_plan: Count = Field(default=1_000_000, description="Operations of one plan.")
+    python_code_chars: Annotated[int, Field(ge=1, le=1_000_000)] = Field(
+        default=20_000, description="Characters of one piece of Python code."
+    )
+
+
+class Costs(Bounds):
+    """What work may cost."""
+
+    call_seconds: Annotated[float, Field(gt=0, le=3600)] = Field(default=30.0, description="Deadline of one call.")
+    run_seconds: Seconds = Field(default=3600.0, description="Deadline of one run of a plan.")
+    memory_mb: Annotated[int, Field(ge=6144)] = Field(
+        default=16_384, description="Address space of a Blender process; it needs 6 GB to start."
+    )
+    scratch_mb: Annotated[int, Field(ge=64)] = Field(
+        default=4096, description="What one Blender process may have in its scratch directory."
+    )
+    vertices: Count = Field(
+        default=10_000_000, description="Vertices that the arguments of one call may ask for, where they tell."
+    )
+
+
+class LimitsAsked(Bounds):
+    """Limits that a host asks for; what it leaves out is as the policy has it."""
+
+    calls_at_once: Count | None = None
+    payload_bytes: Annotated[int, Field(ge=1024)] | None = None
+    operations_per_plan: Count | None = None
+    python_code_chars: Count | None = None
+
+
+class CostsAsked(Bounds):
+    """Costs that a host asks for; what it leaves out is as the policy has it."""
+
+    call_seconds: Seconds | None = None
+    run_seconds: Seconds | None = None
+    memory_mb: Annotated[int, Field(ge=6144)] | None = None
+    scratch_mb: Annotated[int, Field(ge=64)] | None = None
+    vertices: Count | None = None
+
+
+B = TypeVar("B", bound=Bounds)
+
+
+def tightened(bounds: B, *requests: dict[str, Any]) -> B:
+    """The same bounds, each as low as the lowest that is asked for. Nothing can raise one; null and unknown names ask for nothing."""
+    lowest = {
+        name: min([value, *(wish[name] for wish in requests if wish.get(name) is not None)])
+        for name, value in bounds.model_dump().items()
+    }
+    return bounds.model_validate(lowest)
 
 
 class Verdict(StrEnum):
@@ -76,6 +150,11 @@ class Constraints(Costs):
     """The table [constraints]: what work may cost, and what results must be."""
 
     determinism: Determinism | None = Field(default=None, description="The weakest class of results that is accepted.")
+    idempotency: Idempotency = Field(
+        default="recorded",
+        description="What becomes of a known operation whose effect a later commit took back: 'recorded' answers with its "
+        "receipt, which names that commit; 'strict' is a conflict.",
+    )
 
 
 class AuditSettings(_Part):
@@ -102,7 +181,7 @@ class Ruling:
 
     verdict: Verdict
     reasons: tuple[str, ...] = ()
-    asked: tuple[str, ...] = ()
+    grants: tuple[str, ...] = ()
     """The level, mode, tool and roots that these rules are about."""
     in_person: bool = False
     """Only a person who has seen this very call can allow it."""
@@ -111,15 +190,15 @@ class Ruling:
 def ruling(rules: Rules, tool: str, mode: SafetyMode, level: str, roots: Iterable[tuple[str, Verdict]] = ()) -> Ruling:
     """The strictest of what the rules say. A rule for the tool takes the place of the one for its level, and of nothing else."""
     named = named_rule(rules, tool)
-    said = [
+    verdicts = [
         (level, f"policy.levels.{level}", rules.levels.of(level)) if named is None else (tool, *named),
         (mode.value, f"policy.modes.{mode.value}", rules.modes.of(mode)),
         *((root, f"policy.roots.'{root}'", verdict) for root, verdict in roots),
     ]
-    strict = [(name, place, verdict) for name, place, verdict in said if verdict is not Verdict.ALLOW]
+    strict = [(name, rule, verdict) for name, rule, verdict in verdicts if verdict is not Verdict.ALLOW]
     return Ruling(
         max((verdict for _, _, verdict in strict), key=lambda verdict: verdict.rank, default=Verdict.ALLOW),
-        tuple(f"{place} = {verdict.value}" for _, place, verdict in strict),
+        tuple(f"{rule} = {verdict.value}" for _, rule, verdict in strict),
         tuple(name for name, _, _ in strict),
     )
 

@@ -17,9 +17,9 @@ HIDDEN = "…"
 def redacted(value: Any, names: Sequence[str]) -> Any:
     """The value with everything hidden that stands under one of the names, at any depth."""
     if isinstance(value, Mapping):
-        known = cast("Mapping[str, Any]", value)
+        mapping = cast("Mapping[str, Any]", value)
         hidden = {name.casefold() for name in names}
-        return {key: HIDDEN if key.casefold() in hidden else redacted(item, names) for key, item in known.items()}
+        return {key: HIDDEN if key.casefold() in hidden else redacted(item, names) for key, item in mapping.items()}
     if isinstance(value, list | tuple):
         return [redacted(item, names) for item in cast("Sequence[Any]", value)]
     return value

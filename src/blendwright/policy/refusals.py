@@ -170,5 +170,5 @@ RULES: dict[str, Rule] = {
 
 def refusal(rule: str, message: str, at: str = "", **names: str) -> Finding:
     """A finding of this rule; `names` fill the places of its cure."""
-    known = RULES[rule]
-    return Finding(known.fault, message, at, known.cure.format(**names), rule)
+    row = RULES[rule]
+    return Finding(row.fault, message, at, row.cure.format(**names), rule)

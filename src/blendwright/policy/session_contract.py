@@ -12,8 +12,19 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from blendwright.policy.host_profile import HostProfile
-from blendwright.policy.limits import CostsAsked, Limits, LimitsAsked, tightened
-from blendwright.policy.policy import AuditSettings, Constraints, Modes, Policy, Rules, Verdict
+from blendwright.policy.policy import (
+    AuditSettings,
+    Constraints,
+    CostsAsked,
+    Idempotency,
+    Limits,
+    LimitsAsked,
+    Modes,
+    Policy,
+    Rules,
+    Verdict,
+    tightened,
+)
 from blendwright.policy.refusals import refusal
 from blendwright.tool_api.promises import CAPABILITIES, Determinism, strictest
 from blendwright.values.canonical import digest, stable_json
@@ -59,6 +70,9 @@ class Proposal(_Part):
     limits: LimitsAsked = LimitsAsked()
     constraints: CostsAsked = CostsAsked()
     determinism: Determinism | None = Field(default=None, description="The weakest class of results that is accepted.")
+    idempotency: Idempotency | None = Field(
+        default=None, description="'strict': a known operation whose effect was taken back since is a conflict."
+    )
     blender_min: Version | None = Field(default=None, description="The oldest Blender that the host accepts.")
     blender_max: Version | None = Field(default=None, description="The first Blender that is too new for it.")
 
@@ -80,7 +94,7 @@ class Agreed(Constraints):
     rules: Rules = Rules()
 
 
-class Terms(_Part):
+class ContractTerms(_Part):
     """What holds whatever Blender is used: known before one is started."""
 
     host: HostProfile = HostProfile()
@@ -90,7 +104,7 @@ class Terms(_Part):
     audit: AuditSettings = AuditSettings()
     ui_optional: bool = False
 
-    def demanding(self, determinism: Determinism | None) -> Terms:
+    def demanding(self, determinism: Determinism | None) -> ContractTerms:
         """The same terms for a run or call that demands a class of results; a demand never weakens that of the session."""
         if determinism is None or determinism is Determinism.NONDETERMINISTIC:
             return self
@@ -100,7 +114,7 @@ class Terms(_Part):
         return self.model_copy(update={"constraints": self.constraints.model_copy(update={"determinism": stricter})})
 
 
-class SessionContract(Terms):
+class SessionContract(ContractTerms):
     """What both sides of a session hold to."""
 
     contract_version: str
@@ -122,7 +136,7 @@ class SessionContract(Terms):
         return stable_json(self.to_json())
 
 
-def agree(proposal: Proposal, policy: Policy) -> Terms | tuple[Finding, ...]:
+def agree(proposal: Proposal, policy: Policy) -> ContractTerms | tuple[Finding, ...]:
     """What can be settled before Blender is started: the terms, or everything that speaks against a contract."""
     findings = tuple(_objections(proposal))
     if findings:
@@ -131,8 +145,12 @@ def agree(proposal: Proposal, policy: Policy) -> Terms | tuple[Finding, ...]:
     host = proposal.host
     constraints = tightened(
         policy.constraints, proposal.constraints.model_dump(), {"call_seconds": host.call_seconds}
-    ).model_dump() | {"determinism": strictest(policy.constraints.determinism, proposal.determinism), "rules": rules}
-    return Terms(
+    ).model_dump() | {
+        "determinism": strictest(policy.constraints.determinism, proposal.determinism),
+        "idempotency": max(policy.constraints.idempotency, proposal.idempotency or "recorded"),  # in this order
+        "rules": rules,
+    }
+    return ContractTerms(
         host=host,
         capabilities=tuple(CAPABILITIES) if proposal.capabilities is None else proposal.capabilities,
         constraints=Agreed.model_validate(constraints),
@@ -142,27 +160,27 @@ def agree(proposal: Proposal, policy: Policy) -> Terms | tuple[Finding, ...]:
     )
 
 
-def negotiate(given: Negotiation) -> SessionContract | tuple[Finding, ...]:
+def negotiate(negotiation: Negotiation) -> SessionContract | tuple[Finding, ...]:
     """The contract, or everything that speaks against one."""
-    terms = agree(given.proposal, given.policy)
-    findings = (terms if isinstance(terms, tuple) else ()) + tuple(_blender_range(given))
+    terms = agree(negotiation.proposal, negotiation.policy)
+    findings = (terms if isinstance(terms, tuple) else ()) + tuple(_blender_range(negotiation))
     if findings or isinstance(terms, tuple):
         return findings
-    fields: dict[str, Any] = {name: getattr(terms, name) for name in Terms.model_fields} | {
+    fields: dict[str, Any] = {name: getattr(terms, name) for name in ContractTerms.model_fields} | {
         "contract_version": CONTRACT_VERSION,
-        "blender": given.blender,
-        "tool_registry": given.tool_registry,
-        "macro_registry": given.macro_registry,
+        "blender": negotiation.blender,
+        "tool_registry": negotiation.tool_registry,
+        "macro_registry": negotiation.macro_registry,
     }
-    bare = SessionContract(**fields, session_id=given.session_id, fingerprints={})
+    bare = SessionContract(**fields, session_id=negotiation.session_id, fingerprints={})
     parts = bare.model_dump(mode="json", exclude={"session_id", "fingerprints"})
     fingerprints = {
         "blender": digest(parts["blender"]),
         "contract": digest(parts),
         "host": digest(parts["host"]),
-        "macro_registry": given.macro_registry.fingerprint,
+        "macro_registry": negotiation.macro_registry.fingerprint,
         "policy": digest([parts["constraints"], parts["limits"], parts["audit"]]),
-        "tool_registry": given.tool_registry.fingerprint,
+        "tool_registry": negotiation.tool_registry.fingerprint,
     }
     return bare.model_copy(update={"fingerprints": fingerprints})
 
@@ -185,6 +203,7 @@ def proposal_of(contract: SessionContract) -> Proposal:
         limits=LimitsAsked(**contract.limits.model_dump()),
         constraints=CostsAsked(**costs),
         determinism=contract.constraints.determinism,
+        idempotency=contract.constraints.idempotency,
     )
 
 
@@ -227,34 +246,34 @@ def _objections(proposal: Proposal) -> Iterator[Finding]:
 
 
 def _unknown(
-    rule: str, word: str, field: str, asked: Iterable[str] | None, known: Mapping[str, str]
+    rule: str, word: str, field: str, requested: Iterable[str] | None, supported: Mapping[str, str]
 ) -> Iterator[Finding]:
-    for name in asked or ():
-        if name not in known:
+    for name in requested or ():
+        if name not in supported:
             message = f"there is no {word} '{name[:100]}'"
-            yield refusal(rule, message, pointer_of((field,)), known=", ".join(sorted(known)))
+            yield refusal(rule, message, pointer_of((field,)), known=", ".join(sorted(supported)))
 
 
 def _granted(rules: Rules, features: tuple[str, ...] | None) -> Rules:
     """The rules with everything denied that the host does not ask for."""
-    asked = frozenset(FEATURES) if features is None else frozenset(features)
+    requested = frozenset(FEATURES) if features is None else frozenset(features)
     modes = Modes(
         headless_safe=rules.modes.headless_safe,
-        ui_assisted=rules.modes.ui_assisted if "ui_optional" in asked else Verdict.DENY,
-        unsafe_ops=rules.modes.unsafe_ops if "unsafe_ops" in asked else Verdict.DENY,
+        ui_assisted=rules.modes.ui_assisted if "ui_optional" in requested else Verdict.DENY,
+        unsafe_ops=rules.modes.unsafe_ops if "unsafe_ops" in requested else Verdict.DENY,
     )
     return rules.model_copy(
         update={
             "modes": modes,
-            "network": rules.network if "network" in asked else "deny",
-            "trusted_python": rules.trusted_python if "trusted_python" in asked else "deny",
+            "network": rules.network if "network" in requested else "deny",
+            "trusted_python": rules.trusted_python if "trusted_python" in requested else "deny",
         }
     )
 
 
-def _blender_range(given: Negotiation) -> Iterator[Finding]:
-    least = max(BLENDER_MIN, given.proposal.blender_min or BLENDER_MIN)
-    most = min(BLENDER_MAX, given.proposal.blender_max or BLENDER_MAX)
-    if not least <= given.blender.version < most:
-        message = f"Blender {given.blender.version_string} is outside the range of this session"
+def _blender_range(negotiation: Negotiation) -> Iterator[Finding]:
+    least = max(BLENDER_MIN, negotiation.proposal.blender_min or BLENDER_MIN)
+    most = min(BLENDER_MAX, negotiation.proposal.blender_max or BLENDER_MAX)
+    if not least <= negotiation.blender.version < most:
+        message = f"Blender {negotiation.blender.version_string} is outside the range of this session"
         yield refusal("session_blender", message, "", least=dotted(least), most=dotted(most))

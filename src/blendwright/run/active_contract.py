@@ -10,11 +10,11 @@ from blendwright.journal import Journal
 from blendwright.policy.objections import Objection, PathFindings, ProposedCall, Stage, approval_ruling, concerning
 from blendwright.policy.policy import Policy
 from blendwright.policy.session_contract import (
+    ContractTerms,
     Negotiation,
     Proposal,
     Registry,
     SessionContract,
-    Terms,
     agree,
     negotiate,
     other_blender,
@@ -59,7 +59,7 @@ class ContractDraft:
         terms = agree(self._proposal, self._policy)
         if isinstance(terms, tuple):
             raise Refusal(terms)
-        self.terms: Terms = terms
+        self.terms: ContractTerms = terms
         if earlier is not None:
             self._refuse_outdated(earlier)
 
@@ -108,7 +108,7 @@ class ActiveContract:
         self._draft = draft
         self._scene = scene
         self._journal = journal
-        self.terms: Terms = draft.terms
+        self.terms: ContractTerms = draft.terms
         """What holds whatever Blender it is."""
         self._contract: SessionContract | None = None
         # A plan of thousands of operations has a handful of tools.
@@ -120,8 +120,8 @@ class ActiveContract:
         """Starts Blender when need be, which is asked what it is; kept in the journal before anything is done under it. Raises Refusal."""
         if self._contract is None:
             made = self._draft.contract(self._scene.profile)
-            kept = made.model_dump(mode="json", exclude={"session_id"})
-            self._journal.keep_contract(made.session_id, made.fingerprint, kept)
+            document = made.model_dump(mode="json", exclude={"session_id"})
+            self._journal.keep_contract(made.session_id, made.fingerprint, document)
             self._contract = made
             self.fingerprint = made.fingerprint
         return self._contract

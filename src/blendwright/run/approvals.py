@@ -1,6 +1,7 @@
 """Whether a person allows an operation: which ones are asked about, where an answer comes from, and what is kept of it.
 
 An answer counts for the operation it was given for, once. Nobody to ask is a refusal that says how to allow it.
+In the line that a person is shown nothing of weight can be pushed out of sight by something long.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ import hashlib
 import secrets
 import time
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 import orjson
 
@@ -17,11 +18,13 @@ from blendwright.journal import Journal
 from blendwright.policy.approvals import Approval, ApprovalAnswer, ApprovalRequest, Approver, operation_hash
 from blendwright.policy.objections import approval_ruling, approval_ruling_for
 from blendwright.policy.policy import Ruling
+from blendwright.policy.redaction import redacted
 from blendwright.policy.refusals import refusal
-from blendwright.policy.session_contract import Terms
-from blendwright.run.approval_text import line
+from blendwright.policy.session_contract import ContractTerms
 from blendwright.run.files import FileAccess
 from blendwright.run.invocation import Invocation, new_id
+from blendwright.tool_api.arguments import file_arguments
+from blendwright.tool_api.tool import AnyTool
 from blendwright.values.cancel import CancelToken
 from blendwright.values.findings import Finding
 from blendwright.values.invisible import escape_invisible
@@ -37,11 +40,11 @@ class Approvals:
     def __init__(self, journal: Journal, files: FileAccess) -> None:
         self._journal = journal
         self._files = files
-        self._terms: Terms | None = None
+        self._terms: ContractTerms | None = None
         self._rulings: dict[tuple[Any, ...], Ruling | None] = {}
 
     def requests(
-        self, terms: Terms, calls: Sequence[Invocation], run: Sequence[Invocation], baseline: str
+        self, terms: ContractTerms, calls: Sequence[Invocation], run: Sequence[Invocation], baseline: str
     ) -> dict[str, ApprovalRequest]:
         """What a person has to be asked in a plan, by operation. `run` are those of its calls that are to run; all are in order."""
         rulings = {call.operation_id: self._ruling(terms, call) for call in run}
@@ -55,7 +58,9 @@ class Approvals:
             before.update(f"{call.tool.name} {call.tool.version} {call.key}\n".encode())
         return requests
 
-    def _request(self, terms: Terms, call: Invocation, ruling: Ruling, baseline: str, after: str) -> ApprovalRequest:
+    def _request(
+        self, terms: ContractTerms, call: Invocation, ruling: Ruling, baseline: str, after: str
+    ) -> ApprovalRequest:
         """What a person is asked about this call. `after` stands for everything that the plan does before it.
 
         A single call is the same operation whenever it is made: it has neither a key nor anything before it."""
@@ -76,11 +81,11 @@ class Approvals:
             expires=time.time() + terms.constraints.rules.approval_seconds,
             shown=escape_invisible(call.tool.shown_for(call.model)),
             in_person=ruling.in_person,
-            needed_grants=frozenset(ruling.asked),
+            needed_grants=frozenset(ruling.grants),
         )
 
     def request_about(
-        self, terms: Terms, act: str, level: str, args: Mapping[str, int], *, baseline: str
+        self, terms: ContractTerms, act: str, level: str, args: Mapping[str, int], *, baseline: str
     ) -> ApprovalRequest | None:
         """The same for an act that is no tool."""
         ruling = approval_ruling_for(terms, act, level)
@@ -96,10 +101,10 @@ class Approvals:
             what=escape_invisible(f"{act} {orjson.dumps(args).decode()}"),
             why=ruling.reasons,
             expires=time.time() + terms.constraints.rules.approval_seconds,
-            needed_grants=frozenset(ruling.asked),
+            needed_grants=frozenset(ruling.grants),
         )
 
-    def _ruling(self, terms: Terms, call: Invocation) -> Ruling | None:
+    def _ruling(self, terms: ContractTerms, call: Invocation) -> Ruling | None:
         """What the rules say; without files, that is one answer for every call of the tool at its level."""
         if call.promises.with_files:
             return approval_ruling(
@@ -124,8 +129,8 @@ class Approvals:
         if approver.prompt is not None or approver.grants_all(request):
             return True
         now = time.time()
-        kept = self._journal.approvals(request.operation_hash)
-        return any(one.state == "approved" and one.request.expires > now for one in kept)
+        stored = self._journal.approvals(request.operation_hash)
+        return any(one.state == "approved" and one.request.expires > now for one in stored)
 
     def leave(self, requests: Sequence[ApprovalRequest]) -> list[Finding]:
         """Nobody can be asked now: keep the requests for whoever answers later, and say how."""
@@ -159,7 +164,7 @@ class Approvals:
 
     def _history(self, request: ApprovalRequest, id: str) -> str:
         """What became of an earlier answer, which the caller may be counting on."""
-        earlier = [kept for kept in self._journal.approvals(request.operation_hash) if kept.request.id != id]
+        earlier = [stored for stored in self._journal.approvals(request.operation_hash) if stored.request.id != id]
         if not earlier:
             return ""
         last = earlier[0]
@@ -173,3 +178,40 @@ def _new_id() -> str:
 
 def _declined(request: ApprovalRequest) -> Finding:
     return refusal("approval_declined", f"{request.tool} was declined")
+
+
+# A name of Blender fits; what is longer is code or prose, and code is shown whole beside the line.
+LONGEST_TEXT = 300
+# Of a value that has parts.
+LONGEST_PARTS = 120
+
+
+def line(tool: AnyTool, args: Mapping[str, Any], redact: Sequence[str]) -> str:
+    """The call without what nobody may see; every sign of it can be seen. Single values come first and are there in any case, paths
+    whole; lists and the like come after, shortened, with how much there is."""
+    paths = file_arguments(tool.args_model)
+    shown: dict[str, Any] = redacted(args, redact)
+    single = {name: value for name, value in shown.items() if not isinstance(value, Mapping | list | tuple)}
+    parted = {name: value for name, value in shown.items() if name not in single}
+    parts = [f"{_json(name)}:{_json(value) if name in paths else _text(value)}" for name, value in single.items()]
+    parts += [f"{_json(name)}:{_parts(value)}" for name, value in parted.items()]
+    return escape_invisible(f"{tool.name} {{{','.join(parts)}}}")
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, str) and len(value) > LONGEST_TEXT:
+        return f"{_json(value[:LONGEST_TEXT])}… ({len(value)} characters)"
+    return _json(value)
+
+
+def _parts(value: Any) -> str:
+    """The beginning of a list or an object, and how many parts it has."""
+    whole = _json(value)
+    if len(whole) <= LONGEST_PARTS:
+        return whole
+    count = len(cast("Sequence[Any]", value))
+    return f"{whole[:LONGEST_PARTS]}… ({count} {'fields' if isinstance(value, Mapping) else 'items'})"
+
+
+def _json(value: Any) -> str:
+    return orjson.dumps(value, default=str).decode()

@@ -15,6 +15,7 @@ from blendwright.run.options import DEFAULT_OPTIONS, PhaseClock, RunOptions
 from blendwright.run.runner import Runner
 from blendwright.tool_api.promises import Determinism
 from blendwright.tool_api.tool import AnyTool
+from blendwright.tool_api.tool_names import own_name
 from blendwright.values.events import CallEnded, CallIds
 from blendwright.values.faults import REFUSALS, Fault
 from blendwright.values.findings import Finding, did_you_mean, sentence
@@ -34,6 +35,8 @@ NOWHERE = Places(id="", tool="", args="", depends_on="", safety_level="")
 def call(runner: Runner, name: str, args: Any, options: RunOptions = DEFAULT_OPTIONS) -> Outcome:
     """Run one call; every failure is an outcome. Raises only EnvironmentUnfit: no Blender to call, or no disk to write to."""
     session = runner.session
+    if name not in session.tools and name not in session.macros:
+        name = own_name(name, (*session.tools, *session.macros))
     operation = Operation(CALL, name, args, (), None, 0, "", NOWHERE)
     plan = Plan("call", new_id(), (operation,), "id", "stop", single_call=True)
     if name in session.macros:
@@ -235,19 +238,19 @@ def _named(step: OperationReport) -> dict[str, Any]:
 
 
 def _handles(steps: Sequence[OperationReport]) -> list[dict[str, str]]:
-    found: dict[tuple[str, str], dict[str, str]] = {}
+    by_name: dict[tuple[str, str], dict[str, str]] = {}
     for step in steps:
         for handle in (step.receipt or {}).get("handles", ()):
-            found[handle["kind"], handle["name"]] = dict(handle)
-    return list(found.values())
+            by_name[handle["kind"], handle["name"]] = dict(handle)
+    return list(by_name.values())
 
 
 def _changes(steps: Sequence[OperationReport]) -> list[dict[str, str]]:
     """What all steps together changed: what one of them created stays created, however often others changed it."""
-    found: dict[tuple[str, str], dict[str, str]] = {}
+    by_name: dict[tuple[str, str], dict[str, str]] = {}
     for step in steps:
         for change in (step.receipt or {}).get("changes", ()):
-            known = found.get((change["kind"], change["name"]))
-            if known is None or known["change"] != "created" or change["change"] == "removed":
-                found[change["kind"], change["name"]] = dict(change)
-    return list(found.values())
+            earlier = by_name.get((change["kind"], change["name"]))
+            if earlier is None or earlier["change"] != "created" or change["change"] == "removed":
+                by_name[change["kind"], change["name"]] = dict(change)
+    return list(by_name.values())

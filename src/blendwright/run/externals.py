@@ -1,6 +1,7 @@
 """The external files that an opened .blend file refers to: recorded once, made absolute, readable for Blender inside allowed roots only.
 
 A scene can name any file. So nothing outside the roots is opened, hashed or made readable; it is recorded as such.
+A hostile scene calls any file its picture: only files whose names end as befits whoever refers to them are read.
 """
 
 from __future__ import annotations
@@ -17,13 +18,50 @@ from typing import Any, Literal
 
 from blendwright.journal import JournalView
 from blendwright.policy.policy import Verdict
-from blendwright.run.external_kinds import fits_its_users
-from blendwright.run.file_roots import FileRoots
+from blendwright.run.files import FileRoots
 from blendwright.run.scratch_files import SCENE_FILE, open_scene_file
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 from blendwright.wire.remote_scene import RemoteScene
 from blendwright.wire.worker_port import ReadableFile
+
+PICTURES = frozenset([
+    ".bmp", ".cin", ".dds", ".dpx", ".exr", ".hdr", ".iff", ".j2c", ".j2k", ".jp2", ".jpeg", ".jpg", ".png",
+    ".psb", ".psd", ".pdd", ".rgb", ".rgba", ".bw", ".sgi", ".tga", ".tif", ".tiff", ".tx", ".webp",
+])  # fmt: skip
+FILMS = frozenset([
+    ".avi", ".divx", ".dv", ".flc", ".flv", ".gif", ".m2t", ".m2ts", ".m2v", ".m4v", ".mjpeg", ".mjpg",
+    ".mkv", ".mov", ".mp4", ".mpeg", ".mpg", ".mpg2", ".mts", ".mxf", ".ogg", ".ogv", ".ts", ".vob", ".webm",
+    ".wmv", ".xvid",
+])  # fmt: skip
+SOUNDS = frozenset([
+    ".aac", ".ac3", ".aif", ".aiff", ".eac3", ".flac", ".m4a", ".mka", ".mp1", ".mp2", ".mp3", ".oga", ".ogg",
+    ".opus", ".vox", ".wav", ".weba", ".wma",
+])  # fmt: skip
+FONTS = frozenset([".otf", ".pfb", ".ttc", ".ttf", ".woff", ".woff2"])
+VOLUMES = frozenset({".vdb"})
+CACHES = frozenset([".abc", ".usd", ".usda", ".usdc", ".usdz"])
+SHAPES = frozenset([".bphys", ".mdd", ".pc2", ".btx"])
+LIGHTS = frozenset({".ies"})
+BLEND_FILES = frozenset({".blend"})
+
+BY_KIND = {
+    "images": PICTURES | FILMS,
+    "movieclips": PICTURES | FILMS,
+    "sounds": SOUNDS | FILMS,
+    "fonts": FONTS,
+    "volumes": VOLUMES,
+    "cache_files": CACHES,
+    "libraries": BLEND_FILES,
+}
+# Strips, simulations and nodes name files of several kinds; code and settings are among none of them.
+ANY = PICTURES | FILMS | SOUNDS | FONTS | VOLUMES | CACHES | SHAPES | LIGHTS
+
+
+def fits_its_users(path: Path, used_by: tuple[str, ...]) -> bool:
+    """Whether a file can be what one of those who refer to it takes it for."""
+    return any(path.suffix.lower() in BY_KIND.get(user.partition("/")[0], ANY) for user in used_by or ("",))
+
 
 State = Literal["present", "missing", "outside_roots", "withheld", "not_a_file", "changed"]
 

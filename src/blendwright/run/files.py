@@ -1,16 +1,20 @@
-"""Files that calls read and write: inside the allowed roots only, copied into the worker's scratch and out of it."""
+"""Files that calls read and write: inside the allowed roots only, copied into the worker's scratch and out of it.
+
+The roots are those of the policy, without what belongs to the workspace itself.
+"""
 
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from blendwright.policy.policy import Verdict
+from blendwright.journal.file_modes import OWN
+from blendwright.policy.policy import Verdict, nearest_root
 from blendwright.policy.refusals import refusal
-from blendwright.run.file_roots import FileRoots
 from blendwright.run.resource_guard import UncountableDirectory, files_below
 from blendwright.run.scratch_files import copy_in, list_files, make_directory, move_out
 from blendwright.tool_api.arguments import file_arguments
@@ -19,6 +23,47 @@ from blendwright.values import crash_points
 from blendwright.values.errors import EnvironmentUnfit, ProtocolBreach, Refusal
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
+from blendwright.values.outcome import Outcome
+
+
+class FileRoots:
+    """The roots with what the policy says of them; of several that hold a path, the innermost counts."""
+
+    def __init__(self, roots: Mapping[str, Verdict], workspace: Path | None = None) -> None:
+        """`workspace` is the directory with the journal, which no root opens to calls."""
+        self.roots = {_root(root): verdict for root, verdict in roots.items()}
+        self.workspace = None if workspace is None else workspace.resolve()
+        own = () if self.workspace is None else [self.workspace / name for name in OWN]
+        # What the program stores may lie elsewhere, behind a link.
+        self._own = frozenset(own) | {path.resolve() for path in own}
+
+    def rule(self, path: Path) -> tuple[str, Verdict] | None:
+        """The root that decides about a path without links, and what the policy says of it."""
+        return nearest_root(self.roots, path)
+
+    def allows(self, path: Path, *verdicts: Verdict) -> bool:
+        """Whether the root of a path without links has one of these verdicts, and the path is not the workspace's own."""
+        root = self.rule(path)
+        return root is not None and root[1] in verdicts and not self.is_own(path)
+
+    def is_own(self, path: Path) -> bool:
+        """Whether a path belongs to the workspace: all of its directory does, but where a root is that directory, or lies in it,
+        somebody works there, and only what the program stores is its own."""
+        if self.workspace is None:
+            return False
+        root = self.rule(path)
+        if path.is_relative_to(self.workspace) and (root is None or not Path(root[0]).is_relative_to(self.workspace)):
+            return True
+        return not self._own.isdisjoint((path, *path.parents))
+
+
+def _root(name: str) -> str:
+    try:
+        return str(Path(name).expanduser().resolve())
+    except (OSError, RuntimeError, ValueError) as error:
+        message = f"the policy names a directory that cannot be, {name!r}: {error}"
+        raise EnvironmentUnfit(message, cure="Correct it in blendwright.toml.") from error
+
 
 NO_ROOTS = "none; name one in [policy.roots] of blendwright.toml, since the home directory and / are not by themselves"
 # Formats whose file names others beside it: they are staged together.
@@ -266,3 +311,17 @@ def _move_out(destination: Path, scratch: Path, *parts: str, private: bool = Fal
 
 def _first_existing(path: Path) -> Path:
     return path if path.exists() else _first_existing(path.parent)
+
+
+def deliver_picture(outcome: Outcome, target: Path) -> Outcome:
+    """The outcome of a render with its picture at `target`, or with the finding that kept it from getting there."""
+    if not outcome.ok:
+        return outcome
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(outcome.artifacts[0], target)
+    except OSError as error:
+        message = f"{target} cannot be written: {error.strerror}"
+        finding = Finding(Fault.EXECUTION_FAILED, message, "", "Name another place.")
+        return outcome.with_(fault=finding.fault, message=finding.message, findings=(finding,), artifacts=())
+    return outcome.with_(artifacts=(str(target),))

@@ -17,10 +17,9 @@ from blendwright.records.audit import AuditDetails
 from blendwright.records.checkpoints import GcReport, StagedCheckpoint
 from blendwright.records.commits import Commit, NewCommit
 from blendwright.run.externals import External
-from blendwright.run.hash_scheme import other_scheme, scheme_of
 from blendwright.run.invocation import new_id
 from blendwright.run.live_scene import LiveScene
-from blendwright.run.rebuild import rebuild_commit, take_worker
+from blendwright.run.rebuild import other_scheme, rebuild_commit, scheme_of, take_worker
 from blendwright.run.scratch_files import copy_scene
 from blendwright.values import crash_points
 from blendwright.values.errors import JournalError, Refusal
@@ -106,7 +105,7 @@ class History:
         if self._scene.allow_externals():
             # Only a worker that starts now may read them.
             worker.abandon()
-            self._scene.head_moved()
+            self._scene.follow_head()
         else:
             self._scene.adopt_worker(worker, 0.0)
         return require_head(self._journal)

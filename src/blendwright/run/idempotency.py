@@ -63,27 +63,32 @@ class LastPlan:
         return Classification(cached=[(call, *self._answers[call.operation_id]) for call in calls])
 
 
-def classify(journal: JournalView, calls: Sequence[Invocation]) -> Classification:
+def classify(journal: JournalView, calls: Sequence[Invocation], *, strict: bool = False) -> Classification:
     """One look-up for all. A reading is an answer only where nothing that runs before it may change the scene.
 
     What a macro found out before or after its changes was true then: it is not asked again once these are committed.
+    A commit whose effect a later one took back answers with that one's number in its receipt; `strict`: it is a conflict.
     """
-    wanted = [
+    queries = [
         OperationQuery(call.key, call.request_id, call.operation_id, call.tool.name, call.tool.version)
         for call in calls
     ]
     result = Classification()
     unchanged = True
-    everything = list(zip(calls, journal.find_many(wanted), strict=True))
+    everything = list(zip(calls, journal.find_many(queries), strict=True))
+    answers = [match.commit for _, match in everything if match.where == "ancestor" and match.commit is not None]
+    superseded = journal.superseded_by(calls[0].request_id, answers) if answers else {}
     valid = _valid_readings(everything) if any(call.macro_operation is not None for call in calls) else {}
-    for call, found in everything:
-        conflict = _conflict(call, found)
+    for call, match in everything:
+        later = superseded.get(match.commit.number) if match.commit is not None else None
+        conflict = _conflict(call, match, later if strict else None)
         if conflict is not None:
             result.conflicts.append((call, conflict))
-        elif found.where == "ancestor" and found.commit is not None:
-            result.cached.append((call, found.commit.receipt, found.commit.number))
-        elif found.where == "reading" and found.reading is not None and unchanged:
-            result.cached.append((call, found.reading.receipt, None))
+        elif match.where == "ancestor" and match.commit is not None:
+            receipt = match.commit.receipt if later is None else {**match.commit.receipt, "superseded_by": later}
+            result.cached.append((call, receipt, match.commit.number))
+        elif match.where == "reading" and match.reading is not None and unchanged:
+            result.cached.append((call, match.reading.receipt, None))
         elif call.operation_id in valid:
             result.cached.append((call, valid[call.operation_id].receipt, None))
         else:
@@ -95,46 +100,52 @@ def classify(journal: JournalView, calls: Sequence[Invocation]) -> Classificatio
 def _valid_readings(everything: Sequence[tuple[Invocation, OperationMatch]]) -> dict[str, Reading]:
     """Readings of macros, by operation id, whose answers stand: a later change of the same macro is committed, or all are."""
     chains: dict[str, list[tuple[Invocation, OperationMatch]]] = {}
-    for call, found in everything:
+    for call, match in everything:
         if call.macro_operation is not None:
-            chains.setdefault(call.macro_operation, []).append((call, found))
+            chains.setdefault(call.macro_operation, []).append((call, match))
     valid: dict[str, Reading] = {}
     for chain in chains.values():
         done = [
-            place
-            for place, (call, found) in enumerate(chain)
-            if not call.promises.reads_only and found.where == "ancestor"
+            index
+            for index, (call, match) in enumerate(chain)
+            if not call.promises.reads_only and match.where == "ancestor"
         ]
         if not done:
             continue
         complete = len(done) == sum(not call.promises.reads_only for call, _ in chain)
-        for place, (call, found) in enumerate(chain):
-            if call.promises.reads_only and found.earlier is not None and (complete or place < done[-1]):
-                valid[call.operation_id] = found.earlier
+        for index, (call, match) in enumerate(chain):
+            if call.promises.reads_only and match.earlier is not None and (complete or index < done[-1]):
+                valid[call.operation_id] = match.earlier
     return valid
 
 
-def _conflict(call: Invocation, found: OperationMatch) -> Finding | None:
-    if found.clash is None and found.intent is None and found.where in ("ancestor", "nowhere"):
+def _conflict(call: Invocation, match: OperationMatch, taken_back_by: int | None) -> Finding | None:
+    known = match.clash is None and match.intent is None
+    if known and taken_back_by is None and match.where in ("ancestor", "nowhere"):
         return None
     what = f"operation '{cut(call.macro_operation or call.operation_id)}' of request '{cut(call.request_id)}'"
-    if found.clash is not None:
-        other = found.clash
+    if match.clash is not None:
+        other = match.clash
         same_tool = (other.tool, other.tool_version) == (call.tool.name, call.tool.version)
         how = "with other arguments" if same_tool else f"as {other.tool} version {other.tool_version}"
         return _finding(f"{what} was run already {how}", "Use a new request id for a changed plan.")
-    if found.intent is not None:
+    if match.intent is not None:
         return _finding(
             f"nobody knows whether an earlier attempt at {what} left its effect outside the scene",
-            f"Look whether it did, then settle intent {found.intent} with `blendwright recover`.",
+            f"Look whether it did, then settle intent {match.intent} with `blendwright recover`.",
         )
-    number = found.commit.number if found.commit is not None else 0
-    if found.where == "elsewhere":
+    number = match.commit.number if match.commit is not None else 0
+    if taken_back_by is not None:
+        return _finding(
+            f"{what} was run as commit {number}, and commit {taken_back_by} took its effect back",
+            f"Go back with `blendwright checkout {number}`, or use a new request id to run it again.",
+        )
+    if match.where == "elsewhere":
         return _finding(
             f"{what} was run as commit {number}, which is not on the line of HEAD",
             f"Go there with `blendwright checkout {number}`, or use a new request id to run it here.",
         )
-    if found.where == "before_adopt":
+    if match.where == "before_adopt":
         return _finding(
             f"{what} was run as commit {number}, and an edited file was adopted since, which may have lost it",
             "Use a new request id to run it on the scene as it is.",

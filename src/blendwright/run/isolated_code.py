@@ -132,9 +132,9 @@ class IsolatedRunner:
         self, worker: RemoteScene, request: StepRequest, seconds: float, cancel: CancelToken | None
     ) -> Mapping[str, Any]:
         # A rehearsal is taken back with the whole process.
-        kept = request.copy()
-        kept.pop("rehearse", None)
-        answer = worker.step(kept, deadline=seconds, cancel=cancel)
+        final_request = request.copy()
+        final_request.pop("rehearse", None)
+        answer = worker.step(final_request, deadline=seconds, cancel=cancel)
         if answer["ok"]:
             worker.save(SCENE_FILE, deadline=FILE_SECONDS, cancel=cancel)
         return answer

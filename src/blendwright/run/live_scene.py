@@ -14,9 +14,8 @@ from blendwright.journal import Journal
 from blendwright.records.audit import AuditDetails
 from blendwright.records.commits import Commit, NewCommit
 from blendwright.run.externals import Externals, OpenedFile
-from blendwright.run.hash_scheme import other_scheme, scheme_of
 from blendwright.run.invocation import new_id
-from blendwright.run.rebuild import Mismatch, Rebuilt, rebuild, take_worker
+from blendwright.run.rebuild import Mismatch, Rebuilt, other_scheme, rebuild, scheme_of, take_worker
 from blendwright.run.scratch_files import SCENE_FILE
 from blendwright.values import crash_points
 from blendwright.values.cancel import CancelToken
@@ -67,7 +66,7 @@ class LiveScene:
         self.redo_ms = 0.0
         """What it would cost to redo everything since the newest checkpoint."""
         self.allow_externals()
-        self.head_moved()
+        self.follow_head()
 
     @property
     def profile(self) -> WorkerProfile:
@@ -103,16 +102,16 @@ class LiveScene:
         self.known_hash = hash
         self.redo_ms = 0.0 if saved else self.redo_ms + redo_ms
 
-    def head_moved(self) -> None:
+    def follow_head(self) -> None:
         """HEAD is elsewhere than the worker: the next need for the scene rebuilds it."""
         self.discard()
         head = self._journal.head
         self.known_hash = None if head is None else head.hash_after
 
-    def rolled_back(self) -> None:
+    def follow_rollback(self) -> None:
         """The same after a rollback, where nothing is wrong with the worker but its scene: the next rebuild uses it again."""
         worker = self.release_worker()
-        self.head_moved()
+        self.follow_head()
         self._reusable = worker
 
     def release_worker(self) -> RemoteScene | None:
@@ -123,7 +122,7 @@ class LiveScene:
 
     def adopt_worker(self, worker: RemoteScene, redo_ms: float) -> None:
         """Go on with a worker that holds the scene which HEAD has moved to; `redo_ms` is what it took to get there."""
-        self.head_moved()
+        self.follow_head()
         self._worker, self.redo_ms = worker, redo_ms
 
     def fresh_worker(self, *, bare: bool = False) -> RemoteScene:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from time import monotonic, perf_counter
 
 from blendwright.policy.approvals import Approver
-from blendwright.policy.session_contract import Terms
+from blendwright.policy.session_contract import ContractTerms
 from blendwright.tool_api.promises import Determinism
 from blendwright.values.cancel import CancelToken
 from blendwright.values.faults import Fault
@@ -58,7 +58,7 @@ class RunDeadline:
     calls_at_once: int
 
     @classmethod
-    def from_now(cls, options: RunOptions, terms: Terms) -> RunDeadline:
+    def from_now(cls, options: RunOptions, terms: ContractTerms) -> RunDeadline:
         costs = terms.constraints
         seconds = costs.run_seconds if options.timeout is None else min(options.timeout, costs.run_seconds)
         per_call = costs.call_seconds if options.call_seconds is None else options.call_seconds

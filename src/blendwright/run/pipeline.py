@@ -101,7 +101,7 @@ class Pipeline:
             self._commit()
         except BaseException:
             # The worker may have done what is committed nowhere; or it is committed, and nobody was told.
-            self._scene.head_moved()
+            self._scene.follow_head()
             raise
         finally:
             if unsubscribe is not None:
@@ -384,12 +384,12 @@ class Pipeline:
         if self._whole:
             # What failed is recorded in the transaction of the rollback.
             self.failures += [one.entry for one in answered if isinstance(one.entry, NewAudit)]
-        kept = [one for one in answered if not (self._whole and isinstance(one.entry, NewAudit))]
-        if kept:
+        to_write = [one for one in answered if not (self._whole and isinstance(one.entry, NewAudit))]
+        if to_write:
             crash_points.reach("plan.before_commit")
-            written = self._ledger.write([one.entry for one in kept])
+            written = self._ledger.write([one.entry for one in to_write])
             crash_points.reach("plan.committed")
-            for one, number, receipt in zip(kept, written.numbers, written.receipts, strict=True):
+            for one, number, receipt in zip(to_write, written.numbers, written.receipts, strict=True):
                 if one.report is None and one.answer is not None:
                     one.report = self._state.succeeded(one.call, one.answer, number, receipt, details)
         for one in answered:

@@ -6,29 +6,116 @@ run: known operations, gates, failures, rebuilds. Nothing here may reach the wor
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from blendwright.journal import Journal
+from blendwright.policy.approvals import ApprovalRequest
+from blendwright.policy.policy import Ruling
+from blendwright.policy.refusals import refusal
+from blendwright.policy.session_contract import ContractTerms
 from blendwright.run.active_contract import ContractDraft
+from blendwright.run.approvals import Approvals
 from blendwright.run.calls import call
-from blendwright.run.differences import Difference, SceneSnapshot, compare, take_snapshot
-from blendwright.run.files import FileAccess
+from blendwright.run.differences import (
+    Difference,
+    LimitedDifference,
+    SceneSnapshot,
+    compare,
+    limit_difference,
+    objects_to_inspect,
+    take_snapshot,
+    with_modifier_settings,
+)
+from blendwright.run.files import FileAccess, FileRoots, Staged, deliver_picture, written_files
+from blendwright.run.invocation import Invocation
 from blendwright.run.live_scene import LiveScene
 from blendwright.run.options import RunOptions
-from blendwright.run.picture_export import deliver_picture
-from blendwright.run.preview_approvals import PreviewApprovals
-from blendwright.run.preview_files import PreviewFiles
 from blendwright.run.runner import Runner
 from blendwright.run.scratch_files import copy_scene, open_scene_file
 from blendwright.run.session import Session
-from blendwright.run.snapshots import LimitedDifference, limit_difference, objects_to_inspect, with_modifier_settings
+from blendwright.tool_api.promises import SafetyLevel
 from blendwright.tool_api.tool import AnyTool
+from blendwright.values.errors import Refusal
+from blendwright.values.faults import Fault
+from blendwright.values.findings import Finding
 from blendwright.values.outcome import Outcome
 from blendwright.values.plan import Schedule
 from blendwright.values.report import OperationReport, ReceiptSummary, RunReport, summarise_receipts
+
+
+class PreviewFiles(FileAccess):
+    """Files are read from the allowed roots as ever, written to the worker's scratch and dropped there.
+
+    Remembers what would have been written, since a second operation that writes there would meet it.
+
+    No operation of a plan can read what an earlier one wrote: formats that are written the same way each time are not read so.
+    """
+
+    def __init__(self, roots: FileRoots, nowhere: Path, *, scratch_mb: int) -> None:
+        super().__init__(roots.roots, nowhere, workspace=roots.workspace, scratch_mb=scratch_mb)
+        self._written: set[Path] = set()
+
+    @classmethod
+    def replacing(cls, files: FileAccess, nowhere: Path) -> Self:
+        """With the same roots, and the same bound."""
+        return cls(files.roots, nowhere, scratch_mb=files.scratch_mb)
+
+    def deliver(self, staged: Staged) -> list[str]:
+        paths: list[Path] = []
+        for directory, target in staged.outputs.items():
+            for made in written_files(directory, target):
+                path = self._destination(made, target)
+                if path != target and path in self._written:
+                    message = f"{path}, which belongs to it, exists"
+                    raise Refusal([Finding(Fault.SCENE_CONFLICT, message, "", "Choose another path.")])
+                paths.append(path)
+        self._written.update(paths)
+        return []
+
+    def keep_artifacts(self, names: Sequence[str], scratch: Path) -> list[str]:
+        return []
+
+    def _findings(self, path: Path, role: str, at: str, overwrite: bool) -> Iterator[Finding]:
+        if role == "write" and path in self._written and not overwrite:
+            yield Finding(Fault.SCENE_CONFLICT, f"{path} exists", at, "Choose another path, or set overwrite to true.")
+        else:
+            yield from super()._findings(path, role, at, overwrite)
+
+
+WRITES = frozenset({SafetyLevel.SAFE_WRITE.value, SafetyLevel.DESTRUCTIVE.value})
+
+
+class PreviewApprovals(Approvals):
+    """On the journal of the copy, which knows the answers that were given before.
+
+    Rules about how much a call may change are not asked about: it changes a copy, and whoever is to allow the plan wants to see what
+    it would do. Rules about tools, modes, directories and reading hold as they do in a run: what code prints and what a file holds
+    shows in a preview as well.
+    """
+
+    def _ruling(self, terms: ContractTerms, call: Invocation) -> Ruling | None:
+        ruling = super()._ruling(terms, call)
+        if ruling is None or ruling.in_person:
+            return None  # trusted code runs in no preview: it is refused where it would
+        remaining = [(name, why) for name, why in zip(ruling.grants, ruling.reasons, strict=True) if name not in WRITES]
+        return (
+            Ruling(ruling.verdict, tuple(why for _, why in remaining), tuple(name for name, _ in remaining))
+            if remaining
+            else None
+        )
+
+    def leave(self, requests: Sequence[ApprovalRequest]) -> list[Finding]:
+        """What is kept for later would be gone with the copy."""
+        return [_missing(request) for request in requests]
+
+
+def _missing(request: ApprovalRequest) -> Finding:
+    message = f"{request.tool} must be allowed by a person ({', '.join(request.why)}), in a preview too"
+    return refusal("preview_unasked", message, option=request.options)
+
 
 PICTURE = "picture.png"
 NO_DIFFERENCE = limit_difference(Difference((), (), (), unseen=False))
@@ -115,9 +202,9 @@ class Previewer:
         """Through the scene's camera where it has one, else from the front right above."""
         has_camera = after.entries["settings", "render"]["camera"] is not None
         look: dict[str, Any] = {"engine": "CYCLES", "samples": 16} if has_camera else {"view": "ISO"}
-        asked = RunOptions(cancel=options.cancel, approver=options.approver)
+        picture_options = RunOptions(cancel=options.cancel, approver=options.approver)
         return deliver_picture(
-            call(self._picture_runner, "render.preview", {**look, "artifact": PICTURE}, asked), target
+            call(self._picture_runner, "render.preview", {**look, "artifact": PICTURE}, picture_options), target
         )
 
 

@@ -1,28 +1,52 @@
 """Rebuilds scenes from the journal: open a checkpoint, redo the commits behind it, compare every hash.
 
 Says where journal and scene part. What follows from that is for the caller: a quarantine, an error, or a line of a report.
+Hashes of different methods or Blenders cannot be compared at all.
 """
 
 from __future__ import annotations
 
+import math
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
 from time import perf_counter
-from typing import Any
+from typing import Any, Literal, cast
 
 from blendwright.journal import JournalView
 from blendwright.records.checkpoints import Checkpoint
 from blendwright.records.commits import Commit
 from blendwright.records.recovery import RebuildRoute
-from blendwright.run.hash_scheme import other_scheme, scheme_of
 from blendwright.run.scratch_files import open_scene_file
 from blendwright.values import crash_points
 from blendwright.values.errors import EnvironmentUnfit, RebuildFailed, WorkerFault
 from blendwright.wire.methods import StepAnswer, StepRequest
 from blendwright.wire.remote_scene import HANG_SECONDS, RemoteScene
 from blendwright.wire.worker_port import WorkerPool
+
+
+def scheme_of(scene_hash: str) -> str:
+    """Which method and Blender made a hash: others cannot be compared with it."""
+    return scene_hash.rpartition(":")[0]
+
+
+def other_scheme(theirs: str, ours: str) -> EnvironmentUnfit:
+    """The refusal of a workspace whose hashes were made in another way. It is whole, so it is never quarantined for that."""
+    their_method, _, their_blender = scheme_of(theirs).partition(":")
+    our_method, _, our_blender = scheme_of(ours).partition(":")
+    if their_method != our_method:
+        had, have = their_method.removeprefix("bw"), our_method.removeprefix("bw")
+        message = f"the workspace was written with method {had} of the fingerprint, this blendwright has method {have}"
+        cure = (
+            "Use the blendwright that wrote it. To go on with this one: `blendwright export FILE.blend` there, then "
+            "`blendwright new --scene FILE.blend` here, in a new workspace."
+        )
+    else:
+        message = f"the workspace was written with Blender {their_blender}, this is Blender {our_blender}"
+        cure = "Use the Blender that wrote it."
+    return EnvironmentUnfit(message, cure=cure, details={"expected": theirs, "found": ours})
+
 
 # Steps on their way at once: enough that the worker never waits.
 WINDOW = 64
@@ -132,3 +156,125 @@ def redo(worker: RemoteScene, commits: Iterable[Commit]) -> Iterator[tuple[Commi
 
 def _redoing(commit: Commit) -> str:
     return f"redoing commit {commit.number} ({commit.tool})"
+
+
+PAGE = 1000
+# Another Blender rounds elsewhere: numbers that agree to this share are the same result.
+TOLERANCE = 1e-5
+
+By = Literal["hashes", "results"]
+
+
+@dataclass(frozen=True, slots=True)
+class Replay:
+    """`agreed` is the last commit up to which everything agreed; `by` says what could be compared."""
+
+    head: int
+    commits: int
+    by: By
+    redone: int
+    opened: int
+    agreed: int | None
+    mismatch: Mismatch | None
+
+    @property
+    def ok(self) -> bool:
+        return self.mismatch is None
+
+
+def head_line(journal: JournalView) -> list[Commit]:
+    """All commits of HEAD's line, oldest first."""
+    commits: list[Commit] = []
+    while page := journal.log(limit=PAGE, before=commits[-1].number if commits else None):
+        commits += page
+    return commits[::-1]
+
+
+def replay(worker: RemoteScene, journal: JournalView) -> Replay:
+    """HEAD's line from its baseline on. Raises RebuildFailed when a file or a step cannot be used at all."""
+    commits = head_line(journal)
+    if not commits:
+        raise EnvironmentUnfit("the workspace has no commit yet", cure="Run a plan first.")
+    return _Replayer(worker, journal, commits).run()
+
+
+class _Replayer:
+    def __init__(self, worker: RemoteScene, journal: JournalView, commits: Sequence[Commit]) -> None:
+        self._worker = worker
+        self._journal = journal
+        self._commits = commits
+        self._by: By = "hashes"
+        self._redone = 0
+        self._opened = 0
+        self._agreed: int | None = None
+
+    def run(self) -> Replay:
+        empty = self._worker.reset()
+        if scheme_of(empty) != scheme_of(self._commits[0].hash_after):
+            self._by = "results"
+        mismatch = next(self._mismatches(empty), None)
+        return Replay(
+            self._commits[-1].number, len(self._commits), self._by, self._redone, self._opened, self._agreed, mismatch
+        )
+
+    def _mismatches(self, empty: str) -> Iterator[Mismatch]:
+        """Everything that does not agree; only the first one means anything, since what follows builds on it."""
+        parent_hash = self._commits[0].hash_before
+        steps: list[Commit] = []
+        for commit in self._commits:
+            if commit.hash_before != parent_hash:
+                yield from self._redo(steps)
+                yield Mismatch(
+                    commit.number, "it starts from another scene than its parent left", parent_hash, commit.hash_before
+                )
+            parent_hash = commit.hash_after
+            if commit.replayable and commit.parent is not None:
+                steps.append(commit)
+                continue
+            yield from self._redo(steps)
+            steps = []
+            yield from self._start(commit, empty)
+        yield from self._redo(steps)
+
+    def _start(self, commit: Commit, empty: str) -> Iterator[Mismatch]:
+        """A baseline, or a commit that has its scene from a file."""
+        actual_hash = empty
+        if not commit.replayable:
+            actual_hash = open_checkpoint(self._worker, self._journal.route(commit.number).checkpoint)
+            self._opened += 1
+        if self._by == "hashes" and actual_hash != commit.hash_after:
+            yield Mismatch(commit.number, "the scene it begins with", commit.hash_after, actual_hash)
+        self._agreed = commit.number
+
+    def _redo(self, commits: Sequence[Commit]) -> Iterator[Mismatch]:
+        for commit, answer in redo(self._worker, commits):
+            yield from self._compare(commit, answer)
+            self._redone += 1
+            self._agreed = commit.number
+        if commits:
+            self._agreed = commits[-1].number
+
+    def _compare(self, commit: Commit, answer: StepAnswer) -> Iterator[Mismatch]:
+        what = f"{commit.tool} of operation '{commit.operation_id}'"
+        if not answer["ok"]:
+            yield Mismatch(commit.number, f"{what} failed: {answer['message']}", commit.hash_after, answer["after"])
+        elif self._by == "hashes" and answer["after"] != commit.hash_after:
+            yield Mismatch(commit.number, what, commit.hash_after, answer["after"])
+        elif self._by == "results" and not same_result(commit.receipt.get("result"), answer["result"]):
+            yield Mismatch(commit.number, f"the result of {what}", commit.receipt.get("result"), answer["result"])
+
+
+def same_result(one: Any, other: Any) -> bool:
+    """Whether two Blenders gave the same answer: numbers within the tolerance, fingerprints left out."""
+    match one, other:
+        case Mapping(), Mapping():
+            ours, theirs = cast("Mapping[str, Any]", one), cast("Mapping[str, Any]", other)
+            keys = {key for key in (*ours, *theirs) if not key.endswith("fingerprint")}
+            return all(same_result(ours.get(key), theirs.get(key)) for key in keys)
+        case list(), list():
+            first, second = cast("list[Any]", one), cast("list[Any]", other)
+            return len(first) == len(second) and all(map(same_result, first, second))
+        case float(), (float() | int()):
+            return math.isclose(one, other, rel_tol=TOLERANCE, abs_tol=TOLERANCE)
+        case _:
+            return one == other

@@ -9,8 +9,7 @@ from dataclasses import replace
 from itertools import groupby
 from typing import Any
 
-from blendwright.plan.refusal import refused
-from blendwright.plan.repair import minimal_repair
+from blendwright.plan.repair import minimal_repair, refused
 from blendwright.policy.approvals import ApprovalRequest
 from blendwright.records.audit import AuditDetails
 from blendwright.records.commits import Entry, NewAudit
@@ -76,14 +75,15 @@ class Runner:
         state = RunState(schedule, options.progress, hold=plan.boundary == "plan")
         calls = self._invocations(schedule)
         if plan.single_call:
-            known = Classification(to_run=calls)
+            classified = Classification(to_run=calls)
         else:
             last = self._last_plan.lookup(session.journal, calls) if plan is self._last_plan.plan else None
-            known = last or classify(session.journal, calls)
+            strict = session.contract.terms.constraints.idempotency == "strict"
+            classified = last or classify(session.journal, calls, strict=strict)
         requests: dict[str, ApprovalRequest] = {}
         ends_at_once = plan.on_failure == "stop" or plan.boundary == "plan"
-        if known.to_run and not (ends_at_once and (schedule.unrunnable or known.conflicts)):
-            findings, requests = self._gate(schedule, calls, known.to_run, options, clock)
+        if classified.to_run and not (ends_at_once and (schedule.unrunnable or classified.conflicts)):
+            findings, requests = self._gate(schedule, calls, classified.to_run, options, clock)
             if findings:
                 return replace(
                     refused(plan, findings),
@@ -92,9 +92,9 @@ class Runner:
                     scene_hash_after=session.scene.known_hash,
                 )
         gated = time.time()
-        if known.cached or known.conflicts or schedule.unrunnable:
-            self._record_without_blender(schedule, state, known)
-        runnable = [call for call in known.to_run if state.is_open(call.operation_id)]
+        if classified.cached or classified.conflicts or schedule.unrunnable:
+            self._record_without_blender(schedule, state, classified)
+        runnable = [call for call in classified.to_run if state.is_open(call.operation_id)]
         runnable = self._granted(runnable, requests, options) if requests else runnable
         deadline = RunDeadline.from_now(options, session.contract.terms)
         for group, whole in _groups(schedule, runnable):
@@ -144,8 +144,8 @@ class Runner:
         plan, tools = schedule.plan, self.session.tools
         last_plan, keys = self._last_keys
         if last_plan is not plan:
-            known = [operation for operation in plan.operations if operation.tool in tools]
-            keys = {one.id: operation_key(plan.request_id, one.id, one.args) for one in known}
+            registered = [operation for operation in plan.operations if operation.tool in tools]
+            keys = {one.id: operation_key(plan.request_id, one.id, one.args) for one in registered}
             self._last_keys = (plan, keys) if len(keys) <= MOST_KEPT else (None, {})
         runnable = [operation for operation in schedule.order if operation.id not in schedule.unrunnable]
         return [
@@ -221,13 +221,13 @@ class Runner:
             del requests[id]
         return [replace(call, approval=approvals.get(call.operation_id)) for call in calls]
 
-    def _record_without_blender(self, schedule: Schedule, state: RunState, known: Classification) -> None:
+    def _record_without_blender(self, schedule: Schedule, state: RunState, classified: Classification) -> None:
         """What needs no Blender: answers from the journal, conflicts, and operations that cannot but fail. One transaction."""
         ledger, scene_hash, entries = self.session.ledger, self.session.scene.known_hash, list[Entry]()
         if scene_hash is not None:
-            entries += [ledger.note(call, "skipped_idempotent", scene_hash) for call, _, _ in known.cached]
+            entries += [ledger.note(call, "skipped_idempotent", scene_hash) for call, _, _ in classified.cached]
             entries += [
-                ledger.note(call, "failed", scene_hash, fault=finding.fault) for call, finding in known.conflicts
+                ledger.note(call, "failed", scene_hash, fault=finding.fault) for call, finding in classified.conflicts
             ]
             entries += [
                 _unrunnable_note(schedule.plan, operation, schedule.unrunnable[operation.id], scene_hash)
@@ -237,9 +237,9 @@ class Runner:
         if entries:
             ledger.write(entries)
             crash_points.reach("plan.known")
-        for call, receipt, number in known.cached:
+        for call, receipt, number in classified.cached:
             state.record(state.cached(call.operation_id, receipt, number))
-        doomed = {call.operation_id: finding for call, finding in known.conflicts} | dict(schedule.unrunnable)
+        doomed = {call.operation_id: finding for call, finding in classified.conflicts} | dict(schedule.unrunnable)
         call_ids = {entry.operation_id: entry.audit.mcp_call_id for entry in entries}
         for id, finding in doomed.items():
             report = state.failed(id, (finding,), mcp_call_id=call_ids.get(id))
@@ -265,7 +265,7 @@ class Runner:
         written = self.session.journal.roll_back(boundary, failures)
         crash_points.reach("whole.rolled_back")
         if any(number is not None for number in written.numbers):
-            self.session.scene.rolled_back()
+            self.session.scene.follow_rollback()
         state.take_back(f"taken back, because '{state.caller_id(culprit)}' was not done", ids)
 
     def _give_up(self, boundary: int, failures: Sequence[NewAudit]) -> None:
@@ -277,7 +277,7 @@ class Runner:
         except BlendwrightError:
             # Nothing may be written behind it any more; whoever opens the workspace next rolls it back.
             self.session.journal.give_up("a plan that is kept whole could neither be kept nor be taken back")
-        self.session.scene.head_moved()
+        self.session.scene.follow_head()
 
     def _report(
         self, schedule: Schedule, state: RunState, scene_hash_before: str | None, started: float, gated: float
@@ -315,13 +315,13 @@ class Runner:
             return None
         if route.checkpoint is None:
             return {"commit": None, "scene_hash": route.start_hash, "file": None}
-        found = route.checkpoint
+        checkpoint = route.checkpoint
         return {
-            "commit": found.commit,
-            "scene_hash": found.scene_hash,
-            "file": str(found.path),
-            "sha256": found.sha256,
-            "timestamp": found.timestamp,
+            "commit": checkpoint.commit,
+            "scene_hash": checkpoint.scene_hash,
+            "file": str(checkpoint.path),
+            "sha256": checkpoint.sha256,
+            "timestamp": checkpoint.timestamp,
         }
 
 

@@ -86,24 +86,24 @@ def list_files(scratch: Path, *folders: str) -> list[str]:
         return []
 
 
-def move_out(place: Path, scratch: Path, *parts: str) -> None:
+def move_out(target: Path, scratch: Path, *parts: str) -> None:
     """Copy a plain file of the scratch to its place, where it is whole or not at all, and remove it from the scratch."""
-    unfinished = place.with_name(f".{secrets.token_hex(8)}.part")
+    unfinished = target.with_name(f".{secrets.token_hex(8)}.part")
     with (
         _inside(scratch, parts[:-1]) as parent,
         os.fdopen(os.open(parts[-1], READ_PLAIN, dir_fd=parent), "rb") as opened,
     ):
-        found = os.fstat(opened.fileno())
-        if not stat.S_ISREG(found.st_mode):
+        status = os.fstat(opened.fileno())
+        if not stat.S_ISREG(status.st_mode):
             raise OSError(0, "it is not a plain file")
         try:
             with os.fdopen(os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666), "wb") as copy:
-                left = found.st_size
+                remaining = status.st_size
                 # Not further than it was long: whoever still has it open could write on for ever.
-                while left and (chunk := opened.read(min(CHUNK, left))):
+                while remaining and (chunk := opened.read(min(CHUNK, remaining))):
                     copy.write(chunk)
-                    left -= len(chunk)
-            unfinished.replace(place)
+                    remaining -= len(chunk)
+            unfinished.replace(target)
         except BaseException:
             unfinished.unlink(missing_ok=True)
             raise

@@ -62,9 +62,9 @@ class Checker:
             only = _shown(kind.expected_value)
             yield Finding(self._fault, f"{_shown(error.instance)} is not a choice here", pointer, f"Only {only} is.")
         elif kind.name in {"anyOf", "oneOf"} and (choices := _discriminators(kind.context)):
-            place, value, words = choices
+            choice_at, value, words = choices
             cure = did_you_mean(str(value), words, otherwise=f"One of: {', '.join(words)}.")
-            yield Finding(self._fault, f"{_shown(value)} is not a choice here", place, cure)
+            yield Finding(self._fault, f"{_shown(value)} is not a choice here", choice_at, cure)
         elif kind.name in {"anyOf", "oneOf"} and kind.context:
             for inner in _likeliest(kind.context, len(error.instance_path)):
                 yield from self._explained(inner)
@@ -135,8 +135,8 @@ def whole_numbers(value: Any, schema: Any, root: Any) -> Any:
             first, rest = part.get("prefixItems", []), part.get("items")
             listed = cast("list[Any]", value)
             value = [
-                whole_numbers(one, first[place] if place < len(first) else rest, root)
-                for place, one in enumerate(listed)
+                whole_numbers(one, first[index] if index < len(first) else rest, root)
+                for index, one in enumerate(listed)
             ]
     return cast("Any", value)
 
@@ -219,10 +219,10 @@ def argument_advice(properties: Mapping[str, Any], otherwise: str) -> Advice:
 
 def _path_in(raw: Any, loc: Sequence[int | str]) -> Iterator[int | str]:
     """The parts of a place that lead through the arguments; pydantic also names the members of unions it went through."""
-    place = raw
+    value = raw
     for number, part in enumerate(loc, start=1):
-        if (isinstance(place, dict) and part in place) or (isinstance(place, list) and isinstance(part, int)):
-            place = cast("Any", place)[part]
+        if (isinstance(value, dict) and part in value) or (isinstance(value, list) and isinstance(part, int)):
+            value = cast("Any", value)[part]
             yield part
-        elif isinstance(place, dict) and number == len(loc) and part not in cast("dict[str, Any]", place).values():
+        elif isinstance(value, dict) and number == len(loc) and part not in cast("dict[str, Any]", value).values():
             yield part  # an argument that was left out; a member of a union is called by one of the values

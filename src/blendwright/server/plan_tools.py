@@ -14,9 +14,9 @@ from pydantic import Field
 
 from blendwright.app.open_scene import OpenScene
 from blendwright.app.plan_validation import check
-from blendwright.dialects.plan_outcome import plan_outcome
+from blendwright.dialects.envelopes import plan_outcome
 from blendwright.dialects.registry import parse_plan, render
-from blendwright.plan.refusal import refused as refused_report
+from blendwright.plan.repair import refused as refused_report
 from blendwright.plan.validate import ValidPlan
 from blendwright.policy.approvals import NOBODY
 from blendwright.run.options import RunOptions

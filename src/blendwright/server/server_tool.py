@@ -17,6 +17,7 @@ from blendwright.server.responses import ToolResponse
 from blendwright.tool_api.arguments import Args
 from blendwright.tool_api.promises import Idempotence, SafetyLevel
 from blendwright.tool_api.tool import AnyTool
+from blendwright.tool_api.tool_names import mcp_name
 from blendwright.values.findings import Finding, pointer_of
 from blendwright.values.json_reader import non_interoperable_values, read_json
 
@@ -118,7 +119,7 @@ def _direct_tool(tool: AnyTool) -> ServerTool:
         return ToolResponse(await context.call_tool(caller, tool.name, sent))
 
     return ServerTool(
-        tool.name.replace(".", "_"),
+        mcp_name(tool.name),
         tool.summary(),
         tool.args_model,
         call,

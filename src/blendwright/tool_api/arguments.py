@@ -92,11 +92,11 @@ WritePath = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1
 @cache
 def file_arguments(model: type[BaseModel]) -> Mapping[str, str]:
     """The top-level arguments that are paths, with their role ("read" or "write")."""
-    found: dict[str, str] = {}
+    roles: dict[str, str] = {}
     for name, info in model.model_fields.items():
         for mark in _marks(info.annotation, info.metadata):
-            found[name] = mark.role
-    return found
+            roles[name] = mark.role
+    return roles
 
 
 def _marks(annotation: Any, metadata: list[Any]) -> list[FileRole]:

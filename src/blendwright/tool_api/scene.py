@@ -155,7 +155,7 @@ class Scene(Protocol):
         """For `check`: a finding when no datablock has that name. `at` is the JSON pointer of the argument."""
         ...
 
-    def taken(self, kind: Kind, name: str, at: str) -> Sequence[Finding]:
+    def name_conflicts(self, kind: Kind, name: str, at: str) -> Sequence[Finding]:
         """For `check`: a finding when the name cannot be given to a new datablock (in use, or too long for this Blender)."""
         ...
 

@@ -245,11 +245,11 @@ def _type_arguments(cls: Any, values: Mapping[Any, Any]) -> tuple[Any, ...]:
     for base in getattr(cls, "__orig_bases__", ()):
         origin: Any = get_origin(base)
         if Tool in getattr(origin, "__mro__", ()):
-            given = tuple(values.get(one, one) for one in get_args(base))
+            arguments = tuple(values.get(one, one) for one in get_args(base))
             return (
-                given
+                arguments
                 if origin is Tool
-                else _type_arguments(origin, dict(zip(origin.__parameters__, given, strict=True)))
+                else _type_arguments(origin, dict(zip(origin.__parameters__, arguments, strict=True)))
             )
     return ()
 

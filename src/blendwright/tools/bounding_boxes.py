@@ -82,11 +82,11 @@ class Reach:
 
     def own_size(self, obj: Block) -> Point:
         """The size along its own axes, in metres."""
-        place = world_matrix(self._scene, obj)
+        matrix = world_matrix(self._scene, obj)
         instances = self.instance_corners(obj)
-        inside = _placed(self._scene, instances, place.inverted_safe()) if instances else ()
+        inside = _placed(self._scene, instances, matrix.inverted_safe()) if instances else ()
         box = around([*own_box(self._scene, obj), *inside])
-        x, y, z = (box.size(axis) * place.col[axis].length if box else 0.0 for axis in range(3))
+        x, y, z = (box.size(axis) * matrix.col[axis].length if box else 0.0 for axis in range(3))
         return x, y, z
 
     def instance_corners(self, obj: Block) -> list[Point]:

@@ -119,16 +119,16 @@ def score(tool: AnyTool, words: Sequence[str]) -> int:
     return _score(*_texts(type(tool)), words)
 
 
-def score_of(name: str, said: str, fields: Mapping[str, Any], words: Sequence[str]) -> int:
+def score_of(name: str, description: str, fields: Mapping[str, Any], words: Sequence[str]) -> int:
     """The same for anything else that has a name, a description, and arguments by name with their schemas."""
-    return _score(name.lower(), said.lower(), _arguments(fields), words)
+    return _score(name.lower(), description.lower(), _arguments(fields), words)
 
 
-def _score(name: str, said: str, arguments: str, words: Sequence[str]) -> int:
+def _score(name: str, description: str, arguments: str, words: Sequence[str]) -> int:
     total = 0
     for word in words:
         stem = word[:-1] if len(word) > 3 and word.endswith("s") else word
-        total += 9 * (stem in name) + 3 * (stem in said) + (stem in arguments)
+        total += 9 * (stem in name) + 3 * (stem in description) + (stem in arguments)
     return total
 
 

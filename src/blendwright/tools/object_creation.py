@@ -87,14 +87,14 @@ class CreatesObject(Tool[P, ObjectMade], Generic[P], family=True):
         yield from missing
         existing = scene.find(Kind.OBJECT, args.name)
         if existing is None:
-            yield from scene.taken(Kind.OBJECT, args.name, "/name")
+            yield from scene.name_conflicts(Kind.OBJECT, args.name, "/name")
             if self.data_kind is not None:
-                yield from scene.taken(self.data_kind, args.name, "/name")
+                yield from scene.name_conflicts(self.data_kind, args.name, "/name")
             return
         # What cannot be asked for cannot be compared either.
         differences = () if problems or missing else self._all_differences(scene, args, existing)
         if conflicts := [*differences, *_changed_since(existing)]:
-            yield from scene.taken(Kind.OBJECT, args.name, "/name")
+            yield from scene.name_conflicts(Kind.OBJECT, args.name, "/name")
             yield from conflicts
 
     def apply(self, scene: Scene, args: P) -> ObjectMade:

@@ -21,24 +21,24 @@ def die() -> None:
 
 
 _name = ""
-_left = 0
+_remaining = 0
 _act: Act = die
 
 
 def arm(at: str = "", act: Act = die) -> None:
     """`at` is `name:n`; nothing disarms. A process does it at its start, from the environment; a test whenever it likes."""
-    global _name, _left, _act
+    global _name, _remaining, _act
     name, _, nth = at.rpartition(":")
-    _name, _left, _act = name, int(nth or 0), act
+    _name, _remaining, _act = name, int(nth or 0), act
 
 
 def reach(name: str) -> None:
     """The process is at this place."""
-    global _left
+    global _remaining
     if name != _name:
         return
-    _left -= 1
-    if _left == 0:
+    _remaining -= 1
+    if _remaining == 0:
         _act()
 
 

@@ -72,11 +72,11 @@ def sentence(findings: Iterable[Finding]) -> str:
     return f"{joined}; and {more} more" if more > 0 else joined
 
 
-def did_you_mean(name_given: str, known: Iterable[str], *, otherwise: str) -> str:
+def did_you_mean(name_given: str, candidates: Iterable[str], *, otherwise: str) -> str:
     """A cure that names the nearest known words, or `otherwise` when none is near."""
     if len(name_given) > LONGEST_COMPARED:
         return otherwise
-    by_fold = {name.casefold(): name for name in known if len(name) <= LONGEST_COMPARED}
+    by_fold = {name.casefold(): name for name in candidates if len(name) <= LONGEST_COMPARED}
     near = difflib.get_close_matches(name_given.casefold(), by_fold, n=3, cutoff=0.6)
     if not near:
         return otherwise

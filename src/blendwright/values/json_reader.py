@@ -155,8 +155,8 @@ def _problems(
             else:
                 yield from _problems(item, (*path, key), duplicates, any_value)
     else:
-        for place, item in enumerate(cast("list[Any]", value)):
-            yield from _problems(item, (*path, place), duplicates, any_value)
+        for index, item in enumerate(cast("list[Any]", value)):
+            yield from _problems(item, (*path, index), duplicates, any_value)
 
 
 def _problem_of_scalar(value: Any) -> tuple[str, str] | None:

@@ -99,8 +99,8 @@ class Operation:
         base = self.pointer + self.places.args
         if self.origin is None:
             return finding.under(base)
-        place = caller_pointer(finding.pointer, self.origin.sources)
-        pointer = self.pointer if place is None else base + place
+        inner = caller_pointer(finding.pointer, self.origin.sources)
+        pointer = self.pointer if inner is None else base + inner
         return replace(finding, message=f"{self.origin.label}: {finding.message}", pointer=pointer)
 
     def as_a_whole(self, finding: Finding) -> Finding:

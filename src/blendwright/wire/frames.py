@@ -43,7 +43,7 @@ class CountingReader:
     def __init__(self, fd: int) -> None:
         self._raw = _CountedFile(fd, "rb")
         self._buffered = io.BufferedReader(self._raw, 64 * 1024)
-        self._given = 0
+        self._consumed = 0
 
     def __enter__(self) -> Self:
         return self
@@ -54,21 +54,21 @@ class CountingReader:
     def read_frame(self) -> bytes | None:
         body = read_frame(self._buffered)
         if body is not None:
-            self._given += _LENGTH.size + len(body)
+            self._consumed += _LENGTH.size + len(body)
         return body
 
     def has_more(self) -> bool:
-        return self._raw.taken > self._given or bool(select.select([self._raw], [], [], 0)[0])
+        return self._raw.bytes_read > self._consumed or bool(select.select([self._raw], [], [], 0)[0])
 
 
 class _CountedFile(io.FileIO):
     """Counts what the buffer above it has taken in."""
 
-    taken = 0
+    bytes_read = 0
 
     def readinto(self, buffer: Any, /) -> int | None:
         count = super().readinto(buffer)
-        self.taken += count or 0
+        self.bytes_read += count or 0
         return count
 
 
@@ -103,19 +103,19 @@ def write_frame(fd: int, body: bytes) -> None:
 
 def write_frames(fd: int, bodies: Sequence[bytes]) -> None:
     """Write frames, a few hundred at most, in as few system calls as the descriptor takes them."""
-    left = [memoryview(part) for body in bodies for part in (header(body), body)]
-    while left:
-        left = write_some(fd, left)
+    remaining = [memoryview(part) for body in bodies for part in (header(body), body)]
+    while remaining:
+        remaining = write_some(fd, remaining)
 
 
 def write_some(fd: int, parts: list[memoryview]) -> list[memoryview]:
     """Write as much as the descriptor takes at once; what is left over is returned. Raises BlockingIOError like os.writev."""
     written = os.writev(fd, parts)
-    left: list[memoryview] = []
+    remaining: list[memoryview] = []
     for part in parts:
         if written >= len(part):
             written -= len(part)
             continue
-        left.append(part[written:])
+        remaining.append(part[written:])
         written = 0
-    return left
+    return remaining

@@ -52,7 +52,7 @@ def test_kinds_that_this_blender_lacks_are_empty(trial: Trial) -> None:
     for kind in Kind:
         assert scene.find(kind, "Nothing") is None
         assert scene.missing(kind, "Nothing", "/name")
-        assert not scene.taken(kind, "Nothing", "/name")
+        assert not scene.name_conflicts(kind, "Nothing", "/name")
         assert "Nothing" not in scene.names(kind)
         list(scene.blocks(kind))
     lacking = [kind for kind in Kind if not hasattr(data, kind.value)]

@@ -10,8 +10,7 @@ import pytest
 from blendwright.records.commits import Commit
 from blendwright.run.differences import take_snapshot
 from blendwright.run.history import History, find
-from blendwright.run.rebuild import rebuild_commit
-from blendwright.run.replay import head_line
+from blendwright.run.rebuild import head_line, rebuild_commit
 from blendwright.run.scratch_files import SCENE_FILE
 from blendwright.values.errors import RebuildFailed, Refusal
 from blendwright.wire.remote_scene import RemoteScene
@@ -71,7 +70,7 @@ def test_a_commit_that_leads_elsewhere_leaves_head_where_it_is(engine: Engine, h
     engine.journal.commit([operation("forged", here.hash_after, wrong, args={"name": "Other"})])
     forged = engine.head()
     engine.journal.move_head("checkout", here.number)
-    engine.scene.head_moved()
+    engine.scene.follow_head()
     with pytest.raises(RebuildFailed) as caught:
         history.checkout(forged.number)
     assert caught.value.details["expected"] == wrong != caught.value.details["found"]

@@ -14,8 +14,7 @@ from blendwright.journal import Journal, JournalView
 from blendwright.records.recovery import NewIntent
 from blendwright.run import workspace_problems
 from blendwright.run.differences import PAGE, compare, take_snapshot
-from blendwright.run.rebuild import rebuild_commit
-from blendwright.run.replay import replay, same_result
+from blendwright.run.rebuild import rebuild_commit, replay, same_result
 from blendwright.values.errors import EnvironmentUnfit, RebuildFailed
 from blendwright.wire.remote_scene import RemoteScene
 from engine import Engine

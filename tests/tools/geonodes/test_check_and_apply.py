@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import bpy
 import pytest
 
-from blendwright.plan.arguments import validate_arguments
+from blendwright.plan.validate import validate_arguments
 from blendwright.tool_api.promises import Idempotence
 from blendwright.tools.catalog import tools
 

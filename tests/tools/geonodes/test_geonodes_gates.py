@@ -39,7 +39,7 @@ def test_every_gate_has_a_case() -> None:
     assert EVERY.keys() == set(get_args(Gate))
 
 
-@pytest.mark.proves("GN-GATE-01")
+@pytest.mark.proves("GN-GATE-01", "GN-GATE-04")
 @pytest.mark.parametrize("gate", EVERY)
 def test_a_plan_fails_just_this_gate_and_its_repair_passes(stage: Stage, gate: str) -> None:
     import bpy

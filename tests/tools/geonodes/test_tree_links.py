@@ -50,6 +50,7 @@ def test_a_multi_input_socket_keeps_the_order_in_which_links_are_made(stage: Sta
     assert exported(stage, "Copy") == exported(stage)
 
 
+@pytest.mark.proves("GN-TREE-10")
 def test_unlinking_one_side_takes_all_its_links(stage: Stage) -> None:
     build(stage, node("all", JOIN), node("a", CUBE), link(("a", "Mesh"), ("all", "Geometry")), link(("a", "Mesh"), OUT))
     build(stage, {"op": "unlink", "from": {"node_id": "a", "socket": "Mesh"}})

@@ -78,6 +78,7 @@ def test_cleaning_up_keeps_zones_that_are_used_and_frames_around_what_stays(stag
     assert sorted(tree().nodes.keys()) == ["begin", "end", "frame", "group_input", "group_output"]
 
 
+@pytest.mark.proves("GN-OPS-03")
 def test_several_group_nodes_become_one_and_their_links_move(stage: Stage) -> None:
     build(
         stage,

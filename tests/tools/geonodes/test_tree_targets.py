@@ -47,6 +47,7 @@ def test_an_object_is_not_created_unless_that_is_allowed(stage: Stage) -> None:
     assert (finding["pointer"], finding["code"]) == ("/target/object_name", "TARGET_NOT_FOUND")
 
 
+@pytest.mark.proves("GN-OPS-02")
 def test_a_patch_needs_leave_to_create_the_modifier(stage: Stage) -> None:
     stage.do("mesh.create_primitive", {"kind": "cube", "name": "Thing"})
     asked = patch([{"op": "ensure_single_group_io"}])

@@ -31,7 +31,7 @@ DIRECTORY = "logs"
 NAME = "core.jsonl"
 # About ten thousand operations; with those that are kept a log takes four times that.
 MOST_BYTES = 8 * 1024 * 1024
-KEPT = 3
+ROTATED_FILES = 3
 
 # Names the least level that is also shown on standard error. "off" writes no log at all.
 VARIABLE = "BLENDWRIGHT_LOG"
@@ -256,7 +256,7 @@ class LogFile:
         if self._descriptor is not None:
             os.close(self._descriptor)
             self._descriptor = None
-        for number in range(KEPT, 0, -1):
+        for number in range(ROTATED_FILES, 0, -1):
             older = self._numbered(number - 1)
             if older.exists():
                 older.replace(self._numbered(number))

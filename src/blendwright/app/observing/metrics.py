@@ -1,12 +1,12 @@
 """Counters as Prometheus metrics: in a registry of its own, as text, or as OpenMetrics text with examples that carry the ids.
 
-Ids are no labels, which would make a series of every call. In OpenMetrics each count and each bucket names its latest call and
-mutation instead; the audit leads from there to everything else.
+Ids are no labels, which would make a series of every call. In OpenMetrics each count names its latest request and operation
+instead, each bucket its latest call and mutation; the audit leads from there to everything else.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from prometheus_client import CollectorRegistry, generate_latest
@@ -15,7 +15,13 @@ from prometheus_client.openmetrics import exposition
 from prometheus_client.registry import Collector
 from prometheus_client.samples import Exemplar
 
-from blendwright.app.observing.counters import COUNTS, LIVE_COUNTS, Durations, EventCounters, Record
+from blendwright.app.observing.counters import COUNTS, LIVE_COUNTS, RECORD_FIELDS, Durations, EventCounters, Record
+
+# OpenMetrics: what the names and values of an example may have together.
+EXAMPLE_CHARACTERS = 128
+# All four ids rarely fit. Counts say what was asked for, durations which call it was.
+PLAN_FIRST = ("gemini_request_id", "operation_id", "mcp_call_id", "blender_mutation_id")
+CALL_FIRST = ("mcp_call_id", "blender_mutation_id", "operation_id", "gemini_request_id")
 
 
 class Metrics:
@@ -52,7 +58,9 @@ class _Collector(Collector):
         operations = _counter("operations", "Operations, as their audit records say.", labels, counters.operations)
         # The family takes no example of a counter; its samples do.
         operations.samples = [
-            sample._replace(exemplar=_example(counters.examples[sample.labels["tool"], sample.labels["status"]], 1.0))
+            sample._replace(
+                exemplar=_example(counters.examples[sample.labels["tool"], sample.labels["status"]], 1.0, PLAN_FIRST)
+            )
             for sample in operations.samples
         ]
         yield operations
@@ -115,13 +123,17 @@ def _buckets(durations: Durations) -> list[Any]:
     bounds = [*map(str, durations.bounds), "+Inf"]
     for bound, count, example in zip(bounds, durations.counts, durations.examples, strict=True):
         total += count
-        buckets.append([bound, total, None if example is None else _example(*example)])
+        buckets.append([bound, total, None if example is None else _example(*example, CALL_FIRST)])
     return buckets
 
 
-def _example(record: Record, value: float) -> Exemplar:
-    """An example may have 128 characters: these two ids fit, and lead to the others."""
-    labels = {"mcp_call_id": record["mcp_call_id"]}
-    if record["blender_mutation_id"] is not None:
-        labels["blender_mutation_id"] = record["blender_mutation_id"]
+def _example(record: Record, value: float, ids: Sequence[str]) -> Exemplar:
+    """The ids as far as they fit, whole: each of them leads to the others."""
+    labels: dict[str, str] = {}
+    left = EXAMPLE_CHARACTERS
+    for name in ids:
+        id = record[RECORD_FIELDS[name]]
+        if id is not None and len(name) + len(id) <= left:
+            labels[name] = id
+            left -= len(name) + len(id)
     return Exemplar(labels, value)

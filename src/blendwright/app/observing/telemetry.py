@@ -6,10 +6,11 @@ the audit record has; so a trace says exactly what the audit says.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import os
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from time import time_ns
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from opentelemetry import trace
 from opentelemetry.context import Context
@@ -27,17 +28,31 @@ from blendwright.app.observing.counters import (
 )
 from blendwright.values import events
 
+if TYPE_CHECKING:
+    from opentelemetry.sdk.metrics import MeterProvider as SdkMeterProvider
+    from opentelemetry.sdk.metrics.export import MetricReader
+    from opentelemetry.sdk.resources import Resource
+
 NAME = "blendwright"
 # As they are called in logs; `_named` adds a prefix of our own, as the conventions ask for.
 ATTRIBUTES = RECORD_FIELDS | {"audit_sequence": "sequence"}
 
 
 class Telemetry:
-    """An observer for the providers it is given; either may be left out."""
+    """An observer for the providers it is given; either may be left out.
 
-    def __init__(self, tracers: TracerProvider | None = None, meters: MeterProvider | None = None) -> None:
+    `ids_in_examples`: the provider has a view for each of INSTRUMENT_LABELS, so that ids are on examples and make no series.
+    """
+
+    def __init__(
+        self,
+        tracers: TracerProvider | None = None,
+        meters: MeterProvider | None = None,
+        *,
+        ids_in_examples: bool = False,
+    ) -> None:
         self._tracer = None if tracers is None else tracers.get_tracer(NAME)
-        self._meters = None if meters is None else _Instruments(meters)
+        self._meters = None if meters is None else _Instruments(meters, ids_in_examples)
         self._run: Span | None = None
         self._running: str | None = None
         self._schedule: str | None = None
@@ -131,26 +146,51 @@ class Telemetry:
             self._run.add_event(name, dict(_named(about)), time_ns())
 
 
-class _Instruments:
-    """The same metrics as the Prometheus text has. Ids are on the spans, to which the SDK links its examples."""
+# The labels of what is measured of single operations; whatever else is said of one belongs on an example.
+INSTRUMENT_LABELS = {
+    "blendwright.operations": frozenset({"tool", "status"}),
+    "blendwright.failures": frozenset({"tool", "error_code"}),
+    "blendwright.operation.duration": frozenset({"tool"}),
+}
+EXAMPLES = "OTEL_METRICS_EXEMPLAR_FILTER"
+IDS = ("gemini_request_id", "operation_id", "mcp_call_id", "blender_mutation_id")
 
-    def __init__(self, provider: MeterProvider) -> None:
+
+def meter_provider(readers: Sequence[MetricReader], resource: Resource | None = None) -> SdkMeterProvider:
+    """A provider whose examples carry the ids of operations, which are in no label."""
+    from opentelemetry.sdk.metrics import AlwaysOnExemplarFilter
+    from opentelemetry.sdk.metrics import MeterProvider as SdkMeterProvider
+    from opentelemetry.sdk.metrics.view import View
+
+    views = [View(instrument_name=name, attribute_keys=set(labels)) for name, labels in INSTRUMENT_LABELS.items()]
+    # The SDK's own default has examples only where there are traces; who sets the variable decides.
+    examples = None if EXAMPLES in os.environ else AlwaysOnExemplarFilter()
+    return SdkMeterProvider(readers, resource, examples, shutdown_on_exit=False, views=views)
+
+
+class _Instruments:
+    """The same metrics as the Prometheus text has. Ids are on the spans, to which the SDK links its examples, or on both."""
+
+    def __init__(self, provider: MeterProvider, ids_in_examples: bool) -> None:
         meter = provider.get_meter(NAME)
-        self.operations = meter.create_counter("blendwright.operations")
-        self.failures = meter.create_counter("blendwright.failures")
-        self.operation_seconds = meter.create_histogram("blendwright.operation.duration", unit="s")
+        self._ids = IDS if ids_in_examples else ()
+        operations, failures, seconds = INSTRUMENT_LABELS
+        self.operations = meter.create_counter(operations)
+        self.failures = meter.create_counter(failures)
+        self.operation_seconds = meter.create_histogram(seconds, unit="s")
         self.runs = meter.create_counter("blendwright.runs")
         self.run_seconds = meter.create_histogram("blendwright.run.duration", unit="s")
         self.counts = {name: meter.create_counter(f"blendwright.{name}") for name in (*COUNTS, *LIVE_COUNTS)}
 
     def add(self, record: Mapping[str, Any], context: Context) -> None:
         tool = record["tool_name"]
-        self.operations.add(1, {"tool": tool, "status": record["status"]}, context)
+        ids = dict(_named({name: record[RECORD_FIELDS[name]] for name in self._ids}))
+        self.operations.add(1, {"tool": tool, "status": record["status"], **ids}, context)
         if record["error_code"] is not None:
-            self.failures.add(1, {"tool": tool, "error_code": record["error_code"]}, context)
+            self.failures.add(1, {"tool": tool, "error_code": record["error_code"], **ids}, context)
         if record["plan_us"] is not None:
             seconds = sum(record[field] or 0 for _, field in PHASES) / 1e6
-            self.operation_seconds.record(seconds, {"tool": tool}, context)
+            self.operation_seconds.record(seconds, {"tool": tool, **ids}, context)
 
 
 def _within(span: Span | None) -> Context:

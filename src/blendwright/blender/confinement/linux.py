@@ -35,8 +35,8 @@ _DEVICES = tuple(Path("/dev") / name for name in ("null", "zero", "full", "rando
 def confine_linux(architecture: Architecture, allowance: Allowance) -> Confinement:
     """Apply every layer that the kernel offers, then try to break out."""
     missing: list[str] = []
-    known = (*_may_read(allowance), *(path for path, _ in allowance.files))
-    surroundings = selftest.Surroundings(allowance.scratch.resolve(), known, allowance.home or home_of_user())
+    allowed = (*_may_read(allowance), *(path for path, _ in allowance.files))
+    surroundings = selftest.Surroundings(allowance.scratch.resolve(), allowed, allowance.home or home_of_user())
 
     # Landlock holds for the thread that asks for it and for threads it starts later, not for those that run already.
     # Where files are out of reach before we ask, a launcher has seen to it: every thread descends from what it restricted.
@@ -112,14 +112,14 @@ def prctl(option: int, value: int) -> None:
 
 def limit_resources(allowance: Allowance) -> None:
     """Lower the limits for good; one that is already lower stays as it is."""
-    for kind, wanted in (
+    for kind, requested in (
         (resource.RLIMIT_AS, allowance.address_space),
         (resource.RLIMIT_FSIZE, allowance.file_size),
         (resource.RLIMIT_NOFILE, _OPEN_FILES),
         (resource.RLIMIT_CORE, 0),
     ):
         _, hard = resource.getrlimit(kind)
-        limit = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+        limit = requested if hard == resource.RLIM_INFINITY else min(requested, hard)
         resource.setrlimit(kind, (limit, limit))
 
 

@@ -72,7 +72,7 @@ _REFUSE = _answer(_ERRNO | errno.EPERM)
 
 def _argument_in(index: int, *values: int) -> list[Instruction]:
     """Allowed when the argument (32 bits, as the kernel reads it) is one of the values."""
-    comparisons = [Instruction(_JUMP_EQUAL, len(values) - place, 0, value) for place, value in enumerate(values)]
+    comparisons = [Instruction(_JUMP_EQUAL, len(values) - position, 0, value) for position, value in enumerate(values)]
     return [_load(_low_word(index)), *comparisons, _REFUSE, _answer(_ALLOW)]
 
 

@@ -55,11 +55,11 @@ def may_need_fold(raw: bytes) -> bool:
     Every NaN has one of these two bytes; other numbers may have them too, and are then folded for nothing."""
     if 0x7F in raw or 0xFF in raw:
         return True
-    place = raw.find(_NEGATIVE_ZERO)
-    while place >= 0:
-        if place % 4 == 0:
+    offset = raw.find(_NEGATIVE_ZERO)
+    while offset >= 0:
+        if offset % 4 == 0:
             return True
-        place = raw.find(_NEGATIVE_ZERO, place + 1)  # bytes of two numbers that only look like one
+        offset = raw.find(_NEGATIVE_ZERO, offset + 1)  # bytes of two numbers that only look like one
     return False
 
 

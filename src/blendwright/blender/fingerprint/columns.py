@@ -77,7 +77,7 @@ class NumberColumns:
         """Names of enum values as numbers; kept, because most datablocks have the same ones."""
         if len(self._enum_cache) >= _MOST_CACHED:
             self._enum_cache.clear()
-        values = [known.get(name, _UNKNOWN) for known, name in zip(self._enums, names, strict=True)]
+        values = [numbers.get(name, _UNKNOWN) for numbers, name in zip(self._enums, names, strict=True)]
         self._enum_cache[names] = values
         return values
 
@@ -115,12 +115,12 @@ class _Group:
         return self._enums(block) if self._enums else ()
 
     def values(self, block: Any) -> list[Any]:
-        found: list[Any] = [*self._scalars(block)] if self._scalars else []
+        values: list[Any] = [*self._scalars(block)] if self._scalars else []
         if self._vectors:
             for vector in self._vectors(block):
-                found += vector[:]  # a slice is read in one piece
+                values += vector[:]  # a slice is read in one piece
         for matrix in self._matrices:
             # foreach_get gives matrices column by column.
             for column in matrix(block).transposed():
-                found += column[:]
-        return found
+                values += column[:]
+        return values

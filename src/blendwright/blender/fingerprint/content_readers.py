@@ -41,8 +41,8 @@ def encode_slots(owner: Any, out: Out) -> None:
 
 def encode_layer_collections(_walk: Walk, layer: Any, out: Out) -> None:
     """Flags of collections in a view layer, only where set: the tree itself repeats the collections."""
-    found = ((path, layer_flags(node)) for path, node in layer_collections(layer))
-    out.append(sorted((path, flags) for path, flags in found if any(flags)))
+    entries = ((path, layer_flags(node)) for path, node in layer_collections(layer))
+    out.append(sorted((path, flags) for path, flags in entries if any(flags)))
 
 
 def encode_light_linking(_walk: Walk, collection: Any, out: Out) -> None:

@@ -81,10 +81,10 @@ def block_of(key: Key) -> Any:
     """The linked datablock of a key, None when there is none."""
     kind, name, path = key[:3]
     blocks = getattr(_data, kind)
-    found = blocks.get((name, path))
+    candidate = blocks.get((name, path))
     # Blender's own lookup by path takes the first library that has it, and packed data is in a second one.
-    if found is not None and key_of(found) == key:
-        return found
+    if candidate is not None and key_of(candidate) == key:
+        return candidate
     return next((block for block in blocks if block.library is not None and key_of(block) == key), None)
 
 

@@ -74,12 +74,12 @@ class Fingerprint:
             for index in self._dirty:
                 pairs = [key + digest for key, digest in self._buckets[index].items()]
                 pairs.sort()
-                place = index * _SIZE
-                hashes[place : place + _SIZE] = sha256(b"".join(pairs)).digest()
+                offset = index * _SIZE
+                hashes[offset : offset + _SIZE] = sha256(b"".join(pairs)).digest()
             for group in {index // _FANOUT for index in self._dirty}:
                 start = group * _FANOUT * _SIZE
-                place = group * _SIZE
-                self._groups[place : place + _SIZE] = sha256(hashes[start : start + _FANOUT * _SIZE]).digest()
+                offset = group * _SIZE
+                self._groups[offset : offset + _SIZE] = sha256(hashes[start : start + _FANOUT * _SIZE]).digest()
             self._dirty.clear()
             self._root = f"{label()}:{sha256(self._groups).hexdigest()}"
         return self._root

@@ -38,23 +38,23 @@ _SHOWN_AS_NEW: dict[str, tuple[Any, ...]] = {
 _defaults: dict[tuple[str, str], Any] = {}  # by the type and name of the property
 
 
-def custom(struct: Any, runtime: frozenset[str], apart: bool) -> list[Any] | None:
+def custom(struct: Any, runtime: frozenset[str], separate: bool) -> list[Any] | None:
     """The user's own properties by name, each with how it is shown; None when there are none.
 
     `runtime` names the add-ons' settings. Where these are stored apart, a group of such a name is what an older Blender left,
     and anything else is the user's."""
     says = struct.bl_rna.identifier not in _SHOWN_BY_BLENDER
-    found: list[Any] = []
+    entries: list[Any] = []
     for name in sorted(struct.keys()):
         value = struct[name]
         is_group = hasattr(value, "to_dict")
-        if name in runtime and (is_group or not apart):
+        if name in runtime and (is_group or not separate):
             continue
         if name == _OBSOLETE_GROUP and is_group and isinstance(struct, _Camera):
             continue
         shown = None if is_group or not says else _shown(struct, name, value)
-        found.append((name, plain(value), shown) if shown else (name, plain(value)))
-    return found or None
+        entries.append((name, plain(value), shown) if shown else (name, plain(value)))
+    return entries or None
 
 
 def _shown(struct: Any, name: str, value: Any) -> list[Any] | None:
@@ -105,12 +105,12 @@ def system(group: Any, rna: Any, runtime: frozenset[str]) -> list[Any] | None:
 
 
 def _settings(group: Any, names: list[str], rna: Any) -> list[Any]:
-    found: list[Any] = []
+    settings: list[Any] = []
     for name in names:
         value = _setting(group[name], rna, rna.properties.get(name) if rna is not None else None)
         if value is not _ABSENT:
-            found.append((name, value))
-    return found
+            settings.append((name, value))
+    return settings
 
 
 def _setting(value: Any, rna: Any, prop: Any) -> Any:
@@ -125,10 +125,10 @@ def _setting(value: Any, rna: Any, prop: Any) -> Any:
 
 def _default(owner: str, prop: Any) -> Any:
     # Some defaults are out of range and Blender says so on every read, hence once.
-    place = (owner, prop.identifier)
-    if place not in _defaults:
-        _defaults[place] = _read_default(prop)
-    return _defaults[place]
+    key = (owner, prop.identifier)
+    if key not in _defaults:
+        _defaults[key] = _read_default(prop)
+    return _defaults[key]
 
 
 def _read_default(prop: Any) -> Any:

@@ -34,11 +34,11 @@ def getter(names: tuple[str, ...]) -> Getter | None:
 
 
 def bases(rna: Any) -> list[str]:
-    found: list[str] = []
+    names: list[str] = []
     while rna is not None:
-        found.append(rna.identifier)
+        names.append(rna.identifier)
         rna = rna.base
-    return found
+    return names
 
 
 @cache
@@ -56,7 +56,7 @@ def hashed_properties(rna: Any) -> list[Any]:
     included = {name for owner, name in exclusions.INCLUDED if owner in chain}
     if rna.identifier == "Action" and "layers" in rna.properties:
         skipped |= exclusions.LEGACY_ACTION
-    found: list[Any] = []
+    properties: list[Any] = []
     for prop in rna.properties:
         name: str = prop.identifier
         if name in skipped:
@@ -73,8 +73,8 @@ def hashed_properties(rna: Any) -> list[Any]:
         # Blender 5.0 marks old names; reading one warns, and what it meant is in under the new name.
         if getattr(prop, "is_deprecated", False):
             continue
-        found.append(prop)
-    return found
+        properties.append(prop)
+    return properties
 
 
 class TypeLayout:

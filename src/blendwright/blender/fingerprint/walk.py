@@ -57,14 +57,14 @@ class Walk:
 
     def layout_of(self, struct: Any) -> tuple[TypeLayout, tuple[Reader, ...]]:
         cls = struct.__class__
-        found = self._layouts.get(cls)
-        if found is None:
+        entry = self._layouts.get(cls)
+        if entry is None:
             rna = struct.bl_rna
             readers = tuple(self.readers[name] for name in reversed(bases(rna)) if name in self.readers)
             layout = TypeLayout(rna, struct, self.in_columns.get(rna.identifier, frozenset()))
             layout.plain = layout.plain and not readers
-            found = self._layouts[cls] = (layout, readers)
-        return found
+            entry = self._layouts[cls] = (layout, readers)
+        return entry
 
     def struct(self, struct: Any, out: Out) -> None:
         """All of a struct: its type, its values, its parts, its custom properties."""
@@ -173,8 +173,8 @@ class Walk:
     def inner_without(self, struct: Any, names: tuple[str, ...], out: Out) -> None:
         """A part without values that evaluation writes, as it writes animated channels."""
         outer = self.channels
-        place = (struct.as_pointer(), struct.bl_rna.identifier)
-        self.channels = {**outer, place: {**outer.get(place, {}), **{name: {0} for name in names}}}
+        struct_id = (struct.as_pointer(), struct.bl_rna.identifier)
+        self.channels = {**outer, struct_id: {**outer.get(struct_id, {}), **{name: {0} for name in names}}}
         self.inner(struct, out)
         self.channels = outer
 
@@ -189,13 +189,13 @@ class Walk:
 
     def unordered(self, items: Any, out: Out) -> None:
         """A list of structs whose order means nothing."""
-        found: list[tuple[str, Out]] = []
+        encoded: list[tuple[str, Out]] = []
         for item in items:
             inner: Out = []
             self.inner(item, inner)
-            found.append((repr(inner), inner))
-        found.sort(key=lambda pair: pair[0])
-        out.append([inner for _, inner in found])
+            encoded.append((repr(inner), inner))
+        encoded.sort(key=lambda pair: pair[0])
+        out.append([inner for _, inner in encoded])
 
     def embedded(self, block: Any, out: Out) -> None:
         """A datablock that is part of another one, with its own animation."""
@@ -226,8 +226,8 @@ def _is_present(value: Any, kind: int) -> bool:
 
 def reference(struct: Any) -> str | None:
     """A struct that lives in a named list elsewhere."""
-    found = getattr(struct, "identifier", None) or getattr(struct, "name", None)
-    return found if isinstance(found, str) else None
+    name = getattr(struct, "identifier", None) or getattr(struct, "name", None)
+    return name if isinstance(name, str) else None
 
 
 def _vector(value: Any, depth: int) -> tuple[float, ...]:
@@ -247,15 +247,15 @@ def _blanked(value: Any, indices: set[int] | None) -> Any:
 
 def _without_animated(settings: list[Any], path: str, channels: dict[str, set[int]]) -> list[Any] | None:
     """An add-on's settings without animated ones; those may come and go, as a default counts as absent."""
-    found: list[Any] = []
+    remaining: list[Any] = []
     for name, value in settings:
-        place = path + name
-        if place in channels:
+        property_path = path + name
+        if property_path in channels:
             continue
-        if any(channel.startswith(f"{place}.") for channel in channels):
-            inner = _without_animated(value, f"{place}.", channels)
+        if any(channel.startswith(f"{property_path}.") for channel in channels):
+            inner = _without_animated(value, f"{property_path}.", channels)
             if inner is not None:
-                found.append((name, inner))
+                remaining.append((name, inner))
         else:
-            found.append((name, value))
-    return found or None
+            remaining.append((name, value))
+    return remaining or None

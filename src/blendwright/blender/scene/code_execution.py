@@ -73,10 +73,10 @@ def _code_error(error: BaseException, printed: str) -> StepError:
     lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == CODE]
     line = error.lineno if isinstance(error, SyntaxError) and error.filename == CODE else (lines or [None])[-1]
     message = " ".join(f"{type(error).__name__}: {error}".split())[:LONGEST_MESSAGE]
-    place = f"line {line}: " if line is not None else ""
+    position = f"line {line}: " if line is not None else ""
     tail = f". It had printed: {printed[-LONGEST_TAIL:].strip()}" if printed.strip() else ""
     cure = "Correct the code; nothing of it stands."
-    return StepError.of(Fault.EXECUTION_FAILED, f"{place}the code raised {message}{tail}", at="/code", cure=cure)
+    return StepError.of(Fault.EXECUTION_FAILED, f"{position}the code raised {message}{tail}", at="/code", cure=cure)
 
 
 def _protect_unused() -> None:

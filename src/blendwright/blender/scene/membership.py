@@ -35,7 +35,7 @@ class Membership(RecordedWrites):
             if child not in collection.children.values():
                 self._link_child(collection, child)
             return
-        edge = self._place(collection).key_of(child)
+        edge = self._collection_key(collection).key_of(child)
         if not self.undo_log.is_member(edge):
             home, member = self._holder_key(collection), fp.key_of(child)
             if not collection.is_embedded_data and _joins_rigid_bodies(collection, child):
@@ -50,7 +50,7 @@ class Membership(RecordedWrites):
         if isinstance(child, COLLECTION):
             self._unlink_child(collection, child)
             return
-        edge = self._place(collection).key_of(child)
+        edge = self._collection_key(collection).key_of(child)
         if self.undo_log.is_member(edge):
             home = self._holder_key(collection)
             member = fp.key_of(child)
@@ -97,7 +97,7 @@ class Membership(RecordedWrites):
 
     def _holder_key(self, collection: Any) -> fp.Key:
         """The key of a collection; of its scene where it is a scene's own."""
-        return self._writable(self._place(collection).holder)
+        return self._writable(self._collection_key(collection).holder)
 
     def _collection(self, home: fp.Key) -> Any:
         block = self._block(home)
@@ -129,19 +129,19 @@ def _light_states(collection: Any, which: str, members: Iterable[Any]) -> LightS
 
 def _light_linking(collection: Any, which: str, member: Any) -> Any:
     """`collection_objects` and `collection_children` have the order of `objects` and `children`."""
-    place = getattr(collection, which).find(member.name)
-    return getattr(collection, f"collection_{which}")[place].light_linking
+    index = getattr(collection, which).find(member.name)
+    return getattr(collection, f"collection_{which}")[index].light_linking
 
 
 def layer_flags() -> LayerFlags:
     """The flags of every collection in every view layer, parents before children."""
-    return {place: identity.layer_flags(node) for place, node in _layer_collections()}
+    return {path: identity.layer_flags(node) for path, node in _layer_collections()}
 
 
 def restore_layer_flags(flags: LayerFlags) -> None:
     # Parents first: what is set on one goes down to all below it.
-    for place, node in _layer_collections():
-        for flag, value in zip(identity.LAYER_FLAGS, flags.get(place, ()), strict=False):
+    for path, node in _layer_collections():
+        for flag, value in zip(identity.LAYER_FLAGS, flags.get(path, ()), strict=False):
             if getattr(node, flag) != value:
                 setattr(node, flag, value)
 

@@ -24,8 +24,8 @@ def freeze(value: Any, resolve: Resolve) -> Thaw:
     if isinstance(value, bpy.types.ID):
         key = fp.key_of(value)
         return lambda: resolve(key)
-    kept = plain(value)
-    return lambda: kept
+    frozen = plain(value)
+    return lambda: frozen
 
 
 def plain(value: Any) -> Any:

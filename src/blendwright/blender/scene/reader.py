@@ -32,7 +32,7 @@ class SceneReader:
         self._stale = True
         self._active: Any | None = None
         # Of the collections that were asked about; as long as nothing is renamed.
-        self._places: dict[Any, fp.CollectionKey] = {}
+        self._collection_keys: dict[Any, fp.CollectionKey] = {}
         self.undo_log = UndoLog(state)
         self.artifacts: list[str] = []
 
@@ -58,14 +58,14 @@ class SceneReader:
         return block
 
     def missing(self, kind: Kind, name: str, at: str) -> Sequence[Finding]:
-        known = self._state.named(kind.blocks)
-        if name in known:
+        existing = self._state.named(kind.blocks)
+        if name in existing:
             return ()
-        there = f", or name one of the {len(known)} {kind.blocks} there are" if known else ""
-        cure = did_you_mean(name, known, otherwise=f"Create it first{there}.")
+        there = f", or name one of the {len(existing)} {kind.blocks} there are" if existing else ""
+        cure = did_you_mean(name, existing, otherwise=f"Create it first{there}.")
         return (Finding(Fault.TARGET_NOT_FOUND, f"there is no {kind.label} named '{name}'", at, cure),)
 
-    def taken(self, kind: Kind, name: str, at: str) -> Sequence[Finding]:
+    def name_conflicts(self, kind: Kind, name: str, at: str) -> Sequence[Finding]:
         if name in self._state.named(kind.blocks):
             cure = "Choose another name, or work with the one that is there."
             return (
@@ -88,12 +88,12 @@ class SceneReader:
         return [home for home in homes if self.undo_log.is_member(fp.member_key(home, obj))]
 
     def is_in(self, collection: Any, obj: Any) -> bool:
-        return self.undo_log.is_member(self._place(collection).key_of(obj))
+        return self.undo_log.is_member(self._collection_key(collection).key_of(obj))
 
-    def _place(self, collection: Any) -> fp.CollectionKey:
-        cached = self._places.get(collection)
+    def _collection_key(self, collection: Any) -> fp.CollectionKey:
+        cached = self._collection_keys.get(collection)
         if cached is None:
-            cached = self._places[collection] = fp.collection_key(collection)
+            cached = self._collection_keys[collection] = fp.collection_key(collection)
         return cached
 
     def kind_of(self, block: Any) -> Kind:
@@ -122,8 +122,8 @@ class SceneReader:
 
     def content_hash(self, block: Any) -> str:
         key = fp.key_of(block)
-        known = None if self.undo_log.free(key) else self._state.leaf_hash(key)
-        return (known or fp.leaf(block)).hex()
+        cached = None if self.undo_log.free(key) else self._state.leaf_hash(key)
+        return (cached or fp.leaf(block)).hex()
 
     def scene_hash(self) -> str:
         return self._state.root()

@@ -226,11 +226,11 @@ class RecordedWrites(SceneReader):
 
     def _record_item(self, target: Any, key: str) -> None:
         holder = self._holder(target, None)
-        place = self._writable(holder)
+        block_key = self._writable(holder)
         self._stale = True
-        if self.undo_log.free(place):
+        if self.undo_log.free(block_key):
             return
-        self.undo_log.touch(place)
+        self.undo_log.touch(block_key)
         resolve = self._address(holder, target)
         if key not in target:
             self.undo_log.inverse(lambda: resolve().__delitem__(key))
@@ -315,7 +315,7 @@ class RecordedWrites(SceneReader):
         return lambda: references.resolve(self._block(key), inside).path_resolve(path)
 
     def _require_free_name(self, kind: Kind, name: str) -> None:
-        problems = self.taken(kind, name, "")
+        problems = self.name_conflicts(kind, name, "")
         if problems:
             raise StepError(problems[0])
 

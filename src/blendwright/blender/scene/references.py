@@ -133,10 +133,10 @@ def _is_membership(prop: Any) -> bool:
 
 def _pointers(struct: Any, path: Path, depth: int, seen: set[StructId]) -> PointerSites:
     # A struct is visited once: the sockets of a node lead back to it, and a tree of nodes would be walked for seconds.
-    place = (struct.as_pointer(), struct.bl_rna.identifier)
-    if place in seen:
+    struct_id = (struct.as_pointer(), struct.bl_rna.identifier)
+    if struct_id in seen:
         return
-    seen.add(place)
+    seen.add(struct_id)
     slots = _slots_of(struct)
     for slot in slots.rna:
         if slot.is_runtime and not _is_stored(struct, slot.name):

@@ -55,23 +55,23 @@ class Removal(Membership):
                 self.unlink(parent, child)
         elif any(isinstance(victim, bpy.types.NodeTree) for victim in victims):
             self.edit(user)  # a group node without its group loses its links, and these have no inverse of their own
-        place = fp.key_of(user)
-        self.undo_log.touch(place)
+        user_key = fp.key_of(user)
+        self.undo_log.touch(user_key)
         for path, victim in references.pointer_sites(user, victims):
             *parents, last = path
-            inside, gone = tuple(parents), fp.key_of(victim)
+            inside, victim_key = tuple(parents), fp.key_of(victim)
             self._save_side_effects(references.resolve(user, inside), last)
-            self._point(place, inside, last, None)
+            self._point(user_key, inside, last, None)
             self.undo_log.inverse(
-                lambda inside=inside, last=last, gone=gone: self._point(place, inside, last, self._block(gone))
+                lambda inside=inside, last=last, key=victim_key: self._point(user_key, inside, last, self._block(key))
             )
         for _, victim in references.pointer_sites(user, victims):
             message = f"'{user.name}' cannot be without '{victim.name}'"
             cure = f"Delete '{user.name}' first, or give it another one."
             raise StepError.of(Fault.SCENE_CONFLICT, message, cure=cure)
 
-    def _point(self, place: fp.Key, inside: references.Path, last: str | int, value: Any) -> None:
-        holder = references.resolve(self._block(place), inside)
+    def _point(self, key: fp.Key, inside: references.Path, last: str | int, value: Any) -> None:
+        holder = references.resolve(self._block(key), inside)
         if isinstance(last, references.Item):
             put_item(holder, last, value)
         elif isinstance(last, int):

@@ -41,22 +41,22 @@ class SceneState:
 
     def find(self, collection: str, name: str) -> Any:
         """A local datablock by name, through a map: Blender's own lookup is linear in the number of datablocks."""
-        found = self.named(collection).get(name)
-        if found is not None and collection in RETYPED:
+        block = self.named(collection).get(name)
+        if block is not None and collection in RETYPED:
             return getattr(bpy.data, collection).get((name, None))
-        return found
+        return block
 
     def block(self, key: fp.Key) -> Any:
         """A datablock by its key in the fingerprint, linked ones included."""
         return fp.block_of(key) if len(key) > 2 else self.find(*key)
 
     def named(self, collection: str) -> dict[str, Any]:
-        known = self._names.get(collection)
-        if known is None:
+        by_name = self._names.get(collection)
+        if by_name is None:
             blocks: Any = getattr(bpy.data, collection, ())  # not every Blender has every kind
-            known = {block.name: block for block in blocks if not block.library and not is_tombstone(block)}
-            self._names[collection] = known
-        return known
+            by_name = {block.name: block for block in blocks if not block.library and not is_tombstone(block)}
+            self._names[collection] = by_name
+        return by_name
 
     def add_name(self, collection: str, name: str, block: Any) -> None:
         self.named(collection)[name] = block
@@ -69,8 +69,8 @@ class SceneState:
         self._names.clear()
 
     def blocks(self, kind: Kind) -> Iterator[Any]:
-        known = self.named(kind.blocks)
-        return (self.find(kind.blocks, name) for name in sorted(known))
+        by_name = self.named(kind.blocks)
+        return (self.find(kind.blocks, name) for name in sorted(by_name))
 
     # ------------------------------------------------------------------ soft deletion
 
@@ -94,10 +94,10 @@ class SceneState:
     def purge(self) -> None:
         """Really remove the tombstones; before every save, since a file must not carry it."""
         self.hash_deferred()
-        found = {self.tombstone(collection, name) for collection, name in self._tombstones}
-        found.discard(None)
-        if found:
-            bpy.data.batch_remove(found)
+        tombstones = {self.tombstone(collection, name) for collection, name in self._tombstones}
+        tombstones.discard(None)
+        if tombstones:
+            bpy.data.batch_remove(tombstones)
         self._tombstones.clear()
 
     def reject_reserved_names(self) -> None:

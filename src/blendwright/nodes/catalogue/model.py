@@ -120,9 +120,9 @@ class NodeType:
         """What an enum takes when the properties that come before it have these values."""
         if name not in self.deciding:
             return self.properties[name].items
-        place = self.deciding.index(name)
-        earlier = {each: values[each] for each in self.deciding[:place] if each in values}
-        choices = (words[place] for words in self.settings if _agree(self.deciding, words, earlier))
+        position = self.deciding.index(name)
+        earlier = {each: values[each] for each in self.deciding[:position] if each in values}
+        choices = (words[position] for words in self.settings if _agree(self.deciding, words, earlier))
         return tuple(dict.fromkeys(choices))
 
     def in_order(self, names: Iterable[str]) -> list[str]:

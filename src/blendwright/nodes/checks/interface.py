@@ -42,10 +42,10 @@ def interface_problems(tree: SimulatedTree, edit: SetInterface) -> Iterator[Find
 
 
 def _socket_problems(tree: SimulatedTree, socket: InterfaceSocket, at: str) -> Iterator[Finding]:
-    known = tree.catalogue.interface_types
-    if socket.socket_type not in known:
-        base = next((each for each in known if socket.socket_type.startswith(each)), None)
-        cure = did_you_mean(socket.socket_type, known, otherwise=f"One of: {', '.join(known)}.")
+    types = tree.catalogue.interface_types
+    if socket.socket_type not in types:
+        base = next((each for each in types if socket.socket_type.startswith(each)), None)
+        cure = did_you_mean(socket.socket_type, types, otherwise=f"One of: {', '.join(types)}.")
         cure = f"Use '{base}', and 'subtype' for the rest." if base else cure
         yield invalid(f"a group has no sockets of type '{socket.socket_type}'", at + "/socket_type", cure)
         return
@@ -90,14 +90,14 @@ def _without(existing: list[InterfaceSocket], key: str) -> list[InterfaceSocket]
     positions = _positions(existing, key)
     if not positions:
         return None if IDENTIFIER.fullmatch(key) else existing
-    return [socket for place, socket in enumerate(existing) if place not in positions]
+    return [socket for index, socket in enumerate(existing) if index not in positions]
 
 
 def _merged(existing: Sequence[InterfaceSocket], listed: Sequence[InterfaceSocket]) -> list[InterfaceSocket]:
     """Each that is listed takes the place of the first of its name that no other has taken; those without one come last."""
     merged, used = list(existing), set[int]()
     for socket in listed:
-        free = next((place for place in _positions(existing, socket.name) if place not in used), None)
+        free = next((index for index in _positions(existing, socket.name) if index not in used), None)
         if free is None:
             merged.append(socket)
         else:

@@ -39,10 +39,10 @@ def _on_cycles(links: list[LinkEnds]) -> list[LinkEnds]:
     remaining = links
     while True:
         starts, ends = {source.node for source, _ in remaining}, {target.node for _, target in remaining}
-        kept = [link for link in remaining if link[0].node in ends and link[1].node in starts]
-        if len(kept) == len(remaining):
-            return kept
-        remaining = kept
+        narrowed = [link for link in remaining if link[0].node in ends and link[1].node in starts]
+        if len(narrowed) == len(remaining):
+            return narrowed
+        remaining = narrowed
 
 
 def _leads(following: Mapping[str, set[str]], start: str, goal: str) -> bool:

@@ -127,8 +127,8 @@ class _PayloadCheck:
             problems = list(property_problems(node.type.properties[name], value, choices, at))
             problems = problems or list(self._reference_problems(node_id, name, value, at))
         else:
-            known = [*node.type.properties, *node.type.items]
-            cure = did_you_mean(name, known, otherwise=f"It has: {', '.join(known)}.")
+            names = [*node.type.properties, *node.type.items]
+            cure = did_you_mean(name, names, otherwise=f"It has: {', '.join(names)}.")
             yield invalid(f"'{node_id}' ({node.type.bl_idname}) has no property '{name}'", name_at, cure)
             return
         yield from problems

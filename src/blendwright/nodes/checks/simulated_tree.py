@@ -101,8 +101,8 @@ class SimulatedTree:
         self.disconnect(lambda link: node_id in (link[0].node, link[1].node))
 
     def may_exist(self, node_id: str) -> bool:
-        known = node_id in self.nodes or node_id in self.untyped
-        return known or (self.open and node_id not in self.removed)
+        exists = node_id in self.nodes or node_id in self.untyped
+        return exists or (self.open and node_id not in self.removed)
 
     def is_assumed(self, node_id: str, bl_idname: str) -> bool:
         """Whether a node is taken to be there only because most trees have it."""
@@ -171,8 +171,8 @@ class SimulatedTree:
     def _interface_sockets(self, sockets: Sequence[InterfaceSocket] | None) -> tuple[list[SocketType], bool]:
         if sockets is None:
             return [], False
-        known = [each for each in sockets if each.socket_type in self.catalogue.interface_types]
-        return [self._socket_by_name(each.name, each.socket_type) for each in known], len(known) == len(sockets)
+        typed = [each for each in sockets if each.socket_type in self.catalogue.interface_types]
+        return [self._socket_by_name(each.name, each.socket_type) for each in typed], len(typed) == len(sockets)
 
     def _all_item_sockets(self, node_id: str, node: SimulatedNode, side: Side) -> tuple[list[SocketType], bool]:
         own = list(self._item_sockets(node, node, "self", side))

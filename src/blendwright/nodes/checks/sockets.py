@@ -61,7 +61,7 @@ def unknown_node(tree: SimulatedTree, node_id: str, at: str) -> Finding:
 def _missing_socket(tree: SimulatedTree, at: SocketRef, side: Side, sockets: Sockets, unavailable: bool) -> Finding:
     kind = _type(tree, at.node)
     other: Side = "outputs" if side == "inputs" else "inputs"
-    known = list(dict.fromkeys(name for socket in sockets.known for name in (socket.name, socket.key) if name))
+    names = list(dict.fromkeys(name for socket in sockets.known for name in (socket.name, socket.key) if name))
     listed = f"It has: {', '.join(socket_keys(sockets.known)) or 'none'}."
     if unavailable:
         node = tree.nodes[at.node]
@@ -69,7 +69,7 @@ def _missing_socket(tree: SimulatedTree, at: SocketRef, side: Side, sockets: Soc
         message = f"input '{at.socket}' of '{at.node}' ({kind}) is not available with {deciding}"
         return invalid(message, at.socket_at, "Set the property first. " + listed)
     message = f"'{at.node}' ({kind}) has no {side[:-1]} '{at.socket}'"
-    cure = did_you_mean(at.socket, known, otherwise=listed)
+    cure = did_you_mean(at.socket, names, otherwise=listed)
     if matching_sockets(at.socket, tree.sockets(at.node, other).known):
         message += f"; '{at.socket}' is an {other[:-1]}"
         cure = f"A link goes from an output to an input. {listed}"

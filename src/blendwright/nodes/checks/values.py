@@ -67,45 +67,45 @@ def item_list_problems(items: ItemList, value: Any, at: str) -> Iterator[Finding
         return
     names: set[str] = set()
     for number, item in enumerate(cast("list[Any]", value)):
-        place = f"{at}/{number}"
+        item_at = f"{at}/{number}"
         if not isinstance(item, dict):
-            yield _wrong_type("an item", "an object of its properties", item, place)
+            yield _wrong_type("an item", "an object of its properties", item, item_at)
             continue
-        yield from _item(items, cast("dict[str, Any]", item), names, place)
+        yield from _item(items, cast("dict[str, Any]", item), names, item_at)
 
 
 def _item(items: ItemList, item: Mapping[str, Any], names: set[str], at: str) -> Iterator[Finding]:
-    known = [*(["name"] if items.named else []), *([items.type_key] if items.type_key else []), *items.properties]
+    keys = [*(["name"] if items.named else []), *([items.type_key] if items.type_key else []), *items.properties]
     for key, value in item.items():
-        place = at + pointer_of([key])
-        if key not in known:
-            cure = did_you_mean(key, known, otherwise=f"Known: {', '.join(known) or 'none'}.")
-            yield invalid(f"items of '{items.name}' have no '{key[:SHOWN]}'", place, cure)
+        key_at = at + pointer_of([key])
+        if key not in keys:
+            cure = did_you_mean(key, keys, otherwise=f"Known: {', '.join(keys) or 'none'}.")
+            yield invalid(f"items of '{items.name}' have no '{key[:SHOWN]}'", key_at, cure)
         elif key == "name":
             if not isinstance(value, str) or not value:
-                yield _wrong_type("the name of an item", "a text", value, place)
+                yield _wrong_type("the name of an item", "a text", value, key_at)
             elif value in names:
                 message = f"two items of '{items.name}' are named '{value[:SHOWN]}'"
-                yield invalid(message, place, "Choose another name.")
+                yield invalid(message, key_at, "Choose another name.")
             else:
                 names.add(value)
         elif key == items.type_key:
-            yield from _choice(f"'{key}' of an item", tuple(items.types), value, place)
+            yield from _choice(f"'{key}' of an item", tuple(items.types), value, key_at)
         else:
             prop = items.properties[key]
-            yield from property_problems(prop, value, prop.items, place)
+            yield from property_problems(prop, value, prop.items, key_at)
     for key in ("name" if items.named else None, items.type_key):
         if key and key not in item:
             yield invalid(f"'{key}' is missing", at, f"Add '{key}'.")
 
 
-def _structured(what: str, known: Sequence[str], value: Any, at: str) -> Iterator[Finding]:
+def _structured(what: str, keys: Sequence[str], value: Any, at: str) -> Iterator[Finding]:
     if not isinstance(value, dict):
-        yield _wrong_type(what, f"an object with {', '.join(known)}", value, at)
+        yield _wrong_type(what, f"an object with {', '.join(keys)}", value, at)
         return
     for key in cast("dict[str, Any]", value):
-        if key not in known:
-            cure = did_you_mean(key, known, otherwise=f"Known: {', '.join(known)}.")
+        if key not in keys:
+            cure = did_you_mean(key, keys, otherwise=f"Known: {', '.join(keys)}.")
             yield invalid(f"{what} has no '{key[:SHOWN]}'", at + pointer_of([key]), cure)
 
 

@@ -63,22 +63,22 @@ def stored(channel: str, value: Any) -> tuple[float, ...]:
 
 def property_findings(obj: Block, key: str, value: Any) -> Findings:
     """What keeps a value from being a key of a custom property."""
-    held = obj.get(key)
-    if held is None:
+    current = obj.get(key)
+    if current is None:
         message = f"'{obj.name}' has no custom property '{key}'"
         yield Finding(Fault.TARGET_NOT_FOUND, message, "/property", "Create it first with object.set_property.")
         return
-    numbers, given = elements(held), elements(value)
+    numbers, new_numbers = elements(current), elements(value)
     if not all(isinstance(number, (bool, int, float)) for number in numbers):
         message = f"the custom property '{key}' is no number, which keyframes need"
         yield conflict(message, "/property", "Choose a property that holds numbers.")
-    elif len(given) != len(numbers):
-        message = f"the custom property '{key}' holds {len(numbers)} numbers, not {len(given)}"
+    elif len(new_numbers) != len(numbers):
+        message = f"the custom property '{key}' holds {len(numbers)} numbers, not {len(new_numbers)}"
         yield invalid(message, "/value", "Give as many numbers as the property holds.")
-    elif not isinstance(numbers[0], float) and any(number != int(number) for number in given):
+    elif not isinstance(numbers[0], float) and any(number != int(number) for number in new_numbers):
         cure = "Give whole numbers, or set the property anew with number_type float."
         yield invalid(f"the custom property '{key}' holds whole numbers", "/value", cure)
-    elif not isinstance(numbers[0], float) and any(not -WHOLE <= number < WHOLE for number in given):
+    elif not isinstance(numbers[0], float) and any(not -WHOLE <= number < WHOLE for number in new_numbers):
         cure = f"Give numbers from {-WHOLE} to {WHOLE - 1}, or set the property anew with number_type float."
         yield invalid(f"the custom property '{key}' holds whole numbers of 32 bits", "/value", cure)
 
@@ -93,28 +93,28 @@ def is_discrete(obj: Block, channel: str, key: str | None) -> bool:
 def write_values(obj: Block, path: str, values: dict[int, float]) -> None:
     """Write numbers, by index, into a channel of an object that may be written freely; whole ones where the channel is."""
     try:
-        held: Any = obj.path_resolve(path)
+        current: Any = obj.path_resolve(path)
     except ValueError:
         return  # a curve whose channel is gone moves nothing
-    if hasattr(held, "__len__") and not isinstance(held, str):
+    if hasattr(current, "__len__") and not isinstance(current, str):
         for index, value in values.items():
-            held[index] = _like(held[index], value)
+            current[index] = _like(current[index], value)
         return
     custom = CUSTOM.match(path)
     if custom is not None:
         owner = obj.path_resolve(custom[1]) if custom[1] else obj
-        owner[ESCAPED.sub(r"\1", custom[2])] = _like(held, values[0])
+        owner[ESCAPED.sub(r"\1", custom[2])] = _like(current, values[0])
         return
     parent, _, name = path.rpartition(".")
     owner = obj.path_resolve(parent) if parent else obj
-    if isinstance(held, str):
+    if isinstance(current, str):
         setattr(owner, name, _choice(owner, name, values[0]))
     else:
-        setattr(owner, name, _like(held, values[0]))
+        setattr(owner, name, _like(current, values[0]))
 
 
-def _like(held: Any, value: float) -> Any:
-    return value if isinstance(held, float) else type(held)(round(value))
+def _like(current: Any, value: float) -> Any:
+    return value if isinstance(current, float) else type(current)(round(value))
 
 
 def _choice(owner: Block, name: str, value: float) -> str:

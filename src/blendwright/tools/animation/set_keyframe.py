@@ -108,7 +108,7 @@ class SetKeyframe(Tool[SetKeyframeArgs, KeyframeSet]):
             yield conflict(message, "/channel", "Choose another channel.")
         yield from _rotation_conflict(scene, args, obj)
         if action_of(obj) is None:
-            yield from scene.taken(Kind.ACTION, f"{args.object}Action", "/object")
+            yield from scene.name_conflicts(Kind.ACTION, f"{args.object}Action", "/object")
         others = action_sharers(scene, obj)
         if others:
             message = f"the animation of '{args.object}' is shared with '{others[0]}', which would move as well"

@@ -103,9 +103,9 @@ class FrameObjects(Tool[FrameObjectsArgs, ObjectsFramed]):
         axes, target = self._aim(scene, args, obj)
         changed = write_settings(scene, _optics(obj.data, target))
         changed = move_to(scene, obj, view_matrix(scene, axes, target.position, world_matrix(scene, obj))) or changed
-        place = world_matrix(scene, obj).translation
+        point = world_matrix(scene, obj).translation
         return ObjectsFramed(
-            camera=args.name, location=(place[0], place[1], place[2]), distance=target.farthest, changed=changed
+            camera=args.name, location=(point[0], point[1], point[2]), distance=target.farthest, changed=changed
         )
 
     def verify(self, scene: Scene, args: FrameObjectsArgs, result: ObjectsFramed) -> Findings:

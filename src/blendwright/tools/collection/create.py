@@ -54,7 +54,7 @@ class CreateCollection(Tool[CreateCollectionArgs, CollectionMade]):
             return
         existing = scene.find(Kind.COLLECTION, args.name)
         if existing is None or any(_differences(scene, args, existing)):
-            yield from scene.taken(Kind.COLLECTION, args.name, "/name")
+            yield from scene.name_conflicts(Kind.COLLECTION, args.name, "/name")
         if existing is not None:
             yield from _differences(scene, args, existing)
 

@@ -91,8 +91,8 @@ class ExportFile(Tool[ExportArgs, Exported]):
                 cure = "Create something visible first."
                 yield conflict("there is nothing to export in this format", "/path", cure)
             return
-        for place, name in enumerate(args.objects):
-            at = f"/objects/{place}"
+        for index, name in enumerate(args.objects):
+            at = f"/objects/{index}"
             obj = yield from existing_object(scene, name, at)
             if obj is not None:
                 yield from _object_problems(scene, args, obj, at)

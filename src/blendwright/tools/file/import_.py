@@ -146,13 +146,13 @@ def _missing_contents(args: ImportArgs, contents: Mapping[Kind, Sequence[str]]) 
         if not contents[Kind.OBJECT]:
             yield invalid("the file holds no objects", "/append", "Name what to append with 'append'.")
         return
-    for place, entry in enumerate(args.append):
+    for index, entry in enumerate(args.append):
         names = contents[Kind(entry.kind)]
         if entry.name not in names:
             otherwise = f"The file holds {len(names)} {entry.kind}" + (f", among them '{names[0]}'." if names else ".")
             cure = did_you_mean(entry.name, names, otherwise=otherwise)
             message = f"the file holds no {Kind(entry.kind).label} named '{entry.name}'"
-            yield Finding(Fault.TARGET_NOT_FOUND, message, f"/append/{place}/name", cure)
+            yield Finding(Fault.TARGET_NOT_FOUND, message, f"/append/{index}/name", cure)
 
 
 def _requested_contents(args: ImportArgs, contents: Mapping[Kind, Sequence[str]]) -> dict[Kind, list[str]]:

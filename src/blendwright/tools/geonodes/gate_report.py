@@ -13,8 +13,8 @@ from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from blendwright.tool_api.arguments import Args, Result, optional
-from blendwright.tool_api.scene import Block, GeometryFacts, Scene
-from blendwright.tools.geonodes.structural_gates import StructuralGates
+from blendwright.tool_api.scene import Block, GeometryFacts, Kind, Scene
+from blendwright.tools.geonodes.structural_gates import StructuralGates, nodes_that_do_not_arrive
 from blendwright.tools.modifier.inputs import sockets_of
 from blendwright.tools.scene.plain_values import number
 
@@ -27,10 +27,14 @@ GeometryGate = Literal[
     "MANIFOLD", "MIN_VERTICES", "MAX_VERTICES", "MIN_SIZE", "MAX_SIZE", "HAS_ATTRIBUTE", "NO_INSTANCES"
 ]
 Gate = Literal[RequiredGate, AdvisoryGate, GeometryGate]
+# Required where nodes are named that were added; nobody can ask for it otherwise.
+AddedGate = Literal["ADDED_NODES_REACH_OUTPUT"]
+ADDED: AddedGate = "ADDED_NODES_REACH_OUTPUT"
 REQUIRED: tuple[Gate, ...] = get_args(RequiredGate)
 ADVISORY: tuple[Gate, ...] = get_args(AdvisoryGate)
 COUNTS = frozenset({"MIN_VERTICES", "MAX_VERTICES"})
 SIZES = frozenset({"MIN_SIZE", "MAX_SIZE"})
+MOST_ADDED = 250_000
 Number = Annotated[float, Field(ge=0.0)]
 
 
@@ -49,6 +53,15 @@ class AskedGate(Args):
         if not _fits(self.gate, self.value):
             raise PydanticCustomError("gate_value", "{gate} takes {wanted}", {"gate": self.gate, "wanted": expected})
         return self
+
+
+class AddedNodes(Args):
+    """Nodes that were added to a node group."""
+
+    node_group: str | None = optional("Name of the node group; left out: the one that the modifier uses.")
+    nodes: list[str] = Field(
+        min_length=1, max_length=MOST_ADDED, description="Ids of nodes that must lead to its output."
+    )
 
 
 def _expected_value(gate: Gate) -> str:
@@ -76,7 +89,7 @@ PASSED: Outcome = ("passed", "")
 class Verdict(Result):
     """What one gate says. One that builds on another that failed is not judged: its answer would mean nothing."""
 
-    gate: Gate = Field(description="Name of the gate.")
+    gate: Gate | AddedGate = Field(description="Name of the gate.")
     status: Status = Field(description="Whether it is passed.")
     required: bool = Field(description="Whether the tree has to pass it.")
     message: str = Field(default="", description="What is wrong and what to change, or why it was not judged.")
@@ -116,11 +129,13 @@ BASES: dict[Gate, tuple[Gate, ...]] = {
 }
 
 
-def report_gates(scene: Scene, modifier: Block, requested: Sequence[AskedGate]) -> GateReport:
-    """The report on all gates."""
+def report_gates(
+    scene: Scene, modifier: Block, requested: Sequence[AskedGate], added: Sequence[AddedNodes] = ()
+) -> GateReport:
+    """The report on all gates; that of added nodes is among them where some were."""
     obj, tree = modifier.id_data, modifier.node_group
     structure = StructuralGates(tree)
-    outcomes = {gate: _judged(judge(structure)) for gate, judge in STRUCTURAL.items()}
+    outcomes: dict[Gate | AddedGate, Outcome] = {gate: _judged(judge(structure)) for gate, judge in STRUCTURAL.items()}
     facts: GeometryFacts | None = None
     for gate, bases in BASES.items():
         failed = [base for base in bases if outcomes[base] != PASSED]
@@ -137,8 +152,11 @@ def report_gates(scene: Scene, modifier: Block, requested: Sequence[AskedGate]) 
         else:
             outcomes[gate] = _judged(_warnings(modifier))
     usable = facts if outcomes["EVALUATES"] == PASSED else None
-    required = {*REQUIRED, *(one.gate for one in requested)}
-    listed: list[tuple[Gate, Outcome]] = [(gate, outcomes[gate]) for gate in (*REQUIRED, *ADVISORY)]
+    required = {*REQUIRED, ADDED, *(one.gate for one in requested)}
+    if added:
+        outcomes[ADDED] = _added_nodes(scene, tree, added, outcomes["OUTPUT_CONNECTED"])
+    usual: tuple[Gate | AddedGate, ...] = (*REQUIRED, *([ADDED] if added else ()), *ADVISORY)
+    listed: list[tuple[Gate | AddedGate, Outcome]] = [(gate, outcomes[gate]) for gate in usual]
     not_usable: Outcome = "not_judged", "Not judged: EVALUATES is not passed."
     for one in requested:
         if one.gate not in outcomes:
@@ -165,6 +183,21 @@ def report_gates(scene: Scene, modifier: Block, requested: Sequence[AskedGate]) 
 def _judged(wrong: str) -> Outcome:
     """The outcome of a gate that could be judged; an empty text when nothing is wrong."""
     return ("failed", wrong) if wrong else PASSED
+
+
+def _added_nodes(scene: Scene, tree: Block, added: Sequence[AddedNodes], connected: Outcome) -> Outcome:
+    """Whether what was added arrives: at the output of its group, in a group that something uses."""
+    if connected != PASSED:
+        return "not_judged", "Not judged: OUTPUT_CONNECTED is not passed."
+    wrong: list[str] = []
+    for one in added:
+        group = tree if one.node_group is None else scene.find(Kind.NODE_GROUP, one.node_group)
+        if group is None or (group != tree and not scene.users(group)):
+            gone = "is not there any more" if group is None else "is used by no modifier and no other group"
+            wrong.append(f"Nodes were added to '{one.node_group}', which {gone}. Use it, or do not add them.")
+        else:
+            wrong.append(nodes_that_do_not_arrive(group, one.nodes))
+    return _judged(" ".join(filter(None, wrong)))
 
 
 def _not_evaluated(obj: Block, modifier: Block, facts: GeometryFacts | None) -> str:
@@ -209,9 +242,9 @@ def _requested_gate(request: AskedGate, facts: GeometryFacts) -> str:
         case "MIN_SIZE" | "MAX_SIZE":
             return _wrong_size(request, facts)
         case "HAS_ATTRIBUTE" if value not in facts.attributes:
-            known = ", ".join(sorted(name for name in facts.attributes if not name.startswith(".")))
+            names = ", ".join(sorted(name for name in facts.attributes if not name.startswith(".")))
             return (
-                f"There is no attribute '{value}'. Store it with Store Named Attribute. There are: {known or 'none'}."
+                f"There is no attribute '{value}'. Store it with Store Named Attribute. There are: {names or 'none'}."
             )
         case "NO_INSTANCES" if facts.loose_instances:
             return f"{facts.loose_instances} instances are left. Put Realize Instances before the output."

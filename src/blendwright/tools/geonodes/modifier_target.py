@@ -67,8 +67,8 @@ def target_problems(scene: Scene, target: ModifierTarget) -> Findings:
         if not target.create_object:
             yield from scene.missing(Kind.OBJECT, target.object, f"{AT}/object_name")
             return
-        yield from scene.taken(Kind.OBJECT, target.object, f"{AT}/object_name")
-        yield from scene.taken(Kind.MESH, target.object, f"{AT}/object_name")
+        yield from scene.name_conflicts(Kind.OBJECT, target.object, f"{AT}/object_name")
+        yield from scene.name_conflicts(Kind.MESH, target.object, f"{AT}/object_name")
     elif obj.type not in SUPPORTED_TYPES:
         cure = f"Name an object of type {', '.join(SUPPORTED_TYPES)}."
         yield conflict(f"'{obj.name}' is of type {obj.type}, which takes no geometry nodes", f"{AT}/object_name", cure)
@@ -91,7 +91,7 @@ def target_problems(scene: Scene, target: ModifierTarget) -> Findings:
     group = scene.find(Kind.NODE_GROUP, name)
     at = f"{AT}/node_group_name" if target.group is not None else f"{AT}/modifier_name"
     if group is None:
-        yield from scene.taken(Kind.NODE_GROUP, name, at)
+        yield from scene.name_conflicts(Kind.NODE_GROUP, name, at)
         if modifier is not None and not target.create_modifier:
             message = f"modifier '{target.modifier}' has no node group"
             yield Finding(Fault.TARGET_NOT_FOUND, message, at, "Begin with ensure_target that allows to create it.")

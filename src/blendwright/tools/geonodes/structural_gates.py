@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from blendwright.tool_api.scene import Block
 from blendwright.tools.node_trees.editor import unused_nodes
-from blendwright.tools.node_trees.graph import INPUT, OUTPUT, active_output, graph_of
+from blendwright.tools.node_trees.graph import INPUT, OUTPUT, WORK_UNLINKED, active_output, graph_of
 from blendwright.tools.node_trees.interface import interface_sockets
 from blendwright.tools.node_trees.properties import nested_trees
 
 GEOMETRY = "NodeSocketGeometry"
-MOST_NAMED = 5
+MOST_NAMED, MOST_ADDED_NAMED = 5, 50
 # Before Blender 5.0 the last node of a zone without its first one empties the result, wherever it stands.
 WHOLE_ZONES = (5, 0, 0)
 
@@ -103,6 +105,27 @@ def _describe_link(link: Block) -> str:
     return f"{start} → {end}"
 
 
-def _first_few(names: list[str]) -> str:
-    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
-    return ", ".join(names[:MOST_NAMED]) + more
+def nodes_that_do_not_arrive(tree: Block, names: Sequence[str]) -> str:
+    """Which of these nodes do not lead to the group output that counts; an empty text when all do.
+
+    One that is gone again was tidied away, unless nothing else arrives: then the work went with it."""
+    graph, output = graph_of(tree), active_output(tree)
+    ends = [name for name, kind in graph.types.items() if kind in WORK_UNLINKED]
+    arriving = graph.upstream_of(ends if output is None else [*ends, output.name])
+    loose = _first_few([f"'{name}'" for name in names if name in graph.types.keys() - arriving], MOST_ADDED_NAMED)
+    if loose:
+        return (
+            f"{loose} were added and do not lead to the group output of '{tree.name}'. Link them to it, or delete them."
+        )
+    if not arriving.isdisjoint(names):
+        return ""
+    gone = _first_few([f"'{name}'" for name in names], MOST_ADDED_NAMED)
+    return (
+        f"{gone} were added to '{tree.name}' and are gone again: cleanup_unused removes what leads to no output. "
+        "Link them to group_output first."
+    )
+
+
+def _first_few(names: list[str], most: int = MOST_NAMED) -> str:
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more

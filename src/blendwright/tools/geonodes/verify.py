@@ -6,12 +6,13 @@ from typing import Annotated
 
 from pydantic import Field
 
-from blendwright.tool_api.arguments import NAME_BYTES, Args, Result
+from blendwright.nodes.payloads import Optional
+from blendwright.tool_api.arguments import NAME_BYTES, Args, Result, optional
 from blendwright.tool_api.promises import READ_ONLY
 from blendwright.tool_api.scene import Scene
 from blendwright.tool_api.tool import Example, Findings, Reads
 from blendwright.tools.geonodes.examples import ON_CUBE, SIZED_CUBE
-from blendwright.tools.geonodes.gate_report import AskedGate, GateReport, report_gates
+from blendwright.tools.geonodes.gate_report import AddedNodes, AskedGate, GateReport, report_gates
 from blendwright.tools.geonodes.modifier_target import nodes_modifier, tree_problems
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
@@ -21,14 +22,17 @@ MOST_TREES = 100
 WITHOUT_A_TREE = "OUTPUT_CONNECTED"
 CURE = "Change the tree as it says; geonodes.gates judges it again."
 # Nothing has a name that is not allowed, so that is a tree that is not there.
-Asked = Annotated[str, Field(min_length=1, max_length=NAME_BYTES)]
+NonEmptyName = Annotated[str, Field(min_length=1, max_length=NAME_BYTES)]
 
 
 class TreeToVerify(Args):
     """A tree, by the modifier that holds it."""
 
-    object_name: Asked = Field(description="Object whose modifier holds the tree.")
-    modifier_name: Asked = Field(description="Its geometry-nodes modifier.")
+    object_name: NonEmptyName = Field(description="Object whose modifier holds the tree.")
+    modifier_name: NonEmptyName = Field(description="Its geometry-nodes modifier.")
+    added: Optional[Annotated[list[AddedNodes], Field(max_length=MOST_TREES)]] = optional(
+        "Nodes that were added: that they lead to the output is required then."
+    )
 
 
 class VerifyArgs(Args):
@@ -83,7 +87,8 @@ def _verified(scene: Scene, args: VerifyArgs) -> Verified:
             failed.append(WITHOUT_A_TREE)
             messages.append(f"{prefix}there is no tree to judge: {missing.message}")
             continue
-        report = report_gates(scene, nodes_modifier(scene, tree.object_name, tree.modifier_name), args.gates)
+        modifier = nodes_modifier(scene, tree.object_name, tree.modifier_name)
+        report = report_gates(scene, modifier, args.gates, tree.added or ())
         reports.append(report)
         failed += report.failed_gates
         messages += [prefix + message for message in report.messages]

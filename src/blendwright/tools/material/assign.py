@@ -78,10 +78,10 @@ class AssignMaterial(Tool[AssignArgs, MaterialAssigned]):
             yield conflict(f"'{args.object}' has no faces to choose from", "/faces", "Leave faces out.")
             return
         count = len(obj.data.polygons)
-        for place, index in enumerate(args.faces):
+        for position, index in enumerate(args.faces):
             if index >= count:
                 cure = f"Use indices from 0 to {count - 1}." if count else "Give it faces first."
-                yield invalid(f"'{args.object}' has {count} faces", f"/faces/{place}", cure)
+                yield invalid(f"'{args.object}' has {count} faces", f"/faces/{position}", cure)
                 return
 
     def apply(self, scene: Scene, args: AssignArgs) -> MaterialAssigned:
@@ -116,11 +116,11 @@ def _put_into_slot(scene: Scene, obj: Block, slot: int, material: Block) -> bool
     if slot == len(obj.material_slots):
         scene.edit(obj.data).materials.append(material)
         return True
-    place = obj.material_slots[slot]
-    if place.material == material:
+    material_slot = obj.material_slots[slot]
+    if material_slot.material == material:
         return False
-    if place.link == "OBJECT":
-        scene.set(place, "material", material)
+    if material_slot.link == "OBJECT":
+        scene.set(material_slot, "material", material)
     else:
         scene.edit(obj.data).materials[slot] = material
     return True

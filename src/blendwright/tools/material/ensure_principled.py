@@ -132,7 +132,7 @@ class EnsurePrincipled(Tool[EnsurePrincipledArgs, MaterialEnsured]):
     def check(self, scene: Scene, args: EnsurePrincipledArgs) -> Findings:
         material = scene.find(Kind.MATERIAL, args.name)
         if material is None:
-            yield from scene.taken(Kind.MATERIAL, args.name, "/name")
+            yield from scene.name_conflicts(Kind.MATERIAL, args.name, "/name")
             return
         if scene.version < (5, 0, 0) and not material.use_nodes and material.node_tree is None:
             return

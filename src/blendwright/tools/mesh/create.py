@@ -93,8 +93,8 @@ def _wrong_indices(field: str, elements: Sequence[Sequence[int]], count: int) ->
         if max(element) < count and len(set(element)) == len(element):
             continue
         seen: set[int] = set()
-        for place, index in enumerate(element):
-            at = f"/{field}/{number}/{place}"
+        for position, index in enumerate(element):
+            at = f"/{field}/{number}/{position}"
             if index >= count:
                 cure = f"Use an index from 0 to {count - 1}, or add the vertex."
                 yield invalid(f"there is no vertex {index}; there are {count}", at, cure)

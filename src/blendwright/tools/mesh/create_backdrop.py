@@ -42,8 +42,8 @@ class CreateBackdrop(Tool[BackdropArgs, ObjectMade]):
     )
 
     def check(self, scene: Scene, args: BackdropArgs) -> Findings:
-        yield from scene.taken(Kind.OBJECT, args.name, "/name")
-        yield from scene.taken(Kind.MESH, args.name, "/name")
+        yield from scene.name_conflicts(Kind.OBJECT, args.name, "/name")
+        yield from scene.name_conflicts(Kind.MESH, args.name, "/name")
         yield from existing_objects(scene, args.targets, "/targets")
         yield from missing_target_collection(scene, args.collection)
 

@@ -81,11 +81,11 @@ class Measure(Reads[MeasureArgs, Measures]):
 
     def apply(self, scene: Scene, args: MeasureArgs) -> Measures:
         obj = scene.require(Kind.OBJECT, args.object, "/object")
-        place = world_matrix(scene, obj)
+        matrix = world_matrix(scene, obj)
         with mesh_copy(scene.evaluated(obj) if args.evaluated else obj) as mesh:
             if args.space == "world":
-                mesh.transform(place)
-            mirrored = args.space == "world" and place.determinant() < 0.0
+                mesh.transform(matrix)
+            mirrored = args.space == "world" and matrix.determinant() < 0.0
             return _measures(args.object, mesh, mirrored)
 
 

@@ -133,10 +133,10 @@ def _bad_name(args: SetAttributeArgs) -> Findings:
 
 
 def _bad_values(args: SetAttributeArgs) -> Findings:
-    given = (
+    entries = (
         [("/value", args.value)] if args.values is None else [(f"/values/{i}", v) for i, v in enumerate(args.values)]
     )
-    for at, value in given:
+    for at, value in entries:
         if not _fits(value, args.type):
             message = f"{value!r} is not a value of type {args.type}"
             yield invalid(message, at, f"Give {LAYOUT[args.type][3]}, or change 'type'.")

@@ -96,8 +96,8 @@ class ApplyModifier(Tool[ApplyModifierArgs, ModifierApplied]):
         yield from blender_settings.wrong_type(modifier, args.type, "/type")
         if modifier.type == "NODES" and modifier.node_group is not None:
             yield from _unstable_nodes(modifier.node_group)
-        place = obj.modifiers.find(args.modifier)
-        earlier = [other.name for other in obj.modifiers[:place] if other.show_viewport]
+        index = obj.modifiers.find(args.modifier)
+        earlier = [other.name for other in obj.modifiers[:index] if other.show_viewport]
         if earlier:
             message = f"{', '.join(repr(name) for name in earlier)} would work before '{args.modifier}'"
             yield conflict(message, "/modifier", f"Apply or remove '{earlier[0]}' first.")
@@ -152,7 +152,7 @@ def _mesh_problems(scene: Scene, obj: Block, args: ApplyModifierArgs) -> Finding
         cure = "Set 'make_single_user' to give the object a mesh of its own."
         yield conflict(message, "/make_single_user", cure)
     elif others:
-        yield from scene.taken(Kind.MESH, _own_name(args), "/mesh_name")
+        yield from scene.name_conflicts(Kind.MESH, _own_name(args), "/mesh_name")
     elif args.mesh_name not in (None, obj.data.name):
         cure = "Leave it out; object.rename with rename_data gives object and mesh another name."
         yield invalid(f"nobody shares the mesh '{obj.data.name}', so it keeps its name", "/mesh_name", cure)

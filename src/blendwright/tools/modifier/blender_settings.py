@@ -86,8 +86,8 @@ def missing_modifier(obj: Block, name: str, at: str) -> Sequence[Finding]:
     names = [modifier.name for modifier in obj.modifiers]
     if name in names:
         return ()
-    known = "It has " + (", ".join(f"'{there}'" for there in names) or "none") + "."
-    cure = did_you_mean(name, names, otherwise=known)
+    listed = "It has " + (", ".join(f"'{there}'" for there in names) or "none") + "."
+    cure = did_you_mean(name, names, otherwise=listed)
     return (Finding(Fault.TARGET_NOT_FOUND, f"object '{obj.name}' has no modifier named '{name}'", at, cure),)
 
 

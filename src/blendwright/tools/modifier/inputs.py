@@ -43,15 +43,15 @@ def problems(scene: Scene, tree: Block, inputs: Mapping[str, Any], at: str, modi
     """What speaks against giving these values to a tree's inputs. A modifier that has the tree knows the items of its menus."""
     sockets = sockets_of(tree)
     for key, value in inputs.items():
-        place = at + pointer_of([key])
+        input_at = at + pointer_of([key])
         matches = _find(sockets, key)
         if len(matches) == 1:
-            unfit = list(_value_problems(scene, matches[0], value, place))
+            unfit = list(_value_problems(scene, matches[0], value, input_at))
             yield from unfit
             if not unfit and modifier is not None and modifier.node_group == tree:
-                yield from _menu_problems(modifier, matches[0], value, place)
+                yield from _menu_problems(modifier, matches[0], value, input_at)
         else:
-            yield unclear_input(tree, matches, key, place)
+            yield unclear_input(tree, matches, key, input_at)
 
 
 def inputs_named(tree: Block, key: str) -> list[Block]:
@@ -62,8 +62,8 @@ def inputs_named(tree: Block, key: str) -> list[Block]:
 def unclear_input(tree: Block, matches: list[Block], key: str, at: str) -> Finding:
     """What is wrong with a key that does not mean exactly one input."""
     if matches:
-        known = ", ".join(socket.identifier for socket in matches)
-        return invalid(f"{len(matches)} inputs of '{tree.name}' are called '{key}'", at, f"Use an identifier: {known}.")
+        keys = ", ".join(socket.identifier for socket in matches)
+        return invalid(f"{len(matches)} inputs of '{tree.name}' are called '{key}'", at, f"Use an identifier: {keys}.")
     names = [socket.name for socket in sockets_of(tree)]
     cure = did_you_mean(key, names, otherwise="Known inputs: " + (", ".join(names) or "none") + ".")
     return Finding(Fault.TARGET_NOT_FOUND, f"node group '{tree.name}' has no input '{key}'", at, cure)
@@ -84,7 +84,7 @@ def write(scene: Scene, modifier: Block, inputs: Mapping[str, Any]) -> None:
 
 
 def differences(scene: Scene, modifier: Block, inputs: Mapping[str, Any]) -> Iterator[str]:
-    """The identifiers of inputs that hold something else."""
+    """The names of inputs that hold something else."""
     for identifier, value in _blender_values(scene, modifier, inputs):
         actual = modifier.get(identifier)
         if not same(value, list(actual) if hasattr(actual, "to_list") else actual):
@@ -138,5 +138,5 @@ def _menu_problems(modifier: Block, socket: Block, value: Any, at: str) -> Findi
     items = modifier.id_properties_ui(socket.identifier).as_dict().get("items", ())
     numbers = {item[-1]: item[1] for item in items}
     if numbers and value not in numbers:
-        known = ", ".join(f"{number} ({name})" for number, name in numbers.items())
-        yield invalid(f"the menu '{socket.name}' has no item {value}", at, f"Give one of {known}.")
+        choices = ", ".join(f"{number} ({name})" for number, name in numbers.items())
+        yield invalid(f"the menu '{socket.name}' has no item {value}", at, f"Give one of {choices}.")

@@ -17,6 +17,12 @@ ZONES = {
     "NodeClosureInput": "NodeClosureOutput",
 }
 INPUT, OUTPUT, FRAME = "NodeGroupInput", "NodeGroupOutput", "NodeFrame"
+# Blender evaluates these wherever they stand (seen on 5.0): their effect is a message or a handle, not geometry.
+WORK_UNLINKED = frozenset(
+    {"GeometryNodeWarning", "GeometryNodeGizmoDial", "GeometryNodeGizmoLinear", "GeometryNodeGizmoTransform"}
+)
+# These are there for whoever looks at the tree, and do nothing to its result.
+FOR_THE_EYE = frozenset({FRAME, "NodeReroute", "GeometryNodeViewer"})
 
 
 class GraphLink(NamedTuple):

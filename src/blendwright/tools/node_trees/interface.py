@@ -75,9 +75,9 @@ class InterfaceEditor:
         if len(matches) == 1:
             return matches[0]
         if matches:
-            known = ", ".join(one.identifier for one in matches)
+            identifiers = ", ".join(one.identifier for one in matches)
             message = f"{len(matches)} {SIDES[side]} of the group are called '{key}'"
-            raise invalid(message, at, f"Use an identifier: {known}.")
+            raise invalid(message, at, f"Use an identifier: {identifiers}.")
         cure = did_you_mean(key, names, otherwise=f"It has: {', '.join(names) or 'none'}.")
         raise StepError.of(Fault.TARGET_NOT_FOUND, f"the group has no {side.lower()} '{key}'", at=at, cure=cure)
 
@@ -86,9 +86,9 @@ class InterfaceEditor:
         existing = [(one.name, one.identifier) for one in interface_sockets(self._tree, side)]
         matched: list[str] = []
         for number, request in enumerate(requested):
-            place = f"{at}/{number}"
+            socket_at = f"{at}/{number}"
             free = [identifier for name, identifier in existing if name == request.name and identifier not in matched]
-            with _known_type(request, place):
+            with _known_type(request, socket_at):
                 if free:
                     socket = self._by_identifier(free[0])
                 else:
@@ -96,7 +96,7 @@ class InterfaceEditor:
                 matched.append(socket.identifier)
                 if socket.socket_type != request.socket_type:
                     socket.socket_type = request.socket_type
-            self._fill(self._by_identifier(matched[-1]), request, place)
+            self._fill(self._by_identifier(matched[-1]), request, socket_at)
         if replace:
             for _, identifier in existing:
                 if identifier not in matched:

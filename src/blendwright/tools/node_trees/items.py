@@ -62,8 +62,8 @@ def _match_names(items: Block, requested: Sequence[Mapping[str, Any]], at: str) 
     for number, name in enumerate(names):
         if name in names[:number]:
             message = f"two items are called '{name}'"
-            place = f"{at}/{number}/name"
-            raise invalid(message, place, "Names in a list must differ.")
+            pointer = f"{at}/{number}/name"
+            raise invalid(message, pointer, "Names in a list must differ.")
     for index in reversed(range(len(items))):
         if items[index].name not in names:
             items.remove(items[index])
@@ -135,16 +135,16 @@ def write_struct(struct: Block, value: Any, at: str) -> None:
     kind = struct.bl_rna.identifier
     fields = _plain_fields(struct)
     for name, part in cast("dict[str, Any]", value).items():
-        place = f"{at}/{name}"
+        pointer = f"{at}/{name}"
         if kind == RAMP and name == "elements":
-            _write_rows(struct.elements, part, STOP_FIELDS, place)
+            _write_rows(struct.elements, part, STOP_FIELDS, pointer)
         elif kind == CURVES and name == "curves":
-            _write_curves(struct, part, place)
+            _write_curves(struct, part, pointer)
         elif name in fields:
-            _set(struct, name, part, place)
+            _set(struct, name, part, pointer)
         else:
-            known = ", ".join([*fields, *{RAMP: ["elements"], CURVES: ["curves"]}.get(kind, [])])
-            raise invalid(f"there is no '{name}' here", place, f"Known: {known}.")
+            names = ", ".join([*fields, *{RAMP: ["elements"], CURVES: ["curves"]}.get(kind, [])])
+            raise invalid(f"there is no '{name}' here", pointer, f"Known: {names}.")
     if kind == CURVES:
         struct.update()
 
@@ -181,8 +181,8 @@ def _write_rows(rows: Block, value: Any, fields: Sequence[str], at: str) -> None
         while len(rows) > len(requested):
             rows.remove(rows[len(rows) - 1])
         while len(rows) < len(requested):
-            place = requested[len(rows)][fields[0]]
-            rows.new(*(place if isinstance(place, list) else [place]))
+            position = requested[len(rows)][fields[0]]
+            rows.new(*(position if isinstance(position, list) else [position]))
         for number, row in enumerate(requested):
             for name, part in row.items():
                 setattr(rows[number], name, part)

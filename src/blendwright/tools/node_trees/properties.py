@@ -83,8 +83,8 @@ def write_property(scene: Scene, node: Block, name: str, value: Any, at: str, *,
     """Write one property that is no pointer to another node; `group` is what the tree of the node becomes or is."""
     prop = node.bl_rna.properties.get(name)
     if prop is None or name not in (*SHARED, *own_properties(node)):
-        known = [*own_properties(node), *SHARED]
-        cure = did_you_mean(name, known, otherwise=f"Known properties: {', '.join(known)}.")
+        names = [*own_properties(node), *SHARED]
+        cure = did_you_mean(name, names, otherwise=f"Known properties: {', '.join(names)}.")
         raise invalid(f"node '{node.name}' ({node.bl_idname}) has no property '{name}'", at, cure)
     if prop.type == "COLLECTION":
         items.write_items(node, name, value, at)

@@ -18,7 +18,7 @@ from blendwright.values.findings import did_you_mean
 # Socket_2, Item_0, Generation_1; Blender's own sockets count with leading zeros (Value_001).
 COUNTED = re.compile(r"_(0|[1-9][0-9]*)$")
 # Items that kept the identifiers of the single sockets that older Blenders had in their place.
-KEPT = {
+LEGACY_IDENTIFIERS = {
     "GeometryNodeCaptureAttribute": frozenset({"Value", "Attribute"}),
     "GeometryNodeViewer": frozenset({"Value", "Geometry"}),
 }
@@ -41,8 +41,8 @@ def find_socket(node: Block, sockets: Sequence[Block], key: str, at: str, *, off
     if len(matches) == 1:
         return matches[0]
     if matches:
-        known = ", ".join(f"'{socket.identifier}'" for socket in matches)
-        cure = f"Use an identifier: {known}; or '{key}#1' to '{key}#{len(matches)}'."
+        identifiers = ", ".join(f"'{socket.identifier}'" for socket in matches)
+        cure = f"Use an identifier: {identifiers}; or '{key}#1' to '{key}#{len(matches)}'."
         raise invalid(f"{len(matches)} sockets of node '{node.name}' are called '{key}'", at, cure)
     for socket in sockets if off else usable:
         if socket.identifier == key:
@@ -66,7 +66,7 @@ def goes_by_name(socket: Block) -> bool:
     if not socket.name:
         return False
     identifier: str = socket.identifier
-    return bool(COUNTED.search(identifier)) or identifier in KEPT.get(socket.node.bl_idname, ())
+    return bool(COUNTED.search(identifier)) or identifier in LEGACY_IDENTIFIERS.get(socket.node.bl_idname, ())
 
 
 def socket_key(socket: Block, usable: Sequence[Block]) -> str:

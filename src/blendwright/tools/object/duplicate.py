@@ -39,7 +39,7 @@ class Duplicate(Tool[DuplicateArgs, ObjectMade]):
 
     def check(self, scene: Scene, args: DuplicateArgs) -> Findings:
         obj = yield from existing_object(scene, args.name, "/name")
-        yield from scene.taken(Kind.OBJECT, args.new_name, "/new_name")
+        yield from scene.name_conflicts(Kind.OBJECT, args.new_name, "/new_name")
         if obj is None or args.mode == "linked":
             return
         if obj.data is not None and obj.type not in DATA_KINDS and obj.type != "EMPTY":
@@ -47,11 +47,11 @@ class Duplicate(Tool[DuplicateArgs, ObjectMade]):
             yield conflict(message, "/mode", "Use mode linked.")
             return
         if own_data(obj) is not None:
-            yield from scene.taken(DATA_KINDS[obj.type], args.new_name, "/new_name")
+            yield from scene.name_conflicts(DATA_KINDS[obj.type], args.new_name, "/new_name")
             if _keys(obj.data) is not None:
-                yield from scene.taken(Kind.SHAPE_KEY, args.new_name, "/new_name")
+                yield from scene.name_conflicts(Kind.SHAPE_KEY, args.new_name, "/new_name")
         if action_of(obj) is not None:
-            yield from scene.taken(Kind.ACTION, f"{args.new_name}Action", "/new_name")
+            yield from scene.name_conflicts(Kind.ACTION, f"{args.new_name}Action", "/new_name")
 
     def apply(self, scene: Scene, args: DuplicateArgs) -> ObjectMade:
         obj = scene.require(Kind.OBJECT, args.name, "/name")

@@ -72,7 +72,7 @@ class DuplicateGrid(Tool[DuplicateGridArgs, GridMade]):
             yield from move_conflicts(scene, obj, "/name")  # the copies would have the same keyframes, and stand as one
         yield from missing_target_collection(scene, args.collection)
         for name in args.names():
-            yield from scene.taken(Kind.OBJECT, name, "/prefix")
+            yield from scene.name_conflicts(Kind.OBJECT, name, "/prefix")
 
     def apply(self, scene: Scene, args: DuplicateGridArgs) -> GridMade:
         obj = scene.require(Kind.OBJECT, args.name, "/name")

@@ -44,7 +44,7 @@ class Rename(Tool[RenameArgs, ObjectRenamed]):
     def check(self, scene: Scene, args: RenameArgs) -> Findings:
         obj = yield from existing_object(scene, args.name, "/name")
         if args.new_name != args.name:
-            yield from scene.taken(Kind.OBJECT, args.new_name, "/new_name")
+            yield from scene.name_conflicts(Kind.OBJECT, args.new_name, "/new_name")
         if obj is None or not args.rename_data:
             return
         data = own_data(obj)
@@ -52,7 +52,7 @@ class Rename(Tool[RenameArgs, ObjectRenamed]):
             message = f"'{args.name}' is of type {obj.type} and has no data that could be renamed"
             yield conflict(message, "/rename_data", "Leave rename_data out.")
         elif data.name != args.new_name:
-            yield from scene.taken(DATA_KINDS[obj.type], args.new_name, "/new_name")
+            yield from scene.name_conflicts(DATA_KINDS[obj.type], args.new_name, "/new_name")
             others = sorted(user.name for user in scene.users(data) if user.id_type == "OBJECT" and user != obj)
             if others:
                 message = f"the data of '{args.name}' is shared with '{others[0]}'" + (
@@ -76,7 +76,7 @@ class Rename(Tool[RenameArgs, ObjectRenamed]):
         obj = scene.require(Kind.OBJECT, args.new_name, "/new_name")
         yield from differs("its name", args.new_name, obj.name, "/new_name")
         if args.new_name != args.name:
-            gone = scene.find(Kind.OBJECT, args.name) is None
-            yield from differs(f"that nothing is named '{args.name}'", True, gone, "/name")
+            is_free = scene.find(Kind.OBJECT, args.name) is None
+            yield from differs(f"that nothing is named '{args.name}'", True, is_free, "/name")
         if args.rename_data:
             yield from differs("the name of its data", args.new_name, obj.data.name, "/rename_data")

@@ -74,10 +74,10 @@ class PlaceAround(Tool[AroundArgs, Around]):
         obj = required_object(scene, args.object, "/object")
         targets = subject(scene, args.targets, args.object)
         changed = move_to(scene, obj, self._pose(scene, args, obj))
-        place = world_matrix(scene, obj).translation
+        location = world_matrix(scene, obj).translation
         return Around(
             object=args.object,
-            location=(place[0], place[1], place[2]),
+            location=(location[0], location[1], location[2]),
             center=targets.center,
             radius=targets.radius,
             changed=changed,

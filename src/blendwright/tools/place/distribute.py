@@ -18,9 +18,9 @@ from blendwright.tools.place.movement import AXES, MoveArgs, MovesObjects, Offse
 ROW = tuple(
     (
         "mesh.create_primitive",
-        {"kind": "cube", "name": f"Box{number}", "size": 0.5 + number / 2, "location": [place, 0, 0]},
+        {"kind": "cube", "name": f"Box{number}", "size": 0.5 + number / 2, "location": [left_edge, 0, 0]},
     )
-    for number, place in enumerate((0, 1.5, 9))
+    for number, left_edge in enumerate((0, 1.5, 9))
 )
 Placed = tuple[str, BoundingBox]
 

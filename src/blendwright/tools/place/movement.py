@@ -79,20 +79,20 @@ def _pointer(args: MoveArgs, offset: Offset) -> str:
     return f"/objects/{args.objects.index(offset[0])}"
 
 
-def is_negligible(delta: Sequence[float], place: Sequence[float]) -> bool:
+def is_negligible(delta: Sequence[float], location: Sequence[float]) -> bool:
     """Whether a distance is too short to count at that place."""
-    return max(map(abs, delta)) <= ABSOLUTE + RELATIVE * max(map(abs, place))
+    return max(map(abs, delta)) <= ABSOLUTE + RELATIVE * max(map(abs, location))
 
 
 def shift(scene: Scene, obj: Block, delta: Sequence[float]) -> bool:
     """Move an object by a distance in the world; False, and nothing is written, when the distance is too short to count.
 
     Takes the world matrix as last evaluated: evaluating anew for each of a thousand objects would take seconds."""
-    place = obj.matrix_world
-    if is_negligible(delta, place.translation):
+    matrix = obj.matrix_world
+    if is_negligible(delta, matrix.translation):
         return False
     # Only the location is written: taking a whole matrix apart would touch rotation and scale with rounding noise.
-    frame = (place @ obj.matrix_basis.inverted_safe()).to_3x3()
+    frame = (matrix @ obj.matrix_basis.inverted_safe()).to_3x3()
     scene.set(obj, "location", obj.location + frame.inverted_safe() @ scene.vector(delta))
     return True
 
@@ -105,8 +105,8 @@ def _shift_all(scene: Scene, offsets: Iterable[Offset]) -> set[str]:
 def _is_in_place(scene: Scene, offset: Offset) -> bool:
     """Whether an object is where it should be. A little more than one step of noise is allowed: moving is itself rounded."""
     name, delta = offset
-    place = scene.evaluated(scene.require(Kind.OBJECT, name)).matrix_world.translation
-    return is_negligible([part / 4 for part in delta], place)
+    location = scene.evaluated(scene.require(Kind.OBJECT, name)).matrix_world.translation
+    return is_negligible([part / 4 for part in delta], location)
 
 
 def most_rounds(*objects: Block) -> int:
@@ -135,14 +135,14 @@ def movement_problems(scene: Scene, names: Sequence[str], at: str) -> Findings:
     """Why these objects cannot be moved, each with its own pointer."""
     seen: dict[str, int] = {}
     for number, name in enumerate(names):
-        place = f"{at}/{number}"
+        pointer = f"{at}/{number}"
         earlier = seen.setdefault(name, number)
         if earlier != number:
-            yield invalid(f"object '{name}' is named twice", place, "Name each object once.")
+            yield invalid(f"object '{name}' is named twice", pointer, "Name each object once.")
             continue
-        obj = yield from evaluated_object(scene, name, place)
+        obj = yield from evaluated_object(scene, name, pointer)
         if obj is not None:
-            yield from move_conflicts(scene, obj, place)
+            yield from move_conflicts(scene, obj, pointer)
     for number, name in enumerate(names):
         obj = scene.find(Kind.OBJECT, name)
         parent = next((parent for parent in ancestors(obj) if parent.name in seen), None)

@@ -78,7 +78,7 @@ class OnSurface(Tool[OnSurfaceArgs, RestingOn]):
             problems.append(conflict(message, "/target", "Name an object that stays where it is."))
         yield from problems
         if not problems and _hit(scene, args, obj) is None:
-            message = f"there is no surface of '{args.target}' straight above or below {_place(scene, args, obj)}"
+            message = f"there is no surface of '{args.target}' straight above or below {_spot(scene, args, obj)}"
             at = "/at" if args.at is not None else "/object"
             yield conflict(message, at, "Give a place 'at' that lies over the target.")
 
@@ -105,12 +105,12 @@ class OnSurface(Tool[OnSurfaceArgs, RestingOn]):
         hit = _hit(scene, args, obj)
         if hit is None:
             raise does_not_settle(args.object, "/object")
-        place = _resting_place(scene, args, obj, hit)
+        matrix = _resting_place(scene, args, obj, hit)
         if not args.align_to_normal:
-            return hit, shift(scene, obj, place.translation - obj.matrix_world.translation)
-        moved = not _is_there(place, obj.matrix_world)
+            return hit, shift(scene, obj, matrix.translation - obj.matrix_world.translation)
+        moved = not _is_there(matrix, obj.matrix_world)
         if moved:
-            scene.set_world_matrix(obj, place)
+            scene.set_world_matrix(obj, matrix)
         return hit, moved
 
 
@@ -120,7 +120,7 @@ def _is_off(scene: Scene, args: OnSurfaceArgs, obj: Block, hit: Hit) -> bool:
     return not is_negligible(way, target.translation)
 
 
-def _place(scene: Scene, args: OnSurfaceArgs, obj: Block) -> tuple[float, float]:
+def _spot(scene: Scene, args: OnSurfaceArgs, obj: Block) -> tuple[float, float]:
     if args.at is not None:
         return args.at
     x, y, _ = scene.evaluated(obj).matrix_world.translation
@@ -128,7 +128,7 @@ def _place(scene: Scene, args: OnSurfaceArgs, obj: Block) -> tuple[float, float]
 
 
 def _hit(scene: Scene, args: OnSurfaceArgs, obj: Block) -> Hit | None:
-    x, y = _place(scene, args, obj)
+    x, y = _spot(scene, args, obj)
     return vertical_hit(scene, scene.require(Kind.OBJECT, args.target, "/target"), x, y, args.side)
 
 

@@ -24,7 +24,7 @@ GROUND = ("mesh.create_primitive", {"kind": "grid", "name": "Ground", "size": 10
 STONE = ("mesh.create_primitive", {"kind": "ico_sphere", "name": "Stone", "radius": 0.2, "subdivisions": 1})
 STAGE = (GROUND, STONE)
 STONES = {"source": "Stone", "target": "Ground"}
-APART = {"scale_range": [0.5, 2], "min_distance": 1}
+SPACING = {"scale_range": [0.5, 2], "min_distance": 1}
 MOST = 10_000
 
 # Where one copy stands: location, rotation, scale.
@@ -77,7 +77,7 @@ class Scatter(Tool[ScatterArgs, Scattered]):
     )
     examples = (
         Example({**STONES, "count": 12, "seed": 7, "prefix": "Pebble"}, *STAGE),
-        Example({**STONES, "count": 8, "prefix": "Rock", "align_to_normal": True, **APART}, *STAGE),
+        Example({**STONES, "count": 8, "prefix": "Rock", "align_to_normal": True, **SPACING}, *STAGE),
     )
 
     def check(self, scene: Scene, args: ScatterArgs) -> Findings:
@@ -89,14 +89,14 @@ class Scatter(Tool[ScatterArgs, Scattered]):
             return
         spots = _spots(scene, args)
         if len(spots) < args.count:
-            apart = f"{args.min_distance:g} m from all others"
-            message = f"only {len(spots)} of {args.count} copies were found a place {apart}"
+            distance = f"{args.min_distance:g} m from all others"
+            message = f"only {len(spots)} of {args.count} copies were found a place {distance}"
             at = "/min_distance" if args.min_distance else "/target"
             yield invalid(message, at, "Use a smaller 'min_distance' or 'count'.")
         elif not _all_in_place(scene, args, spots):
             names = (args.copy_name(number) for number in range(args.count))
-            taken = (finding for name in names for finding in scene.taken(Kind.OBJECT, name, "/prefix"))
-            yield from islice(taken, 1)  # the others would say the same
+            conflicts = (finding for name in names for finding in scene.name_conflicts(Kind.OBJECT, name, "/prefix"))
+            yield from islice(conflicts, 1)  # the others would say the same
 
     def apply(self, scene: Scene, args: ScatterArgs) -> Scattered:
         names = [args.copy_name(number) for number in range(args.count)]

@@ -50,13 +50,13 @@ def vertical_hit(scene: Scene, target: Block, x: float, y: float, side: str) -> 
     away = 1.0 + box.size(2)
     start = scene.vector((x, y, box.high[2] + away if side == "top" else box.low[2] - away))
     into = source.matrix_world.inverted_safe()
-    hit, place, normal, _ = source.ray_cast(into @ start, into.to_3x3() @ scene.vector((0.0, 0.0, down)))
+    hit, point, normal, _ = source.ray_cast(into @ start, into.to_3x3() @ scene.vector((0.0, 0.0, down)))
     if not hit:
         return None
     outward = (into.to_3x3().transposed() @ normal).normalized()
     if outward.z * down > 0.0:  # a face that looks the other way
         outward.negate()
-    _, _, z = source.matrix_world @ place
+    _, _, z = source.matrix_world @ point
     return Hit((x, y, z), (outward.x, outward.y, outward.z))
 
 

@@ -46,6 +46,24 @@ FORBIDDEN_ATTRIBUTES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
 )  # fmt: skip
 
 
+def with_line_breaks(code: str) -> str:
+    """The code with line breaks where it has a backslash and an n for each of them, as if it had been escaped twice.
+
+    Only where that is the one way to read it: it has no line break, is no Python as it stands, and is Python then."""
+    if "\\n" not in code or "\n" in code or _is_python(code):
+        return code
+    unescaped = code.replace("\\n", "\n").replace("\\t", "\t")
+    return unescaped if _is_python(unescaped) else code
+
+
+def _is_python(code: str) -> bool:
+    try:
+        ast.parse(code)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    return True
+
+
 def check_code(code: str, *, trusted: bool) -> Findings:
     """What speaks against the code. Trusted code need only be Python."""
     try:

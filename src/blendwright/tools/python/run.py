@@ -1,13 +1,13 @@
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from blendwright.tool_api import Example, Findings, Kind, Scene, Tool
 from blendwright.tool_api.arguments import Args, Result, Seed
 from blendwright.tool_api.promises import SAFE_ONE_TIME_WRITE, Determinism, Isolation, Revert, Version
-from blendwright.tools.python.code_check import check_code
+from blendwright.tools.python.code_check import check_code, with_line_breaks
 
 # The contract has the limit that counts; this one only keeps the schema finite.
 LONGEST = 1_000_000
@@ -16,10 +16,11 @@ MOST_MILLISECONDS = 600_000
 
 
 class RunPythonArgs(Args):
-    code: str = Field(
+    code: Annotated[str, AfterValidator(with_line_breaks)] = Field(
         min_length=1,
         max_length=LONGEST,
-        description="Python code, with real line breaks. It changes the scene through bpy; what it prints is returned.",
+        description="Python code. Line breaks that were escaped twice are read as such. "
+        "It changes the scene through bpy; what it prints is returned.",
     )
     mode: Literal["safe", "trusted"] = Field(
         default="safe",

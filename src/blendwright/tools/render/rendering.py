@@ -29,8 +29,8 @@ def engine_id(engine: Engine, version: tuple[int, int, int]) -> str:
 
 def engine_name(identifier: str) -> str:
     """Our name; that of an add-on's engine is its own."""
-    known = {"BLENDER_WORKBENCH": "WORKBENCH", "BLENDER_EEVEE": "EEVEE", "BLENDER_EEVEE_NEXT": "EEVEE"}
-    return known.get(identifier, identifier)
+    short_names = {"BLENDER_WORKBENCH": "WORKBENCH", "BLENDER_EEVEE": "EEVEE", "BLENDER_EEVEE_NEXT": "EEVEE"}
+    return short_names.get(identifier, identifier)
 
 
 SIGNATURE = b"\x89PNG\r\n\x1a\n"
@@ -79,11 +79,11 @@ def read_picture(path: str) -> tuple[int, int, str] | None:
 
 
 def _chunks(data: bytes) -> Iterator[tuple[bytes, bytes]]:
-    place = len(SIGNATURE)
-    while place + 12 <= len(data):
-        (length,) = struct.unpack(">I", data[place : place + 4])
-        yield data[place + 4 : place + 8], data[place + 8 : place + 8 + length]
-        place += 12 + length
+    offset = len(SIGNATURE)
+    while offset + 12 <= len(data):
+        (length,) = struct.unpack(">I", data[offset : offset + 4])
+        yield data[offset + 4 : offset + 8], data[offset + 8 : offset + 8 + length]
+        offset += 12 + length
 
 
 AT = "/camera"

@@ -34,7 +34,7 @@ def collections_of(scene: Scene, objects: Sequence[Block]) -> dict[str, list[str
 
 
 @dataclass
-class Place:
+class OrderedCollection:
     """A collection in the canonical order; the parent is the one under which it is met first."""
 
     name: str
@@ -43,51 +43,51 @@ class Place:
     parent: str | None = None
 
 
-def collection_order(scene: Scene) -> list[Place]:
+def collection_order(scene: Scene) -> list[OrderedCollection]:
     """All collections, each once: depth first from each scene's own, then those that no scene holds, by name."""
-    places = {name: Place(name, collection) for name, collection in all_collections(scene)}
+    entries = {name: OrderedCollection(name, collection) for name, collection in all_collections(scene)}
     children: dict[str, list[str]] = {}
-    for name, place in places.items():
-        children[name] = [child.name for child in place.collection.children if child.library is None]
+    for name, entry in entries.items():
+        children[name] = [child.name for child in entry.collection.children if child.library is None]
         for child in children[name]:
-            places[child].holders.append(name)
+            entries[child].holders.append(name)
     order: dict[str, None] = {}
-    for root in [name for name, place in places.items() if not place.holders]:
+    for root in [name for name, entry in entries.items() if not entry.holders]:
         waiting: list[tuple[str, str | None]] = [(root, None)]
         while waiting:
             name, parent = waiting.pop()
             if name not in order:
                 order[name] = None
-                places[name].parent = parent
+                entries[name].parent = parent
                 waiting += [(child, name) for child in reversed(children[name])]
-    return [places[name] for name in order]
+    return [entries[name] for name in order]
 
 
-def collection_trees(page: Iterable[Place]) -> list[CollectionNode]:
+def collection_trees(page: Iterable[OrderedCollection]) -> list[CollectionNode]:
     """The collections of a page as trees, as far as parents are on the page."""
-    below: dict[str, list[Place]] = {}
+    below: dict[str, list[OrderedCollection]] = {}
     depths: dict[str, int] = {}
-    tops: list[Place] = []
-    for place in page:
-        parent = place.parent
+    tops: list[OrderedCollection] = []
+    for entry in page:
+        parent = entry.parent
         depth = depths.get(parent, MOST_NESTED) + 1 if parent is not None else 0
         if parent is None or depth > MOST_NESTED:
-            tops.append(place)
+            tops.append(entry)
             depth = 0
         else:
-            below.setdefault(parent, []).append(place)
-        depths[place.name] = depth
-    return [_node(place, below) for place in tops]
+            below.setdefault(parent, []).append(entry)
+        depths[entry.name] = depth
+    return [_node(entry, below) for entry in tops]
 
 
-def _node(place: Place, below: dict[str, list[Place]]) -> CollectionNode:
-    collection = place.collection
+def _node(entry: OrderedCollection, below: dict[str, list[OrderedCollection]]) -> CollectionNode:
+    collection = entry.collection
     return CollectionNode(
-        name=place.name,
-        parent=place.parent,
-        also_in=[name for name in place.holders if name != place.parent][:MOST_IN_LIST],
+        name=entry.name,
+        parent=entry.parent,
+        also_in=[name for name in entry.holders if name != entry.parent][:MOST_IN_LIST],
         objects=len(collection.objects),
         visible_viewport=not collection.hide_viewport,
         visible_render=not collection.hide_render,
-        children=[_node(child, below) for child in below.get(place.name, ())],
+        children=[_node(child, below) for child in below.get(entry.name, ())],
     )

@@ -70,8 +70,8 @@ class Expect(Reads[ExpectArgs, Expected]):
     )
 
     def check(self, scene: Scene, args: ExpectArgs) -> Findings:
-        for place, expectation in enumerate(args.expectations):
-            for finding in _unmet(scene, expectation, f"/expectations/{place}"):
+        for index, expectation in enumerate(args.expectations):
+            for finding in _unmet(scene, expectation, f"/expectations/{index}"):
                 if args.moment == "before":
                     yield finding
                 else:
@@ -92,7 +92,7 @@ def _unmet(scene: Scene, expectation: Expectation, at: str) -> Findings:
     if expectation.name is None:
         yield from _miscounted(scene, kind, expectation, at)
     elif not expectation.exists:
-        yield from scene.taken(kind, expectation.name, f"{at}/name")
+        yield from scene.name_conflicts(kind, expectation.name, f"{at}/name")
     else:
         yield from scene.missing(kind, expectation.name, f"{at}/name")
         block = scene.find(kind, expectation.name)

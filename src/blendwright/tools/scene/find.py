@@ -89,7 +89,7 @@ class FindObjects(Tool[FindArgs, FoundObjects]):
         matches = [obj for obj in matching(scene, args) if _fits(scene, args, obj, reach)]
         return FoundObjects(
             total=len(matches),
-            objects=[_found(scene, obj) for obj in page(matches, args)],
+            objects=[_summary(scene, obj) for obj in page(matches, args)],
             next_offset=next_offset(args, len(matches)),
         )
 
@@ -127,6 +127,6 @@ def _in_box(scene: Scene, obj: Block, box: Box, reach: Reach) -> bool:
     return all(low[axis] >= box.min[axis] and high[axis] <= box.max[axis] for axis in range(3))
 
 
-def _found(scene: Scene, obj: Block) -> Found:
+def _summary(scene: Scene, obj: Block) -> Found:
     matrix = evaluated_matrix(scene, obj)
     return Found(name=obj.name, type=obj.type, position=None if matrix is None else vector3(matrix.translation))

@@ -56,8 +56,8 @@ def _property(key: str, value: Any, budget: _Budget) -> model.CustomProperty:
 
 
 def _type(value: Any) -> str:
-    for known, name in TYPES.items():
-        if isinstance(value, known):
+    for cls, name in TYPES.items():
+        if isinstance(value, cls):
             return name
     if hasattr(value, "id_type") or value is None:
         return "datablock"

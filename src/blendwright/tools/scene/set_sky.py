@@ -42,7 +42,7 @@ class SetSky(Tool[SetSkyArgs, WorldSet]):
     def check(self, scene: Scene, args: SetSkyArgs) -> Findings:
         world = scene.find(Kind.WORLD, args.name)
         if world is None:
-            yield from scene.taken(Kind.WORLD, args.name, "/name")
+            yield from scene.name_conflicts(Kind.WORLD, args.name, "/name")
         elif _sky(world) is None:
             message = f"the world '{args.name}' is there and has no sky of this kind"
             yield conflict(message, "/name", "Give the name of a new world.")

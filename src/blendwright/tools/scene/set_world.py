@@ -46,7 +46,7 @@ class SetWorld(Tool[SetWorldArgs, WorldSet]):
     def check(self, scene: Scene, args: SetWorldArgs) -> Findings:
         world = _existing_world(scene, args)
         if world is None:
-            yield from scene.taken(Kind.WORLD, args.name or DEFAULT, "/name")
+            yield from scene.name_conflicts(Kind.WORLD, args.name or DEFAULT, "/name")
             return
         if scene.version < (5, 0, 0) and not world.use_nodes and world.node_tree is None:
             return

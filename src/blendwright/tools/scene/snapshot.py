@@ -121,7 +121,7 @@ def _indices(shown: Sequence[model.ObjectState], offset: int) -> model.Indices:
         for material in sorted({name for name in state.materials if name is not None}):
             by_material.setdefault(material, []).append(state.name)
     return model.Indices(
-        by_name={state.name: offset + place for place, state in enumerate(shown)},
+        by_name={state.name: offset + index for index, state in enumerate(shown)},
         by_collection=dict(sorted(by_collection.items())),
         by_material=dict(sorted(by_material.items())),
     )
