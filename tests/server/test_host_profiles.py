@@ -10,7 +10,8 @@ from typing import Any
 
 import anyio
 import pytest
-from mcp.client.client import Client, ClientExtension
+from mcp.client.client import Client
+from mcp.client.extension import ClientExtension
 from mcp.client.session import ClientSession
 from mcp.client.stdio import StdioServerParameters
 from mcp_types import ClientCapabilities
