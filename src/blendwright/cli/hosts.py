@@ -70,7 +70,8 @@ def serve(
         determinism=determinism,
         verification=verification,
     )
-    statements.append(HostStatement("flag", flags))
+    if flags != HostLimits():
+        statements.append(HostStatement("flag", flags))
     address = None if http is None else address_of(http)
     bearer_token = token or os.environ.get(TOKEN) or ""
     if address is not None and not bearer_token:

@@ -13,7 +13,7 @@ import typer
 import blendwright
 from blendwright.cli import approvals, ask, catalogue, history, hosts, running, scene, workspace
 from blendwright.cli.options import option
-from blendwright.cli.output import Exit, console, fail, notes
+from blendwright.cli.output import Exit, begin_output, console, fail, notes
 from blendwright.entry import accept_interrupts
 from blendwright.values.errors import BlendwrightError, EnvironmentUnfit, JournalError, Refusal
 
@@ -90,6 +90,7 @@ app.command("init-host")(hosts.init_host)
 def main() -> None:
     """Run a command; whatever ends it becomes a message and an exit code."""
     try:
+        begin_output()
         accept_interrupts()
         result: Any = app(prog_name="blendwright", standalone_mode=False)
         sys.exit(result if isinstance(result, int) else Exit.DONE)

@@ -90,6 +90,12 @@ _LAYOUT = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE | orjson.OPT_PASSTHROU
 _printed_on: Any = None
 
 
+def begin_output() -> None:
+    """A command begins: it has printed nothing yet."""
+    global _printed_on
+    _printed_on = None
+
+
 def print_json(document: Any) -> None:
     """What is no plain data in it is rendered by its own `to_json` when its turn comes, and held no longer than that."""
     global _printed_on

@@ -167,7 +167,7 @@ def render_envelope(outcome: Outcome, envelope: EnvelopeName) -> dict[str, Any]:
     """The document of either contract. In the core model's, what a plan that failed answers with is among the details."""
     if envelope == "tool_result":
         return result_envelope(outcome).model_dump(mode="json")
-    document = core_envelope(outcome).model_dump(mode="json")
+    document = core_envelope(outcome).model_dump(mode="json", exclude={"error" if outcome.ok else "result"})
     if not outcome.ok and outcome.result is not None:
         document["error"]["details"]["result"] = dict(outcome.result)
     return document
@@ -184,14 +184,14 @@ def _details(outcome: Outcome) -> dict[str, Any]:
         details["recoverable"] = RENDERINGS[outcome.fault].recoverable
         details["findings"] = [finding.to_json() for finding in outcome.findings]
         details["reverted_by"] = outcome.reverted_by
+        if outcome.cancelled:
+            details["cancelled"] = True
     if outcome.changes:
         details["changes"] = [dict(change) for change in outcome.changes]
     if outcome.artifacts:
         details["artifacts"] = list(outcome.artifacts)
     if outcome.partial is not None:
         details["partial_work"] = dict(outcome.partial)
-    if outcome.cancelled:
-        details["cancelled"] = True
     return details
 
 

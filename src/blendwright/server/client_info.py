@@ -23,6 +23,7 @@ from blendwright.values.findings import Finding, pointer_of
 RequestContext = ServerRequestContext[Any, Any]
 LONGEST_NAME = 200
 # Where a host may say what it can take, among the capabilities that it declares: in either place the fields of HostLimits.
+NOTHING_SAID = HostLimits()
 EXPERIMENTAL = "blendwright"
 EXTENSION = "dev.blendwright/host-profile"
 # Of a longer run only about this many operations are reported, so that reporting never costs more than running.
@@ -59,7 +60,7 @@ def contract_proposal(ctx: RequestContext, statements: Sequence[HostStatement]) 
     """The contract that is negotiated with this host: its profile, and all that the policy grants."""
     params = ctx.session.client_params
     info = None if params is None else params.client_info
-    said = combined(statements)
+    said = combined(statements) if statements else NOTHING_SAID
     host = HostProfile(
         name=_name(None if info is None else info.name),
         version=_name(None if info is None else info.version),

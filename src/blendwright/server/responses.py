@@ -60,7 +60,7 @@ def render_response(
     """`name` is the tool that was called, for an outcome that names none. What is larger than the host takes is left out, and said so:
     what was done is done, and its answer must arrive."""
     outcome = response.outcome if response.outcome.tool else response.outcome.with_(tool=name)
-    document = _document(outcome, envelope)
+    document: dict[str, Any] = sanitise(render_envelope(outcome, envelope))
     text = orjson.dumps(document)
     size = 2 * len(text) + sum(len(image) * 4 // 3 for image in response.images)
     if payload_bytes is not None and size > payload_bytes:
@@ -69,19 +69,13 @@ def render_response(
         short = outcome.with_(
             result={"left_out": left_out}, handles=(), changes=(), snapshot=None, findings=outcome.findings[:1]
         )
-        response, document = replace(response, images=()), _document(short, envelope)
+        response, document = replace(response, images=()), sanitise(render_envelope(short, envelope))
         text = orjson.dumps(document)
     content: list[types.ContentBlock] = [types.TextContent(type="text", text=text.decode())]
     for image in response.images:
         data = base64.b64encode(image).decode()
         content.append(types.ImageContent(type="image", data=data, mime_type="image/png"))
     return types.CallToolResult(content=content, structured_content=document, is_error=not outcome.ok)
-
-
-def _document(outcome: Outcome, envelope: EnvelopeName) -> dict[str, Any]:
-    """In the core model's envelope there is a result or an error, never both."""
-    document: dict[str, Any] = sanitise(render_envelope(outcome, envelope))
-    return {key: value for key, value in document.items() if envelope == "tool_result" or value is not None}
 
 
 def sanitise(value: Any) -> Any:
