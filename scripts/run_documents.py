@@ -98,6 +98,10 @@ class OperationDocument(_Document):
     receipt: Receipt | None = Field(description="Its receipt.")
     timings: dict[str, float] = Field(description="Milliseconds by part.")
     macro: MacroPlace | None = Field(description="Where it is a step of a macro.")
+    partial_work: dict[str, Any] | None = Field(
+        default=None,
+        description="Where it failed after it had begun: what was taken back, or that nothing of it stands, and what code had printed.",
+    )
 
 
 class RepairDocument(_Document):

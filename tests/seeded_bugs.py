@@ -8,7 +8,6 @@ at the top: a process that is to have a bug reads this file before it loads the 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from typing import Any
 from unittest.mock import ANY
 
@@ -79,7 +78,7 @@ def answers_what_the_journal_says(redo: Function) -> Function:
 
 def redoes_what_changed_nothing(redo: Function) -> Function:
     def wrong(worker: Any, commits: Iterable[Any]) -> Iterator[Any]:
-        return redo(worker, [replace(commit, hash_before="another scene") for commit in commits])
+        return redo(worker, [commit._replace(hash_before="another scene") for commit in commits])
 
     return wrong
 
@@ -258,7 +257,7 @@ BUGS = (
         omitted,
         "tests/run/test_live_scene.py",
         "refused_commit",
-        during="blendwright.run.ledger:Ledger.write",
+        during="blendwright.run.pipeline:Pipeline.run",
     ),
     Bug(
         "what was sent behind a failure is forgotten",

@@ -24,7 +24,7 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="confinement exi
 # none may, before and after the worker has confined itself, and writes down how it went.
 STAND_IN = """
 import ctypes, json, os, resource, runpy, sys, threading
-assert sys.argv[1:4] == ["--background", "--factory-startup", "--python"], sys.argv
+assert sys.argv[1:5] == ["--background", "--factory-startup", "--python-use-system-env", "--python"], sys.argv
 import bpy
 from pathlib import Path
 
@@ -67,14 +67,14 @@ def ask(params):
     }}
 loaded = extensions.load_extensions
 extensions.load_extensions = lambda: [*loaded(), SimpleNamespace(METHODS={{"test.intruder": ask}})]
-runpy.run_path(sys.argv[4], run_name="__main__")
+runpy.run_path(sys.argv[5], run_name="__main__")
 """
 
 PLAIN = """
 import runpy
-assert sys.argv[1:4] == ["--background", "--factory-startup", "--python"], sys.argv
-assert sys.argv[5] == "--", sys.argv
-runpy.run_path(sys.argv[4], run_name="__main__")
+assert sys.argv[1:5] == ["--background", "--factory-startup", "--python-use-system-env", "--python"], sys.argv
+assert sys.argv[6] == "--", sys.argv
+runpy.run_path(sys.argv[5], run_name="__main__")
 """
 
 

@@ -18,7 +18,7 @@ from blendwright.bridge.sources.python_environment import PythonEnvironment
 from blendwright.bridge.spawn import WorkerSettings
 from blendwright.bridge.worker import WorkerProcess
 from blendwright.bridge.worker_source import ProcessSource
-from blendwright.values.errors import EnvironmentUnfit, WorkerLost
+from blendwright.values.errors import DeadlinePassed, EnvironmentUnfit, WorkerLost
 
 
 def runs(pid: int) -> bool:
@@ -55,6 +55,17 @@ def test_a_lost_worker_is_replaced_by_the_warm_spare_and_nothing_is_left_in_the_
         pids = [first.pid, second.pid]
     assert not any(map(runs, pids))
     assert scratches(own_settings) == []
+
+
+def test_whoever_has_no_time_to_wait_for_a_start_is_told_and_the_worker_is_there_for_the_next(
+    own_settings: WorkerSettings,
+) -> None:
+    with PythonEnvironment().open_pool(own_settings) as pool:
+        for _ in range(2):
+            with pytest.raises(DeadlinePassed):
+                pool.take(seconds=0.001)
+        worker = pool.take(seconds=60)
+        assert scratches(own_settings) == [worker.scratch], "the one that was started first"
 
 
 def test_a_spare_that_died_is_passed_over(own_settings: WorkerSettings, tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,6 +16,7 @@ from blendwright.plan.validate import ValidPlan, validate
 from blendwright.policy.policy import Limits
 from blendwright.policy.refusals import refusal
 from blendwright.policy.session_contract import ContractTerms
+from blendwright.schemas.published import schema
 from blendwright.tools import catalog
 from blendwright.values.errors import BlendwrightError
 from blendwright.values.faults import Fault
@@ -30,6 +32,16 @@ def rendered(*listed: OperationReport, status: Any = "failed") -> list[dict[str,
     result = steps.render(RunReport("steps", "request", status, listed))
     assert result is not None
     return result
+
+
+@pytest.mark.proves("STEPS-DOC-01")
+def test_the_contract_is_documented_where_it_says_with_every_field_and_status() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "architecture" / "plan-execution-contract.md").read_text("utf-8")
+    step, meta = (schema("steps_result.v1")["$defs"][name]["properties"] for name in ("step", "meta"))
+    payload = schema("steps_payload.v1")["properties"]["steps"]["items"]["properties"]
+    words = [*payload, *step, *meta, *meta["stats"]["properties"], *meta["task_status"]["enum"], "__meta__"]
+    assert not [word for word in words if f"`{word}`" not in page and f'"{word}"' not in page]
+    assert f"Version {steps.CONTRACT_VERSION}" in page
 
 
 @pytest.mark.proves("STEPS-PAYLOAD-02")

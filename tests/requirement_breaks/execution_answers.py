@@ -126,7 +126,7 @@ BREAKS: dict[str, Bug] = {
     ),
     "EXEC-TIME-02": Bug(
         "a call that took too long does not say what stands",
-        "blendwright.run.calls:_nothing_kept",
+        "blendwright.values.report:StepDetails.partial_work",
         omitted,
         CALLS,
         "deadline_of_the_session",

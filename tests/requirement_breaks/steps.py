@@ -86,6 +86,13 @@ def _without(name: str) -> Callable[[Any], Any]:
 
 
 BREAKS: dict[str, Bug] = {
+    "STEPS-DOC-01": Bug(
+        "a field is published of which the page of the contract says nothing",
+        "blendwright.schemas.published:schema",
+        schema_where("steps_result.v1", "$defs", "step", "properties", "colour", holds={"type": "string"}),
+        STEPS,
+        "documented_where_it_says",
+    ),
     # ---- payload
     "STEPS-PAYLOAD-01": _payload(
         "a step may have any field", "steps_with_their_fields[unknown_field_of_a_step", "additionalProperties"

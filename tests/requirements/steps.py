@@ -5,6 +5,7 @@ from __future__ import annotations
 DOCUMENT = "004 steps contract"
 
 REQUIREMENTS: dict[str, tuple[str, str]] = {
+    "STEPS-DOC-01": ("head, 3-5", "The contract is documented at docs/architecture/plan-execution-contract.md."),
     # ---- payload
     "STEPS-PAYLOAD-01": (
         "3.1-3.2, 41-59",

@@ -7,11 +7,14 @@ from collections import deque
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
+from time import monotonic
 
 from blendwright.bridge.spawn import Command, WorkerSettings, spawn
 from blendwright.bridge.worker import WorkerProcess
-from blendwright.values.errors import BlendwrightError, WorkerLost
+from blendwright.values.errors import BlendwrightError, DeadlinePassed, WorkerLost
 from blendwright.wire.worker_port import ReadableFile, WorkerPool
+
+CLOSED = "the pool of workers is closed"
 
 
 class Pool(WorkerPool):
@@ -27,20 +30,40 @@ class Pool(WorkerPool):
         self._spares: deque[Future[WorkerProcess]] = deque()
         self._starters = ThreadPoolExecutor(max_workers=max(1, spares), thread_name_prefix="blendwright-spare")
 
-    def take(self, *, bare: bool = False) -> WorkerProcess:
+    def take(self, *, bare: bool = False, seconds: float | None = None) -> WorkerProcess:
         """A ready worker, the caller's from now on: a spare when there is one, even one that is still starting.
 
-        Workers that have died since are cleared away. Raises EnvironmentUnfit when Blender cannot be started.
-        A `bare` one may read nothing of what `allow` allows: where that is anything, no spare will do.
+        Workers that have died since are cleared away. Raises EnvironmentUnfit when Blender cannot be started, and DeadlinePassed
+        when none is ready in so many seconds. A `bare` one may read nothing of what `allow` allows: where that is anything, no
+        spare will do.
         """
+        ends = None if seconds is None else monotonic() + seconds
         self._clear_dead()
-        if bare and self._settings.readable:
-            return self._start(bare=True)
-        while (spare := self._next_spare()) is not None:
+        bare = bare and bool(self._settings.readable)
+        while not bare and (spare := self._next_spare()) is not None:
             # A spare that failed or died is no reason to fail: the worker started below succeeds, or says why not.
-            if spare.exception() is None and (worker := spare.result()).alive:
+            if self._ended_well(spare, ends) and (worker := spare.result()).alive:
                 return worker
-        return self._start()
+        if ends is None:
+            return self._start(bare=bare)
+        with self._lock:
+            if self._closed:
+                raise WorkerLost(CLOSED)
+            starting = self._starters.submit(self._start, bare=bare)
+        self._ended_well(starting, ends, spare=not bare)
+        return starting.result()
+
+    def _ended_well(self, starting: Future[WorkerProcess], ends: float | None, *, spare: bool = True) -> bool:
+        """Wait until a worker has started, or did not. One that takes too long is a spare for whoever comes next, if it can be."""
+        try:
+            return starting.exception(None if ends is None else max(0.0, ends - monotonic())) is None
+        except TimeoutError:
+            if spare:
+                with self._lock:
+                    self._spares.appendleft(starting)
+            else:
+                starting.add_done_callback(lambda late: late.exception() or late.result().kill())
+            raise DeadlinePassed("no Blender process was ready in time") from None
 
     def warm(self) -> None:
         """Start a spare in the background, unless there are enough; how it went shows in `take`."""
@@ -79,7 +102,7 @@ class Pool(WorkerPool):
     def _start(self, *, bare: bool = False) -> WorkerProcess:
         with self._lock:
             if self._closed:
-                raise WorkerLost("the pool of workers is closed")
+                raise WorkerLost(CLOSED)
             settings = replace(self._settings, readable=()) if bare else self._settings
             # Known from its first moment on: a pool that closes meanwhile must find it.
             worker = WorkerProcess(spawn(self._command, settings))

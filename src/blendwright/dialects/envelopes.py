@@ -265,7 +265,12 @@ def _partial_work(operations: tuple[OperationReport, ...], receipts: ReceiptSumm
     for operation in operations:
         parts[PARTS[operation.status]].append(operation.operation_id)
     totals = {part: len(ids) for part, ids in parts.items()} | {"handles": len(receipts.handles)}
-    return {**{part: ids[:MOST_LISTED] for part, ids in parts.items() if part != "not_run"}, "totals": totals}
+    begun = {each.operation_id: work for each in operations if (work := each.partial_work) is not None}
+    return {
+        **{part: ids[:MOST_LISTED] for part, ids in parts.items() if part != "not_run"},
+        "begun": begun,
+        "totals": totals,
+    }
 
 
 def _trace(report: RunReport, parse_ms: float | None) -> Iterator[PhaseTrace]:

@@ -23,7 +23,7 @@ from blendwright.values.json_reader import non_interoperable_values
 from blendwright.values.macro_report import kept_steps, reports_by_caller
 from blendwright.values.outcome import Outcome
 from blendwright.values.plan import Operation, Places, Plan, Schedule
-from blendwright.values.report import OperationReport, RunReport
+from blendwright.values.report import OperationReport, RunReport, StepDetails
 
 SNAPSHOT_TOOL = "scene.snapshot"
 # The operation id of a call that belongs to no plan; its request id is a new one each time.
@@ -38,7 +38,9 @@ def call(runner: Runner, name: str, args: Any, options: RunOptions = DEFAULT_OPT
     if name not in session.tools and name not in session.macros:
         name = own_name(name, (*session.tools, *session.macros))
     operation = Operation(CALL, name, args, (), None, 0, "", NOWHERE)
-    plan = Plan("call", new_id(), (operation,), "id", "stop", single_call=True)
+    # A macro says itself of which class it is, so its steps must keep to that.
+    accepts = "refuse" if name in session.macros else "accept"
+    plan = Plan("call", new_id(), (operation,), "id", "stop", single_call=True, on_nondeterministic=accepts)
     if name in session.macros:
         outcome = _MacroCall(runner, session.macros[name], plan, options).run()
     elif name in session.tools:
@@ -101,13 +103,14 @@ class _ToolCall:
         known_hash, ledger = self._session.scene.known_hash, self._session.ledger
         if known_hash is not None:
             ledger.write([ledger.note(invocation, "failed", known_hash, fault=findings[0].fault)])
+        nothing_kept = StepDetails(reverted_by="rebuild", answered=False, deadline_seconds=self._seconds)
         blank = Outcome(
             self._tool.name,
             self._tool.version,
             fingerprint_before=known_hash,
             fingerprint_after=known_hash,
             reverted_by="rebuild" if no_blender else None,
-            partial=_nothing_kept(self._seconds) if no_blender else None,
+            partial=nothing_kept.partial_work() if no_blender else None,
             request_id=request_id,
             mcp_call_id=invocation.call_id,
         )
@@ -129,10 +132,8 @@ class _ToolCall:
             fields["reverted_by"] = details.reverted_by
         tool = self._tool
         if operation.fault is not None:
-            if details is not None and details.reverted_by is not None:
-                back = {"kept": [], "taken_back": [list(change) for change in details.changes]}
-                fields["partial"] = back if details.answered else _nothing_kept(self._seconds)
-            elif operation.fault is Fault.CANCELLED:
+            fields["partial"] = operation.partial_work
+            if operation.fault is Fault.CANCELLED and operation.partial_work is None:
                 fields["partial"] = {"kept": [], "scene": "as before the call"}
             return _refused(Outcome(tool.name, tool.version, **fields), operation.findings, self._clock)
         assert details is not None
@@ -142,7 +143,7 @@ class _ToolCall:
             result=operation.result,
             handles=handles_of(details.changes),
             changes=changes_of(details.changes),
-            determinism_class=tool.determinism_for(model).value,
+            determinism_class=details.determinism,
             seed=tool.seed_for(model),
             tolerance=tool.tolerance_for(model),
             artifacts=details.artifacts,
@@ -217,10 +218,6 @@ class _MacroCall:
 
 def _refused(blank: Outcome, findings: tuple[Finding, ...], clock: PhaseClock) -> Outcome:
     return blank.with_(fault=findings[0].fault, message=sentence(findings), findings=findings, trace=clock.trace())
-
-
-def _nothing_kept(seconds: float) -> dict[str, Any]:
-    return {"kept": [], "scene": "as before the call; rebuilt from the journal", "deadline_seconds": seconds}
 
 
 def _partial(steps: Sequence[OperationReport]) -> dict[str, Any]:

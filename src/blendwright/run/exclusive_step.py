@@ -7,6 +7,7 @@ until then nothing has happened.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from time import monotonic
 
 from blendwright.journal import Journal
 from blendwright.records.checkpoints import StagedCheckpoint
@@ -15,7 +16,7 @@ from blendwright.records.recovery import NewIntent
 from blendwright.run.failure_reasons import reason_of, unsent
 from blendwright.run.files import NO_FILES, FileAccess
 from blendwright.run.invocation import Invocation
-from blendwright.run.isolated_code import IsolatedRunner
+from blendwright.run.isolated_code import CodeLimits, IsolatedRunner
 from blendwright.run.ledger import Ledger
 from blendwright.run.live_scene import LiveScene
 from blendwright.tool_api.arguments import file_arguments
@@ -42,6 +43,8 @@ class StepOutcome:
     reverted_by: str | None = None
     artifacts: tuple[str, ...] = ()
     report: OperationReport | None = None
+    printed: str | None = None
+    deadline_seconds: float | None = None
 
     @property
     def ok(self) -> bool:
@@ -55,10 +58,18 @@ class StepOutcome:
     @property
     def details(self) -> StepDetails:
         answer = self.answer
+        printed = self.printed if answer is None else answer.get("printed")
+        known = StepDetails(
+            reverted_by=self.reverted_by,
+            answered=answer is not None and printed is None,
+            determinism=self.call.promises.determinism.value,
+            deadline_seconds=self.deadline_seconds,
+            printed=printed,
+        )
         if answer is None:
-            return StepDetails(reverted_by=self.reverted_by, answered=False)
-        times = (answer["plan_ms"], answer["execute_ms"], answer["verify_ms"])
-        return StepDetails(answer["changes"], self.artifacts, self.reverted_by, True, *times)
+            return known
+        times = {phase: answer[phase] for phase in ("plan_ms", "execute_ms", "verify_ms")}
+        return replace(known, changes=answer["changes"], artifacts=self.artifacts, **times)
 
 
 def revert_method(answer: StepAnswer) -> str | None:
@@ -106,16 +117,18 @@ class ExclusiveStep:
         if rehearse is not None:
             request["rehearse"] = rehearse
         try:
-            return self._through(call, request, intent, seconds, cancel)
+            outcome = self._through(call, request, intent, seconds, cancel)
         except Refusal as refusal:
             fault = refusal.findings[0].fault
             note = self._ledger.note(call, "failed", before, fault=fault, settles=intent)
             return StepOutcome(call, note, findings=refusal.findings)
         except (WorkerError, RebuildFailed) as error:
-            return self._broken_off(call, before, error, intent)
+            outcome = self._broken_off(call, before, error, intent)
         except BlendwrightError:
             self._scene.discard()
             raise
+        outcome.deadline_seconds = min(seconds, call.tool.seconds_for(call.model) or seconds)
+        return outcome
 
     def _announce(self, call: Invocation) -> int:
         return self._journal.begin_intent(
@@ -131,13 +144,12 @@ class ExclusiveStep:
             staged = self._files.stage(call.tool, call.args, worker.require_process().scratch)
         crash_points.reach("call.staged")
         request["files"] = staged.paths
-        own = call.tool.seconds_for(call.model) if call.promises.isolation is not Isolation.SHARED else None
-        seconds = seconds if own is None else min(seconds, own)
         if call.promises.isolation is Isolation.SHARED:
             answer = self._scene.step(request, deadline=seconds, cancel=cancel)
             report_exception(self._scene, call, answer)
         else:
-            answer = self._isolated.run(call, request, seconds=seconds, cancel=cancel)
+            limits = CodeLimits(monotonic() + seconds, call.tool.seconds_for(call.model) or seconds, cancel)
+            answer = self._isolated.run(call, request, limits)
         crash_points.reach("call.answered")
         if answer["reverted_by"] == REVERT_FAILED:
             # The last way back: a scene rebuilt from the journal, in another worker.
@@ -182,4 +194,5 @@ class ExclusiveStep:
         fault, cure = reason_of(error, call.tool)
         finding = Finding(fault, error.message, "", error.cure or cure)
         note = self._ledger.note(call, "rolled_back", before, fault=fault, settles=intent)
-        return StepOutcome(call, note, findings=(finding,), reverted_by="rebuild")
+        printed = error.details.get("printed")
+        return StepOutcome(call, note, findings=(finding,), reverted_by="rebuild", printed=printed)

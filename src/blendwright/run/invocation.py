@@ -61,6 +61,8 @@ class Invocation:
     """The caller's operation, where this is a step of the macro that it calls."""
     single_call: bool = False
     """It belongs to no plan, and its key never comes again."""
+    proof_demanded: bool = False
+    """What foreign code does counts only where it does the same twice."""
 
     @property
     def ids(self) -> CallIds:
@@ -69,7 +71,7 @@ class Invocation:
     @cached_property
     def promises(self) -> Promises:
         """What the tool promises for these arguments, which must be sound."""
-        return _fixed_promises(type(self.tool)) or _promises(self.tool, self.model)
+        return _fixed_promises(type(self.tool)) or _promises(self.tool, self.model, proven=self.proof_demanded)
 
     @property
     def writes_outside(self) -> bool:
@@ -102,13 +104,15 @@ def _fixed_promises(tool: type[AnyTool]) -> Promises | None:
     return None if varies else _promises(tool(), None)
 
 
-def _promises(tool: AnyTool, model: Any) -> Promises:
-    determinism = tool.determinism_for(model)
+def _promises(tool: AnyTool, model: Any, *, proven: bool = False) -> Promises:
+    determinism, isolation = tool.determinism_for(model), tool.isolation_for(model)
+    if isolation is not Isolation.SHARED and not proven:
+        determinism = Determinism.NONDETERMINISTIC  # of foreign code nobody knows, unless it did the same twice
     replayable = tool.replayable_for(model) and determinism is not Determinism.NONDETERMINISTIC
     with_files = bool(WITH_FILES.intersection(tool.requires.capabilities) or file_arguments(tool.args_model))
     return Promises(
         tool.capabilities_for(model),
-        tool.isolation_for(model),
+        isolation,
         determinism,
         replayable,
         reads_only=tool.safety_level is SafetyLevel.READ_ONLY,

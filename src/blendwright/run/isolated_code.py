@@ -11,7 +11,9 @@ import shutil
 import stat
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 from pydantic import ValidationError
@@ -19,46 +21,73 @@ from pydantic import ValidationError
 from blendwright.blendfile.comparison import same_content
 from blendwright.policy.objections import FULL
 from blendwright.policy.refusals import refusal
+from blendwright.run.code_proof import contradiction, output_difference, scene_difference
 from blendwright.run.failure_reasons import reason_of
 from blendwright.run.invocation import Invocation
 from blendwright.run.live_scene import LiveScene
 from blendwright.run.resource_guard import ResourceGuard
-from blendwright.run.scratch_files import SCENE_FILE, copy_scene, open_scene_file
+from blendwright.run.scratch_files import READ_PLAIN, SCENE_FILE, copy_scene, open_scene_file
 from blendwright.tool_api.promises import Isolation
 from blendwright.values.cancel import CancelToken
-from blendwright.values.errors import WorkerError
+from blendwright.values.errors import DeadlinePassed, WorkerError
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
-from blendwright.wire.methods import ActiveItem, StepAnswer, StepRequest
+from blendwright.wire.methods import PRINTED_FILE, ActiveItem, StepAnswer, StepRequest
 from blendwright.wire.remote_scene import RemoteScene
 
 # Opening and saving have no deadline in the arguments; a file made to hang Blender must end some time.
 FILE_SECONDS = 60.0
 # The scene before the code ran, in the scratch of our own worker, which the code cannot reach.
 BEFORE_FILE = "before.blend"
+# What the code left, by its first run and by its second.
+RESULT_FILE = "result.blend"
+PROOF_FILE = "proof.blend"
+MOST_PRINTED = 65_536
 LONGEST_MESSAGE = 2000
 MOST_NAMED = 5
 CURE = "Correct the code; the scene is as before."
 
 
+@dataclass(frozen=True, slots=True)
+class CodeLimits:
+    """`ends` is the moment for the whole call, opening and saving included; `seconds` is for one run of the code."""
+
+    ends: float
+    seconds: float
+    cancel: CancelToken | None
+
+    def left(self, most: float = FILE_SECONDS) -> float:
+        return max(0.001, min(most, self.ends - monotonic()))
+
+
+@dataclass(frozen=True, slots=True)
+class CodeRun:
+    """One run of the code in a process of its own that ended well. `file` has the scene that it left."""
+
+    answer: Mapping[str, Any]
+    result: dict[str, Any]
+    file: str
+    unchanged: bool
+
+
 class IsolatedRunner:
-    """Runs calls whose tool asks for a process of its own."""
+    """Runs calls whose tool asks for a process of its own: twice, where determinism is demanded."""
 
     def __init__(self, scene: LiveScene, scratch_mb: int) -> None:
         self._scene = scene
         self._scratch_mb = scratch_mb
 
-    def run(self, call: Invocation, request: StepRequest, *, seconds: float, cancel: CancelToken | None) -> StepAnswer:
+    def run(self, call: Invocation, request: StepRequest, limits: CodeLimits) -> StepAnswer:
         """The answer as a step in the scene's process would have given it. Raises WorkerError where that process itself failed."""
         scratch_root = self._scene.worker().require_process().scratch.parent
+        if call.proof_demanded and not sys.platform.startswith("linux"):
+            return _answer(self._scene.hash, findings=(contradiction("the clock cannot be pinned on this system"),))
         run = self._run_trusted if call.promises.isolation is Isolation.REPLACED else self._run_safe
-        return _without_paths(run(call, request, seconds, cancel), scratch_root)
+        return _without_paths(run(call, request, limits), scratch_root)
 
     # ------------------------------------------------------------------ trusted
 
-    def _run_trusted(
-        self, call: Invocation, request: StepRequest, seconds: float, cancel: CancelToken | None
-    ) -> StepAnswer:
+    def _run_trusted(self, call: Invocation, request: StepRequest, limits: CodeLimits) -> StepAnswer:
         """What code leaves in a process, such as handlers, is in no file: a clean one goes on with what was saved."""
         if call.approval is None:
             message = f"{call.tool.name} runs trusted code, which only a person can allow"
@@ -66,77 +95,138 @@ class IsolatedRunner:
             return _answer(self._scene.hash, findings=(finding,))
         # Not asked for again below: where it is lost by then, a rebuilt one would not have the step that is to be saved.
         worker = self._scene.worker()
-        answer = self._scene.step(request, deadline=seconds, cancel=cancel)
+        scratch = worker.require_process().scratch
+        proof: CodeRun | None = None
+        if call.proof_demanded:
+            saved = self._scene.save(self._scene.hash, deadline=limits.left())
+            first = self._run_apart(call, request, saved, scratch / PROOF_FILE, limits, trusted=True)
+            if not isinstance(first, CodeRun):
+                return first
+            proof = first
+        try:
+            answer = self._scene.step(request, deadline=limits.left(limits.seconds), cancel=limits.cancel)
+        except WorkerError as error:
+            error.details["printed"] = _printed(scratch)
+            raise
         if not answer["ok"] or answer["reverted_by"] is not None:
             self._scene.discard()
             answer["reverted_by"] = "rebuild"
             return answer
-        worker.save(SCENE_FILE, deadline=FILE_SECONDS)
-        clean = self._scene.fresh_worker()
+        worker.save(SCENE_FILE, deadline=limits.left())
+        clean = self._scene.fresh_worker(seconds=limits.left())
         try:
-            saved = worker.require_process().scratch / SCENE_FILE
-            answer["after"] = open_scene_file(clean, saved, "the scene", deadline=FILE_SECONDS)
+            finding = self._open_proven(clean, answer, scratch, proof, limits)
         except BaseException:
             clean.abandon()
             raise
+        if finding is not None:
+            clean.abandon()
+            self._scene.discard()
+            return _answer(answer["before"], findings=(finding,), code_answer=answer, reverted_by="rebuild")
         self._scene.replace_worker(clean)
         return answer
 
+    def _open_proven(
+        self, clean: RemoteScene, answer: StepAnswer, scratch: Path, proof: CodeRun | None, limits: CodeLimits
+    ) -> Finding | None:
+        """Open what trusted code left, and say where it is not what it left the first time."""
+
+        def opened(file: str) -> str:
+            return open_scene_file(clean, scratch / file, "the scene", deadline=limits.left())
+
+        first = None if proof is None else opened(proof.file)
+        answer["after"] = opened(SCENE_FILE)
+        if proof is None:
+            return None
+        found = output_difference(proof.result["output"], (answer["result"] or {})["output"])
+        if found is None and answer["after"] != first:
+            found = scene_difference(clean, lambda: opened(proof.file), ())
+        return found
+
     # ------------------------------------------------------------------ safe
 
-    def _run_safe(
-        self, call: Invocation, request: StepRequest, seconds: float, cancel: CancelToken | None
-    ) -> StepAnswer:
+    def _run_safe(self, call: Invocation, request: StepRequest, limits: CodeLimits) -> StepAnswer:
         before = self._scene.hash
         ours = self._scene.worker()
-        saved = self._scene.save(before)
-        content_before = ours.active_content(deadline=FILE_SECONDS)
-        # Code reads what its process may read, and a scene can name any file for its picture: it gets none of them.
-        worker = self._scene.fresh_worker(bare=True)
+        saved = self._scene.save(before, deadline=limits.left())
+        content_before = ours.active_content(deadline=limits.left())
+        runs: list[CodeRun] = []
+        for file in (RESULT_FILE, PROOF_FILE) if call.proof_demanded else (RESULT_FILE,):
+            run = self._run_apart(call, request, saved, saved.with_name(file), limits)
+            if not isinstance(run, CodeRun):
+                return _failed_again(run) if runs else run
+            runs.append(run)
+        first, last = runs[0], runs[-1]
+        finding = output_difference(first.result["output"], last.result["output"]) if last is not first else None
+        if finding is not None:
+            return _answer(before, findings=(finding,), code_answer=first.answer)
+        rehearsed = "rehearse" in request
+        if all(run.unchanged for run in runs) or (rehearsed and not call.proof_demanded):
+            reverted_by = "rebuild" if rehearsed else None
+            return _answer(
+                before, code_answer=last.answer, result=last.result, reverted_by=reverted_by, unchanged=not rehearsed
+            )
+        answer = self._swap_in(ours, before, content_before, runs, limits)
+        if rehearsed and answer["ok"]:
+            self._scene.discard()
+            answer["after"], answer["reverted_by"] = before, "rebuild"
+        return answer
+
+    def _run_apart(
+        self,
+        call: Invocation,
+        request: StepRequest,
+        saved: Path,
+        target: Path,
+        limits: CodeLimits,
+        *,
+        trusted: bool = False,
+    ) -> CodeRun | StepAnswer:
+        """Run the code on a copy of the scene, in a process that is ended afterwards. Brings the scene that it left to `target`."""
+        before = self._scene.hash
         try:
-            if worker.profile.confinement.get("level") != FULL:
+            # Code reads what its process may read, and a scene can name any file for its picture: it gets none of them.
+            worker = self._scene.fresh_worker(bare=not trusted, seconds=limits.left())
+        except DeadlinePassed as error:
+            return _answer(before, findings=(_broken(error),), printed="")
+        try:
+            if not trusted and worker.profile.confinement.get("level") != FULL:
                 return _answer(before, findings=(refusal("unconfined", "the process for the code is not confined"),))
-            process, before_file = worker.require_process(), ours.require_process().scratch / BEFORE_FILE
+            process, before_file = worker.require_process(), target.with_name(BEFORE_FILE)
             with ResourceGuard(process, self._scratch_mb) as guard:
                 try:
-                    self._open_scene(worker, saved, before_file, cancel)
-                    answer = self._run_code(worker, request, seconds, cancel)
+                    self._open_scene(worker, saved, before_file, limits)
+                    answer = self._run_code(worker, request, limits)
                 except WorkerError as error:
-                    return _answer(before, findings=(guard.finding() or _broken(error),))
+                    finding = guard.finding() or _broken(error)
+                    return _answer(before, findings=(finding,), printed=_printed(process.scratch))
             findings = _failure(answer)
             if findings:
                 return _answer(before, findings=findings, code_answer=answer)
             result, finding = _result(call, answer)
-            finding = (
-                finding or guard.finding() or fetch_result_file(process.scratch / SCENE_FILE, saved, self._scratch_mb)
-            )
+            finding = finding or guard.finding()
+            finding = finding or fetch_result_file(process.scratch / SCENE_FILE, target, self._scratch_mb)
             if finding is not None:
                 return _answer(before, findings=(finding,), code_answer=answer)
         finally:
             worker.abandon()
-        if "rehearse" in request:
-            return _answer(before, code_answer=answer, result=result, reverted_by="rebuild")
-        if same_content(before_file, saved):
-            return _answer(before, code_answer=answer, result=result, unchanged=True)
-        return self._swap_in(ours, before, content_before, answer, result)
+        return CodeRun(answer, result, target.name, same_content(before_file, target))
 
-    def _open_scene(self, worker: RemoteScene, saved: Path, before_file: Path, cancel: CancelToken | None) -> None:
+    def _open_scene(self, worker: RemoteScene, saved: Path, before_file: Path, limits: CodeLimits) -> None:
         """Give the scene to the process, and keep how that one writes it: only what one process wrote can be compared."""
         file = worker.require_process().scratch / SCENE_FILE
         copy_scene(saved, file)
-        worker.open(SCENE_FILE, deadline=FILE_SECONDS, cancel=cancel)
-        worker.save(SCENE_FILE, full=False, deadline=FILE_SECONDS, cancel=cancel)
+        worker.open(SCENE_FILE, deadline=limits.left(), cancel=limits.cancel)
+        worker.save(SCENE_FILE, full=False, deadline=limits.left(), cancel=limits.cancel)
         copy_scene(file, before_file)
 
-    def _run_code(
-        self, worker: RemoteScene, request: StepRequest, seconds: float, cancel: CancelToken | None
-    ) -> Mapping[str, Any]:
+    def _run_code(self, worker: RemoteScene, request: StepRequest, limits: CodeLimits) -> Mapping[str, Any]:
         # A rehearsal is taken back with the whole process.
         final_request = request.copy()
         final_request.pop("rehearse", None)
-        answer = worker.step(final_request, deadline=seconds, cancel=cancel)
+        answer = worker.step(final_request, deadline=limits.left(limits.seconds), cancel=limits.cancel)
         if answer["ok"]:
-            worker.save(SCENE_FILE, deadline=FILE_SECONDS, cancel=cancel)
+            worker.save(SCENE_FILE, deadline=limits.left(), cancel=limits.cancel)
         return answer
 
     def _swap_in(
@@ -144,24 +234,30 @@ class IsolatedRunner:
         ours: RemoteScene,
         before: str,
         content_before: list[ActiveItem],
-        code_answer: Mapping[str, Any],
-        result: dict[str, Any],
+        runs: Sequence[CodeRun],
+        limits: CodeLimits,
     ) -> StepAnswer:
-        """The result in place of the scene, when it brings nothing but data."""
+        """What the last run left in place of the scene, when it brings nothing but data, and what the one before it left, too."""
+        last = runs[-1]
         try:
-            opened = ours.swap(SCENE_FILE, deadline=FILE_SECONDS)
+            opened = [ours.swap(run.file, deadline=limits.left()) for run in runs]
+            unexpected = [item for one in opened for item in one["active_content"] if item not in content_before]
+            if unexpected:
+                finding = _forbidden_content(unexpected)
+            elif opened[0]["hash"] != opened[-1]["hash"]:
+                changes = opened[-1]["changes"]
+                finding = scene_difference(ours, lambda: ours.swap(runs[0].file, deadline=FILE_SECONDS), changes)
+            else:
+                # The first was compared with the scene, the second with the first.
+                after, changes = opened[-1]["hash"], opened[0]["changes"]
+                return _answer(before, code_answer=last.answer, result=last.result, after=after, changes=changes)
         except WorkerError as error:
-            self._scene.discard()
             message = f"what the code left cannot be opened: {error.message}"
             finding = Finding(Fault.EXECUTION_FAILED, message, "/code", CURE)
-            return _answer(before, findings=(finding,), code_answer=code_answer, reverted_by="rebuild")
-        unexpected = [item for item in opened["active_content"] if item not in content_before]
-        if unexpected:
-            self._scene.discard()
-            return _answer(
-                before, findings=(_forbidden_content(unexpected),), code_answer=code_answer, reverted_by="rebuild"
-            )
-        return _answer(before, code_answer=code_answer, result=result, after=opened["hash"], changes=opened["changes"])
+            if isinstance(error, DeadlinePassed):
+                finding = _broken(error)
+        self._scene.discard()
+        return _answer(before, findings=(finding,), code_answer=last.answer, reverted_by="rebuild")
 
 
 def _answer(
@@ -174,9 +270,10 @@ def _answer(
     changes: list[list[str]] | None = None,
     reverted_by: str | None = None,
     unchanged: bool = False,
+    printed: str | None = None,
 ) -> StepAnswer:
     spent = (code_answer or {}).get("execute_ms")
-    return {
+    answer: StepAnswer = {
         "ok": not findings,
         "fault": findings[0].fault.value if findings else None,
         "message": "; ".join(finding.message for finding in findings),
@@ -192,6 +289,9 @@ def _answer(
         "execute_ms": float(spent) if isinstance(spent, int | float) and 0 <= spent < 1e9 else None,
         "verify_ms": None,
     }
+    if printed is not None:
+        answer["printed"] = printed
+    return answer
 
 
 def _broken(error: WorkerError) -> Finding:
@@ -199,6 +299,25 @@ def _broken(error: WorkerError) -> Finding:
     if fault is Fault.INTERNAL_ERROR:
         fault, cure = Fault.EXECUTION_FAILED, CURE
     return Finding(fault, f"the code broke off: {error.message}"[:LONGEST_MESSAGE], "/code", cure)
+
+
+def _failed_again(answer: StepAnswer) -> StepAnswer:
+    """A run that failed after one that did not: a contradiction, unless time or room ran out."""
+    if answer["fault"] != Fault.EXECUTION_FAILED:
+        return answer
+    finding = contradiction(f"the first time it ended well, and then {answer['message']}")
+    answer["fault"], answer["message"], answer["findings"] = finding.fault.value, finding.message, [finding.to_json()]
+    return answer
+
+
+def _printed(scratch: Path) -> str:
+    """What code that did not live to answer had printed."""
+    try:
+        with os.fdopen(os.open(scratch / PRINTED_FILE, READ_PLAIN), "rb") as opened:
+            plain = stat.S_ISREG(os.fstat(opened.fileno()).st_mode)
+            return opened.read(MOST_PRINTED).decode("utf-8", "replace") if plain else ""
+    except OSError:
+        return ""
 
 
 def _failure(answer: Mapping[str, Any]) -> tuple[Finding, ...]:
@@ -251,6 +370,8 @@ def _without_paths(answer: StepAnswer, scratch_root: Path) -> StepAnswer:
         return value
 
     answer["message"] = hidden(answer["message"])
+    if "printed" in answer:
+        answer["printed"] = hidden(answer["printed"])
     answer["findings"] = [{name: hidden(value) for name, value in finding.items()} for finding in answer["findings"]]
     if answer["result"] is not None:
         answer["result"] = {name: hidden(value) for name, value in answer["result"].items()}

@@ -23,7 +23,7 @@ from blendwright.values.errors import BlendwrightError, EnvironmentUnfit, Journa
 from blendwright.values.events import CallIds, Observer, SceneBuilt, WorkerTrouble, silent
 from blendwright.wire.blender_profile import WorkerProfile
 from blendwright.wire.methods import StepAnswer, StepRequest
-from blendwright.wire.remote_scene import RemoteScene
+from blendwright.wire.remote_scene import HANG_SECONDS, RemoteScene
 from blendwright.wire.worker_port import WorkerPool
 
 RECOVER = "Run `blendwright recover` to see the ways out."
@@ -125,10 +125,12 @@ class LiveScene:
         self.follow_head()
         self._worker, self.redo_ms = worker, redo_ms
 
-    def fresh_worker(self, *, bare: bool = False) -> RemoteScene:
-        """A ready worker without a scene, the caller's; the next spare is started behind it. A `bare` one reads no external files."""
+    def fresh_worker(self, *, bare: bool = False, seconds: float | None = None) -> RemoteScene:
+        """A ready worker without a scene, the caller's; the next spare is started behind it. A `bare` one reads no external files.
+
+        Raises DeadlinePassed where there is none in so many seconds."""
         self.allow_externals()
-        worker = take_worker(self._pool, self._catalogue, bare=bare)
+        worker = take_worker(self._pool, self._catalogue, bare=bare, seconds=seconds)
         if self._spare:
             self._pool.warm()
         return worker
@@ -174,12 +176,12 @@ class LiveScene:
             crash_points.reach("save.recorded")
             self.redo_ms = 0.0
 
-    def save(self, expected: str) -> Path:
+    def save(self, expected: str, *, deadline: float = HANG_SECONDS) -> Path:
         """The scene as a file, accepted only when a full recomputation agrees with the hash that the steps led to."""
         # Not `worker()`: where ours is lost by now, a rebuilt one would not have the step that is to be saved.
         worker = self._worker
         assert worker is not None
-        saved = worker.save(SCENE_FILE)
+        saved = worker.save(SCENE_FILE, deadline=deadline)
         if saved != expected:
             raise self._quarantine("saving the scene led to another scene than the journal says", expected, saved)
         crash_points.reach("save.written")

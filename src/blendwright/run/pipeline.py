@@ -42,6 +42,8 @@ from blendwright.wire.remote_scene import RemoteScene
 GROUP = 64
 # So long the next answer may take before those that are there are committed without it: a commit costs about as much.
 GRACE = 0.002
+# Past a deadline: what was answered in that very moment counts. Nobody waits for the end of a process, which may take its time to die.
+LAST_MOMENT = 0.1
 # From so many operations on, the worker may answer several together. That is quicker, and leaves open which one of them ended
 # a worker: they are then sent again, one by one, until that shows.
 BULK = 128
@@ -202,8 +204,8 @@ class Pipeline:
         except WorkerError as error:
             raise (Cancelled("cancelled while it ran") if self._deadline.cancelled else error) from error
         try:
-            return future.result()  # it may have been answered in this very moment
-        except WorkerError as error:
+            return future.result(LAST_MOMENT)
+        except (WorkerError, TimeoutError) as error:
             if self._deadline.cancelled:
                 raise Cancelled("cancelled while it ran") from error
             limit = "its time" if monotonic() < self._deadline.ends else "the time of the run"

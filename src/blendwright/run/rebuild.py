@@ -75,9 +75,9 @@ class Rebuilt:
     mismatch: Mismatch | None = None
 
 
-def take_worker(pool: WorkerPool, catalogue: str, *, bare: bool = False) -> RemoteScene:
-    """A ready worker that knows the same tools. Raises EnvironmentUnfit."""
-    worker = pool.take(bare=bare)
+def take_worker(pool: WorkerPool, catalogue: str, *, bare: bool = False, seconds: float | None = None) -> RemoteScene:
+    """A ready worker that knows the same tools. Raises EnvironmentUnfit; DeadlinePassed where there is none in so many seconds."""
+    worker = pool.take(bare=bare, seconds=seconds)
     if worker.catalogue != catalogue:
         worker.abandon()
         raise EnvironmentUnfit(

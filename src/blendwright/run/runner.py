@@ -20,6 +20,7 @@ from blendwright.run.options import DEFAULT_OPTIONS, PhaseClock, RunDeadline, Ru
 from blendwright.run.pipeline import Pipeline
 from blendwright.run.run_state import RunState
 from blendwright.run.session import Session
+from blendwright.tool_api.promises import Determinism
 from blendwright.values import crash_points
 from blendwright.values.errors import BlendwrightError, RebuildFailed, Refusal, WorkerError
 from blendwright.values.events import RunBrokenOff, RunEnded, RunStarted
@@ -31,6 +32,8 @@ from blendwright.values.report import RunReport
 
 # More than a person would answer one by one: the findings say how to allow them together.
 MOST_QUESTIONS = 100
+# Demands that every result meets.
+ANY_CLASS = frozenset({None, Determinism.NONDETERMINISTIC})
 
 
 class Runner:
@@ -73,7 +76,7 @@ class Runner:
         started, session, plan = time.time(), self.session, schedule.plan
         hash_before = session.scene.known_hash
         state = RunState(schedule, options.progress, hold=plan.boundary == "plan")
-        calls = self._invocations(schedule)
+        calls = self._invocations(schedule, options)
         if plan.single_call:
             classified = Classification(to_run=calls)
         else:
@@ -139,9 +142,11 @@ class Runner:
         if plan.boundary != "plan":
             state.release()
 
-    def _invocations(self, schedule: Schedule) -> list[Invocation]:
+    def _invocations(self, schedule: Schedule, options: RunOptions) -> list[Invocation]:
         """The calls of the operations that can run, in schedule order. The keys of the last plan are kept: it often comes again."""
         plan, tools = schedule.plan, self.session.tools
+        demands = (options.determinism, self.session.contract.terms.constraints.determinism)
+        proof_demanded = plan.on_nondeterministic == "refuse" or not ANY_CLASS.issuperset(demands)
         last_plan, keys = self._last_keys
         if last_plan is not plan:
             registered = [operation for operation in plan.operations if operation.tool in tools]
@@ -160,6 +165,7 @@ class Runner:
                 call_id,
                 macro_operation=None if operation.origin is None else operation.origin.operation_id,
                 single_call=plan.single_call,
+                proof_demanded=proof_demanded,
             )
             for operation, call_id in zip(runnable, new_ids(len(runnable)), strict=True)
         ]

@@ -37,6 +37,7 @@ class StepDetails:
     """What is known of an operation that had the worker for itself, beyond its receipt. Times are None for phases not reached.
 
     `changes` are the worker's: kind, names and what became of it. They stand unless `reverted_by` says how they were taken back.
+    `determinism` is what may be said of its result. `printed` is there for code that did not live to answer.
     """
 
     changes: Sequence[Sequence[str]] = ()
@@ -46,6 +47,19 @@ class StepDetails:
     plan_ms: float | None = None
     execute_ms: float | None = None
     verify_ms: float | None = None
+    determinism: str = ""
+    deadline_seconds: float | None = None
+    printed: str | None = None
+
+    def partial_work(self) -> dict[str, Any] | None:
+        """What became of the work of an operation that failed; None where there was none."""
+        if self.answered:
+            changes = [list(change) for change in self.changes]
+            return None if self.reverted_by is None else {"kept": [], "taken_back": changes}
+        scene = "rebuilt from the journal" if self.reverted_by else "the code worked on a copy, which was thrown away"
+        work: dict[str, Any] = {"kept": [], "scene": f"as before the call; {scene}"}
+        printed = {} if self.printed is None else {"printed": self.printed}
+        return work | {"deadline_seconds": self.deadline_seconds} | printed
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,11 +90,15 @@ class OperationReport:
     timings: Mapping[str, float] = field(default_factory=dict[str, float])
     origin: Origin | None = None
     details: StepDetails | None = None
-    """For whoever renders a single call; no contract of a plan shows it."""
 
     @property
     def done(self) -> bool:
         return self.status in DONE
+
+    @property
+    def partial_work(self) -> dict[str, Any] | None:
+        """Of an operation that failed after it had begun."""
+        return None if self.fault is None or self.details is None else self.details.partial_work()
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -102,6 +120,7 @@ class OperationReport:
             "receipt": None if self.receipt is None else dict(self.receipt),
             "timings": dict(self.timings),
             "macro": None if self.origin is None else _step_of(self.origin),
+            "partial_work": None if self.fault is None else self.partial_work,
         }
 
 

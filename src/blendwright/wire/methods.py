@@ -47,6 +47,8 @@ class StepAnswer(TypedDict):
     after: str
     # Where code ran: that its file holds the same as before, down to what no hash covers.
     unchanged: NotRequired[bool]
+    # Where code did not live to answer: what it had printed.
+    printed: NotRequired[str]
     # How the step was taken back: None when it was kept, "failed" when the scene is not as before and must be rebuilt.
     reverted_by: str | None
     artifacts: list[str]
@@ -58,7 +60,9 @@ class StepAnswer(TypedDict):
 CHANGE_LENGTHS = frozenset({3, 4})
 REVERT_FAILED = "failed"
 # Fields that no worker may send: the core alone can know them.
-ADDED_BY_CORE = frozenset({"unchanged"})
+ADDED_BY_CORE = frozenset({"unchanged", "printed"})
+# In the scratch: what the code that runs has printed so far.
+PRINTED_FILE = "printed.txt"
 # The error code of a step whose epoch ended with an earlier failure.
 EPOCH_CLOSED = "epoch_closed"
 

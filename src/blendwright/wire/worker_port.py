@@ -50,10 +50,10 @@ class WorkerPool(Protocol):
     ) -> None:
         self.close()
 
-    def take(self, *, bare: bool = False) -> "RemoteScene":
+    def take(self, *, bare: bool = False, seconds: float | None = None) -> "RemoteScene":
         """A ready worker, the caller's from now on; raises EnvironmentUnfit when Blender cannot be started.
 
-        A `bare` one may read nothing of what `allow` allows.
+        A `bare` one may read nothing of what `allow` allows. Raises DeadlinePassed where none is ready in so many seconds.
         """
         ...
 

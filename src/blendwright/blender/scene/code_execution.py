@@ -5,16 +5,16 @@ Holds nothing back by itself: whoever asks has chosen a process that may be lost
 
 import contextlib
 import io
-import random
 import traceback
-
-import numpy
+from pathlib import Path
 
 from blendwright.blender import fingerprint as fp
 from blendwright.blender.scene.imported_blocks import pack_painted_images
+from blendwright.blender.scene.pinned_sources import pin_sources
 from blendwright.blender.scene.reader import SceneReader
 from blendwright.values.errors import StepError
 from blendwright.values.faults import Fault
+from blendwright.wire.methods import PRINTED_FILE
 
 # How tracebacks call the code, instead of a file.
 CODE = "<code>"
@@ -26,9 +26,8 @@ class CodeExecution(SceneReader):
     """The part of the Scene port that runs code."""
 
     def run_code(self, code: str, most: int, seed: int) -> tuple[str, bool]:
-        printed = _CappedOutput(most)
-        random.seed(seed)
-        numpy.random.seed(seed)
+        printed = _CappedOutput(most, self._outbox.with_name(PRINTED_FILE))
+        pin_sources(seed)
         self._stale = True
         try:
             program = compile(code, CODE, "exec", dont_inherit=True)
@@ -45,10 +44,11 @@ class CodeExecution(SceneReader):
 
 
 class _CappedOutput(io.TextIOBase):
-    """Keeps the beginning of what is written."""
+    """Keeps the beginning of what is written, in a file too: the core reads it there when the process did not live to answer."""
 
-    def __init__(self, most: int) -> None:
+    def __init__(self, most: int, file: Path) -> None:
         self._most = most
+        self._file = file.open("wb", buffering=0)
         self._parts: list[str] = []
         self._size = 0
         self.cut = False
@@ -62,6 +62,9 @@ class _CappedOutput(io.TextIOBase):
         if part:
             self._parts.append(part)
             self._size += len(part)
+            # What the code did to the file, or to the disk, is its own loss.
+            with contextlib.suppress(OSError):
+                self._file.write(part.encode("utf-8", "replace"))
         return len(text)
 
     def text(self) -> str:

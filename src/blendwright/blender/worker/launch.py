@@ -32,7 +32,9 @@ def launch(argv: Sequence[str]) -> NoReturn:
 
         forbid_new_privileges()
     home = confine_before_exec(entry.allowance(worker), Path(options.blender))
-    command = [options.blender, "--background", "--factory-startup", "--python", options.start_file, *argv[split:]]
+    # Without the third, Blender's Python would not look at its environment, and hash texts otherwise in every process.
+    flags = ("--background", "--factory-startup", "--python-use-system-env", "--python")
+    command = [options.blender, *flags, options.start_file, *argv[split:]]
     if home is not None:
         command += ["--home", str(home)]
     try:

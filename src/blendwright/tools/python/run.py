@@ -30,7 +30,7 @@ class RunPythonArgs(Args):
     timeout_ms: int = Field(
         default=4000, ge=1, le=MOST_MILLISECONDS, description="How long the code may run, in milliseconds."
     )
-    seed: Seed = Field(default=0, description="What random and numpy.random start from.")
+    seed: Seed = Field(default=0, description="What random numbers start from.")
 
 
 class PythonRan(Result):
@@ -45,7 +45,9 @@ class RunPython(Tool[RunPythonArgs, PythonRan]):
     """Run Python code on the scene: confined and checked, or trusted after a person has allowed it.
 
     Safe code works on a copy. Its result becomes the scene only when the code ended in time, nothing was refused, and it left no code
-    behind: no registered text, no scripted driver, no linked library, no path to a file. It reaches no file, process or network."""
+    behind: no registered text, no scripted driver, no linked library, no path to a file. It reaches no file, process or network.
+    Its result is seeded where that is demanded, as plans do: it then runs twice, and must do the same. Otherwise it is nondeterministic.
+    """
 
     name = "python.run"
     promises = (

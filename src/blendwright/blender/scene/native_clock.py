@@ -1,0 +1,90 @@
+"""The clock that a native library reads by the C function `time`: replaced for that library alone, in the memory of this process.
+
+numpy reads it for `datetime64('now')` and nowhere else; no name in Python leads there. Linux only, where libraries are ELF files.
+"""
+
+import ctypes
+import mmap
+import struct
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+# Program headers and entries of the dynamic section, as elf.h has them.
+DYNAMIC_SEGMENT = 2
+SIZE_OF_JUMPS, STRINGS, SYMBOLS, RELOCATIONS, SIZE_OF_RELOCATIONS, JUMPS = 2, 5, 6, 7, 8, 23
+PROGRAM_HEADER = struct.Struct("<IIQQQQQQ")
+ENTRY = struct.Struct("<qQ")
+RELOCATION = struct.Struct("<QQq")
+SYMBOL_SIZE = 24
+READ_WRITE = mmap.PROT_READ | mmap.PROT_WRITE
+
+_Time = ctypes.CFUNCTYPE(ctypes.c_long, ctypes.c_void_p)
+# Called by native code for as long as the process lives.
+_replacements: list[object] = []
+
+
+class _LoadedLibrary(ctypes.Structure):
+    """`struct dl_phdr_info`, as far as it is needed."""
+
+    _fields_ = (
+        ("base", ctypes.c_uint64),
+        ("name", ctypes.c_char_p),
+        ("headers", ctypes.c_uint64),
+        ("count", ctypes.c_uint16),
+    )
+
+
+def replace_clock(library: str, seconds: Callable[[], int]) -> None:
+    """Let `time` of this library, a loaded file, return what `seconds` does."""
+
+    def time(place: int | None) -> int:
+        now = seconds()
+        if place:
+            ctypes.c_long.from_address(place).value = now
+        return now
+
+    replacement = _Time(time)
+    _replacements.append(replacement)
+    c_library, address = ctypes.CDLL(None, use_errno=True), ctypes.cast(replacement, ctypes.c_void_p).value
+    for slot in _slots(Path(library).resolve(), b"time"):
+        if c_library.mprotect(ctypes.c_void_p(slot & -mmap.PAGESIZE), mmap.PAGESIZE, READ_WRITE):
+            raise OSError(ctypes.get_errno(), "the table of functions cannot be written")
+        ctypes.c_uint64.from_address(slot).value = address or 0
+
+
+def _slots(library: Path, function: bytes) -> Iterator[int]:
+    """Where the library keeps the address of a function that it has from elsewhere."""
+    base, dynamic = _dynamic_section(library)
+
+    def place(tag: int) -> int:
+        # The loader of most systems has put addresses in the place of offsets.
+        return dynamic[tag] if dynamic[tag] >= base else dynamic[tag] + base
+
+    for table, size in ((JUMPS, SIZE_OF_JUMPS), (RELOCATIONS, SIZE_OF_RELOCATIONS)):
+        if table not in dynamic:
+            continue
+        for offset, kind, _ in RELOCATION.iter_unpack(ctypes.string_at(place(table), dynamic[size])):
+            symbol = place(SYMBOLS) + SYMBOL_SIZE * (kind >> 32)
+            name = ctypes.c_uint32.from_address(symbol).value
+            if name and ctypes.string_at(place(STRINGS) + name) == function:
+                yield base + offset
+
+
+def _dynamic_section(library: Path) -> tuple[int, dict[int, int]]:
+    found: list[tuple[int, dict[int, int]]] = []
+
+    @ctypes.CFUNCTYPE(ctypes.c_int, ctypes.POINTER(_LoadedLibrary), ctypes.c_size_t, ctypes.c_void_p)
+    def visit(pointer: "ctypes._Pointer[_LoadedLibrary]", size: int, data: int | None) -> int:  # pyright: ignore[reportPrivateUsage]
+        loaded = pointer.contents
+        if not loaded.name or Path(loaded.name.decode()).resolve() != library:
+            return 0
+        headers = ctypes.string_at(loaded.headers, loaded.count * PROGRAM_HEADER.size)
+        for kind, _, _, start, _, _, length, _ in PROGRAM_HEADER.iter_unpack(headers):
+            if kind == DYNAMIC_SEGMENT:
+                section = ctypes.string_at(loaded.base + start, length)
+                found.append((loaded.base, dict(ENTRY.iter_unpack(section))))
+        return 1
+
+    ctypes.CDLL(None).dl_iterate_phdr(visit, None)
+    (section,) = found
+    return section
