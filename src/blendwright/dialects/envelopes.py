@@ -181,7 +181,8 @@ def _details(outcome: Outcome) -> dict[str, Any]:
     }
     if outcome.fault is not None:
         details["fault"] = outcome.fault.value
-        details["recoverable"] = RENDERINGS[outcome.fault].recoverable
+        own = outcome.recoverable
+        details["recoverable"] = RENDERINGS[outcome.fault].recoverable if own is None else own
         details["findings"] = [finding.to_json() for finding in outcome.findings]
         details["reverted_by"] = outcome.reverted_by
         if outcome.cancelled:
@@ -242,6 +243,7 @@ def plan_outcome(
         fingerprint_after=report.scene_hash_after,
         reverted_by="rebuild" if any(each.status == "rolled_back" for each in report.operations) else None,
         partial=None if report.status in ("succeeded", "refused") else _partial_work(report.operations, receipts),
+        recoverable=report.recoverable,
         trace=tuple(_trace(report, parse_ms)),
         request_id=report.request_id,
     )

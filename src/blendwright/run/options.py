@@ -78,7 +78,8 @@ class RunDeadline:
             return Finding(Fault.CANCELLED, "the run was cancelled", "", "Run the plan again to complete it.")
         if monotonic() >= self.ends:
             message = "the time of the run is over"
-            return Finding(Fault.TOOL_TIMEOUT, message, "", "Allow more time; what is done will not be done again.")
+            cure = "Allow more time; what is done will not be done again."
+            return Finding(Fault.TOOL_TIMEOUT, message, "", cure, "run_seconds")
         return None
 
 

@@ -6,6 +6,7 @@ import asyncio
 import tempfile
 from collections import Counter
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from time import perf_counter
 from typing import Any, Literal
@@ -13,7 +14,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from blendwright.app.open_scene import OpenScene
-from blendwright.app.plan_validation import check
+from blendwright.app.plan_validation import check, refused_plan
 from blendwright.dialects.envelopes import plan_outcome
 from blendwright.dialects.registry import parse_plan, render
 from blendwright.plan.repair import refused as refused_report
@@ -26,6 +27,7 @@ from blendwright.server.server_tool import server_tool
 from blendwright.tool_api.arguments import Args
 from blendwright.tool_api.promises import Determinism
 from blendwright.values.faults import Fault
+from blendwright.values.findings import Finding
 from blendwright.values.outcome import DeterminismClass
 from blendwright.values.plan import Plan
 from blendwright.values.report import OperationReport, RunReport
@@ -66,9 +68,15 @@ class GeonodesArgs(Args):
     image: bool = Field(default=False, description="Also a picture afterwards.")
 
 
+def _refuse_plan(*findings: Finding, dialect: str | None = None) -> ToolResponse:
+    """The failure of the plan's own contract also where there is no plan yet."""
+    return plan_response(refused_plan(None, dialect, findings))
+
+
 @server_tool(
     "Check a plan without running it: every finding at once, with JSON pointers and cures. Needs no Blender.",
     read_only=True,
+    refuse=_refuse_plan,
 )
 async def plan_validate(context: ServerContext, caller: Caller, args: ValidateArgs) -> ToolResponse:
     plan = parse_plan(args.plan)
@@ -86,6 +94,7 @@ async def plan_validate(context: ServerContext, caller: Caller, args: ValidateAr
 @server_tool(
     "Run a plan on a disposable copy: what would be created, changed, removed. The scene stays as it is.",
     read_only=True,
+    refuse=_refuse_plan,
 )
 async def plan_preview(context: ServerContext, caller: Caller, args: PreviewArgs) -> ToolResponse:
     plan, parse_ms = _parse(args.plan)
@@ -110,6 +119,7 @@ async def plan_preview(context: ServerContext, caller: Caller, args: PreviewArgs
     "Run a plan. Each operation is verified and committed, or taken back; done before under the same ids is not done again. "
     "Learn tools with tool_search and tool_describe first.",
     destructive=True,
+    refuse=_refuse_plan,
 )
 async def plan_execute(context: ServerContext, caller: Caller, args: ExecuteArgs) -> ToolResponse:
     return await _execute(context, caller, args, *_parse(args.plan, boundary=args.boundary))
@@ -118,6 +128,7 @@ async def plan_execute(context: ServerContext, caller: Caller, args: ExecuteArgs
 @server_tool(
     "Run a geometry-nodes plan: {version, steps, done, final_message, meta}. `done` is accepted only when the gates pass.",
     destructive=True,
+    refuse=partial(_refuse_plan, dialect="geonodes"),
 )
 async def geonodes_execute(context: ServerContext, caller: Caller, args: GeonodesArgs) -> ToolResponse:
     parsed = _parse(args.plan, boundary=args.boundary, dialect="geonodes")

@@ -149,9 +149,11 @@ class Service:
             return failure(Finding(Fault.TOOL_NOT_ALLOWED, f"this server has no tool '{name}'", "", cure))
         args = tool.parse(arguments)
         if isinstance(args, tuple):
-            return failure(*args)
+            return tool.refuse(*args)
         try:
             return await tool.handler(self._context, caller, args)
+        except Refusal as refusal:
+            return tool.refuse(*refusal.findings)
         except Exception as error:
             # An outermost place: a defect must not take the connection with it, nor show its insides to a model.
             if not isinstance(error, BlendwrightError):

@@ -46,6 +46,8 @@ class Outcome:
     fingerprint_after: str | None = None
     reverted_by: str | None = None
     partial: Mapping[str, Any] | None = None
+    recoverable: bool | None = None
+    """Whether a plan can be repaired; None for a single call, where its fault says it."""
     artifacts: tuple[str, ...] = ()
     snapshot: Mapping[str, Any] | None = None
     trace: tuple[PhaseTrace, ...] = field(default=())

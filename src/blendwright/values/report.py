@@ -170,6 +170,11 @@ class RunReport:
         return self.status == "succeeded"
 
     @property
+    def recoverable(self) -> bool:
+        """Whether a change of operations makes the plan executable: then `repair` says which."""
+        return bool(self.repair)
+
+    @property
     def cancelled(self) -> bool:
         """Whether it was called off before all was done."""
         return any(report.fault is Fault.CANCELLED for report in self.operations)
