@@ -13,8 +13,9 @@ import typer
 import blendwright
 from blendwright.cli import approvals, ask, catalogue, history, hosts, running, scene, workspace
 from blendwright.cli.options import option
-from blendwright.cli.output import Exit, console, fail, notes
+from blendwright.cli.output import Exit, begin_output, console, fail, notes
 from blendwright.cli.refusals import refusing_calls, refusing_plans
+from blendwright.entry import accept_interrupts
 from blendwright.values.errors import BlendwrightError, EnvironmentUnfit, JournalError, Refusal
 from blendwright.values.faults import RENDERINGS, Fault
 
@@ -91,6 +92,8 @@ app.command("init-host")(hosts.init_host)
 def main() -> None:
     """Run a command; whatever ends it becomes a message and an exit code."""
     try:
+        begin_output()
+        accept_interrupts()
         result: Any = app(prog_name="blendwright", standalone_mode=False)
         sys.exit(result if isinstance(result, int) else Exit.DONE)
     except Refusal as error:
@@ -100,7 +103,7 @@ def main() -> None:
     except BlendwrightError as error:
         fail("failed", error.message, error.cure, Exit.FAILED)
     except (KeyboardInterrupt, typer.Abort):
-        fail("interrupted", "interrupted", None, Exit.INTERRUPTED)
+        fail("timeout", "interrupted", "Run it again when it is wanted after all.", Exit.INTERRUPTED, cancelled=True)
     except typer.Exit as stop:
         sys.exit(stop.exit_code)
     except Exception as error:

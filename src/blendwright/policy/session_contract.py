@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
+from blendwright.policy.host_profile import HostProfile
 from blendwright.policy.policy import (
     AuditSettings,
     Constraints,
@@ -26,37 +27,10 @@ from blendwright.policy.policy import (
     tightened,
 )
 from blendwright.policy.refusals import refusal
-from blendwright.tool_api.promises import CAPABILITIES, Determinism
+from blendwright.tool_api.promises import CAPABILITIES, Determinism, strictest
 from blendwright.values.canonical import digest, stable_json
 from blendwright.values.findings import Finding, pointer_of
 from blendwright.wire.blender_profile import BlenderProfile
-
-Transport = Literal["in_process", "command_line", "stdio", "http"]
-Word = Annotated[str, Field(min_length=1, max_length=200)]
-
-
-class HostProfile(BaseModel):
-    """Who calls, over what, and what it can take."""
-
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
-
-    name: Word = Field(default="blendwright", description="The host's own name.")
-    version: Word = Field(default="1", description="The host's own version.")
-    transport: Transport = Field(default="in_process", description="How calls and answers travel.")
-    payload_bytes: int | None = Field(
-        default=None,
-        ge=1024,
-        description="The largest message that the host takes or sends; null where it has no limit.",
-    )
-    call_seconds: float | None = Field(
-        default=None,
-        gt=0,
-        description="How long the host waits for the answer to one call; null where it has no limit.",
-    )
-    streaming: bool = Field(default=False, description="Whether it takes an answer in parts.")
-    cancellation: bool = Field(default=False, description="Whether it can call off a call that runs.")
-    elicitation: bool = Field(default=False, description="Whether it can put a question to its user.")
-
 
 CONTRACT_VERSION = "1.0"
 # Proven on 4.2, 4.5 and 5.0; the first that is too new is one that nobody has tried.
@@ -133,7 +107,7 @@ class ContractTerms(_Part):
 
     def demanding(self, determinism: Determinism | None) -> ContractTerms:
         """The same terms for a run or call that demands a class of results; a demand never weakens that of the session."""
-        if determinism is None:
+        if determinism is None or determinism is Determinism.NONDETERMINISTIC:
             return self
         stricter = strictest(self.constraints.determinism, determinism)
         if stricter is self.constraints.determinism:
@@ -287,10 +261,6 @@ def registry(version: str, entries: Mapping[str, Any]) -> Registry:
     """The reference of a catalogue: declarations by name."""
     each = {name: digest(entries[name]) for name in sorted(entries)}
     return Registry(version=version, fingerprint=digest(each), entries=each)
-
-
-def strictest(*demands: Determinism | None) -> Determinism | None:
-    return min((demand for demand in demands if demand is not None), key=lambda demand: demand.rank, default=None)
 
 
 def dotted(version: Version) -> str:

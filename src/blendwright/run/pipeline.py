@@ -73,6 +73,7 @@ class Pipeline:
         self._options = options
         self._requests = requests
         self._clock = clock
+        self._verify = options.verify or session.contract.terms.host.verification == "all"
         self._stop = stop
         self._whole = whole
         self._todo: deque[Invocation] = deque()
@@ -120,6 +121,8 @@ class Pipeline:
             request["epoch"] = self._scene.epoch
             if self._prompt or self._one_by_one:
                 request["prompt"] = True
+            if self._verify:
+                request["verify"] = True
             try:
                 worker = self._window_worker()
                 future = worker.submit_step(request)
@@ -240,7 +243,7 @@ class Pipeline:
         call, options = approved, self._options
         seconds = min(self._deadline.call_seconds, max(0.001, self._deadline.ends - monotonic()))
         outcome = self._session.exclusive.run(
-            call, seconds=seconds, cancel=options.cancel, verify=options.verify, rehearse=options.rehearse
+            call, seconds=seconds, cancel=options.cancel, verify=self._verify, rehearse=options.rehearse
         )
         if outcome.ok and outcome.answer is not None:
             self._answered.append(outcome)

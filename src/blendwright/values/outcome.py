@@ -59,5 +59,10 @@ class Outcome:
     def ok(self) -> bool:
         return self.fault is None
 
+    @property
+    def cancelled(self) -> bool:
+        """Whether it was called off, whatever else went wrong then."""
+        return self.fault is not None and Fault.CANCELLED in {self.fault, *(finding.fault for finding in self.findings)}
+
     def with_(self, **changes: Any) -> Outcome:
         return replace(self, **changes)

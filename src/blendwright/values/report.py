@@ -174,6 +174,11 @@ class RunReport:
         """Whether a change of operations makes the plan executable: then `repair` says which."""
         return bool(self.repair)
 
+    @property
+    def cancelled(self) -> bool:
+        """Whether it was called off before all was done."""
+        return any(report.fault is Fault.CANCELLED for report in self.operations)
+
     def all_findings(self) -> Iterator[Finding]:
         """What is wrong with the plan as a whole, then with its operations in schedule order."""
         yield from self.findings
