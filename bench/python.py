@@ -68,7 +68,7 @@ class _Ready(WorkerPool):
     def __init__(self, pool: WorkerPool, count: int) -> None:
         self._workers = deque(pool.take() for _ in range(count))
 
-    def take(self, *, bare: bool = False) -> RemoteScene:
+    def take(self, *, bare: bool = False, seconds: float | None = None) -> RemoteScene:
         return self._workers.popleft()
 
     def warm(self) -> None:

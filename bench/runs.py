@@ -111,7 +111,7 @@ class _Spare(WorkerPool):
     def __init__(self, pool: WorkerPool) -> None:
         self._worker = pool.take()
 
-    def take(self, *, bare: bool = False) -> RemoteScene:
+    def take(self, *, bare: bool = False, seconds: float | None = None) -> RemoteScene:
         return self._worker
 
     def warm(self) -> None:

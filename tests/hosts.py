@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -12,6 +13,7 @@ from mcp.client.client import Client
 
 import blendwright
 from blendwright.macros import load_macros
+from blendwright.policy.host_profile import HostLimits, HostStatement
 from blendwright.server.context import Jobs, ServerContext
 from blendwright.server.service import Service
 from blendwright.server.workspace_queue import WorkspaceQueue
@@ -35,8 +37,10 @@ def served(workspace: Path, *, warm: bool = True) -> Generator[ServerContext]:
 
 @contextlib.asynccontextmanager
 async def connected(context: ServerContext, era: Era, **more: Any) -> AsyncGenerator[Client]:
-    options = {name: more.pop(name) for name in ("direct", "envelope") if name in more}
-    service = Service(context, version="0", **options)
+    if envelope := more.pop("envelope", None):
+        flags = HostStatement("flag", HostLimits(envelope=envelope))
+        context = replace(context, statements=(*context.statements, flags))
+    service = Service(context, version="0", direct=more.pop("direct", False))
     async with Client(service.server, mode=era, **more) as client:
         yield client
 

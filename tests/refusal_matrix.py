@@ -11,8 +11,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from blendwright.policy.host_profile import HostProfile
 from blendwright.policy.policy import CostsAsked, Levels, LimitsAsked, Modes, Policy, Rules, Verdict
-from blendwright.policy.session_contract import HostProfile, Proposal
+from blendwright.policy.session_contract import Proposal
 from blendwright.tool_api.promises import Determinism, Requires, SafetyLevel, SafetyMode
 from blendwright.tool_api.tool import AnyTool
 from blendwright.tools import catalog

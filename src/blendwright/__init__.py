@@ -9,10 +9,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from blendwright.app import Approver, OpenScene, Policy, Proposal, RunOptions, open
+    from blendwright.app import Approver, CancelToken, OpenScene, Policy, Proposal, RunOptions, open
 
 __version__ = "0.1.0"
-__all__ = ["Approver", "OpenScene", "Policy", "Proposal", "RunOptions", "open"]
+__all__ = ["Approver", "CancelToken", "OpenScene", "Policy", "Proposal", "RunOptions", "open"]
 
 
 def __getattr__(name: str) -> Any:

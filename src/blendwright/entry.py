@@ -5,10 +5,12 @@ A server on stdio takes over the wire before anything large is loaded, so that i
 
 from __future__ import annotations
 
+import signal
 import sys
 
 
 def main() -> None:
+    hold_interrupts()
     arguments = sys.argv[1:]
     if arguments[:1] == ["serve"] and not {"--http", "--help"} & {part.partition("=")[0] for part in arguments}:
         from blendwright.server.early_server import answer_early
@@ -17,6 +19,17 @@ def main() -> None:
             _run()
     else:
         _run()
+
+
+def hold_interrupts() -> None:
+    """Keep Ctrl-C waiting while the program loads: before that is done nobody could answer it."""
+    if hasattr(signal, "pthread_sigmask"):
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+
+
+def accept_interrupts() -> None:
+    if hasattr(signal, "pthread_sigmask"):
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
 
 
 def _run() -> None:

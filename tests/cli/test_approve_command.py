@@ -44,7 +44,7 @@ def test_a_plan_is_refused_allowed_elsewhere_and_run_again(shell: Shell) -> None
 def test_what_cannot_be_approved_is_refused_before_blender_starts(shell: Shell) -> None:
     plan = write(shell.place, "made.json", box("a"))
     refused = shell("run", plan, "--approve", "destructif", "--blender", "/no/such", "--json", code=2).document
-    assert refused["error"]["cure"] == "Did you mean 'destructive'?"
+    assert refused["details"]["findings"][0]["cure"] == "Did you mean 'destructive'?"
     assert "no approval xyz" in _fresh(shell)
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from blendwright.values.canonical import digest
 from shell import Shell
 
 
@@ -32,11 +33,18 @@ def test_the_contract_is_shown_with_the_origin_of_every_value_and_holds_until_a_
     kept = shell("show", "2", "--json", code=0).document
     assert json.dumps(kept).count(document["fingerprint"]) == 1, "the receipt names what it was held to"
 
+    # As it was made when that tool was another one.
     contract["tool_registry"]["entries"]["object.rename"] = "0" * 64
-    contract["tool_registry"]["fingerprint"] = "0" * 64
+    fingerprint = digest(contract["tool_registry"]["entries"])
+    contract["tool_registry"]["fingerprint"] = contract["fingerprints"]["tool_registry"] = fingerprint
+    parts = {name: part for name, part in contract.items() if name not in ("session_id", "fingerprints")}
+    contract["fingerprints"]["contract"] = digest(parts)
     (shell.place / "contract.json").write_text(json.dumps(document))
     refused = shell(*empty, code=2).document
-    assert "the tool object.rename has changed" in refused["error"]["message"]
+    assert "the tool object.rename has changed" in refused["message"]
+    (finding,) = refused["details"]["findings"]
+    assert finding["pointer"] == "/tool_registry/entries/object.rename" and finding["expected"] == "0" * 64
+    assert shell(*empty, "--envelope", "core", code=2).document["error"]["code"] == "contract_violation"
 
     denied = shell("call", "object.delete", "--args", '{"name":"A"}', "--approve", "destructive", "--json", code=2)
     assert denied.document["details"]["findings"][0]["rule"] == "level_denied"
@@ -62,6 +70,7 @@ def test_a_misspelt_policy_is_refused_with_its_line(shell: Shell) -> None:
     policy.parent.mkdir()
     policy.write_text('[policy.levels]\ndestrutive = "deny"\n')
     for command in (["contract"], ["call", "object.create_empty", "--args", '{"name":"A"}']):
-        refused = shell(*command, "--json", code=2).document["error"]
-        assert f"{policy}:2:" in refused["message"] and refused["cure"] == "Did you mean 'destructive'?"
+        refused = shell(*command, "--json", code=2).document
+        told = refused["error"] if command == ["contract"] else refused
+        assert f"{policy}:2:" in told["message"] and "Did you mean 'destructive'?" in json.dumps(told)
     assert not (Path(policy.parent) / "journal.db").exists()

@@ -11,7 +11,7 @@ from blendwright.cli.main import main
 from blendwright.values.errors import EnvironmentUnfit
 from shell import Ran
 
-PLAN = b'{"request_id": "r", "operations": []}'
+PLAN = b'{"request_id": "r", "operations": [{"operation_id": "a"}]}'
 
 
 class Inside:
@@ -83,8 +83,10 @@ def test_what_cannot_be_read_is_named_with_a_cure(inside: Inside) -> None:
     for command in (("run", "no.json"), ("validate", "no.json"), ("preview", "no.json"), ("eval", "no"),
                     ("run", "plan.json", "--contract", "no.json"), ("contract", "--host", "no.json")):  # fmt: skip
         (inside.place / "plan.json").write_bytes(PLAN)
-        error = inside(*command, "--json", code=2).document["error"]
-        assert "no" in error["message"] and "Errno" not in error["message"] and error["cure"]
+        answer = inside(*command, "--json", code=2).document
+        error = answer.get("error", answer)
+        assert "no" in error["message"] and "Errno" not in error["message"]
+        assert error.get("cure") or error["details"]["findings"][0]["cure"]
 
 
 def test_a_request_to_measure_by_must_be_whole(inside: Inside) -> None:
@@ -143,8 +145,7 @@ def test_a_damaged_journal_is_for_whoever_keeps_the_machine_and_says_so(
 
 def test_a_single_finding_is_told_with_its_place_and_code_too(inside: Inside) -> None:
     (inside.place / "dup.json").write_text('{"request_id": "r", "operations": [{"args": {"a": 1, "a": 2}}]}')
-    error = inside("run", "dup.json", "--json", code=2).document["error"]
-    (finding,) = error["findings"]
+    (finding,) = inside("run", "dup.json", "--json", code=2).document["details"]["findings"]
     assert (finding["code"], finding["pointer"]) == ("SCHEMA_INVALID", "/operations/0/args/a")
     said = inside("run", "dup.json", code=2).err
     assert "error: /operations/0/args/a: the key 'a' is given more than once" in said
@@ -158,7 +159,7 @@ def test_what_is_wanted_beside_a_plan_is_refused_before_it_runs(inside: Inside, 
     (inside.place / "plan.json").write_text(f'{{"request_id": "r", "operations": [{operation}]}}')
     for option, place in (("--export", "out.blend"), ("--image", "out.png")):
         outside = str(tmp_path.parent / place)
-        (finding,) = inside("run", "plan.json", option, outside, "--json", code=2).document["error"]["findings"]
+        (finding,) = inside("run", "plan.json", option, outside, "--json", code=2).document["details"]["findings"]
         assert (finding["code"], finding["rule"]) == ("POLICY_BLOCKED", "path_outside")
     assert inside("log", "--json", code=0).document["commits"] == []
 

@@ -34,7 +34,7 @@ def test_where_a_workspace_is_already_nothing_is_changed(shell: Shell) -> None:
     before = files(shell.place)
     told = shell("new", "--workspace", "mine", code=2)
     assert told.out == "" and "is a workspace already" in told.err and "another directory" in told.err
-    assert shell("new", "--workspace", "mine", "--json", code=2).document["error"]["code"] == "refused"
+    assert shell("new", "--workspace", "mine", "--json", code=2).document["error"]["code"] == "execution_failed"
     assert files(shell.place) == before
 
 

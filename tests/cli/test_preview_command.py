@@ -48,4 +48,4 @@ def test_a_plan_with_findings_is_refused_without_blender(shell: Shell) -> None:
     assert (document["ok"], document["report"]["status"]) == (False, "refused")
     assert document["report"]["operations"][0]["findings"][0]["pointer"] == "/operations/0/tool_name"
     assert document["result"] == {"created": [], "changed": [], "removed": []}
-    assert shell("preview", "missing.json", "--json", code=2).document["error"]["code"] == "refused"
+    assert shell("preview", "missing.json", "--json", code=2).document["result"]["error_code"] == "SCHEMA_INVALID"

@@ -35,5 +35,5 @@ def test_a_snapshot_for_people_lists_objects_and_their_number(shell: Shell, boxe
 
 
 def test_wrong_options_are_refused(shell: Shell) -> None:
-    assert shell("snapshot", "--limit", "0", "--json", code=2).document["error"]["code"] == "usage"
+    assert shell("snapshot", "--limit", "0", "--json", code=2).document["error"]["code"] == "invalid_arguments"
     assert shell("snapshot", "--scene", "missing.blend", "--json", code=2).document["error"]["message"]

@@ -26,13 +26,13 @@ UNSUPPORTED_BLENDER      | capability_missing       | unsupported_blender_versio
 POLICY_BLOCKED           | policy_refused           | contract_violation          | yes | drop
 TARGET_NOT_FOUND         | not_found                | not_found                   | yes | insert_precondition
 SCENE_CONFLICT           | conflict                 | execution_failed            | yes | replace_args
-IDEMPOTENCY_CONFLICT     | conflict                 | contract_violation          | yes | retry
-TOOL_TIMEOUT             | timeout                  | timeout                     | yes | retry
+IDEMPOTENCY_CONFLICT     | conflict                 | contract_violation          | yes | replace_args
+TOOL_TIMEOUT             | timeout                  | timeout                     | yes | replace_args
 CANCELLED                | timeout                  | timeout                     | yes | retry
 NONDETERMINISTIC_REFUSED | nondeterministic_refused | contract_violation          | yes | replace_args
 EXECUTION_FAILED         | internal_error           | execution_failed            | yes | replace_args
 VERIFICATION_FAILED      | conflict                 | execution_failed            | yes | replace_args
-WORKER_LOST              | internal_error           | internal_error              | yes | retry
+WORKER_LOST              | internal_error           | internal_error              | yes | replace_args
 ROLLBACK_FAILED          | internal_error           | internal_error              | no  |
 INTERNAL_ERROR           | internal_error           | internal_error              | no  |
 """

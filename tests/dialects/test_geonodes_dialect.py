@@ -284,11 +284,13 @@ def test_a_refused_plan_is_told_by_the_step_that_is_wrong() -> None:
 
 
 @pytest.mark.parametrize("field", ["done", "final_message"])
-def test_a_document_that_says_too_little_has_findings_and_no_result(field: str) -> None:
+def test_a_document_that_says_too_little_has_a_result_without_steps(field: str) -> None:
     document = geonodes_plan(tree_step("a"))
     del document[field]
     plan = geonodes.DIALECT.parse(document)
-    assert plan.findings and geonodes.render(refused(plan, plan.findings)) is None
+    result = geonodes.render(refused(plan, plan.findings))
+    assert (result["status"], result["done"], result["steps"]) == ("refused", False, [])
+    assert result["error"]["code"] == "SCHEMA_INVALID" and result["error"]["problems"]
 
 
 def refusal_of(plan: Plan) -> dict[str, Any]:

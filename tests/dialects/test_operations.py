@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from blendwright.dialects import operations
-from blendwright.plan.repair import refused
+from blendwright.plan.repair import minimal_repair, refused
 from blendwright.schemas.published import schema
 from blendwright.values.errors import BlendwrightError
 from blendwright.values.faults import RENDERINGS, Fault
@@ -71,12 +71,13 @@ def test_a_report_cannot_call_itself_a_success_when_an_operation_was_not_done(st
 def test_every_fault_is_answered_by_the_four_fields(fault: Fault) -> None:
     finding = Finding(fault, "it happened", "/operations/0/args", "Do something else.")
     failed = OperationReport("a", "t", "failed", 0, fault=fault, message="it happened", findings=(finding,))
-    payload = operations.render(report(failed, repair=(Repair("a", "retry"),)))
+    repair = minimal_repair(of_operations(box("a")), (finding,)) if RENDERINGS[fault].recoverable else ()
+    payload = operations.render(report(failed, repair=repair))
     assert payload == {
         "error_code": fault.value,
-        "recoverable": RENDERINGS[fault].recoverable,
+        "recoverable": bool(repair),
         "retry_hint": "/operations/0/args: it happened. Do something else.",
-        "minimal_repair_plan": [{"operation_id": "a", "action": "retry"}],
+        "minimal_repair_plan": [entry.to_json() for entry in repair],
     }
 
 
@@ -116,7 +117,8 @@ def test_what_is_wrong_with_the_whole_plan_comes_first() -> None:
 @pytest.mark.parametrize("document", [None, 5, [], {}, {"operations": 5}, {"operations": [5, None]}, {1: 2}])
 def test_whatever_is_no_plan_is_answered_by_the_payload_too(document: Any) -> None:
     payload = refusal(operations.DIALECT.parse(document))
-    assert payload["error_code"] == "SCHEMA_INVALID" and payload["recoverable"]
+    assert payload["error_code"] == "SCHEMA_INVALID"
+    assert payload["recoverable"] is False and payload["minimal_repair_plan"] == []
 
 
 @pytest.mark.proves("OPS-FAIL-04")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import blendwright
 from blendwright.journal import Journal, JournalView, schema
 from blendwright.values import crash_points
 from blendwright.values.errors import EnvironmentUnfit
+from plans import box
 from shell import Shell
 
 GOLDEN = Path(__file__).parents[1] / "golden"
@@ -144,8 +146,9 @@ def test_a_newer_journal_is_refused_with_a_clear_message(tmp_path: Path) -> None
     connection.execute(f"PRAGMA user_version = {schema.VERSION + 1}")
     connection.close()
     shell = Shell(tmp_path)
+    plan = json.dumps({"request_id": "newer", "operations": [box("a")]}).encode()
     for command in (("log",), ("call", "scene.snapshot"), ("run", "-")):
-        ran = shell(*command, "--workspace", "workspace", "--json", code=3, stdin=b'{"steps": []}')
+        ran = shell(*command, "--workspace", "workspace", "--json", code=3, stdin=plan)
         error = ran.document["error"]
         assert error["code"] == "environment_unfit"
         assert f"schema version {schema.VERSION + 1}" in error["message"] and "newer" in error["cure"]

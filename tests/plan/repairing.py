@@ -17,7 +17,10 @@ def repaired(
     replacement: Callable[[Operation], Operation],
     precondition: Callable[[str], Operation],
 ) -> Plan:
-    """The plan with a repair applied, given what to put in the place of operations, and what to add under an id."""
+    """The plan with a repair applied, given what to put in the place of operations, and what to add under an id.
+
+    A replacement may have another id: whoever waited for the operation waits for it. Where an operation needs a precondition and the
+    plan has all that it waits for, it is given one more thing to wait for."""
     actions: dict[str, set[str]] = {}
     for entry in repair:
         actions.setdefault(entry.operation_id, set()).add(entry.action)
@@ -27,19 +30,26 @@ def repaired(
     kept: list[Operation] = []
     added: dict[str, Operation] = {}
     cured: set[str] = set()
+    new_ids: dict[str, str] = {}
     for operation in plan.operations:
         asked = actions.get(operation.id, set())
         if operation.id in gone or ("drop" in asked and operation.id in seen):
             cured.add(operation.pointer)
             continue
         seen.add(operation.id)
+        if "insert_precondition" in asked:
+            needs = [id for id in operation.depends_on if id not in known] or [f"before.{operation.id}"]
+            added |= {id: precondition(id) for id in needs}
+            operation = replace(operation, depends_on=tuple(dict.fromkeys([*operation.depends_on, *needs])))
         if "replace_args" in asked:
             cured.add(operation.pointer)
-            operation = replacement(operation)
-        if "insert_precondition" in asked:
-            added |= {id: precondition(id) for id in operation.depends_on if id not in known}
-        left = tuple(id for id in operation.depends_on if id not in gone)
-        kept.append(replace(operation, depends_on=left))
+            new = replacement(operation)
+            new_ids[operation.id] = new.id
+            operation = new
+        kept.append(operation)
+    kept = [
+        replace(one, depends_on=tuple(new_ids.get(id, id) for id in one.depends_on if id not in gone)) for one in kept
+    ]
     owners = Owners(plan)
     findings = [(finding, owners.of(finding.pointer)) for finding in plan.findings]
     still = tuple(finding for finding, owner in findings if owner is None or owner.pointer not in cured)

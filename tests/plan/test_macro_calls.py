@@ -219,8 +219,8 @@ def repair_of(plan: Plan) -> list[tuple[str, str]]:
 
 
 def test_of_two_that_want_the_same_id_the_macro_goes_since_no_id_can_be_changed() -> None:
-    plan = plan_of(call("m"), box("m.001"), box("z", "m"))
-    assert repair_of(plan) == [("m", "drop")]
+    assert repair_of(plan_of(call("m"), box("m.001"), box("z", "m"))) == [("m", "replace_args")]
+    assert repair_of(plan_of(call("m"), box("m.001"), box("z"))) == [("m", "drop")]
     assert isinstance(
         validate(plan_of(box("m.001"), box("z")), catalog.tools(), ContractTerms(), macros=PAIR), ValidPlan
     )

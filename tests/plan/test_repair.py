@@ -47,7 +47,10 @@ def applied(plan: Plan, repair: tuple[Repair, ...]) -> Plan:
 @pytest.mark.parametrize(
     ("listed", "repair"),
     [
-        ([box("a"), box("b", tool_name="no.such"), box("c", "b")], [("b", "drop")]),
+        ([box("a"), box("b", tool_name="no.such"), box("c", "a")], [("b", "drop")]),
+        ([box("a"), box("b", tool_name="no.such"), box("c", "b")], [("b", "replace_args")]),
+        ([box("a"), box("b", tool_name="no.such"), box("c", "b", tool_name="no.such")], [("b", "drop"), ("c", "drop")]),
+        ([box("a", tool_name="mesh.create_primitve"), box("b")], [("a", "replace_args")]),
         ([box("a", args={})], [("a", "replace_args")]),
         ([box("a", safety_level="read_only")], [("a", "replace_args")]),
         ([box("a", safety_level="high")], [("a", "replace_args")]),
@@ -129,15 +132,20 @@ def test_applied_it_makes_any_plan_executable_and_no_entry_can_be_spared(plan: P
 @pytest.mark.parametrize("fault", list(Fault))
 def test_what_goes_wrong_while_running_has_the_action_of_its_fault(fault: Fault) -> None:
     plan = of_operations(box("a"), box("b", "a"))
-    repair = minimal_repair(plan, [Finding(fault, "it happened", "/operations/1/args/name")])
+    repair = minimal_repair(plan, [Finding(fault, "it happened", "/operations/1")])
     read_from_the_plan = fault in {Fault.SCHEMA_INVALID, Fault.GRAPH_CYCLE, Fault.DEPENDENCY_MISSING}
     action = None if read_from_the_plan else RENDERINGS[fault].repair
     assert [(entry.operation_id, entry.action) for entry in repair] == ([("b", action)] if action else [])
 
 
 @pytest.mark.proves("OPS-FAIL-05")
-@pytest.mark.parametrize("pointer", ["/steps/1", "/steps/1/tool/args/name"])
-def test_where_no_level_is_declared_declaring_more_is_no_cure_for_what_a_policy_refuses(pointer: str) -> None:
+@pytest.mark.parametrize(("pointer", "action"), [("/steps/1", "drop"), ("/steps/1/tool/args/name", "replace_args")])
+def test_what_a_policy_refuses_goes_where_no_single_argument_is_what_it_refuses(pointer: str, action: str) -> None:
     plan = of_steps(step("a"), step("b"))
     found = Finding(Fault.POLICY_BLOCKED, "denied", pointer)
-    assert [(entry.operation_id, entry.action) for entry in minimal_repair(plan, [found])] == [("b", "drop")]
+    assert [(entry.operation_id, entry.action) for entry in minimal_repair(plan, [found])] == [("b", action)]
+
+
+def test_what_no_change_of_operations_cures_has_no_repair() -> None:
+    plan = of_operations(box("a", args={}), request_id=5)
+    assert findings(plan) and minimal_repair(plan, findings(plan)) == ()

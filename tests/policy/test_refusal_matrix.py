@@ -19,6 +19,7 @@ from sessions import agreed
 # Refused by whoever negotiates, plans or asks a person; their own tests walk them.
 NO_OBJECTIONS = {
     "contract_version", "feature_unknown", "capability_unknown", "session_blender", "registry_changed", "blender_changed",
+    "contract_edited",
     "plan_too_long", "plan_nondeterministic", "macro_step_id", "tool_unknown", "scratch", "approval_missing",
     "approval_declined", "trusted_unasked", "preview_unasked",
 }  # fmt: skip

@@ -13,11 +13,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import blendwright
+from blendwright.policy.host_profile import HostProfile
 from blendwright.policy.policy import Constraints, CostsAsked, LimitsAsked, Modes, Policy, Rules, Verdict
 from blendwright.policy.session_contract import (
     CONTRACT_VERSION,
     FEATURES,
-    HostProfile,
     Negotiation,
     Proposal,
     SessionContract,

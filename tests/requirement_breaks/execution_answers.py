@@ -162,7 +162,7 @@ BREAKS: dict[str, Bug] = {
     ),
     "EXEC-CODE-02": Bug(
         "a failure of the worker comes without a cure",
-        "blendwright.run.failure_reasons:reason_of",
+        "blendwright.run.failure_reasons:_reason",
         changing(lambda reason: (reason[0], "")),
         PROMISES,
         "says_what_to_do",

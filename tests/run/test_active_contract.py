@@ -10,8 +10,9 @@ import pytest
 from blendwright.dialects import operations
 from blendwright.dialects.envelopes import tool_result
 from blendwright.plan.validate import validate
+from blendwright.policy.host_profile import HostProfile
 from blendwright.policy.policy import Constraints, CostsAsked, Levels, Limits, LimitsAsked, Policy, Rules, Verdict
-from blendwright.policy.session_contract import ContractTerms, HostProfile, Proposal, SessionContract, negotiate
+from blendwright.policy.session_contract import ContractTerms, Proposal, SessionContract, negotiate
 from blendwright.run.active_contract import ContractDraft
 from blendwright.tool_api.promises import Determinism
 from blendwright.tools import catalog
@@ -59,6 +60,17 @@ def test_the_budget_of_the_host_ends_a_call_that_asks_for_more(engine: Engine) -
         outcome = engine.call("trial.misbehave", {"how": "run_away", "name": "Late"}, timeout=30)
     assert outcome.fault is Fault.TOOL_TIMEOUT
     assert tool_result(outcome).details["partial_work"]["deadline_seconds"] == 0.4
+
+
+def test_the_results_of_a_plan_are_read_back_where_host_or_caller_want_all_of_them(engine: Engine) -> None:
+    def faults(request: str, **options: Any) -> list[Fault | None]:
+        look = box("a", tool_name="trial.peek", args={"how": "unverified"}, safety_level="read_only")
+        return [operation.fault for operation in engine.run(plan_of(request, look), **options).operations]
+
+    assert faults("plain") == [None]
+    assert faults("asked", verify=True) == [Fault.VERIFICATION_FAILED]
+    with engine.under(UNASKED, Proposal(host=HostProfile(verification="all"))):
+        assert faults("agreed") == [Fault.VERIFICATION_FAILED]
 
 
 def test_the_budget_of_the_contract_ends_a_run_that_asks_for_more(engine: Engine) -> None:

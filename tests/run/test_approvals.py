@@ -317,24 +317,39 @@ def test_declined_in_a_plan_of_operations_nothing_later_runs(asking: Engine) -> 
     assert payload["minimal_repair_plan"] == [{"operation_id": "b", "action": "drop"}]
 
 
-def test_declined_in_a_plan_of_steps_the_rest_goes_on_and_dependents_are_skipped(asking: Engine) -> None:
-    name = thing(asking)
-    document: dict[str, Any] = {
-        "steps": [
-            {"step_id": "a", "dependencies": [], "tool": {"name": "object.delete", "args": {"name": name}}},
-            {"step_id": "b", "dependencies": ["a"], "tool": {"name": "object.create_empty", "args": {"name": "B"}}},
-            {
-                "step_id": "c",
-                "dependencies": [],
-                "tool": {"name": "object.create_empty", "args": {"name": f"C {name}"}},
-            },
-        ]
-    }
-    report = asking.run(steps.DIALECT.parse(document), approver=Approver(Person(asking, ApprovalAnswer.DECLINED)))
-    assert statuses(report) == {"a": "refused", "b": "skipped", "c": "succeeded"}
+def steps_plan(name: str, *, dependent: bool) -> Any:
+    """One step that a person is asked about, one that waits for it where `dependent`, and one that waits for nothing."""
+    listed: list[dict[str, Any]] = [
+        {"step_id": "a", "dependencies": [], "tool": {"name": "object.delete", "args": {"name": name}}},
+        {"step_id": "c", "dependencies": [], "tool": {"name": "object.create_empty", "args": {"name": f"C {name}"}}},
+    ]
+    if dependent:
+        waiting = {"name": "object.create_empty", "args": {"name": f"B {name}"}}
+        listed.append({"step_id": "b", "dependencies": ["a"], "tool": waiting})
+    return steps.DIALECT.parse({"steps": listed})
+
+
+@pytest.mark.proves("STEPS-META-08")
+@pytest.mark.proves("STEPS-META-10")
+@pytest.mark.parametrize("dependent", [False, True], ids=["alone", "with dependents"])
+@pytest.mark.parametrize("how", ["refused", "declined", "expired"])
+def test_steps_that_wait_for_what_nobody_allowed_are_blocked_and_without_any_the_plan_is_partial(
+    engine: Engine, clock: Clock, how: str, dependent: bool
+) -> None:
+    with engine.under(Policy(policy=Rules(approval_seconds=60))) as asking:
+        people = {
+            "refused": Approver(),
+            "declined": Approver(Person(asking, ApprovalAnswer.DECLINED)),
+            "expired": Approver(Slow(asking, ApprovalAnswer.APPROVED, clock)),
+        }
+        report = asking.run(steps_plan(thing(asking), dependent=dependent), approver=people[how])
     *entries, meta = steps.render(report) or []
-    assert [(entry["ok"], entry["skipped"]) for entry in entries] == [(False, True), (False, True), (True, False)]
-    assert meta["task_status"] == "PARTIAL" and meta["blocked_steps"] == []
+    ran = how != "refused"  # where nobody can be asked nothing runs at all
+    expected = {"a": (False, True), "c": (ran, not ran)} | ({"b": (False, True)} if dependent else {})
+    assert {entry["step_id"]: (entry["ok"], entry["skipped"]) for entry in entries} == expected
+    assert meta["task_status"] == ("BLOCKED" if dependent else "PARTIAL") and not meta["ok"]
+    assert (meta["blocked_steps"], meta["failed_steps"]) == (["b"] if dependent else [], [])
+    assert meta["stats"]["failed"] == 0 and meta["reason"]
 
 
 def test_declined_takes_a_whole_plan_back(asking: Engine) -> None:

@@ -252,7 +252,7 @@ def test_other_inputs_under_the_same_ids_are_a_conflict_of_the_callers_operation
     report = engine.run(plan_of("clash", call("m", "test.whole", "Clash other")), macros=known)
     payload = operations.render(report)
     assert payload["error_code"] == "IDEMPOTENCY_CONFLICT"
-    assert payload["minimal_repair_plan"] == [{"operation_id": "m", "action": "retry"}]
+    assert payload["minimal_repair_plan"] == [{"operation_id": "m", "action": "replace_args"}]
 
 
 def test_receipts_of_the_journal_fit_what_is_published(engine: Engine) -> None:

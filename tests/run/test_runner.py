@@ -85,11 +85,11 @@ def test_the_same_ids_with_other_arguments_conflict_and_nothing_runs(engine: Eng
     report = engine.run(other)
     assert statuses(report) == {"a": "skipped", "b": "failed", "c": "skipped"}
     conflict = report.operations[1]
-    assert conflict.fault is Fault.IDEMPOTENCY_CONFLICT and "new request id" in (conflict.findings[0].cure or "")
+    assert conflict.fault is Fault.IDEMPOTENCY_CONFLICT and "new operation id" in (conflict.findings[0].cure or "")
     assert engine.head() == head
     payload = operations.render(report)
     assert payload["error_code"] == "IDEMPOTENCY_CONFLICT"
-    assert payload["minimal_repair_plan"] == [{"operation_id": "b", "action": "retry"}]
+    assert payload["minimal_repair_plan"] == [{"operation_id": "b", "action": "replace_args"}]
 
 
 @pytest.mark.proves("OPS-IDEM-03")
@@ -202,4 +202,6 @@ def test_an_effect_that_nobody_knows_of_keeps_its_operation_from_running(tmp_pat
         assert not engine.scene.ready
     assert report.operations[0].fault is Fault.IDEMPOTENCY_CONFLICT
     assert "recover" in (report.operations[0].findings[0].cure or "")
+    payload = operations.render(report)
+    assert payload["recoverable"] is False and payload["minimal_repair_plan"] == [], "a person has to look first"
     assert not target.exists()

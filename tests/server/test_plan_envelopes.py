@@ -11,7 +11,7 @@ from mcp.client.client import Client
 
 from blendwright.server.context import ServerContext
 from hosts import Era, cube, operation, plan, talk
-from plans import geonodes_plan, tree_step
+from plans import geonodes_plan, python_step, tree_step
 
 # The envelope is the same in both.
 ERA: Era = "2026-07-28"
@@ -241,7 +241,8 @@ def test_a_job_that_ended_has_the_envelope_of_its_plan(context: ServerContext, f
     begun, envelope, journal = talk(context, ERA, script)
     assert begun["determinism_class"] == "nondeterministic" and "seeds" not in begun, "nothing has been done yet"
     agree(envelope, journal)
-    assert (envelope["ok"], envelope["result"]["ok"]) == (True, not fails)
+    assert envelope["ok"] == envelope["result"]["ok"] == (not fails)
+    assert envelope["error_code"] == ("not_found" if fails else None)
     assert envelope["fingerprint_before"] == journal[0]["scene_hash_before"]
     assert envelope["fingerprint_after"] == journal[-1]["scene_hash_after"]
     assert ("partial_work" in envelope["details"]) == fails
@@ -271,3 +272,96 @@ def test_the_core_envelope_says_the_same(context: ServerContext, fails: bool) ->
     described = envelope["error"]["details"] if fails else envelope["result"]
     agree({"tolerance": None, **described}, journal)
     assert described["fingerprint_after"] == journal[-1]["scene_hash_after"]
+
+
+# ---------------------------------------------------------------------- every fate, by every tool that answers with a plan
+
+
+def tree(name: str, *more: Document) -> Document:
+    """A geonodes plan whose tree makes a grid."""
+    made = {"op": "create_node", "node_id": "grid", "bl_idname": "GeometryNodeMeshGrid", "location": [0, 0]}
+    out = {"node_id": "group_output", "socket": "Geometry"}
+    link = {"op": "link", "from": {"node_id": "grid", "socket": "Mesh"}, "to": out}
+    target = {"object_name": name, "node_group_name": f"GN{name}", "allow_create_object": True}
+    return geonodes_plan(tree_step("step_1", made, link, **target), *more)
+
+
+def fated(dialect: str, fate: str, name: str) -> Document:
+    """A plan that ends like this, after something of it was done."""
+    if dialect == "geonodes":
+        code = {
+            "failed": "raise ValueError('no')",
+            "taken back": "raise ValueError('no')",
+            "cancelled": "while True: pass",
+        }
+        more = [python_step("step_2", code=code[fate], timeout_ms=60_000)] if fate in code else []
+        return tree(name, *more)
+    picture = {"view": "ISO", "engine": "CYCLES", "samples": 256, "width": 2048, "height": 2048}
+    slow = operation("slow", "render.preview", picture, "scatter0", level="read_only")
+    more = {"failed": [lost("scatter0")], "taken back": [lost("scatter0")], "cancelled": [slow]}
+    return plan(name, *field(name, 21), *more.get(fate, []))
+
+
+async def ended(client: Client, tool: str, document: Document, fate: str) -> Document:
+    """What the tool answers with once the plan has ended."""
+    options = {"plan": document, "boundary": "plan" if fate == "taken back" else "operation"}
+    if tool != "job_status":
+        answer = await client.call_tool(tool, options)
+        assert answer.structured_content is not None
+        return answer.structured_content
+    begun = await client.call_tool("plan_execute", {**options, "background": True})
+    assert begun.structured_content is not None
+    job = {"job_id": begun.structured_content["result"]["job_id"]}
+    while fate == "cancelled":
+        status = (await client.call_tool("job_status", {**job, "wait_s": 0.2})).structured_content
+        assert status is not None and status["ok"], status
+        if status["result"]["operations_done"] >= (3 if "operations" in document else 1):
+            await client.call_tool("job_cancel", job)
+            break
+    told = (await client.call_tool("job_status", {**job, "wait_s": 30})).structured_content
+    assert told is not None
+    return told
+
+
+ANSWERS = [
+    ("plan_execute", "operations"),
+    ("geonodes_execute", "geonodes"),
+    ("job_status", "operations"),
+    ("job_status", "geonodes"),
+]
+FATES = ("done", "failed", "taken back", "cached", "cancelled")
+
+
+@pytest.mark.parametrize(
+    ("tool", "dialect", "fate"),
+    # A request that is cancelled gets no answer: that is the protocol.
+    [(*answer, fate) for answer in ANSWERS for fate in FATES if fate != "cancelled" or answer[0] == "job_status"],
+)
+def test_every_envelope_says_what_its_receipts_say(context: ServerContext, tool: str, dialect: str, fate: str) -> None:
+    name = f"Fate{tool}{dialect}{fate}".replace("_", "").replace(" ", "")
+    document = fated(dialect, fate, name)
+
+    async def script(client: Client) -> Any:
+        if fate == "cached":
+            await ended(client, tool, document, fate)
+        before = await fingerprint(client)
+        envelope = await ended(client, tool, document, fate)
+        result = envelope["result"]
+        request = result["request_id"] if tool == "job_status" else result["report"]["request_id"]
+        receipts = [] if fate == "taken back" else await journal_receipts(client, request)
+        return before, envelope, receipts, await fingerprint(client)
+
+    before, envelope, receipts, after = talk(context, ERA, script)
+    agree(envelope, receipts)
+    assert envelope["ok"] == (fate in ("done", "cached"))
+    assert (envelope["fingerprint_before"], envelope["fingerprint_after"]) == (before, after)
+    if fate in ("taken back", "cached"):
+        assert before == after
+    else:
+        assert before == receipts[0]["scene_hash_before"] and after == receipts[-1]["scene_hash_after"]
+    assert [phase["phase"] for phase in envelope["details"]["trace"]] == list(range(7))
+    assert (phases(envelope)["execute"] is None) == (fate == "cached"), "nothing is executed that was done before"
+    if not envelope["ok"]:
+        work = envelope["details"]["partial_work"]
+        assert work["kept"] == [receipt["operation_id"] for receipt in receipts]
+        assert envelope["details"].get("cancelled", False) == (fate == "cancelled")

@@ -13,5 +13,6 @@ from blendwright.policy.approvals import Approver
 from blendwright.policy.policy import Policy
 from blendwright.policy.session_contract import Proposal
 from blendwright.run.options import RunOptions
+from blendwright.values.cancel import CancelToken
 
-__all__ = ["Approver", "OpenScene", "Policy", "Proposal", "RunOptions", "open"]
+__all__ = ["Approver", "CancelToken", "OpenScene", "Policy", "Proposal", "RunOptions", "open"]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ from blendwright.app.opening import workspace_directory
 from blendwright.app.policy_files import load_policy
 from blendwright.dialects import registry
 from blendwright.macros import Macro, load_macros
-from blendwright.plan.repair import minimal_repair
+from blendwright.plan.repair import minimal_repair, refused
 from blendwright.plan.validate import ValidPlan, validate
 from blendwright.policy.objections import Stage
 from blendwright.policy.session_contract import Proposal, agree
@@ -23,6 +24,7 @@ from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 from blendwright.values.json_reader import read_json
 from blendwright.values.plan import Plan
+from blendwright.values.report import RunReport
 
 
 def check(
@@ -49,6 +51,14 @@ def check(
     return validate(
         plan, registered, terms, expanding, stage=Stage.ARGUMENTS, path_findings=files.path_findings if roots else None
     )
+
+
+def refused_plan(text: Callable[[], bytes] | None, dialect: str | None, findings: Sequence[Finding]) -> RunReport:
+    """The report of a plan that was refused with these findings before it was run, or before it was read."""
+    plan = registry.unread_plan(dialect)
+    with suppress(Refusal):
+        plan = plan if text is None else registry.read_plan(text(), dialect=dialect)
+    return refused(plan, findings)
 
 
 @dataclass(frozen=True, slots=True)

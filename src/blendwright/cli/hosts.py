@@ -12,10 +12,12 @@ from typing import Annotated, Literal
 import anyio
 
 from blendwright.app.checks import Check, check_environment, check_host
+from blendwright.app.contracts import read_host_profile
 from blendwright.app.hosts import HOSTS, Scope, entry, host_named, install, snippet
 from blendwright.app.policy_files import home_directory
-from blendwright.cli.options import AsJson, Blender, Workspace, argument, option
+from blendwright.cli.options import AsJson, Blender, MinimumDeterminism, Workspace, argument, option
 from blendwright.cli.output import Cell, Exit, SafeConsole, notes, present
+from blendwright.policy.host_profile import EnvelopeName, HostLimits, HostStatement, Verification
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
 
@@ -39,7 +41,18 @@ def serve(
     directory: Annotated[
         Path | None, option("--directory DIR", "Relative paths and roots start here, wherever the host starts us.")
     ] = None,
-    envelope: Annotated[Literal["tool_result", "core"], option("--envelope", "The form of results.")] = "tool_result",
+    host_profile: Annotated[
+        Path | None, option("--host-profile FILE", "What hosts can take, as JSON, where they cannot say it themselves.")
+    ] = None,
+    payload_bytes: Annotated[int | None, option("--payload-bytes N", "The largest message.", min=1024)] = None,
+    call_seconds: Annotated[float | None, option("--call-seconds S", "How long a host waits.", min=0.001)] = None,
+    streaming: Annotated[bool | None, option("--streaming/--no-streaming", "Progress while a call runs.")] = None,
+    cancellation: Annotated[
+        bool | None, option("--cancellation/--no-cancellation", "Whether hosts call calls off.")
+    ] = None,
+    envelope: Annotated[EnvelopeName | None, option("--envelope", "The form of results.")] = None,
+    determinism: MinimumDeterminism = None,
+    verification: Annotated[Verification | None, option("--verification", "Whose results are read back.")] = None,
 ) -> int:
     """Serve a workspace to a language-model host: over stdio, or over HTTP with a bearer token."""
     from blendwright.server.serve import Settings
@@ -47,6 +60,18 @@ def serve(
 
     if directory is not None:
         _change_directory(directory)
+    statements = [] if host_profile is None else [HostStatement("host profile", read_host_profile(host_profile))]
+    flags = HostLimits(
+        payload_bytes=payload_bytes,
+        call_seconds=call_seconds,
+        streaming=streaming,
+        cancellation=cancellation,
+        envelope=envelope,
+        determinism=determinism,
+        verification=verification,
+    )
+    if flags != HostLimits():
+        statements.append(HostStatement("flag", flags))
     address = None if http is None else address_of(http)
     bearer_token = token or os.environ.get(TOKEN) or ""
     if address is not None and not bearer_token:
@@ -59,7 +84,7 @@ def serve(
         blender=blender,
         roots=tuple(root) if root else None,
         direct=tools == "direct",
-        envelope=envelope,
+        statements=tuple(statements),
         address=address,
         token=bearer_token,
     )

@@ -13,8 +13,11 @@ import typer
 import blendwright
 from blendwright.cli import approvals, ask, catalogue, history, hosts, running, scene, workspace
 from blendwright.cli.options import option
-from blendwright.cli.output import Exit, console, fail, notes
+from blendwright.cli.output import Exit, begin_output, console, fail, notes
+from blendwright.cli.refusals import refusing_calls, refusing_plans
+from blendwright.entry import accept_interrupts
 from blendwright.values.errors import BlendwrightError, EnvironmentUnfit, JournalError, Refusal
+from blendwright.values.faults import RENDERINGS, Fault
 
 # Read by whoever opens a workspace.
 LOG_LEVEL = "BLENDWRIGHT_LOG"
@@ -53,11 +56,11 @@ def options(
 
 
 app.command("new")(workspace.new)
-app.command("run")(running.run)
+app.command("run")(refusing_plans(running.run))
 app.command("ask")(ask.ask)
 app.command("eval")(ask.evaluation)
-app.command("preview")(running.preview)
-app.command("call")(running.call)
+app.command("preview")(refusing_plans(running.preview))
+app.command("call")(refusing_calls(running.call))
 app.command("validate")(running.validate)
 app.command("tools")(catalogue.tools)
 app.command("macros")(catalogue.macros)
@@ -89,16 +92,18 @@ app.command("init-host")(hosts.init_host)
 def main() -> None:
     """Run a command; whatever ends it becomes a message and an exit code."""
     try:
+        begin_output()
+        accept_interrupts()
         result: Any = app(prog_name="blendwright", standalone_mode=False)
         sys.exit(result if isinstance(result, int) else Exit.DONE)
     except Refusal as error:
-        fail("refused", error.message, error.cure, Exit.REFUSED, error.findings)
+        fail(RENDERINGS[error.findings[0].fault].core, error.message, error.cure, Exit.REFUSED, error.findings)
     except (EnvironmentUnfit, JournalError) as error:
         fail("environment_unfit", error.message, error.cure, Exit.UNFIT)
     except BlendwrightError as error:
         fail("failed", error.message, error.cure, Exit.FAILED)
     except (KeyboardInterrupt, typer.Abort):
-        fail("interrupted", "interrupted", None, Exit.INTERRUPTED)
+        fail("timeout", "interrupted", "Run it again when it is wanted after all.", Exit.INTERRUPTED, cancelled=True)
     except typer.Exit as stop:
         sys.exit(stop.exit_code)
     except Exception as error:
@@ -122,4 +127,4 @@ def _usage(error: Any) -> NoReturn:
         sys.exit(Exit.REFUSED)
     context: Any = getattr(error, "ctx", None)
     command: str = "blendwright" if context is None else context.command_path
-    fail("usage", message, f"See: {command} --help", Exit.REFUSED)
+    fail(RENDERINGS[Fault.ARGS_INVALID].core, message, f"See: {command} --help", Exit.REFUSED)

@@ -18,7 +18,7 @@ from rich.table import Table
 from rich.text import Text
 
 from blendwright.run.differences import Difference
-from blendwright.values.faults import REFUSALS, Fault
+from blendwright.values.faults import REFUSALS
 from blendwright.values.findings import Finding
 from blendwright.values.invisible import escape_invisible
 from blendwright.values.outcome import Outcome
@@ -40,16 +40,18 @@ class Exit(IntEnum):
 
     @classmethod
     def of_call(cls, outcome: Outcome) -> Exit:
-        """2 when nothing ran, 1 when it ran and failed."""
+        """2 when nothing ran, 1 when it ran and failed, 130 when it was called off."""
         if outcome.ok:
             return cls.DONE
+        if outcome.cancelled:
+            return cls.INTERRUPTED
         ran = any(phase.name == "execute" and phase.ms is not None for phase in outcome.trace)
         return cls.REFUSED if outcome.fault in REFUSALS and not ran else cls.FAILED
 
     @classmethod
     def of_run(cls, report: RunReport, extra: Sequence[Outcome] = ()) -> Exit:
         """The same for a plan and for what was asked for beside it."""
-        if Fault.CANCELLED in {outcome.fault for outcome in (*report.operations, *extra)}:
+        if report.cancelled or any(outcome.cancelled for outcome in extra):
             return cls.INTERRUPTED
         statuses = {operation.status for operation in report.operations}
         # All that was tried was refused: a person declined, and nothing went before it.
@@ -84,10 +86,23 @@ def present(
 _LAYOUT = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE | orjson.OPT_PASSTHROUGH_DATACLASS
 
 
+# The standard output on which a document was begun: whatever happens from then on, there is no second one.
+_printed_on: Any = None
+
+
+def begin_output() -> None:
+    """A command begins: it has printed nothing yet."""
+    global _printed_on
+    _printed_on = None
+
+
 def print_json(document: Any) -> None:
     """What is no plain data in it is rendered by its own `to_json` when its turn comes, and held no longer than that."""
+    global _printed_on
     if out := getattr(sys.stdout, "buffer", None):  # without standard output there is no file at all
-        out.write(orjson.dumps(document, default=lambda value: value.to_json(), option=_LAYOUT))
+        text = orjson.dumps(document, default=lambda value: value.to_json(), option=_LAYOUT)
+        _printed_on = sys.stdout
+        out.write(text)
         out.flush()
 
 
@@ -120,11 +135,22 @@ def note_external_files(findings: Iterable[Finding]) -> None:
         notes().show(f"  {finding.cure}", "dim")
 
 
-def fail(code: str, message: str, cure: str | None, exit_code: Exit, findings: Sequence[Finding] = ()) -> NoReturn:
+def fail(
+    code: str,
+    message: str,
+    cure: str | None,
+    exit_code: Exit,
+    findings: Sequence[Finding] = (),
+    *,
+    cancelled: bool = False,
+) -> NoReturn:
     """End the program with an error that is data for machines and a few lines for people, each finding with its place."""
     # Also when the command line could not be parsed.
     as_json = "--json" in sys.argv[1:]
-    if not (as_json and _printed_as_json({"code": code, "message": message, "cure": cure}, findings)):
+    error: dict[str, Any] = {"code": code, "message": message, "cure": cure}
+    if cancelled:
+        error["details"] = {"cancelled": True}
+    if not (as_json and _printed_as_json(error, findings)):
         for text, own_cure in [(_with_pointer(finding), finding.cure) for finding in findings] or [(message, None)]:
             notes().labelled("error:", text, "bold red")
             if own_cure:
@@ -140,10 +166,13 @@ def _with_pointer(finding: Finding) -> str:
 
 
 def _printed_as_json(error: dict[str, Any], findings: Sequence[Finding]) -> bool:
-    """False when people have to be told, since standard output takes nothing more."""
+    """False when people have to be told, since standard output takes nothing more, or has its one document already."""
     if findings:
         error["findings"] = [finding.to_json() for finding in findings]
     try:
+        if _printed_on is sys.stdout:
+            sys.stdout.flush()
+            return False
         print_json({"ok": False, "error": error})
     except OSError as lost:
         return isinstance(lost, BrokenPipeError)  # who has stopped reading does not want to know

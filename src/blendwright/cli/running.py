@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping, Sequence
 from time import perf_counter
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import orjson
 from rich.text import Text
@@ -45,11 +46,11 @@ from blendwright.cli.output import (
 )
 from blendwright.cli.session import command_line, open_session, plan_text, stops_on_interrupt
 from blendwright.dialects import registry
-from blendwright.dialects.envelopes import core_envelope, tool_result
+from blendwright.dialects.envelopes import plan_outcome, render_envelope, result_envelope
+from blendwright.policy.host_profile import EnvelopeName
 from blendwright.run.preview import Preview
 from blendwright.values.cancel import CancelToken
 from blendwright.values.errors import Refusal
-from blendwright.values.faults import Fault
 from blendwright.values.json_reader import LARGEST, read_json
 from blendwright.values.outcome import Outcome
 from blendwright.values.report import RunReport
@@ -73,6 +74,9 @@ def run(
     approve: Approve = None,
     determinism: MinimumDeterminism = None,
     contract: ContractFile = None,
+    envelope: Annotated[
+        EnvelopeName | None, option("--envelope", "Put the document of --json into the shape of this contract.")
+    ] = None,
     json: AsJson = False,
 ) -> int:
     """Execute a plan. What was done before under the same ids is not done again."""
@@ -81,34 +85,46 @@ def run(
     progress = ProgressBar()
     allowed = approver(approve, progress.pause)
     extra: list[Outcome] = []
-    with (
-        stops_on_interrupt(cancel),
-        open_session(workspace, scene=scene, blender=blender, contract=contract, approver=allowed) as opened,
-    ):
-        # Before the plan runs: afterwards it is done, and what was asked for beside it is not there.
-        targets = [path for path in (export, image) if path is not None]
-        if problems := [finding for path in targets for finding in opened.target_findings(path)]:
-            raise Refusal(problems)
-        with progress.running(len(parsed.operations), show=not json) as advance:
-            options = RunOptions(timeout=timeout, cancel=cancel, progress=advance, determinism=determinism)
-            report = opened.run(parsed, options)
-        if scene is not None:
-            note_external_files(external_findings(opened.journal))
-        if report.ok and export is not None:
-            extra.append(export_open_scene(opened, export, allowed, cancel))
-        if report.ok and image is not None:
-            extra.append(render_picture(opened, image, cancel))
-
-    def document() -> dict[str, Any]:
-        ok = report.ok and all(outcome.ok for outcome in extra)
-        exported = {} if export is None or not extra else {"export": extra[0].result}
-        body = {**report.outline(), **exported}
-        return {"dialect": report.dialect, "ok": ok, "result": registry.render(report), "report": body}
-
-    exit_code = present(json, document, lambda out: _show_run(out, report), Exit.of_run(report, extra))
+    with stops_on_interrupt(cancel):
+        with open_session(workspace, scene=scene, blender=blender, contract=contract, approver=allowed) as opened:
+            # Before the plan runs: afterwards it is done, and what was asked for beside it is not there.
+            targets = [path for path in (export, image) if path is not None]
+            if problems := [finding for path in targets for finding in opened.target_findings(path)]:
+                raise Refusal(problems)
+            with progress.running(len(parsed.operations), show=not json) as advance:
+                options = RunOptions(timeout=timeout, cancel=cancel, progress=advance, determinism=determinism)
+                report = opened.run(parsed, options)
+            if scene is not None:
+                note_external_files(external_findings(opened.journal))
+            if report.ok and export is not None:
+                extra.append(export_open_scene(opened, export, allowed, cancel))
+            if report.ok and image is not None:
+                extra.append(render_picture(opened, image, cancel))
+        exported = None if export is None or not extra else extra[0].result
+        exit_code = present(
+            json,
+            lambda: _run_document(report, extra, exported, envelope),
+            lambda out: _show_run(out, report),
+            Exit.of_run(report, extra),
+        )
     for outcome in extra:
         note_outcome(outcome)
     return exit_code
+
+
+def _run_document(
+    report: RunReport, extra: Sequence[Outcome], exported: Mapping[str, Any] | None, envelope: EnvelopeName | None
+) -> dict[str, Any]:
+    """What `run` prints for programs: the dialect's own result and the report, in the envelope that is asked for. Without one, a
+    failure has the code and the details of the envelope beside them."""
+    outcome = plan_outcome("run", report, {}, beside=extra)
+    body = {**(report.outline() if envelope is None else report.to_json())}
+    body |= {} if exported is None else {"export": exported}
+    document = {"dialect": report.dialect, "ok": outcome.ok, "result": registry.render(report), "report": body}
+    if envelope is not None:
+        return render_envelope(outcome.with_(result=document), envelope)
+    failed = {} if outcome.ok else result_envelope(outcome).model_dump(include={"error_code", "message", "details"})
+    return document | failed
 
 
 def _show_run(out: SafeConsole, report: RunReport) -> None:
@@ -157,9 +173,7 @@ def call(
         bool, option("--rehearse", "Take the call back and prove that the scene is as before.")
     ] = False,
     export: Export = None,
-    envelope: Annotated[
-        Literal["tool_result", "core"], option("--envelope", "Which contract's shape --json prints.")
-    ] = "tool_result",
+    envelope: Annotated[EnvelopeName, option("--envelope", "Which contract's shape --json prints.")] = "tool_result",
     approve: Approve = None,
     determinism: MinimumDeterminism = None,
     contract: ContractFile = None,
@@ -172,29 +186,33 @@ def call(
         raise Refusal(findings, cure=None if args == "-" or findings[0].pointer else QUOTED)
     parse_ms = (perf_counter() - started) * 1000
     allowed = approver(approve)
-    with open_session(workspace, scene=scene, blender=blender, contract=contract, approver=allowed) as opened:
-        outcome = opened.outcome(
-            tool,
-            document,
-            RunOptions(
-                timeout=timeout,
-                determinism=determinism,
-                verify=verify,
-                rehearse="inverse" if rehearse else None,
-                snapshot=snapshot,
-                parse_ms=parse_ms,
-            ),
-        )
-        if export is not None and outcome.ok:
-            exported = export_open_scene(opened, export, allowed)
-            outcome = outcome.with_(artifacts=(*outcome.artifacts, *exported.artifacts)) if exported.ok else exported
-    render = tool_result if envelope == "tool_result" else core_envelope
-    return present(
-        json,
-        lambda: render(outcome).model_dump(mode="json"),
-        lambda out: _show_call(out, outcome),
-        Exit.of_call(outcome),
+    cancel = CancelToken()
+    options = RunOptions(
+        timeout=timeout,
+        cancel=cancel,
+        determinism=determinism,
+        verify=verify,
+        rehearse="inverse" if rehearse else None,
+        snapshot=snapshot,
+        parse_ms=parse_ms,
     )
+    with stops_on_interrupt(cancel):
+        with open_session(workspace, scene=scene, blender=blender, contract=contract, approver=allowed) as opened:
+            outcome = opened.outcome(tool, document, options)
+            if export is not None and outcome.ok:
+                exported = export_open_scene(opened, export, allowed, cancel)
+                stands = {"kept": [{"tool": tool, "changes": [dict(change) for change in outcome.changes]}]}
+                outcome = (
+                    outcome.with_(artifacts=(*outcome.artifacts, *exported.artifacts))
+                    if exported.ok
+                    else exported.with_(partial=stands)
+                )
+        return present(
+            json,
+            lambda: render_envelope(outcome, envelope),
+            lambda out: _show_call(out, outcome),
+            Exit.of_call(outcome),
+        )
 
 
 def _show_call(out: SafeConsole, outcome: Outcome) -> None:
@@ -258,7 +276,7 @@ def preview(
 
 
 def _preview_exit(preview: Preview) -> Exit:
-    if Fault.CANCELLED in {operation.fault for operation in preview.report.operations}:
+    if preview.report.cancelled:
         return Exit.INTERRUPTED
     if preview.report.status == "refused":
         return Exit.REFUSED

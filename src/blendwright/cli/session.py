@@ -17,7 +17,8 @@ from blendwright.app.queries import call_reader
 from blendwright.cli.approvals import at_a_terminal
 from blendwright.cli.output import Exit, fail, note_recovered
 from blendwright.policy.approvals import Approver
-from blendwright.policy.session_contract import HostProfile, Proposal
+from blendwright.policy.host_profile import HostProfile
+from blendwright.policy.session_contract import Proposal
 from blendwright.values.cancel import CancelToken
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault

@@ -6,11 +6,12 @@ All are strict models; what leaves the core has passed through one of them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, model_validator
 
+from blendwright.policy.host_profile import EnvelopeName
 from blendwright.values.faults import RENDERINGS, Fault
 from blendwright.values.findings import Finding, sentence
 from blendwright.values.outcome import PHASES, DeterminismClass, Outcome, PhaseTrace
@@ -162,6 +163,16 @@ def core_envelope(outcome: Outcome) -> CoreEnvelope:
     return CoreEnvelope(ok=False, error=CoreError(code=code, message=outcome.message, details=details))
 
 
+def render_envelope(outcome: Outcome, envelope: EnvelopeName) -> dict[str, Any]:
+    """The document of either contract. In the core model's, what a plan that failed answers with is among the details."""
+    if envelope == "tool_result":
+        return result_envelope(outcome).model_dump(mode="json")
+    document = core_envelope(outcome).model_dump(mode="json", exclude={"error" if outcome.ok else "result"})
+    if not outcome.ok and outcome.result is not None:
+        document["error"]["details"]["result"] = dict(outcome.result)
+    return document
+
+
 def _details(outcome: Outcome) -> dict[str, Any]:
     details: dict[str, Any] = {
         "tool": outcome.tool,
@@ -170,17 +181,18 @@ def _details(outcome: Outcome) -> dict[str, Any]:
     }
     if outcome.fault is not None:
         details["fault"] = outcome.fault.value
-        details["recoverable"] = RENDERINGS[outcome.fault].recoverable
+        own = outcome.recoverable
+        details["recoverable"] = RENDERINGS[outcome.fault].recoverable if own is None else own
         details["findings"] = [finding.to_json() for finding in outcome.findings]
         details["reverted_by"] = outcome.reverted_by
+        if outcome.cancelled:
+            details["cancelled"] = True
     if outcome.changes:
         details["changes"] = [dict(change) for change in outcome.changes]
     if outcome.artifacts:
         details["artifacts"] = list(outcome.artifacts)
     if outcome.partial is not None:
         details["partial_work"] = dict(outcome.partial)
-    if outcome.fault is Fault.CANCELLED:
-        details["cancelled"] = True
     return details
 
 
@@ -205,9 +217,15 @@ def plan_outcome(
     *,
     parse_ms: float | None = None,
     receipts: ReceiptSummary | None = None,
+    beside: Sequence[Outcome] = (),
 ) -> Outcome:
-    """`name` is the tool that was asked to run the plan, `result` what it answers with. `receipts`: instead of the report's own."""
+    """`name` is the tool that was asked to run the plan, `result` what it answers with. `receipts`: instead of the report's own.
+    `beside`: calls for what was asked for beside the plan; one that failed makes a failure of all."""
     receipts = receipts or summarise_receipts(report.operations)
+    if report.ok and (failed := next((each for each in beside if not each.ok), None)) is not None:
+        done = plan_outcome(name, report, result, parse_ms=parse_ms, receipts=receipts)
+        stands = _partial_work(report.operations, receipts)
+        return done.with_(fault=failed.fault, message=failed.message, findings=failed.findings, partial=stands)
     findings = () if report.ok else tuple(report.all_findings()) or (_unexplained(report),)
     return Outcome(
         name,
@@ -225,13 +243,16 @@ def plan_outcome(
         fingerprint_after=report.scene_hash_after,
         reverted_by="rebuild" if any(each.status == "rolled_back" for each in report.operations) else None,
         partial=None if report.status in ("succeeded", "refused") else _partial_work(report.operations, receipts),
+        recoverable=report.recoverable,
         trace=tuple(_trace(report, parse_ms)),
         request_id=report.request_id,
     )
 
 
 def _fault(report: RunReport, findings: tuple[Finding, ...]) -> Fault:
-    return next((each.fault for each in report.operations if each.fault is not None), findings[0].fault)
+    """The first, but for what outweighs whatever went wrong before it: no way back to the scene, and the end by a caller's wish."""
+    faults = [each.fault for each in report.operations if each.fault is not None] or [findings[0].fault]
+    return next((each for each in (Fault.ROLLBACK_FAILED, Fault.CANCELLED) if each in faults), faults[0])
 
 
 def _unexplained(report: RunReport) -> Finding:

@@ -27,15 +27,16 @@ UNJUDGED = (
     " without operations, or set meta.requires_gate_verification to false."
 )
 
+# What a result has to say of a document that does not say it.
+UNREADABLE: dict[str, Any] = {"done": False, "final_message": "", "gates_required": True, "types": ()}
+
 Document = dict[str, Any]
 
 
-def render(report: RunReport) -> Document | None:
-    """The result in the order of the steps. None for a document that is too broken to speak about: it has findings."""
-    remarks = report.remarks
-    if remarks is None:
-        return None
-    listed = sorted(report.operations, key=lambda operation: operation.position)
+def render(report: RunReport) -> Document:
+    """The result in the order of the steps; without any for a document that is too broken to tell them: its error has the findings."""
+    remarks = report.remarks or UNREADABLE
+    listed = sorted(report.operations, key=lambda operation: operation.position) if report.remarks else []
     count = len(remarks["types"])
     steps, closing = listed[:count], (listed[count] if len(listed) > count else None)
     unjudged = closing is None and remarks["done"] and remarks["gates_required"]

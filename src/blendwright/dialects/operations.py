@@ -8,7 +8,7 @@ from contextlib import nullcontext
 from typing import Any, cast
 
 from blendwright.dialects.dialect import Dialect, ParsedDocument, checker, proven
-from blendwright.values.faults import RENDERINGS, Fault
+from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 from blendwright.values.gc_pause import LARGE_PLAN, gc_paused
 from blendwright.values.json_shapes import fields_of, items_of
@@ -125,7 +125,7 @@ def _failure(report: RunReport) -> dict[str, Any]:
     first = Fault.ROLLBACK_FAILED if Fault.ROLLBACK_FAILED in faults else (faults or [Fault.INTERNAL_ERROR])[0]
     return {
         "error_code": first.value,
-        "recoverable": all(RENDERINGS[fault].recoverable for fault in faults or [first]),
+        "recoverable": report.recoverable,
         "retry_hint": _hint(report, first, findings),
         "minimal_repair_plan": [entry.to_json() for entry in report.repair],
     }

@@ -69,7 +69,10 @@ def read_plan(
     document, findings = read_json(text)
     if findings:
         raise Refusal(findings)
-    return parse_plan(document, dialect=dialect, request_id=request_id, boundary=boundary, is_json=True)
+    plan = parse_plan(document, dialect=dialect, request_id=request_id, boundary=boundary, is_json=True)
+    if plan.findings and not plan.operations:
+        raise Refusal(plan.findings)
+    return plan
 
 
 def parse_plan(
@@ -85,6 +88,12 @@ def parse_plan(
     if isinstance(chosen, Finding):
         raise Refusal((chosen,))
     return chosen.parse(document, request_id=request_id, boundary=boundary, is_json=is_json)
+
+
+def unread_plan(dialect: str | None = None) -> Plan:
+    """What stands for a document that is no plan, or is not read yet: in the dialect that was asked for, else in the first one."""
+    chosen = _DIALECTS[dialect or next(iter(_DIALECTS))]
+    return Plan(chosen.name, "", (), chosen.tie_break, chosen.on_failure)
 
 
 def render(report: RunReport) -> Any:

@@ -90,7 +90,7 @@ def _meta(entries: Sequence[Entry], blocked: list[str], of_the_plan: str) -> Ent
         "COMPLETED": None,
         "PARTIAL": of_the_plan or "some steps were skipped",
         "FAILED": f"{len(failed)} of {len(entries)} steps failed",
-        "BLOCKED": "dependencies could not be resolved; nothing ran",
+        "BLOCKED": f"{len(blocked)} of {len(entries)} steps wait for what was not done",
     }
     return {
         "step_id": META,

@@ -3,12 +3,14 @@
 Applied, the plan is executable; with any entry left out it is not. Each fault is cured by its own action:
 
     drop                  takes the operation out, and its id out of every list of dependencies; where several operations have
-                          the id, the first of them stays
-    replace_args          may change every field of the operation except its id; one that has no usable id is given one
-    insert_precondition   adds what this operation waits for and the plan does not have
-    retry                 leaves the plan as it is
+                          the id, the first of them stays. Nothing that others wait for is dropped, unless it waits for them too
+    replace_args          may change every field of the operation except its id. One that has no usable id, or whose id stands for
+                          other work in the journal, is given a new one
+    insert_precondition   adds an operation that this one waits for: what it names and the plan does not have, or what it found missing
+    retry                 leaves the plan as it is: where a person must allow something, it runs once that is done
 
-An operation without a usable id goes by its pointer in the document. What is wrong outside of all operations has no entry.
+An operation without a usable id goes by its pointer in the document. What is wrong outside of all operations, and what only a person
+can settle, no change of operations cures: then there is no repair at all.
 """
 
 from __future__ import annotations
@@ -21,18 +23,31 @@ from blendwright.plan.macro_calls import MACRO_STEP_ID
 from blendwright.values.faults import RENDERINGS, Fault
 from blendwright.values.findings import Finding, sentence
 from blendwright.values.plan import Operation, Plan
-from blendwright.values.report import OperationReport, Repair, RunReport
+from blendwright.values.report import Action, OperationReport, Repair, RunReport
 
 # Read from the operations themselves: findings may be cut short, and a drop takes cycles and dependencies along with it.
 READ_FROM_THE_PLAN = frozenset({Fault.SCHEMA_INVALID, Fault.GRAPH_CYCLE, Fault.DEPENDENCY_MISSING})
+# What cures a finding of a rule, where that is not the action of its fault; None where nothing in the plan does.
+ACTIONS_BY_RULE: dict[str, Action | None] = {
+    "approval_missing": "retry",
+    "preview_unasked": "retry",
+    "trusted_python": "replace_args",
+    "trusted_unasked": "replace_args",
+    "tool_misspelt": "replace_args",
+    "outside_scene": "replace_args",
+    "run_seconds": "retry",
+    "killed_from_outside": "retry",
+    "effect_unknown": None,
+}
 
 
 def minimal_repair(plan: Plan, findings: Iterable[Finding]) -> tuple[Repair, ...]:
-    """The entries in the order of the document; none where a fault leaves no way to go on."""
+    """The entries in the order of the document; none where something leaves no way to go on with this plan."""
     findings = tuple(findings)
-    if not all(RENDERINGS[finding.fault].recoverable for finding in findings):
-        return ()
     plan = plan.as_written()
+    owners = Owners(plan)
+    if any(owners.of(finding.pointer) is None or _action(finding) is None for finding in findings):
+        return ()
     graph = read_graph(plan.operations)
     actions_by_node = _own_actions(plan, findings)
     dropped, rewritten = _drops(graph, actions_by_node)
@@ -67,34 +82,40 @@ def _own_actions(plan: Plan, findings: Sequence[Finding]) -> list[set[str]]:
         # An operation that has no id in the document was added to it by its dialect: there is nothing to change in it.
         if owner is None or not owner.places.id:
             continue
-        action = RENDERINGS[finding.fault].repair
+        action = _action(finding)
         if finding.rule == MACRO_STEP_ID:
             # No id can be changed: the macro goes. Whoever waits for a step of one must wait for something else.
             action = "drop" if finding.fault is Fault.SCHEMA_INVALID else "replace_args"
         elif finding.fault in READ_FROM_THE_PLAN:
             continue
-        elif finding.fault is Fault.POLICY_BLOCKED and _at_declared_level(finding, owner):
+        elif finding.fault is Fault.POLICY_BLOCKED and _concerns_one_field(finding, owner):
             action = "replace_args"
         if action is not None:
             actions_by_node[nodes[owner.pointer]].add(action)
     return actions_by_node
 
 
-def _at_declared_level(finding: Finding, owner: Operation) -> bool:
-    """Whether declaring more would do; where a dialect has no field for that, nothing can be declared."""
-    return bool(owner.places.safety_level) and finding.pointer == owner.pointer + owner.places.safety_level
+def _action(finding: Finding) -> str | None:
+    return ACTIONS_BY_RULE.get(finding.rule or "", RENDERINGS[finding.fault].repair)
+
+
+def _concerns_one_field(finding: Finding, owner: Operation) -> bool:
+    """Whether another argument, or a higher level, would do; where a dialect has no field for the level, nothing can be declared."""
+    declared = bool(owner.places.safety_level) and finding.pointer == owner.pointer + owner.places.safety_level
+    return declared or finding.pointer.startswith(f"{owner.pointer}{owner.places.args}/")
 
 
 def _drops(graph: Graph, actions_by_node: list[set[str]]) -> tuple[set[int], set[int]]:
-    """Which operations go, and which would have to but cannot and are rewritten instead: a plan has at least one
-    operation, and a drop leaves the first of those that share an id."""
+    """Which operations go, and which would have to but cannot and are rewritten instead: a plan has at least one operation, a drop
+    leaves the first of those that share an id, and what others wait for is needed."""
     repeated = {graph.operations[node].id for node in graph.repeats}
     dropped = set(graph.repeats)
     staying = {node for node, operation in enumerate(graph.operations) if operation.id in repeated} - dropped
-    rewritten: set[int] = set()
-    for node, actions in enumerate(actions_by_node):
-        if "drop" in actions:
-            (rewritten if node in staying else dropped).add(node)
+    going = {node for node, actions in enumerate(actions_by_node) if "drop" in actions}
+    in_cycles = {node for cycle in cycles(graph) for node in cycle} if going else set[int]()
+    needed = {node for node in going - in_cycles if not going.issuperset(graph.waited_by[node])}
+    rewritten = going & (staying | needed)
+    dropped |= going - rewritten
     for cycle in cycles(graph, dropped, staying):
         (rewritten if cycle[0] in staying else dropped).add(cycle[0])
     if dropped and len(dropped) == len(graph.operations):

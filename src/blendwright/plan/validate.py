@@ -223,7 +223,8 @@ class _Checks:
             self._suggestions[name] = did_you_mean(name, [*self._tools, *self.macros], otherwise=otherwise)
         cure = self._suggestions.get(name, otherwise)
         pointer = operation.pointer + operation.places.tool
-        finding = Finding(Fault.TOOL_NOT_ALLOWED, f"there is no tool named '{name[:100]}'", pointer, cure)
+        rule = None if cure == otherwise else "tool_misspelt"
+        finding = Finding(Fault.TOOL_NOT_ALLOWED, f"there is no tool named '{name[:100]}'", pointer, cure, rule)
         if self._plan.on_unknown_tool == "refuse":
             yield finding
         else:

@@ -38,6 +38,11 @@ RULES: dict[str, Rule] = {
         "Blender is outside the range that the engine or the host supports",
         "Use a Blender from {least} on, older than {most}.",
     ),
+    "contract_edited": Rule(
+        Fault.POLICY_BLOCKED,
+        "a contract from before does not have the fingerprints of its own content",
+        "Give it exactly as it was made, or negotiate a new contract: blendwright contract --json",
+    ),
     "registry_changed": Rule(
         Fault.TOOL_NOT_ALLOWED,
         "a contract from before names a tool or macro that has changed, gone or come since",

@@ -7,10 +7,12 @@ refused by name; what exists and the policy denies is left out.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Annotated, Any, Literal
+from dataclasses import replace
+from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
+from blendwright.policy.host_profile import HostProfile
 from blendwright.policy.policy import (
     AuditSettings,
     Constraints,
@@ -25,37 +27,10 @@ from blendwright.policy.policy import (
     tightened,
 )
 from blendwright.policy.refusals import refusal
-from blendwright.tool_api.promises import CAPABILITIES, Determinism
+from blendwright.tool_api.promises import CAPABILITIES, Determinism, strictest
 from blendwright.values.canonical import digest, stable_json
 from blendwright.values.findings import Finding, pointer_of
 from blendwright.wire.blender_profile import BlenderProfile
-
-Transport = Literal["in_process", "command_line", "stdio", "http"]
-Word = Annotated[str, Field(min_length=1, max_length=200)]
-
-
-class HostProfile(BaseModel):
-    """Who calls, over what, and what it can take."""
-
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
-
-    name: Word = Field(default="blendwright", description="The host's own name.")
-    version: Word = Field(default="1", description="The host's own version.")
-    transport: Transport = Field(default="in_process", description="How calls and answers travel.")
-    payload_bytes: int | None = Field(
-        default=None,
-        ge=1024,
-        description="The largest message that the host takes or sends; null where it has no limit.",
-    )
-    call_seconds: float | None = Field(
-        default=None,
-        gt=0,
-        description="How long the host waits for the answer to one call; null where it has no limit.",
-    )
-    streaming: bool = Field(default=False, description="Whether it takes an answer in parts.")
-    cancellation: bool = Field(default=False, description="Whether it can call off a call that runs.")
-    elicitation: bool = Field(default=False, description="Whether it can put a question to its user.")
-
 
 CONTRACT_VERSION = "1.0"
 # Proven on 4.2, 4.5 and 5.0; the first that is too new is one that nobody has tried.
@@ -132,7 +107,7 @@ class ContractTerms(_Part):
 
     def demanding(self, determinism: Determinism | None) -> ContractTerms:
         """The same terms for a run or call that demands a class of results; a demand never weakens that of the session."""
-        if determinism is None:
+        if determinism is None or determinism is Determinism.NONDETERMINISTIC:
             return self
         stricter = strictest(self.constraints.determinism, determinism)
         if stricter is self.constraints.determinism:
@@ -199,16 +174,42 @@ def negotiate(negotiation: Negotiation) -> SessionContract | tuple[Finding, ...]
         "macro_registry": negotiation.macro_registry,
     }
     bare = SessionContract(**fields, session_id=negotiation.session_id, fingerprints={})
-    parts = bare.model_dump(mode="json", exclude={"session_id", "fingerprints"})
-    fingerprints = {
+    return bare.model_copy(update={"fingerprints": _fingerprints(bare.to_json())})
+
+
+def _fingerprints(contract: Mapping[str, Any]) -> dict[str, str]:
+    """Of the content that a contract has, whatever it says of itself."""
+    parts = {name: part for name, part in contract.items() if name not in ("session_id", "fingerprints")}
+    return {
         "blender": digest(parts["blender"]),
         "contract": digest(parts),
         "host": digest(parts["host"]),
-        "macro_registry": negotiation.macro_registry.fingerprint,
+        "macro_registry": digest(parts["macro_registry"]["entries"]),
         "policy": digest([parts["constraints"], parts["limits"], parts["audit"]]),
-        "tool_registry": negotiation.tool_registry.fingerprint,
+        "tool_registry": digest(parts["tool_registry"]["entries"]),
     }
-    return bare.model_copy(update={"fingerprints": fingerprints})
+
+
+def other_version(version: str) -> Iterator[Finding]:
+    """Where a contract, or who proposes one, is of a version that is not spoken here."""
+    if version.partition(".")[0] != CONTRACT_VERSION.partition(".")[0]:
+        message = f"contract_version {version[:100]} is not spoken here"
+        found = refusal("contract_version", message, "/contract_version", known=CONTRACT_VERSION)
+        yield replace(found, expected=CONTRACT_VERSION, actual=version[:100])
+
+
+def edited(contract: SessionContract) -> Iterator[Finding]:
+    """Where a contract does not have the fingerprints of its own content: somebody has changed it since it was made."""
+    document = contract.to_json()
+    expected, given = _fingerprints(document), contract.fingerprints
+    stated = {pointer_of(("fingerprints", name)): (right, given.get(name)) for name, right in expected.items()}
+    for name in ("tool_registry", "macro_registry"):
+        stated[pointer_of((name, "fingerprint"))] = (expected[name], document[name]["fingerprint"])
+    for pointer, (right, actual) in stated.items():
+        if actual != right:
+            message = f"the contract has {str(actual)[:12]} at {pointer}, and its content gives {right[:12]}"
+            found = refusal("contract_edited", message, pointer)
+            yield replace(found, expected=right, actual=str(actual)[:100])
 
 
 def proposal_of(contract: SessionContract) -> Proposal:
@@ -242,7 +243,9 @@ def outdated(contract: SessionContract, tools: Registry, macros: Registry) -> It
             before, after = then.entries.get(name), now.entries.get(name)
             if before != after:
                 how = "is new" if before is None else "is gone" if after is None else "has changed"
-                yield refusal("registry_changed", f"the {word} {name} {how} since contract {contract.fingerprint[:12]}")
+                message = f"the {word} {name} {how} since contract {contract.fingerprint[:12]}"
+                found = refusal("registry_changed", message, pointer_of((f"{word}_registry", "entries", name)))
+                yield replace(found, expected=before or "none", actual=after or "none")
 
 
 def other_blender(contract: SessionContract, blender: BlenderProfile) -> Iterator[Finding]:
@@ -250,7 +253,8 @@ def other_blender(contract: SessionContract, blender: BlenderProfile) -> Iterato
         message = (
             f"the contract is for Blender {contract.blender.version_string}, and this one is {blender.version_string}"
         )
-        yield refusal("blender_changed", message)
+        then, now = contract.blender.version_string, blender.version_string
+        yield replace(refusal("blender_changed", message, "/blender/version"), expected=then, actual=now)
 
 
 def registry(version: str, entries: Mapping[str, Any]) -> Registry:
@@ -259,18 +263,12 @@ def registry(version: str, entries: Mapping[str, Any]) -> Registry:
     return Registry(version=version, fingerprint=digest(each), entries=each)
 
 
-def strictest(*demands: Determinism | None) -> Determinism | None:
-    return min((demand for demand in demands if demand is not None), key=lambda demand: demand.rank, default=None)
-
-
 def dotted(version: Version) -> str:
     return ".".join(str(part) for part in version)
 
 
 def _objections(proposal: Proposal) -> Iterator[Finding]:
-    if proposal.contract_version.partition(".")[0] != CONTRACT_VERSION.partition(".")[0]:
-        message = f"contract_version {proposal.contract_version} is not spoken here"
-        yield refusal("contract_version", message, "/contract_version", known=CONTRACT_VERSION)
+    yield from other_version(proposal.contract_version)
     yield from _unknown("feature_unknown", "feature flag", "features", proposal.features, FEATURES)
     yield from _unknown("capability_unknown", "capability", "capabilities", proposal.capabilities, CAPABILITIES)
 

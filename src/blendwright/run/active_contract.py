@@ -16,8 +16,10 @@ from blendwright.policy.session_contract import (
     Registry,
     SessionContract,
     agree,
+    edited,
     negotiate,
     other_blender,
+    other_version,
     outdated,
     proposal_of,
     registry,
@@ -49,6 +51,8 @@ class ContractDraft:
         session_id: str | None = None,
     ) -> None:
         """`earlier` is a contract from before that must still hold: what it names must be the same, and no limit is raised above it."""
+        if earlier is not None:
+            _refuse_edited(earlier)
         self.session_id = session_id or new_id()
         self.earlier = earlier
         self._proposal = proposal if earlier is None else proposal_of(earlier)
@@ -89,6 +93,13 @@ class ContractDraft:
         if findings or isinstance(made, tuple):
             raise Refusal(findings + (made if isinstance(made, tuple) else ()))
         return made
+
+
+def _refuse_edited(contract: SessionContract) -> None:
+    # How one of another version was hashed is not known here.
+    findings = tuple(other_version(contract.contract_version)) or tuple(edited(contract))
+    if findings:
+        raise Refusal(findings)
 
 
 @dataclass(frozen=True, slots=True)

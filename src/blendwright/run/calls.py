@@ -54,7 +54,7 @@ def call(runner: Runner, name: str, args: Any, options: RunOptions = DEFAULT_OPT
         outcome = _refused(blank, (finding,), PhaseClock(options.parse_ms))
         session.observe(CallEnded(CallIds(plan.request_id, CALL), outcome, recorded=False))
     if options.snapshot and outcome.ok:
-        snapshot = call(runner, SNAPSHOT_TOOL, {}, RunOptions(timeout=options.timeout))
+        snapshot = call(runner, SNAPSHOT_TOOL, {}, RunOptions(timeout=options.timeout, cancel=options.cancel))
         return outcome.with_(snapshot=snapshot.result)
     return outcome
 
@@ -137,6 +137,8 @@ class _ToolCall:
         tool = self._tool
         if operation.fault is not None:
             fields["partial"] = operation.partial_work
+            if operation.fault is Fault.CANCELLED and operation.partial_work is None:
+                fields["partial"] = {"kept": [], "scene": "as before the call"}
             return _refused(Outcome(tool.name, tool.version, **fields), operation.findings, self._clock)
         assert details is not None
         return Outcome(

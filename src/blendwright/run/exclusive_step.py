@@ -13,7 +13,7 @@ from blendwright.journal import Journal
 from blendwright.records.checkpoints import StagedCheckpoint
 from blendwright.records.commits import Entry
 from blendwright.records.recovery import NewIntent
-from blendwright.run.failure_reasons import reason_of, unsent
+from blendwright.run.failure_reasons import finding_of, unsent
 from blendwright.run.files import NO_FILES, FileAccess
 from blendwright.run.invocation import Invocation
 from blendwright.run.isolated_code import CodeLimits, IsolatedRunner
@@ -199,8 +199,7 @@ class ExclusiveStep:
         """The worker is gone or not to be trusted. Nothing of the step stands: the scene is what HEAD says."""
         if not unsent(error):
             self._scene.report_loss(error, call.ids)
-        fault, cure = reason_of(error, call.tool)
-        finding = Finding(fault, error.message, "", error.cure or cure)
-        note = self._ledger.note(call, "rolled_back", before, fault=fault, settles=intent)
+        finding = finding_of(error, call.tool)
+        note = self._ledger.note(call, "rolled_back", before, fault=finding.fault, settles=intent)
         printed = error.details.get("printed")
         return StepOutcome(call, note, findings=(finding,), reverted_by="rebuild", printed=printed)

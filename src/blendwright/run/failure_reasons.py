@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import signal
+
 from blendwright.tool_api.tool import AnyTool
 from blendwright.values.errors import (
     Cancelled,
@@ -13,6 +15,7 @@ from blendwright.values.errors import (
     WorkerLost,
 )
 from blendwright.values.faults import Fault
+from blendwright.values.findings import Finding
 
 # What the wire says of a request or an answer that does not fit a frame.
 TOO_MUCH = frozenset({"oversized_request", "oversized_answer"})
@@ -28,8 +31,14 @@ def unsent(error: WorkerError | RebuildFailed) -> bool:
     return isinstance(error, Cancelled) or (isinstance(error, WorkerFault) and error.code == "oversized_request")
 
 
-def reason_of(error: WorkerError | RebuildFailed, tool: AnyTool | None = None) -> tuple[Fault, str]:
-    """The fault and a cure; one that fits the tool, where it is known and decides."""
+def finding_of(error: WorkerError | RebuildFailed, tool: AnyTool | None = None) -> Finding:
+    """What is said of it, with a cure that fits the tool where that decides. A worker that somebody else killed would have gone on."""
+    fault, cure = _reason(error, tool)
+    killed = error.details.get("signal") == signal.SIGKILL and "reason" not in error.details
+    return Finding(fault, error.message, "", error.cure or cure, "killed_from_outside" if killed else None)
+
+
+def _reason(error: WorkerError | RebuildFailed, tool: AnyTool | None) -> tuple[Fault, str]:
     if isinstance(error, DeadlinePassed):
         renders = tool is not None and "render" in tool.requires.capabilities
         return Fault.TOOL_TIMEOUT, RENDER_LESS if renders else "Ask for less at once, or allow more time."

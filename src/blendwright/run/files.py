@@ -213,7 +213,7 @@ class FileAccess:
         if not self._allowed(path):
             yield self._forbidden(path, at)
         elif role == "read" and not path.is_file():
-            yield Finding(Fault.TARGET_NOT_FOUND, f"there is no file {path}", at, "Check the path.")
+            yield Finding(Fault.TARGET_NOT_FOUND, f"there is no file {path}", at, "Check the path.", "outside_scene")
         elif role == "write" and path.is_dir():
             yield Finding(Fault.ARGS_INVALID, f"{path} is a directory", at, "Name a file in it.")
         elif role == "write" and path.exists() and not overwrite:
@@ -261,7 +261,8 @@ class FileAccess:
                 copy_in(real, scratch, *inside, name)
         except OSError as error:
             message = f"{path} cannot be read: {error.strerror}"
-            raise Refusal([Finding(Fault.TARGET_NOT_FOUND, message, "", "Check the file's permissions.")]) from error
+            cure = "Check the file's permissions."
+            raise Refusal([Finding(Fault.TARGET_NOT_FOUND, message, "", cure, "outside_scene")]) from error
 
     @staticmethod
     def _free(path: Path) -> Path:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from blendwright.journal import JournalView
-from blendwright.records.commits import OperationMatch, OperationQuery, Reading
+from blendwright.records.commits import MatchedCommit, OperationMatch, OperationQuery, Reading
 from blendwright.run.invocation import Invocation
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, cut
@@ -128,30 +128,33 @@ def _conflict(call: Invocation, match: OperationMatch, taken_back_by: int | None
         other = match.clash
         same_tool = (other.tool, other.tool_version) == (call.tool.name, call.tool.version)
         how = "with other arguments" if same_tool else f"as {other.tool} version {other.tool_version}"
-        return _finding(f"{what} was run already {how}", "Use a new request id for a changed plan.")
+        commit = f" (`blendwright show {other.number}`)" if isinstance(other, MatchedCommit) else ""
+        cure = f"Give it exactly as it was run{commit}, or give the changed operation a new operation id."
+        return _finding(f"{what} was run already {how}", cure)
     if match.intent is not None:
         return _finding(
             f"nobody knows whether an earlier attempt at {what} left its effect outside the scene",
             f"Look whether it did, then settle intent {match.intent} with `blendwright recover`.",
+            "effect_unknown",
         )
     number = match.commit.number if match.commit is not None else 0
     if taken_back_by is not None:
         return _finding(
             f"{what} was run as commit {number}, and commit {taken_back_by} took its effect back",
-            f"Go back with `blendwright checkout {number}`, or use a new request id to run it again.",
+            f"Go back with `blendwright checkout {number}`, or give it a new operation id to run it again.",
         )
     if match.where == "elsewhere":
         return _finding(
             f"{what} was run as commit {number}, which is not on the line of HEAD",
-            f"Go there with `blendwright checkout {number}`, or use a new request id to run it here.",
+            f"Go there with `blendwright checkout {number}`, or give it a new operation id to run it here.",
         )
     if match.where == "before_adopt":
         return _finding(
             f"{what} was run as commit {number}, and an edited file was adopted since, which may have lost it",
-            "Use a new request id to run it on the scene as it is.",
+            "Give it a new operation id to run it on the scene as it is.",
         )
     return None
 
 
-def _finding(message: str, cure: str) -> Finding:
-    return Finding(Fault.IDEMPOTENCY_CONFLICT, message, "", cure)
+def _finding(message: str, cure: str, rule: str | None = None) -> Finding:
+    return Finding(Fault.IDEMPOTENCY_CONFLICT, message, "", cure, rule)

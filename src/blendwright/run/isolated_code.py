@@ -11,7 +11,7 @@ import shutil
 import stat
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from time import monotonic
 from typing import Any
@@ -22,7 +22,7 @@ from blendwright.blendfile.comparison import same_content
 from blendwright.policy.objections import FULL
 from blendwright.policy.refusals import refusal
 from blendwright.run.code_proof import contradiction, output_difference, scene_difference
-from blendwright.run.failure_reasons import reason_of
+from blendwright.run.failure_reasons import finding_of
 from blendwright.run.invocation import Invocation
 from blendwright.run.live_scene import LiveScene
 from blendwright.run.resource_guard import ResourceGuard
@@ -304,10 +304,10 @@ def _answer(
 
 
 def _broken(error: WorkerError) -> Finding:
-    fault, cure = reason_of(error)
-    if fault is Fault.INTERNAL_ERROR:
-        fault, cure = Fault.EXECUTION_FAILED, CURE
-    return Finding(fault, f"the code broke off: {error.message}"[:LONGEST_MESSAGE], "/code", cure)
+    found = finding_of(error)
+    if found.fault is Fault.INTERNAL_ERROR:
+        found = replace(found, fault=Fault.EXECUTION_FAILED, cure=CURE)
+    return replace(found, message=f"the code broke off: {error.message}"[:LONGEST_MESSAGE], pointer="/code")
 
 
 def _failed_again(answer: StepAnswer) -> StepAnswer:

@@ -36,7 +36,7 @@ class RunOptions:
     call_seconds: float | None = None
     """Seconds for each call instead of those of the contract: for calls that the program makes on its own account."""
     verify: bool = False
-    """Read the result back, also after a read-only tool. For single calls."""
+    """Read results back, also after read-only tools."""
     rehearse: str | None = None
     """Take the call back by this method ("inverse" or "memfile") and prove that the scene is as before. For single calls."""
     snapshot: bool = False
@@ -78,7 +78,8 @@ class RunDeadline:
             return Finding(Fault.CANCELLED, "the run was cancelled", "", "Run the plan again to complete it.")
         if monotonic() >= self.ends:
             message = "the time of the run is over"
-            return Finding(Fault.TOOL_TIMEOUT, message, "", "Allow more time; what is done will not be done again.")
+            cure = "Allow more time; what is done will not be done again."
+            return Finding(Fault.TOOL_TIMEOUT, message, "", cure, "run_seconds")
         return None
 
 

@@ -16,7 +16,7 @@ from typing import Any
 from blendwright.policy.approvals import ApprovalRequest
 from blendwright.records.commits import NewAudit
 from blendwright.run.exclusive_step import StepOutcome, report_exception, revert_method
-from blendwright.run.failure_reasons import reason_of
+from blendwright.run.failure_reasons import finding_of
 from blendwright.run.invocation import Invocation
 from blendwright.run.options import PhaseClock, RunDeadline, RunOptions
 from blendwright.run.rebuild import WINDOW
@@ -73,6 +73,7 @@ class Pipeline:
         self._options = options
         self._requests = requests
         self._clock = clock
+        self._verify = options.verify or session.contract.terms.host.verification == "all"
         self._stop = stop
         self._whole = whole
         self._todo: deque[Invocation] = deque()
@@ -120,6 +121,8 @@ class Pipeline:
             request["epoch"] = self._scene.epoch
             if self._prompt or self._one_by_one:
                 request["prompt"] = True
+            if self._verify:
+                request["verify"] = True
             try:
                 worker = self._window_worker()
                 future = worker.submit_step(request)
@@ -241,7 +244,7 @@ class Pipeline:
         seconds = min(self._deadline.call_seconds, max(0.001, self._deadline.ends - monotonic()))
         limits = {"seconds": seconds, "run_ends": self._deadline.ends}
         outcome = self._session.exclusive.run(
-            call, **limits, cancel=options.cancel, verify=options.verify, rehearse=options.rehearse
+            call, **limits, cancel=options.cancel, verify=self._verify, rehearse=options.rehearse
         )
         if outcome.ok and outcome.answer is not None:
             self._answered.append(outcome)
@@ -279,19 +282,18 @@ class Pipeline:
         report = self._state.failed(call.operation_id, (finding,), mcp_call_id=call.call_id)
         self._answered.append(StepOutcome(call, note, report=replace(report, status="refused")))
         self._commit()
-        self._state.block_dependents(call.operation_id, "was refused", blocked=False)
+        self._state.block_dependents(call.operation_id, "was refused")
         self._continue(f"not run, because '{self._state.caller_id(call.operation_id)}' was refused")
         return None
 
     # ------------------------------------------------------------------ failures
 
     def _break_off(self, call: Invocation, error: WorkerError | RebuildFailed) -> None:
-        fault, cure = reason_of(error, call.tool)
-        finding = Finding(fault, error.message, "", error.cure or cure)
-        if fault is Fault.CANCELLED:
+        finding = finding_of(error, call.tool)
+        if finding.fault is Fault.CANCELLED:
             self._end(call, finding)
             return
-        note = self._ledger.note(call, "rolled_back", self._reached, fault=fault)
+        note = self._ledger.note(call, "rolled_back", self._reached, fault=finding.fault)
         self._fail(StepOutcome(call, note, findings=(finding,), reverted_by="rebuild"))
         if monotonic() >= self._deadline.ends:
             self._end()

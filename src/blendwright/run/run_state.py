@@ -52,13 +52,13 @@ class RunState:
             for report in buffered:
                 self._progress(self._reports[report.operation_id])
 
-    def block_dependents(self, id: str, why: str = "failed", *, blocked: bool = True) -> None:
+    def block_dependents(self, id: str, why: str = "failed") -> None:
         """What waits for it, directly or through others, and is not done already, is kept from running."""
         waiting = deque([id])
         while waiting:
             for other in self._waited_by.get(waiting.popleft(), ()):
                 if self.is_open(other):
-                    self.record(self.skipped(other, f"waits for '{self.caller_id(id)}', which {why}", blocked=blocked))
+                    self.record(self.skipped(other, f"waits for '{self.caller_id(id)}', which {why}", blocked=True))
                     waiting.append(other)
 
     @cached_property

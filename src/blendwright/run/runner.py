@@ -13,7 +13,7 @@ from blendwright.plan.repair import minimal_repair, refused
 from blendwright.policy.approvals import ApprovalRequest
 from blendwright.records.audit import AuditDetails
 from blendwright.records.commits import Entry, NewAudit
-from blendwright.run.failure_reasons import reason_of
+from blendwright.run.failure_reasons import finding_of
 from blendwright.run.idempotency import MOST_KEPT, WORTH_KEEPING, Classification, LastPlan, classify
 from blendwright.run.invocation import Invocation, new_id, new_ids, operation_key
 from blendwright.run.options import DEFAULT_OPTIONS, PhaseClock, RunDeadline, RunOptions
@@ -196,8 +196,8 @@ class Runner:
             findings = refusal.findings
         except (WorkerError, RebuildFailed) as error:
             session.scene.report_loss(error, to_run[0].ids)
-            fault, cure = reason_of(error)
-            findings = (Finding(fault, error.message, "", error.cure or cure),)
+            first = next(operation for operation in schedule.order if operation.id == to_run[0].operation_id)
+            findings = (first.as_a_whole(finding_of(error)),)
         else:
             if clock is not None:
                 clock.lap("gate")

@@ -3,35 +3,77 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
 from typing import Any
 
+import orjson
 from mcp.server.context import ServerRequestContext
 from mcp.server.session import ServerSession
+from pydantic import ValidationError
 
-from blendwright.policy.session_contract import HostProfile, Proposal
+from blendwright.policy.host_profile import HostLimits, HostProfile, HostStatement, combined
+from blendwright.policy.session_contract import Proposal
+from blendwright.schemas.check import model_problems
 from blendwright.server.responses import sanitise
+from blendwright.values.errors import Refusal
+from blendwright.values.faults import Fault
+from blendwright.values.findings import Finding, pointer_of
 
 RequestContext = ServerRequestContext[Any, Any]
 LONGEST_NAME = 200
+# Where a host may say what it can take, among the capabilities that it declares: in either place the fields of HostLimits.
+NOTHING_SAID = HostLimits()
+EXPERIMENTAL = "blendwright"
+EXTENSION = "dev.blendwright/host-profile"
 # Of a longer run only about this many operations are reported, so that reporting never costs more than running.
 MOST_REPORTED = 200
 
 
-def contract_proposal(ctx: RequestContext) -> Proposal:
+def host_statements(ctx: RequestContext, given: Sequence[HostStatement]) -> tuple[HostStatement, ...]:
+    """What is said about this host: by whoever started the server, then by itself. Raises Refusal for what it says and nobody knows."""
+    capabilities = ctx.session.client_capabilities
+    experimental = (None if capabilities is None else capabilities.experimental) or {}
+    extensions = (None if capabilities is None else capabilities.extensions) or {}
+    own = [
+        HostStatement("initialize", _host_limits(where, name, said[name]))
+        for where, name, said in (("experimental", EXPERIMENTAL, experimental), ("extensions", EXTENSION, extensions))
+        if name in said
+    ]
+    return (*given, *own)
+
+
+def _host_limits(where: str, name: str, said: Mapping[str, Any]) -> HostLimits:
+    try:
+        return HostLimits.model_validate_json(orjson.dumps(said))
+    except ValidationError as error:
+        place = pointer_of(("capabilities", where, name))
+        cure = f"A host may say: {', '.join(HostLimits.model_fields)}."
+        findings = [
+            Finding(Fault.SCHEMA_INVALID, f"the host's capabilities: {message}", place + pointer_of(loc), cure)
+            for loc, message in model_problems(error)
+        ]
+        raise Refusal(findings) from error
+
+
+def contract_proposal(ctx: RequestContext, statements: Sequence[HostStatement]) -> Proposal:
     """The contract that is negotiated with this host: its profile, and all that the policy grants."""
     params = ctx.session.client_params
     info = None if params is None else params.client_info
+    said = combined(statements) if statements else NOTHING_SAID
     host = HostProfile(
         name=_name(None if info is None else info.name),
         version=_name(None if info is None else info.version),
         transport="stdio" if ctx.request is None else "http",
-        streaming=True,
-        cancellation=True,
+        payload_bytes=said.payload_bytes,
+        call_seconds=said.call_seconds,
+        streaming=said.streaming is not False,
+        cancellation=said.cancellation is not False,
         elicitation=supports_elicitation(ctx),
+        envelope=said.envelope or "tool_result",
+        verification=said.verification or "writes",
     )
-    return Proposal(host=host)
+    return Proposal(host=host, determinism=said.determinism)
 
 
 def supports_elicitation(ctx: RequestContext) -> bool:
@@ -61,14 +103,18 @@ def _name(text: str | None) -> str:
 class ProgressReporter:
     """Callable from any thread. `flush` waits until everything that was reported has been sent.
 
-    `session` is replaced when a call comes again: progress belongs to the request that is open."""
+    `session` is replaced when a call comes again: progress belongs to the request that is open. A host that does not take answers
+    in parts is told nothing."""
 
-    def __init__(self, session: ServerSession) -> None:
+    def __init__(self, session: ServerSession, *, streaming: bool = True) -> None:
         self.session = session
+        self._streaming = streaming
         self._loop = asyncio.get_running_loop()
         self._last: Future[None] | None = None
 
     def __call__(self, done: float, total: float | None, message: str) -> None:
+        if not self._streaming:
+            return
         every = 1 if total is None else max(1, int(total) // MOST_REPORTED)
         if int(done) % every and done != total:
             return

@@ -20,15 +20,17 @@ from typing import Any, Literal, TypeVar
 from blendwright.app.open_scene import OpenScene
 from blendwright.macros import Macro
 from blendwright.policy.approvals import ApprovalPrompt, Approver
+from blendwright.policy.host_profile import HostStatement
 from blendwright.policy.session_contract import Proposal
 from blendwright.run.invocation import new_id
 from blendwright.run.options import RunOptions
-from blendwright.server.responses import ToolResponse
+from blendwright.server.responses import ToolResponse, error_failure, failure
 from blendwright.server.workspace_queue import WorkspaceQueue
 from blendwright.tool_api.tool import AnyTool
 from blendwright.values.cancel import CancelToken
 from blendwright.values.errors import BlendwrightError
 from blendwright.values.faults import Fault
+from blendwright.values.findings import Finding
 from blendwright.values.outcome import Outcome
 
 _log = logging.getLogger(__name__)
@@ -51,6 +53,7 @@ class Job:
     cancel: CancelToken
     started: float = field(default_factory=time.time)
     done: int = 0
+    """Operations that stand."""
     current: str = ""
     response: Future[ToolResponse] | None = None
 
@@ -60,15 +63,27 @@ class Job:
 
     @property
     def state(self) -> JobState:
-        response = self.response
-        if response is None or not response.done():
-            return "running" if response is not None and response.running() else "waiting"
-        if response.exception() is not None:
-            return "failed"
-        outcome = response.result().outcome
-        if outcome.ok:
-            return "finished"
-        return "cancelled" if any(finding.fault is Fault.CANCELLED for finding in outcome.findings) else "failed"
+        outcome = self.outcome
+        if outcome is None:
+            return "running" if self.response is not None and self.response.running() else "waiting"
+        return "finished" if outcome.ok else "cancelled" if outcome.cancelled else "failed"
+
+    @property
+    def outcome(self) -> Outcome | None:
+        """What became of its plan, once it has ended."""
+        if self.response is None or not self.response.done():
+            return None
+        if self.response.cancelled():
+            finding = Finding(Fault.CANCELLED, "the run was cancelled before it began", "", "Run the plan again.")
+            nothing: dict[str, Any] = {"kept": [], "totals": {"kept": 0, "not_run": self.total}}
+            return failure(finding).outcome.with_(seeds={}, partial=nothing, request_id=self.request_id)
+        error = self.response.exception()
+        return (self.response.result() if error is None else error_failure(error)).outcome
+
+    def stop(self) -> None:
+        """A run that still waits for its turn never begins; one that runs is told to end."""
+        if self.response is None or not self.response.cancel():
+            self.cancel.cancel()
 
     def attach(self, response: Future[ToolResponse]) -> None:
         """The run that this job stands for."""
@@ -76,7 +91,7 @@ class Job:
         response.add_done_callback(self._log_defect)
 
     def _log_defect(self, response: Future[ToolResponse]) -> None:
-        error = response.exception()
+        error = None if response.cancelled() else response.exception()
         if error is not None and not isinstance(error, BlendwrightError):
             _log.error("job %s failed", self.id, exc_info=error)
 
@@ -121,12 +136,13 @@ class Jobs:
 class Caller:
     """Who sent a request. `client` tells clients apart where several share a workspace; `progress` may be called in any thread.
 
-    `proposal` is the contract that its host proposes; `approver` is its user, where the host can ask one.
+    `proposal` is the contract that its host proposes, of the `statements` about it; `approver` is its user, where the host can ask one.
     """
 
     client: str
     progress: Report
     proposal: Proposal = field(default_factory=Proposal)
+    statements: tuple[HostStatement, ...] = ()
     approver: ApprovalPrompt | None = None
     cancel: CancelToken = field(default_factory=CancelToken)
 
@@ -147,6 +163,10 @@ class ServerContext:
     jobs: Jobs
     blender: str | None = None
     """Which Blender, where it is not the usual one."""
+    statements: tuple[HostStatement, ...] = ()
+    """What whoever started the server says about hosts."""
+    own_roots: bool = False
+    """Whether the roots were given instead of those of the policy."""
     side_executor: Executor = field(default_factory=lambda: ThreadPoolExecutor(1, "aside"))
     """For work with Blender processes of its own, one at a time: each takes memory and cores."""
     sessions: dict[Proposal, OpenScene] = field(default_factory=dict[Proposal, OpenScene])

@@ -6,6 +6,7 @@ import asyncio
 import tempfile
 from collections import Counter
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from time import perf_counter
 from typing import Any, Literal
@@ -13,7 +14,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from blendwright.app.open_scene import OpenScene
-from blendwright.app.plan_validation import check
+from blendwright.app.plan_validation import check, refused_plan
 from blendwright.dialects.envelopes import plan_outcome
 from blendwright.dialects.registry import parse_plan, render
 from blendwright.plan.repair import refused as refused_report
@@ -24,7 +25,10 @@ from blendwright.server.context import Caller, ServerContext
 from blendwright.server.responses import ToolResponse, success
 from blendwright.server.server_tool import server_tool
 from blendwright.tool_api.arguments import Args
+from blendwright.tool_api.promises import Determinism
 from blendwright.values.faults import Fault
+from blendwright.values.findings import Finding
+from blendwright.values.outcome import DeterminismClass
 from blendwright.values.plan import Plan
 from blendwright.values.report import OperationReport, RunReport
 
@@ -37,34 +41,42 @@ SHORT_FIELDS = ("operation_id", "tool", "status", "fault", "message", "findings"
 
 
 class ValidateArgs(Args):
-    plan: dict[str, Any] = Field(description=PLAN)
+    plan: dict[str, Any] = Field(description="As in plan_execute.")
 
 
 class PreviewArgs(ValidateArgs):
     image: bool = Field(default=False, description="Also a picture of the result.")
 
 
-class ExecuteArgs(ValidateArgs):
+class ExecuteArgs(Args):
+    plan: dict[str, Any] = Field(description=PLAN)
     boundary: Literal["operation", "plan"] = Field(
         default="operation", description="What a failure takes back: its operation, or the whole plan."
     )
     background: bool = Field(default=False, description="Return a job_id at once instead of waiting.")
     timeout_s: float | None = Field(default=None, gt=0, le=86400, description="Deadline of the whole run.")
+    determinism: DeterminismClass = Field(default="nondeterministic", description="Weakest class accepted.")
+    verify: bool = Field(default=False, description="Read results back, reading tools' too.")
     image: bool = Field(default=False, description="Also a picture of the scene afterwards.")
     full_report: bool = Field(default=False, description="All operations in the report, not only those that failed.")
 
 
+# Fewer options than plan_execute: the rest is seldom needed here. No docstring: a host would read it.
 class GeonodesArgs(Args):
-    """Fewer options than plan_execute: the rest is seldom needed here."""
-
     plan: dict[str, Any] = Field(description="The geometry-nodes plan.")
     boundary: Literal["operation", "plan"] = Field(default="operation", description="As in plan_execute.")
     image: bool = Field(default=False, description="Also a picture afterwards.")
 
 
+def _refuse_plan(*findings: Finding, dialect: str | None = None) -> ToolResponse:
+    """The failure of the plan's own contract also where there is no plan yet."""
+    return plan_response(refused_plan(None, dialect, findings))
+
+
 @server_tool(
     "Check a plan without running it: every finding at once, with JSON pointers and cures. Needs no Blender.",
     read_only=True,
+    refuse=_refuse_plan,
 )
 async def plan_validate(context: ServerContext, caller: Caller, args: ValidateArgs) -> ToolResponse:
     plan = parse_plan(args.plan)
@@ -82,6 +94,7 @@ async def plan_validate(context: ServerContext, caller: Caller, args: ValidateAr
 @server_tool(
     "Run a plan on a disposable copy: what would be created, changed, removed. The scene stays as it is.",
     read_only=True,
+    refuse=_refuse_plan,
 )
 async def plan_preview(context: ServerContext, caller: Caller, args: PreviewArgs) -> ToolResponse:
     plan, parse_ms = _parse(args.plan)
@@ -106,6 +119,7 @@ async def plan_preview(context: ServerContext, caller: Caller, args: PreviewArgs
     "Run a plan. Each operation is verified and committed, or taken back; done before under the same ids is not done again. "
     "Learn tools with tool_search and tool_describe first.",
     destructive=True,
+    refuse=_refuse_plan,
 )
 async def plan_execute(context: ServerContext, caller: Caller, args: ExecuteArgs) -> ToolResponse:
     return await _execute(context, caller, args, *_parse(args.plan, boundary=args.boundary))
@@ -114,6 +128,7 @@ async def plan_execute(context: ServerContext, caller: Caller, args: ExecuteArgs
 @server_tool(
     "Run a geometry-nodes plan: {version, steps, done, final_message, meta}. `done` is accepted only when the gates pass.",
     destructive=True,
+    refuse=partial(_refuse_plan, dialect="geonodes"),
 )
 async def geonodes_execute(context: ServerContext, caller: Caller, args: GeonodesArgs) -> ToolResponse:
     parsed = _parse(args.plan, boundary=args.boundary, dialect="geonodes")
@@ -133,18 +148,27 @@ async def _execute(
     job = context.jobs.start(plan.request_id, len(plan.operations), caller.cancel) if args.background else None
 
     def work(opened: OpenScene) -> ToolResponse:
-        done = 0
+        ended = 0
 
         def advance(report: OperationReport) -> None:
-            nonlocal done
-            done += 1
+            nonlocal ended
+            last = report.origin is None or report.origin.step == report.origin.steps
+            ended += last  # a macro is one operation to whoever asked for it
             if job is not None:
-                job.done, job.current = done, f"{report.operation_id} {report.tool}"
-            caller.progress(done, len(plan.operations), f"{report.operation_id} {report.status}")
+                job.done += last and report.done
+                job.current = f"{report.operation_id} {report.tool}"
+            if last:
+                caller.progress(ended, len(plan.operations), f"{report.operation_id} {report.status}")
 
         # Nobody waits for a run in the background: its approval requests are left for `blendwright approve`.
         options = caller.options if job is None else replace(caller.options, approver=NOBODY)
-        report = opened.run(plan, replace(options, timeout=args.timeout_s, progress=advance))
+        # A host that waits for an answer has it before it gives up.
+        waits = caller.proposal.host.call_seconds if job is None else None
+        timeout = min((each for each in (args.timeout_s, waits) if each is not None), default=None)
+        weakest = Determinism(args.determinism)  # which accepts everything where it is the weakest that there is
+        demand = None if weakest is Determinism.NONDETERMINISTIC else weakest
+        demands = replace(options, determinism=demand, verify=args.verify)
+        report = opened.run(plan, replace(demands, timeout=timeout, progress=advance))
         response = plan_response(report, full=args.full_report, parse_ms=parse_ms)
         if args.image and report.ok:
             response = replace(response, images=_picture(opened, options))

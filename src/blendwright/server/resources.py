@@ -24,7 +24,13 @@ from blendwright.nodes.catalogue.search import describe_node_type
 from blendwright.policy.redaction import redacted_receipt
 from blendwright.schemas import published
 from blendwright.server.catalogue_tools import tool_page
-from blendwright.server.client_info import RequestContext, client_id, contract_proposal, supports_elicitation
+from blendwright.server.client_info import (
+    RequestContext,
+    client_id,
+    contract_proposal,
+    host_statements,
+    supports_elicitation,
+)
 from blendwright.server.context import Caller, ServerContext
 from blendwright.server.elicitation import session_approver
 from blendwright.server.responses import sanitise
@@ -150,7 +156,9 @@ class Resources:
         # The newer era has a way to ask during calls of tools only.
         asks = supports_elicitation(ctx) and ctx.protocol_version not in MODERN_PROTOCOL_VERSIONS
         approver = session_approver(ctx.session, ctx.request_id) if asks else None
-        caller = Caller(client_id(ctx), lambda done, total, message: None, contract_proposal(ctx), approver)
+        statements = host_statements(ctx, self._context.statements)
+        proposal = contract_proposal(ctx, statements)
+        caller = Caller(client_id(ctx), lambda done, total, message: None, proposal, statements, approver)
         outcome = await self._context.call_tool(caller, "scene.snapshot", {"limit": PAGE})
         if not outcome.ok:
             raise _unreadable(uri, outcome.message, outcome.findings[0].cure if outcome.findings else None)

@@ -9,19 +9,18 @@ from __future__ import annotations
 import base64
 import unicodedata
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, Literal, cast
+from dataclasses import dataclass, replace
+from typing import Any, cast
 
 import mcp_types as types
 import orjson
 
-from blendwright.dialects.envelopes import core_envelope, result_envelope
+from blendwright.dialects.envelopes import render_envelope
+from blendwright.policy.host_profile import EnvelopeName
 from blendwright.values.errors import BlendwrightError, Refusal
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, sentence
 from blendwright.values.outcome import DeterminismClass, Outcome
-
-Envelope = Literal["tool_result", "core"]
 
 # Names in Blender have at most 255 bytes; anything much longer is prose that nobody asked for.
 LONGEST_TEXT = 8000
@@ -55,17 +54,24 @@ def error_failure(error: BaseException) -> ToolResponse:
     return failure(Finding(Fault.INTERNAL_ERROR, message))
 
 
-def render_response(name: str, response: ToolResponse, envelope: Envelope) -> types.CallToolResult:
-    """`name` is the tool that was called, for an outcome that names none."""
+def render_response(
+    name: str, response: ToolResponse, envelope: EnvelopeName, payload_bytes: int | None = None
+) -> types.CallToolResult:
+    """`name` is the tool that was called, for an outcome that names none. What is larger than the host takes is left out, and said so:
+    what was done is done, and its answer must arrive."""
     outcome = response.outcome if response.outcome.tool else response.outcome.with_(tool=name)
-    if envelope == "core":
-        document = core_envelope(outcome).model_dump(mode="json", exclude_none=True)
-        if not outcome.ok and outcome.result is not None:
-            document["error"]["details"]["result"] = outcome.result
-    else:
-        document = result_envelope(outcome).model_dump(mode="json")
-    document = sanitise(document)
-    content: list[types.ContentBlock] = [types.TextContent(type="text", text=orjson.dumps(document).decode())]
+    document: dict[str, Any] = sanitise(render_envelope(outcome, envelope))
+    text = orjson.dumps(document)
+    size = 2 * len(text) + sum(len(image) * 4 // 3 for image in response.images)
+    if payload_bytes is not None and size > payload_bytes:
+        cure = "Ask for less at once: a page, a smaller picture, a plan in parts. What was committed is in history_log."
+        left_out = {"bytes": size, "payload_bytes": payload_bytes, "cure": cure}
+        short = outcome.with_(
+            result={"left_out": left_out}, handles=(), changes=(), snapshot=None, findings=outcome.findings[:1]
+        )
+        response, document = replace(response, images=()), sanitise(render_envelope(short, envelope))
+        text = orjson.dumps(document)
+    content: list[types.ContentBlock] = [types.TextContent(type="text", text=text.decode())]
     for image in response.images:
         data = base64.b64encode(image).decode()
         content.append(types.ImageContent(type="image", data=data, mime_type="image/png"))

@@ -16,9 +16,9 @@ import anyio
 
 import blendwright
 from blendwright.macros import load_macros
+from blendwright.policy.host_profile import HostStatement
 from blendwright.server.context import Jobs, ServerContext
 from blendwright.server.early_server import stdio_connection
-from blendwright.server.responses import Envelope
 from blendwright.server.service import Service
 from blendwright.server.workspace_queue import WorkspaceQueue
 from blendwright.tools import catalog
@@ -74,7 +74,8 @@ class Settings:
     blender: str | None = None
     roots: tuple[str, ...] | None = None
     direct: bool = False
-    envelope: Envelope = "tool_result"
+    statements: tuple[HostStatement, ...] = ()
+    """What is known about hosts before one says anything."""
     address: tuple[str, int] | None = None
     token: str = ""
 
@@ -84,10 +85,19 @@ async def serving(settings: Settings) -> AsyncGenerator[Service]:
     """A service that can be given to a transport; the workspace is closed at the end, whatever is running stopped cleanly."""
     queue = WorkspaceQueue(lambda: blendwright.open(settings.workspace, blender=settings.blender, roots=settings.roots))
     workspace, tools = settings.workspace.resolve(), catalog.tools()
-    context = ServerContext(workspace, queue, tools, load_macros(workspace, tools), Jobs(), settings.blender)
+    context = ServerContext(
+        workspace,
+        queue,
+        tools,
+        load_macros(workspace, tools),
+        Jobs(),
+        settings.blender,
+        settings.statements,
+        own_roots=settings.roots is not None,
+    )
     queue.start()
     try:
-        yield Service(context, version=blendwright.__version__, envelope=settings.envelope, direct=settings.direct)
+        yield Service(context, version=blendwright.__version__, direct=settings.direct)
     finally:
         # Not awaited: whatever is cancelled meanwhile, this finishes. Nobody is served any more who would be kept waiting.
         queue.close()

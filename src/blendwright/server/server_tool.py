@@ -13,7 +13,7 @@ from typing import Any, cast, get_type_hints
 
 from blendwright.schemas.check import ModelChecker
 from blendwright.server.context import Caller, ServerContext
-from blendwright.server.responses import ToolResponse
+from blendwright.server.responses import ToolResponse, failure
 from blendwright.tool_api.arguments import Args
 from blendwright.tool_api.promises import Idempotence, SafetyLevel
 from blendwright.tool_api.tool import AnyTool
@@ -52,6 +52,8 @@ class ServerTool:
     destructive: bool = False
     idempotent: bool = True
     open_world: bool = False
+    refuse: Callable[..., ToolResponse] = failure
+    """What it answers with where findings speak against the call before it runs."""
 
     @cached_property
     def input_schema(self) -> dict[str, Any]:
@@ -82,13 +84,17 @@ class ServerTool:
 
 
 def server_tool(
-    description: str, *, read_only: bool = False, destructive: bool = False
+    description: str,
+    *,
+    read_only: bool = False,
+    destructive: bool = False,
+    refuse: Callable[..., ToolResponse] = failure,
 ) -> Callable[[Handler], ServerTool]:
     """Declare a function as a tool: the tool has its name, and takes what the function's `args` are annotated with."""
 
     def declare(handler: Handler) -> ServerTool:
         args = get_type_hints(handler)["args"]
-        return ServerTool(handler.__name__, description, args, handler, read_only, destructive)
+        return ServerTool(handler.__name__, description, args, handler, read_only, destructive, refuse=refuse)
 
     return declare
 

@@ -9,27 +9,30 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import mcp_types as types
 from mcp.server.lowlevel.server import Server
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
+from blendwright.policy.host_profile import EnvelopeName, combined
 from blendwright.server import catalogue_tools, plan_tools, scene_tools, workspace_tools
 from blendwright.server.client_info import (
     ProgressReporter,
     RequestContext,
     client_id,
     contract_proposal,
+    host_statements,
     supports_elicitation,
 )
 from blendwright.server.context import Caller, ServerContext
 from blendwright.server.elicitation import MultiRoundCall, PendingApproval, PendingCalls, session_approver
 from blendwright.server.prompts import get_prompt, list_prompts
 from blendwright.server.resources import Resources
-from blendwright.server.responses import Envelope, ToolResponse, error_failure, failure, render_response
+from blendwright.server.responses import ToolResponse, error_failure, failure, render_response
 from blendwright.server.server_tool import OUTPUT_SCHEMA, ServerTool, direct_tools
-from blendwright.values.errors import BlendwrightError
+from blendwright.values.errors import BlendwrightError, Refusal
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, did_you_mean
 
@@ -54,11 +57,8 @@ Units: metres, degrees, linear RGB from 0 to 1; Z is up."""
 class Service:
     """Answers the requests of hosts for one workspace."""
 
-    def __init__(
-        self, context: ServerContext, *, version: str, envelope: Envelope = "tool_result", direct: bool = False
-    ) -> None:
+    def __init__(self, context: ServerContext, *, version: str, direct: bool = False) -> None:
         self._context = context
-        self._envelope: Envelope = envelope
         added = direct_tools(context.tools) if direct else ()
         # Where both have a name, the server's own is the one that its instructions speak of.
         self._tools = {tool.name: tool for tool in (*added, *TOOLS)}
@@ -92,9 +92,18 @@ class Service:
     async def _call_tool(
         self, ctx: RequestContext, params: types.CallToolRequestParams
     ) -> types.CallToolResult | types.InputRequiredResult:
-        name, arguments, client = params.name, params.arguments or {}, client_id(ctx)
+        name, arguments = params.name, params.arguments or {}
+        try:
+            statements = host_statements(ctx, self._context.statements)
+        except Refusal as error:
+            envelope = combined(self._context.statements).envelope or "tool_result"
+            return render_response(name, error_failure(error), envelope)
+        proposal = contract_proposal(ctx, statements)
+        host = proposal.host
+        progress = ProgressReporter(ctx.session, streaming=host.streaming)
+        caller = Caller(client_id(ctx), progress, proposal, statements)
         if supports_elicitation(ctx) and ctx.protocol_version in MODERN_PROTOCOL_VERSIONS:
-            call = self._resumed(ctx, params, client) or self._started(ctx, params, client)
+            call = self._resumed(ctx, params, host.envelope) or self._started(params, caller, progress)
             if isinstance(call, types.CallToolResult):
                 return call
             step = await call.next()
@@ -103,21 +112,21 @@ class Service:
             progress, response = call.progress, step
         else:
             approver = session_approver(ctx.session, ctx.request_id) if supports_elicitation(ctx) else None
-            progress = ProgressReporter(ctx.session)
-            caller = Caller(client, progress, contract_proposal(ctx), approver)
-            response = await self._respond(caller, name, arguments)
+            response = await self._respond(replace(caller, approver=approver), name, arguments)
         await progress.flush()
-        return render_response(name, response, self._envelope)
+        return render_response(name, response, host.envelope, host.payload_bytes)
 
-    def _started(self, ctx: RequestContext, params: types.CallToolRequestParams, client: str) -> MultiRoundCall:
+    def _started(
+        self, params: types.CallToolRequestParams, caller: Caller, progress: ProgressReporter
+    ) -> MultiRoundCall:
         """A call whose host comes back with what its user answered."""
-        call = MultiRoundCall(params.name, params.arguments or {}, ProgressReporter(ctx.session))
-        caller = Caller(client, call.progress, contract_proposal(ctx), call.approver, call.cancel)
+        call = MultiRoundCall(params.name, params.arguments or {}, progress)
+        caller = replace(caller, approver=call.approver, cancel=call.cancel)
         call.task = asyncio.create_task(self._respond(caller, params.name, params.arguments or {}))
         return call
 
     def _resumed(
-        self, ctx: RequestContext, params: types.CallToolRequestParams, client: str
+        self, ctx: RequestContext, params: types.CallToolRequestParams, envelope: EnvelopeName
     ) -> MultiRoundCall | types.CallToolResult | None:
         """The call that this one continues; a failure where there is none, and None where it continues nothing."""
         if params.request_state is None:
@@ -126,7 +135,7 @@ class Service:
         if call is None:
             message = "this question is not open any more, or was asked about another call"
             finding = Finding(Fault.POLICY_BLOCKED, message, "", "Call again without request_state.")
-            return render_response(params.name, failure(finding), self._envelope)
+            return render_response(params.name, failure(finding), envelope)
         call.progress.session = ctx.session
         call.answer(params.input_responses)
         return call
@@ -140,9 +149,11 @@ class Service:
             return failure(Finding(Fault.TOOL_NOT_ALLOWED, f"this server has no tool '{name}'", "", cure))
         args = tool.parse(arguments)
         if isinstance(args, tuple):
-            return failure(*args)
+            return tool.refuse(*args)
         try:
             return await tool.handler(self._context, caller, args)
+        except Refusal as refusal:
+            return tool.refuse(*refusal.findings)
         except Exception as error:
             # An outermost place: a defect must not take the connection with it, nor show its insides to a model.
             if not isinstance(error, BlendwrightError):

@@ -7,14 +7,19 @@ from typing import Any
 
 from pydantic import Field
 
+from blendwright.app.contracts import sources_of
 from blendwright.app.open_scene import OpenScene
+from blendwright.app.policy_files import load_policy
 from blendwright.app.queries import commit_log, compare_commits
+from blendwright.policy.host_profile import HostLimits, HostStatement
 from blendwright.server.context import Caller, Job, ServerContext
-from blendwright.server.responses import ToolResponse, error_failure, failure, success
+from blendwright.server.responses import ToolResponse, failure, success
 from blendwright.server.server_tool import server_tool
 from blendwright.tool_api.arguments import Args
+from blendwright.tool_api.promises import Determinism
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
+from blendwright.values.outcome import DeterminismClass
 
 COMMIT = "Number of a commit, or HEAD."
 SUMMARY_FIELDS = ("number", "parent", "kind", "request_id", "operation_id", "tool", "timestamp", "hash_after")
@@ -70,19 +75,28 @@ async def history_checkout(context: ServerContext, caller: Caller, args: Checkou
 
 class ContractArgs(Args):
     registries: bool = Field(default=False, description="Also the hash of every tool and macro.")
+    determinism: DeterminismClass = Field(default="nondeterministic", description="Of a call.")
+    verify: bool = Field(default=False, description="Of a call.")
 
 
 @server_tool(
-    "The contract of this session: limits, what is allowed, asked about or denied, Blender, registries.", read_only=True
+    "The contract of this session: what is allowed, asked about or denied, and who says so.",
+    read_only=True,
 )
 async def contract_get(context: ServerContext, caller: Caller, args: ContractArgs) -> ToolResponse:
     def work(opened: OpenScene) -> dict[str, Any]:
         contract = opened.contract
-        document = contract.to_json()
+        demanded = Determinism(args.determinism)
+        limits = HostLimits(determinism=demanded, verification="all" if args.verify else None)
+        statements = (*caller.statements, HostStatement("call", limits))
+        document = contract.demanding(demanded).model_dump(mode="json")
+        document["host"]["verification"] = "all" if args.verify else contract.host.verification
         if not args.registries:
             for name in ("tool_registry", "macro_registry"):
                 document[name]["entries"] = len(document[name]["entries"])
-        return {"fingerprint": contract.fingerprint, "contract": document}
+        origins = load_policy(context.workspace).origins
+        named = sources_of(document, statements, origins, own_roots=context.own_roots)
+        return {"fingerprint": contract.fingerprint, "contract": document, "sources": named}
 
     return success(await context.run(caller, work))
 
@@ -114,25 +128,20 @@ async def job_cancel(context: ServerContext, caller: Caller, args: CancelArgs) -
     if job is None:
         return _unknown(args.job_id)
     if not job.ended:
-        await asyncio.to_thread(job.cancel.cancel)
+        await asyncio.to_thread(job.stop)
         await _wait(job, 30)
     return _status(job)
 
 
 def _status(job: Job) -> ToolResponse:
-    """How far the job is. Once it has ended, the envelope is that of its plan; a plan that failed is no failure of this call."""
-    status = job.to_json()
-    if job.response is None or not job.ended:
+    """How far the job is. Once it has ended, the envelope is that of its plan, as if whoever asks had waited for it."""
+    outcome, status = job.outcome, job.to_json()
+    if outcome is None:
         return success(status, "nondeterministic")  # it depends on when one asks
-    error = job.response.exception()
-    outcome = (job.response.result() if error is None else error_failure(error)).outcome
     status |= {"ok": outcome.ok, "message": outcome.message, "outcome": outcome.result}
     if outcome.findings:
         status["findings"] = [finding.to_json() for finding in outcome.findings]
-    determinism = outcome.determinism_class or "deterministic"
-    return ToolResponse(
-        outcome.with_(fault=None, message="", findings=(), result=status, determinism_class=determinism)
-    )
+    return ToolResponse(outcome.with_(result=status))
 
 
 async def _wait(job: Job, seconds: float) -> None:

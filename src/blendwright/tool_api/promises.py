@@ -64,6 +64,11 @@ class Determinism(Ordered):
     NONDETERMINISTIC = "nondeterministic"
 
 
+def strictest(*demands: Determinism | None) -> Determinism | None:
+    """The strongest of what is demanded; None where nothing is."""
+    return min((demand for demand in demands if demand is not None), key=lambda demand: demand.rank, default=None)
+
+
 class Idempotence(StrEnum):
     """What a repetition with equal arguments does."""
 

@@ -25,7 +25,8 @@ class Finding:
     """`pointer` is a JSON pointer into the document that was checked (for a call: its arguments).
 
     `rule` names what was not met more finely than the fault does, where a contract or policy refuses (see
-    policy/refusals.py) or a gate of a node tree is not passed.
+    policy/refusals.py) or a gate of a node tree is not passed. Where one value was to equal another, `expected` is what it should
+    be and `actual` what it is.
     """
 
     fault: Fault
@@ -33,10 +34,12 @@ class Finding:
     pointer: str = ""
     cure: str | None = None
     rule: str | None = None
+    expected: str | None = None
+    actual: str | None = None
 
     def under(self, base: str) -> Finding:
         """The same finding, seen from a document that holds this one at `base`."""
-        return Finding(self.fault, self.message, base + self.pointer, self.cure, self.rule)
+        return Finding(self.fault, self.message, base + self.pointer, self.cure, self.rule, self.expected, self.actual)
 
     def to_json(self) -> dict[str, Any]:
         document: dict[str, Any] = {
@@ -45,11 +48,13 @@ class Finding:
             "message": self.message,
             "cure": self.cure,
         }
-        return document if self.rule is None else {**document, "rule": self.rule}
+        more = {"rule": self.rule, "expected": self.expected, "actual": self.actual}
+        return document | {name: value for name, value in more.items() if value is not None}
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Finding:
-        return cls(Fault(data["code"]), data["message"], data["pointer"], data["cure"], data.get("rule"))
+        more = (data.get(name) for name in ("rule", "expected", "actual"))
+        return cls(Fault(data["code"]), data["message"], data["pointer"], data["cure"], *more)
 
 
 def pointer_of(parts: Iterable[str | int]) -> str:

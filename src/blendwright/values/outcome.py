@@ -46,6 +46,8 @@ class Outcome:
     fingerprint_after: str | None = None
     reverted_by: str | None = None
     partial: Mapping[str, Any] | None = None
+    recoverable: bool | None = None
+    """Whether a plan can be repaired; None for a single call, where its fault says it."""
     artifacts: tuple[str, ...] = ()
     snapshot: Mapping[str, Any] | None = None
     trace: tuple[PhaseTrace, ...] = field(default=())
@@ -56,6 +58,11 @@ class Outcome:
     @property
     def ok(self) -> bool:
         return self.fault is None
+
+    @property
+    def cancelled(self) -> bool:
+        """Whether it was called off, whatever else went wrong then."""
+        return self.fault is not None and Fault.CANCELLED in {self.fault, *(finding.fault for finding in self.findings)}
 
     def with_(self, **changes: Any) -> Outcome:
         return replace(self, **changes)

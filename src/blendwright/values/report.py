@@ -169,6 +169,16 @@ class RunReport:
     def ok(self) -> bool:
         return self.status == "succeeded"
 
+    @property
+    def recoverable(self) -> bool:
+        """Whether a change of operations makes the plan executable: then `repair` says which."""
+        return bool(self.repair)
+
+    @property
+    def cancelled(self) -> bool:
+        """Whether it was called off before all was done."""
+        return any(report.fault is Fault.CANCELLED for report in self.operations)
+
     def all_findings(self) -> Iterator[Finding]:
         """What is wrong with the plan as a whole, then with its operations in schedule order."""
         yield from self.findings

@@ -152,7 +152,7 @@ def _missing_contents(args: ImportArgs, contents: Mapping[Kind, Sequence[str]]) 
             otherwise = f"The file holds {len(names)} {entry.kind}" + (f", among them '{names[0]}'." if names else ".")
             cure = did_you_mean(entry.name, names, otherwise=otherwise)
             message = f"the file holds no {Kind(entry.kind).label} named '{entry.name}'"
-            yield Finding(Fault.TARGET_NOT_FOUND, message, f"/append/{index}/name", cure)
+            yield Finding(Fault.TARGET_NOT_FOUND, message, f"/append/{index}/name", cure, "outside_scene")
 
 
 def _requested_contents(args: ImportArgs, contents: Mapping[Kind, Sequence[str]]) -> dict[Kind, list[str]]:
