@@ -84,8 +84,8 @@ def redoes_what_changed_nothing(redo: Function) -> Function:
 
 
 def accepts_any_scene(save: Function) -> Function:
-    def wrong(self: Any, expected: str) -> Any:
-        return save(self, ANY)
+    def wrong(self: Any, expected: str, *, deadline: float = 60.0) -> Any:
+        return save(self, ANY, deadline=deadline)
 
     return wrong
 

@@ -138,7 +138,8 @@ def test_a_refused_command_line_says_what_to_do(shell: Shell) -> None:
         (("ask", " "), "Say what"),
         (("eval", "empty"), "*.json"),
         (("validate", "nowhere.json"), "standard input"),
-        (("run", "empty"), "standard input"),
     ):
         error = shell(*arguments, "--json", code=2).document["error"]
         assert cure in (error["cure"] or ""), error
+    (finding,) = shell("run", "empty", "--json", code=2).document["report"]["findings"]
+    assert "standard input" in finding["cure"]

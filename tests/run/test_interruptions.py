@@ -149,8 +149,8 @@ def test_a_disk_that_is_full_leaves_no_blender_behind(engine: Engine, monkeypatc
     taken: list[RemoteScene] = []
     take = engine.pool.take
 
-    def counted(*, bare: bool = False) -> Any:
-        taken.append(take(bare=bare))
+    def counted(*, bare: bool = False, seconds: float | None = None) -> Any:
+        taken.append(take(bare=bare, seconds=seconds))
         return taken[-1]
 
     def full(source: Any, target: Any, length: int) -> NoReturn:

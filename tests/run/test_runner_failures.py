@@ -203,7 +203,7 @@ def test_a_plan_that_is_kept_whole_leaves_nothing_behind_when_no_blender_can_be_
 ) -> None:
     before = engine.head()
 
-    def no_blender(*, bare: bool = False) -> NoReturn:
+    def no_blender(*, bare: bool = False, seconds: float | None = None) -> NoReturn:
         raise EnvironmentUnfit("no Blender, on purpose")
 
     def lose() -> None:

@@ -37,6 +37,8 @@ class CodeExecution(SceneReader):
         except BaseException as error:
             # An outermost place: code may raise anything, and SystemExit among it must not end the worker.
             raise _code_error(error, printed.text()) from None
+        finally:
+            printed.close()
         pack_painted_images("/code")
         _protect_unused()
         self._state.forget_names()
@@ -62,10 +64,14 @@ class _CappedOutput(io.TextIOBase):
         if part:
             self._parts.append(part)
             self._size += len(part)
-            # What the code did to the file, or to the disk, is its own loss.
-            with contextlib.suppress(OSError):
+            # What the code did to the file, or to the disk, is its own loss; so is what a thread of it prints later.
+            with contextlib.suppress(OSError, ValueError):
                 self._file.write(part.encode("utf-8", "replace"))
         return len(text)
+
+    def close(self) -> None:
+        self._file.close()
+        super().close()
 
     def text(self) -> str:
         # A lone surrogate cannot be told as JSON.
