@@ -46,7 +46,7 @@ def address(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[str, int]]:
 
 
 def talking(address: tuple[str, int], said: bytes) -> socket.socket:
-    connection = socket.create_connection(address, timeout=10)
+    connection = socket.create_connection(address, timeout=60)
     connection.sendall(said)
     return connection
 
