@@ -52,13 +52,13 @@ def run_planner(opened: OpenScene, planner: Scripted, id: str) -> PlannerResult:
 
 @pytest.mark.proves("GN-ENVELOPE-03")
 def test_a_gate_that_fails_is_told_with_its_envelope_and_repaired(opened: OpenScene) -> None:
-    # An empty object passed through: there is nothing to see.
+    # An empty object passed through: there is nothing to see, and what was added leads nowhere.
     planner = Scripted(nodes("Tower", BODY, CUT), nodes("Tower", BODY, OUT))
     result = run_planner(opened, planner, "n1")
     assert (result.ending, result.attempts) == ("done", 2), result.reason
     failure = told(planner.heard[1])["failure"]
     assert failure["status"] == "rolled_back" and failure["done"] is False
-    assert failure["gates"]["failed_gates"] == ["NON_EMPTY_GEOMETRY"]
+    assert failure["gates"]["failed_gates"] == ["NON_EMPTY_GEOMETRY", "ADDED_NODES_REACH_OUTPUT"]
     gates = opened.outcome("geonodes.gates", {"object_name": "Tower"})
     assert gates.ok and gates.result is not None and gates.result["success"]
 
