@@ -56,6 +56,9 @@ threading.Thread(target=intruder, daemon=True).start()
 started.wait()
 
 from types import SimpleNamespace
+from importlib.util import module_from_spec, spec_from_file_location
+spec = spec_from_file_location("blendwright", {package!r} + "/__init__.py", submodule_search_locations=[{package!r}])
+sys.modules["blendwright"] = module_from_spec(spec)
 from blendwright.blender.worker import extensions
 def ask(params):
     os.write(tell, b"x")
@@ -92,8 +95,7 @@ def stand_in(place: Path, text: str) -> Path:
     shutil.copy(Path(sys.executable).resolve(), python)
     place.with_name("pyvenv.cfg").write_text(f"home = {Path(sys.executable).resolve().parent}\n")
     packages = sysconfig.get_paths()["purelib"]
-    source = str(Path(blendwright.__file__).parent.parent)
-    return script(place, f"#!{python}\nimport sys\nsys.path += [{packages!r}, {source!r}]\n{text}")
+    return script(place, f"#!{python}\nimport sys\nsys.path += [{packages!r}]\n{text}")
 
 
 @pytest.fixture
@@ -106,7 +108,7 @@ def secret(tmp_path: Path) -> Path:
 def test_its_threads_are_confined_as_fully_as_the_worker(
     own_settings: WorkerSettings, tmp_path: Path, secret: Path
 ) -> None:
-    text = STAND_IN.format(secret=str(secret))
+    text = STAND_IN.format(secret=str(secret), package=str(Path(blendwright.__file__).parent))
     with BlenderExecutable(stand_in(tmp_path / "bin" / "blender", text)).open_pool(own_settings) as pool:
         worker = pool.take()
         account = worker.profile.confinement
