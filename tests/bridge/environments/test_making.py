@@ -17,7 +17,7 @@ from blendwright.bridge.environments import making, records, series
 from blendwright.bridge.environments.executables import ask_executable
 from blendwright.bridge.environments.records import environment_named, environments
 from blendwright.bridge.environments.series import Series
-from blendwright.bridge.sources import NamedBlender
+from blendwright.bridge.sources.named_blender import NamedBlender
 from blendwright.bridge.sources.python_environment import PythonEnvironment
 from blendwright.values.errors import EnvironmentUnfit, Refusal
 
@@ -59,7 +59,7 @@ def _compile_environment_only(python: Path, directory: Path) -> None:
 def locked(monkeypatch: pytest.MonkeyPatch, lock: str) -> None:
     monkeypatch.setattr(Series, "requirements", property(lambda self: lock))
     monkeypatch.setattr(series, "SERIES", (SMALL,))
-    monkeypatch.setattr(records, "series_named", lambda name: SMALL if name == SMALL.name else None)
+    monkeypatch.setattr(records, "series_named", {SMALL.name: SMALL}.get)
 
 
 def blender_wheel(place: Path, version: str = "9.1.0") -> str:
@@ -110,10 +110,10 @@ from pathlib import Path
 from blendwright.bridge.environments import making
 from blendwright.bridge.environments.series import Series
 Series.requirements = property(lambda self: "")
-def stop(python, requirements, place, progress, target=()):
+def stop(command, progress):
     print("installing", flush=True)
     sys.stdin.read()
-making._install = stop
+making._run = stop
 making.add_series(Series("9.1", "9.1.0", sys.version_info[:2], ()), lambda line: None)
 """
 
