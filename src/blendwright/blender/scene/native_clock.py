@@ -7,7 +7,7 @@ import contextlib
 import ctypes
 import mmap
 import struct
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 
 # Program headers and entries of the dynamic section, as elf.h has them.
@@ -36,7 +36,7 @@ class _LoadedLibrary(ctypes.Structure):
 
 
 @contextlib.contextmanager
-def replaced_clock(library: str, seconds: Callable[[], int]) -> Iterator[None]:
+def replaced_clock(library: str, seconds: Callable[[], int]) -> Generator[None]:
     """Let `time` of this library, a loaded file, return what `seconds` does, until the block ends."""
 
     def time(place: int | None) -> int:

@@ -11,7 +11,7 @@ import os
 import random
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from typing import Any
 
 import numpy
@@ -31,7 +31,7 @@ _datetime = datetime.datetime
 
 
 @contextlib.contextmanager
-def pinned_sources(seed: int) -> Iterator[None]:
+def pinned_sources(seed: int) -> Generator[None]:
     """In the whole process, until the block ends."""
     with contextlib.ExitStack() as undo:
         undo.callback(random.setstate, random.getstate())
