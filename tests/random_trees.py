@@ -291,6 +291,8 @@ def random_value(rng: random.Random, prop: Property) -> Iterator[Any]:
 
 def _varies(socket: SocketType) -> bool:
     """Whether it may be a field, as far as its type tells."""
+    if socket.kind == "STRING":
+        return socket.gives not in (None, "single")
     fields = ("VALUE", "INT", "BOOLEAN", "VECTOR", "RGBA", "ROTATION", "MATRIX")
     return socket.gives == "other" or (socket.kind in fields and socket.gives != "single")
 

@@ -17,13 +17,13 @@ NUMBERS = ("VALUE", "INT", "BOOLEAN", "VECTOR", "RGBA")
 MAKERS = {"INT_VECTOR": "FunctionNodeInputIntVector"}
 # Inputs that take one thing and no list.
 TAKERS = {
-    "STRING": ("GeometryNodeStoreNamedAttribute", "Name"),
     "OBJECT": ("GeometryNodeObjectInfo", "Object"),
     "COLLECTION": ("GeometryNodeCollectionInfo", "Collection"),
     "MATERIAL": ("GeometryNodeSetMaterial", "Material"),
     "IMAGE": ("GeometryNodeImageInfo", "Image"),
 }
-FIELDS = (*NUMBERS, "ROTATION", "MATRIX")
+# Texts follow fields from Blender 5.1 on.
+FIELDS = (*NUMBERS, "ROTATION", "MATRIX", *(["STRING"] if bpy.app.version >= (5, 1, 0) else []))
 
 
 def conversions() -> dict[str, list[str]]:
@@ -116,14 +116,23 @@ class Fields:
         self._single: dict[str, Any] = dict.fromkeys(NUMBERS, value)
         self._field: dict[str, Any] = dict.fromkeys(NUMBERS, index)
         self._sink: dict[str, Any] = dict.fromkeys(NUMBERS, new("GeometryNodeMeshCube").inputs["Vertices X"])
-        for kind, maker in (("ROTATION", "FunctionNodeEulerToRotation"), ("MATRIX", "FunctionNodeCombineTransform")):
+        makers = {
+            "ROTATION": "FunctionNodeEulerToRotation",
+            "MATRIX": "FunctionNodeCombineTransform",
+            "STRING": "FunctionNodeValueToString",
+        }
+        for kind, maker in makers.items():
             self._single[kind] = new(maker).outputs[0]
             varied = new(maker)
             scratch.link(index, varied.inputs[0])
             self._field[kind] = varied.outputs[0]
-        # A rotation or a matrix goes to the same sink by way of its parts.
-        self._through = {kind: new(name) for kind, name in
-                         (("ROTATION", "FunctionNodeRotationToEuler"), ("MATRIX", "FunctionNodeSeparateTransform"))}  # fmt: skip
+        # What is no number goes to the same sink by way of its parts.
+        parts = {
+            "ROTATION": "FunctionNodeRotationToEuler",
+            "MATRIX": "FunctionNodeSeparateTransform",
+            "STRING": "FunctionNodeStringLength",
+        }
+        self._through = {kind: new(name) for kind, name in parts.items()}
         self._one_of, self._one_into = _single_ends(scratch.tree)
         # Takes fields and single values, but nothing else: what it refuses is a grid or the like.
         self._taker = new("GeometryNodeSetPosition").inputs["Offset"]

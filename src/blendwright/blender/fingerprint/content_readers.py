@@ -11,7 +11,7 @@ import numpy as np
 
 from blendwright.blender.fingerprint import mesh
 from blendwright.blender.fingerprint.attributes import blob
-from blendwright.blender.fingerprint.canonical import fold, fold_all, fold_array
+from blendwright.blender.fingerprint.canonical import canonical_path, fold, fold_all, fold_array
 from blendwright.blender.fingerprint.identity import key_of, layer_collections, layer_flags
 from blendwright.blender.fingerprint.poses import encode_pose
 from blendwright.blender.fingerprint.properties import plain
@@ -181,6 +181,8 @@ def _sockets(walk: Walk, sockets: Any, out: Out) -> None:
         if layout.vectors:
             for value in layout.vectors(socket):
                 out.append(fold_all(value))
+        for name in layout.paths:
+            out.append(canonical_path(getattr(socket, name), socket.id_data))
         if layout.parts:
             for value in layout.parts(socket):
                 out.append(None if value is None else key_of(value))
