@@ -126,14 +126,18 @@ class _Speller:
         if node_type is None or edit.name in node_type.properties or edit.name in node_type.items:
             return edit
         other_name = PROPERTIES.get(node_type.bl_idname, {}).get(edit.name)
-        if other_name in node_type.properties and edit.value in node_type.properties[other_name].items:
+        if other_name is not None and edit.value in _own_choices(node_type, other_name):
             self._note(edit.at, f"property '{edit.name}'", node_type, f"'{other_name}'")
             return edit._replace(name=other_name)
         key = SETTINGS_AS_INPUTS.get(node_type.bl_idname, {}).get(edit.name)
         socket = _input_of(node_type, key) if key else None
         if key is None or socket is None:
             return edit
-        value = edit.value if socket.items is None else _same_place(edit.value, _choices(node_type, edit.name), socket.items)
+        value = (
+            edit.value
+            if socket.items is None
+            else _same_place(edit.value, _choices(node_type, edit.name), socket.items)
+        )
         if value is None:
             return edit
         self._note(edit.at, f"property '{edit.name}' {edit.value!r}", node_type, f"input '{key}' {value!r}")
@@ -150,7 +154,11 @@ class _Speller:
         if name is None or name not in node_type.properties:
             return edit._replace(socket=self._socket(edit.socket, "inputs"))
         prop = node_type.properties[name]
-        value = edit.value if prop.type != "ENUM" else _same_place(edit.value, _items(node_type, edit.socket.socket), prop.items)
+        value = (
+            edit.value
+            if prop.type != "ENUM"
+            else _same_place(edit.value, _items(node_type, edit.socket.socket), prop.items)
+        )
         if value is None:
             return edit
         self._note(edit.at, f"input '{edit.socket.socket}' {edit.value!r}", node_type, f"property '{name}' {value!r}")
@@ -175,6 +183,10 @@ class _Speller:
 def _input_of(node_type: NodeType, key: str) -> SocketType | None:
     inputs = (socket for layout in node_type.layouts for socket in (*layout.inputs, *layout.off))
     return next((socket for socket in inputs if key in (socket.identifier, socket.name)), None)
+
+
+def _own_choices(node_type: NodeType, name: str) -> tuple[str, ...]:
+    return node_type.properties[name].items if name in node_type.properties else ()
 
 
 def _choices(node_type: NodeType, name: str) -> tuple[str, ...]:

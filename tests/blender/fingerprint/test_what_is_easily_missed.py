@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import bpy
 import pytest
 import scene_parts as parts
 from changes import CUBE, Case, assert_moved_exactly, assign, kept
@@ -203,6 +204,34 @@ def test_inputs_of_a_node_group_are_shown_as_the_group_says() -> None:
     before = parts.hashes()
     modifier.node_group.interface.items_tree["Amount"].min_value = -3
     context.view_layer.update()
+    assert parts.changed(before, parts.hashes()) == {("node_groups", "Group")}
+
+
+@pytest.mark.skipif(not hasattr(bpy.types, "SequencerCompositorModifierData"), reason="from Blender 5.0 on")
+def test_inputs_of_a_compositor_tree_on_a_strip_move_the_hash_of_the_scene() -> None:
+    parts.empty_scene()
+    strips = context.scene.sequence_editor_create().strips
+    last = "length" if "length" in strips.bl_rna.functions["new_effect"].parameters else "frame_end"
+    strip = strips.new_effect(name="Strip", type="COLOR", channel=1, frame_start=1, **{last: 10})
+    modifier = strip.modifiers.new("Tree", "COMPOSITOR")
+    tree = kept(data.node_groups.new("Tree", "CompositorNodeTree"))
+    tree.interface.new_socket("Image", in_out="INPUT", socket_type="NodeSocketColor")
+    amount = tree.interface.new_socket("Amount", in_out="INPUT", socket_type="NodeSocketFloat")
+    modifier.node_group = tree
+    before = parts.hashes()
+    if hasattr(modifier, "properties"):  # from Blender 5.2 on
+        getattr(modifier.properties.inputs, amount.identifier).value = 4.0
+    else:
+        modifier[amount.identifier] = 4.0
+    assert parts.changed(before, parts.hashes()) == {("scenes", "Scene")}
+
+
+def test_a_setting_that_blender_gives_to_a_node_at_run_time_moves_the_hash() -> None:
+    """`operation` of Integer Math and of a hundred others has the mark of what add-ons define."""
+    parts.empty_scene()
+    node = parts.group().nodes.new("FunctionNodeIntegerMath")
+    before = parts.hashes()
+    node.operation = "MULTIPLY"
     assert parts.changed(before, parts.hashes()) == {("node_groups", "Group")}
 
 
