@@ -93,6 +93,10 @@ class OpenScene:
         """What speaks against writing a file there, for whoever wants to know before there is something to write."""
         return self._session.files.target_findings(path)
 
+    def judged_target(self, path: Path) -> Path:
+        """Where a file may be written, without links. Raises Refusal."""
+        return self._session.files.judged_target(path)
+
     def outcome(self, tool: str, args: Any, options: RunOptions = DEFAULT_OPTIONS) -> Outcome:
         """Call a tool or macro and get everything that is known about it, before any contract renders it."""
         return call(self._runner, tool, args, options)

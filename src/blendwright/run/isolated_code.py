@@ -7,8 +7,6 @@ believed: its answer is read as data, its file is opened and judged in the scene
 from __future__ import annotations
 
 import os
-import shutil
-import stat
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -26,12 +24,13 @@ from blendwright.run.failure_reasons import finding_of
 from blendwright.run.invocation import Invocation
 from blendwright.run.live_scene import LiveScene
 from blendwright.run.resource_guard import ResourceGuard
-from blendwright.run.scratch_files import READ_PLAIN, SCENE_FILE, copy_scene, open_scene_file
+from blendwright.run.scratch_files import SCENE_FILE, copy_scene, open_scene_file
 from blendwright.tool_api.promises import Isolation
 from blendwright.values.cancel import CancelToken
 from blendwright.values.errors import DeadlinePassed, WorkerError
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
+from blendwright.values.no_follow import copy, open_file
 from blendwright.wire.methods import PRINTED_FILE, ActiveItem, StepAnswer, StepRequest
 from blendwright.wire.remote_scene import RemoteScene
 
@@ -322,9 +321,8 @@ def _failed_again(answer: StepAnswer) -> StepAnswer:
 def _printed(scratch: Path) -> str:
     """What code that did not live to answer had printed."""
     try:
-        with os.fdopen(os.open(scratch / PRINTED_FILE, READ_PLAIN), "rb") as opened:
-            plain = stat.S_ISREG(os.fstat(opened.fileno()).st_mode)
-            return opened.read(MOST_PRINTED).decode("utf-8", "replace") if plain else ""
+        with open_file(scratch / PRINTED_FILE) as opened:
+            return opened.read(MOST_PRINTED).decode("utf-8", "replace")
     except OSError:
         return ""
 
@@ -348,14 +346,12 @@ def _result(call: Invocation, answer: Mapping[str, Any]) -> tuple[dict[str, Any]
 def fetch_result_file(source: Path, target: Path, scratch_mb: int) -> Finding | None:
     """Copy what the code left: a plain file, never what a link leads to."""
     try:
-        descriptor = os.open(source, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-        with os.fdopen(descriptor, "rb") as opened:
-            info = os.fstat(descriptor)
-            if not stat.S_ISREG(info.st_mode) or info.st_size > scratch_mb << 20:
+        with open_file(source) as opened:
+            if os.fstat(opened.fileno()).st_size > scratch_mb << 20:
                 return Finding(Fault.EXECUTION_FAILED, "the code left no scene", "/code", CURE)
             target.unlink(missing_ok=True)
-            with target.open("xb") as copy:
-                shutil.copyfileobj(opened, copy, 1 << 20)
+            with target.open("xb") as made:
+                copy(opened, made)
     except OSError as error:
         return Finding(Fault.EXECUTION_FAILED, f"the code left no scene: {error.strerror}", "/code", CURE)
     return None

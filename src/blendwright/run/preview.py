@@ -203,9 +203,8 @@ class Previewer:
         has_camera = after.entries["settings", "render"]["camera"] is not None
         look: dict[str, Any] = {"engine": "CYCLES", "samples": 16} if has_camera else {"view": "ISO"}
         picture_options = RunOptions(cancel=options.cancel, approver=options.approver)
-        return deliver_picture(
-            call(self._picture_runner, "render.preview", {**look, "artifact": PICTURE}, picture_options), target
-        )
+        made = call(self._picture_runner, "render.preview", {**look, "artifact": PICTURE}, picture_options)
+        return deliver_picture(made, target.resolve())
 
 
 def _without_receipts(report: RunReport) -> RunReport:
