@@ -173,7 +173,8 @@ FRUITLESS: dict[str, str] = {
         "try:\n    bpy.ops.preferences.addon_install(filepath=os.path.abspath('evil_addon.py'))\nexcept RuntimeError:\n    pass\n"
     ),
     "read_the_environment": (
-        "import os\nprint(dict(os.environ))\nprint(open('/proc/self/environ').read())\n"
+        "import os\nprint(dict(os.environ))\n"
+        "try:\n    print(open('/proc/self/environ').read())\nexcept OSError:\n    pass\n"
         "print('{0.__init__.__globals__}'.format(__import__('contextlib').ExitStack))\n"
         "print('{0._Environ__data}'.format(os) if False else '{0.environ}'.format(os))\n"
     ),

@@ -163,7 +163,12 @@ def test_a_swap_while_a_file_is_delivered_does_not_lead_it_out(
     args, _ = normalised(access, target=str(place / "root" / "work" / "b.obj"))
     staged = access.stage(TOOL, args, place / "scratch")
     Path(staged.paths[args["target"]]).write_bytes(b"shape")
-    monkeypatch.setattr(crash_points, "reach", lambda name: swap(place) if name == "files.before_move" else None)  # pyright: ignore[reportUnknownLambdaType]
+
+    def reach(name: str) -> None:
+        if name == "files.before_move":
+            swap(place)
+
+    monkeypatch.setattr(crash_points, "reach", reach)
     access.deliver(staged)
     assert not (place / "outside" / "b.obj").exists()
     swap(place)

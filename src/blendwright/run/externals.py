@@ -98,7 +98,7 @@ class External:
 
 @dataclass(slots=True)
 class HashBudget:
-    """How many bytes are still hashed: a scene can name files without end in number or size. Of what does not fit only the size is recorded."""
+    """How many bytes are still hashed: a scene can name files without end, in number and in size. Of the rest only the size is recorded."""
 
     left: int
 

@@ -25,7 +25,7 @@ _PASS = getattr(os, "O_PATH", os.O_RDONLY) | getattr(os, "O_DIRECTORY", 0) | get
 
 @contextlib.contextmanager
 def open_directory(path: Path, *, make: int | None = None) -> Generator[int]:
-    """A directory by its absolute path without links; where `make` is given, missing parts of it are made with this mode. Raises OSError."""
+    """A directory by its absolute path without links; where `make` is given, missing parts are made with this mode. Raises OSError."""
     _require_straight(path)
     directory = os.open(path.anchor, _PASS)
     try:
