@@ -9,13 +9,14 @@ import contextlib
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from blendwright.journal.file_modes import OWN
 from blendwright.policy.policy import Verdict, nearest_root
 from blendwright.policy.refusals import refusal
-from blendwright.run.resource_guard import UncountableDirectory, files_below
+from blendwright.run.resource_guard import MOST_ENTRIES, UncountableDirectory, entries_below
 from blendwright.run.scratch_files import copy_opened_in, list_files, make_directory, move_out
 from blendwright.tool_api.arguments import file_arguments
 from blendwright.tool_api.tool import AnyTool
@@ -201,7 +202,10 @@ class FileAccess:
     def refuse_too_much(self, scratch: Path) -> None:
         """Raises Refusal when a worker has written more than it may."""
         try:
-            self._refuse_size(sum(info.st_size for info in files_below(scratch)), "Blender has")
+            found = [info.st_size for info in islice(entries_below(scratch), MOST_ENTRIES + 1)]
+            if len(found) > MOST_ENTRIES:
+                raise UncountableDirectory(f"more than {MOST_ENTRIES} files and directories")
+            self._refuse_size(sum(found), "Blender has")
         except UncountableDirectory as error:
             raise Refusal([refusal("scratch", f"Blender has in its scratch directory {error}")]) from error
 
