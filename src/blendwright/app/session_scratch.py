@@ -24,7 +24,7 @@ ROOT_LOCK = ".lock"
 # Whoever opens a workspace waits so long for what others left to be gone, and goes on while the rest is removed.
 ABANDONED_SECONDS = 1.0
 # Whoever gives up a directory waits so long until it is gone; the rest is for the next one.
-REMOVAL_SECONDS = 10.0
+REMOVAL_SECONDS = 5.0
 
 if sys.platform == "win32":
 

@@ -17,7 +17,7 @@ from blendwright.wire.worker_port import ReadableFile, WorkerPool
 
 CLOSED = "the pool of workers is closed"
 # Whoever closes a pool waits so long for what workers left; the rest is for whoever uses that directory next.
-CLEARING_SECONDS = 10.0
+CLEARING_SECONDS = 5.0
 
 
 class Pool(WorkerPool):
@@ -37,9 +37,9 @@ class Pool(WorkerPool):
     def take(self, *, bare: bool = False, seconds: float | None = None) -> WorkerProcess:
         """A ready worker, the caller's from now on: a spare when there is one, even one that is still starting.
 
-        Workers that have died since are cleared away in the background. Raises EnvironmentUnfit when Blender cannot be started, and DeadlinePassed
-        when none is ready in so many seconds. A `bare` one may read nothing of what `allow` allows: where that is anything, no
-        spare will do.
+        Workers that have died since are cleared away in the background. Raises EnvironmentUnfit when Blender cannot be started, and
+        DeadlinePassed when none is ready in so many seconds. A `bare` one may read nothing of what `allow` allows: where that is
+        anything, no spare will do.
         """
         ends = None if seconds is None else monotonic() + seconds
         self._clear_dead()

@@ -21,15 +21,20 @@ from blendwright.wire.remote_scene import HANG_SECONDS, RemoteScene
 
 # What a worker opens and saves most often.
 SCENE_FILE = "scene.blend"
+LARGER_CURE = "Make it smaller, or raise scratch_mb under [constraints] of blendwright.toml."
 
 
 def open_scene_file(
     worker: RemoteScene, path: Path, label: str, *, deadline: float = HANG_SECONDS, cancel: CancelToken | None = None
 ) -> str:
     """Copy a .blend file into the worker's scratch and open it there; returns its hash. Raises RebuildFailed, which names `label`."""
-    scratch = worker.require_process().scratch
+    process = worker.require_process()
+    scratch = process.scratch
     try:
-        copy_in(path.resolve(), scratch, SCENE_FILE)
+        with open_file(path.resolve()) as opened:
+            if too_large := size_problem(opened, process.scratch_mb):
+                raise RebuildFailed(f"{label} {too_large}", cure=LARGER_CURE)
+            copy_opened_in(opened, scratch, SCENE_FILE)
         return worker.open(SCENE_FILE, deadline=deadline, cancel=cancel)
     except WorkerFault as error:
         # Blender names the copy that it was given; the caller knows the file.
@@ -40,6 +45,12 @@ def open_scene_file(
     except OSError as error:
         cure = "Check the file, and the room on the disk."
         raise RebuildFailed(f"{label} cannot be copied for Blender: {error.strerror}", cure=cure) from error
+
+
+def size_problem(opened: BinaryIO, most_mb: int) -> str | None:
+    """What speaks against giving a file to Blender because of its size, before any of it is copied."""
+    size = os.fstat(opened.fileno()).st_size
+    return f"has {size >> 20} MB, and {most_mb} MB are allowed" if size > most_mb << 20 else None
 
 
 def copy_scene(source: Path, target: Path) -> None:

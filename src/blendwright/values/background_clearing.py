@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 
 class BackgroundClearing:
-    """One thing after the other, in a thread that is there as long as there is something to do, and that no process waits for at its end."""
+    """One thing after the other, in a thread that lives as long as there is something to do. No process waits for it at its end."""
 
     def __init__(self) -> None:
         self._changed = threading.Condition()

@@ -59,7 +59,7 @@ def held_files(directory: str) -> Iterator[str]:
     """The names of files of a directory that this process has open."""
     for descriptor in range(3, 64):
         with contextlib.suppress(OSError):
-            path = Path(os.readlink(f"/proc/self/fd/{descriptor}"))
+            path = Path(f"/proc/self/fd/{descriptor}").readlink()
             if path.parent == Path(directory).resolve():
                 yield path.name
 
