@@ -8,6 +8,7 @@ import threading
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import bpy
 import pytest
@@ -133,8 +134,11 @@ def test_what_is_hashed_of_external_files_is_bounded_in_sum(tmp_path: Path, monk
 
 @pytest.mark.parametrize(
     "code",
-    ["while True: print('x' * 1000)", "while True: print('x' * (1 << 24))", "while True: print('', end='')"],
-    ids=["lines", "large pieces", "nothing"],
+    [
+        pytest.param("while True: print('x' * 1000)", id="lines"),
+        pytest.param("while True: print('x' * (1 << 24))", id="large pieces", marks=pytest.mark.slow),
+        pytest.param("while True: print('', end='')", id="nothing", marks=pytest.mark.slow),
+    ],
 )
 def test_code_that_prints_without_end_is_ended_and_what_it_printed_is_bounded(
     opened: blendwright.OpenScene, place: Path, code: str
@@ -146,6 +150,15 @@ def test_code_that_prints_without_end_is_ended_and_what_it_printed_is_bounded(
 
 
 # ---------------------------------------------------------------------- a hundred million points
+
+
+def bomb(points: int) -> tuple[dict[str, Any], ...]:
+    output = {"node_id": "group_output", "socket": "Geometry"}
+    return (
+        {"op": "create_node", "node_id": "p", "bl_idname": "GeometryNodePoints"},
+        {"op": "set_input_default", "node_id": "p", "socket": "Count", "value": points},
+        {"op": "link", "from": {"node_id": "p", "socket": "Points"}, "to": output},
+    )
 
 
 @contextmanager
@@ -174,19 +187,13 @@ def peak_memory(pid: int) -> Iterator[list[int]]:
 @pytest.mark.parametrize("points", [100_000_000, 1_000_000_000])
 def test_nodes_that_make_points_without_end_cost_a_call_and_nothing_else(tmp_path: Path, points: int) -> None:
     policy = Policy(constraints=Constraints(call_seconds=5.0, memory_mb=8192))
-    output = {"node_id": "group_output", "socket": "Geometry"}
-    bomb = (
-        {"op": "create_node", "node_id": "p", "bl_idname": "GeometryNodePoints"},
-        {"op": "set_input_default", "node_id": "p", "socket": "Count", "value": points},
-        {"op": "link", "from": {"node_id": "p", "socket": "Points"}, "to": output},
-    )
     with blendwright.open(tmp_path / "workspace", policy=policy, spare=False) as scene:
         assert scene.call("mesh.create_primitive", kind="plane", name="Plane").ok
         before, head = scene.hash, scene.journal.head
         assert head is not None
         worker = scene.worker_pid
         with peak_memory(worker) as peaks:
-            report = scene.run(geonodes_plan(tree_step("bomb", *bomb, object_name="Plane")), boundary="plan")
+            report = scene.run(geonodes_plan(tree_step("bomb", *bomb(points), object_name="Plane")), boundary="plan")
         assert not report.ok
         assert {finding.fault for finding in report.all_findings()} <= {
             Fault.TOOL_TIMEOUT, Fault.WORKER_LOST, Fault.EXECUTION_FAILED, Fault.VERIFICATION_FAILED,
@@ -195,4 +202,19 @@ def test_nodes_that_make_points_without_end_cost_a_call_and_nothing_else(tmp_pat
         assert scene.hash == before
         assert scene.call("scene.snapshot").ok
         assert scene.call("mesh.create_primitive", kind="cube", name="After").ok
+        assert scene.journal.verify_audit().ok
+
+
+@pytest.mark.slow
+def test_a_tree_that_nobody_can_evaluate_and_that_was_kept_can_be_undone(tmp_path: Path) -> None:
+    policy = Policy(constraints=Constraints(call_seconds=5.0, memory_mb=8192))
+    with blendwright.open(tmp_path / "workspace", policy=policy, spare=False) as scene:
+        assert scene.call("mesh.create_primitive", kind="plane", name="Plane").ok
+        before = scene.hash
+        assert not scene.run(geonodes_plan(tree_step("bomb", *bomb(1_000_000_000), object_name="Plane"))).ok
+        assert scene.hash != before, "the step was done, and its gate is what failed"
+    with blendwright.open(tmp_path / "workspace", policy=policy, spare=False) as scene:
+        scene.history.undo(1)
+        assert scene.hash == before
+        assert scene.call("scene.snapshot").ok
         assert scene.journal.verify_audit().ok
