@@ -162,7 +162,7 @@ def bomb(points: int) -> tuple[dict[str, Any], ...]:
 
 
 @contextmanager
-def peak_memory(pid: int) -> Iterator[list[int]]:
+def peak_memory(pid: int) -> Generator[list[int]]:
     """The most memory that a process had, in MB, as far as the kernel told before it ended."""
     peaks, done = [0], threading.Event()
 
