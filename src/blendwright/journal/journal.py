@@ -40,6 +40,7 @@ from blendwright.records.checkpoints import Checkpoint, GcReport, StagedCheckpoi
 from blendwright.records.commits import (
     Commit,
     CommitResult,
+    CommittedStep,
     Entry,
     HeadMove,
     MatchedCommit,
@@ -115,6 +116,10 @@ class JournalView:
     def route(self, to: int) -> RebuildRoute:
         """The way to the scene of a commit; raises JournalError when no undamaged checkpoint leads there."""
         return rebuild_routes.find(self._store, self._ancestry, self._files, to)
+
+    def steps_between(self, at: int, to: int) -> tuple[CommittedStep, ...] | None:
+        """What a worker that holds the scene of commit `at` redoes to have that of `to`; None where redo does not lead there."""
+        return rebuild_routes.steps_between(self._store, self._ancestry, at, to)
 
     def show(self, number: int) -> Commit:
         """Raises JournalError for a number that is not there."""
@@ -322,10 +327,13 @@ class Journal(JournalView):
         self._store.give_up(reason)
 
     def stage_checkpoint(self, saved: Path, scene_hash: str) -> StagedCheckpoint:
-        """Copy a saved scene among the checkpoints, durably. It counts once it is committed or added."""
+        """Copy a saved scene among the checkpoints, durably. It counts once it is committed or added. From any thread."""
         return self._files.stage(saved, scene_hash, self.fence)
 
-    def add_checkpoint(self, staged: StagedCheckpoint, commit: int) -> Checkpoint:
+    def add_checkpoint(
+        self, staged: StagedCheckpoint, commit: int, *, instead_of: Checkpoint | None = None
+    ) -> Checkpoint:
+        """Give a commit its saved scene; `instead_of` is one that nobody needs besides it, and goes in the same transaction."""
         with self._store.transaction("checkpoint_row"):
             self._files.require(staged)
             owner = self._commit(commit)
@@ -336,6 +344,9 @@ class Journal(JournalView):
                 )
             now = utc_now()
             id = commit_transaction.insert_checkpoint(self._store, commit, staged, now)
+            removed = () if instead_of is None else garbage_collection.drop(self._store, instead_of)
+        # Behind the transaction: a file without a row is garbage, a row without its file would be a lie.
+        self._files.remove(removed, durably=False)
         self._observe(events.CheckpointSaved(commit, staged.scene_hash, staged.size))
         values = (id, commit, owner.generation, staged.scene_hash, staged.sha256, staged.size, now)
         return row.checkpoint_of(values, self._files.directory)
