@@ -20,6 +20,7 @@ from blendwright.journal import (
     commit_transaction,
     garbage_collection,
     head_moves,
+    journal_copy,
     operation_lookup,
     planner_attempts,
     rebuild_routes,
@@ -148,7 +149,11 @@ class JournalView:
 
     def origins(self, *, all_lines: bool = False) -> tuple[Commit, ...]:
         """The commits that took a whole scene in (baseline, adopted files), newest first; those before HEAD unless all are asked for."""
-        sql = f"SELECT {row.COMMIT} FROM commits WHERE kind = 'baseline' OR kind = 'adopt' ORDER BY number DESC"
+        # Each has an index of its own; with OR, all commits would be read.
+        baseline, adopted = (
+            f"SELECT {row.COMMIT} FROM commits WHERE kind = '{kind}'" for kind in ("baseline", "adopt")
+        )
+        sql = f"{baseline} UNION ALL {adopted} ORDER BY number DESC"
         with self._store.snapshot():
             head = head_row(self._store)
             if head is None:
@@ -204,6 +209,10 @@ class JournalView:
     def audit_records(self, *, after: int = 0, limit: int = 100, **fields: str) -> tuple[AuditRecord, ...]:
         """In order, from the one after `after` on: those whose fields have these values."""
         return audit_verification.records(self._store, after, limit, fields)
+
+    def copy_for_request(self, target: Path, request_id: str) -> None:
+        """Make `target` a workspace to throw away, in which a plan with this request id can be run."""
+        journal_copy.copy_for_request(self._store, self._ancestry, self._files, target, request_id)
 
     def statistics(self) -> Statistics:
         return statistics.read(self._store)
