@@ -83,7 +83,7 @@ def open(
     draft, files = settings.draft, settings.files
     with contextlib.ExitStack() as undo:
         events = EventBus()
-        journal = Journal(directory, observe=events)
+        journal = Journal(directory, heads_outside=settings.heads_outside, observe=events)
         undo.callback(journal.close)
         if start is not None:
             require_no_scene(journal, directory, start)

@@ -17,6 +17,7 @@ from blendwright.bridge.sources import worker_source
 from blendwright.bridge.worker_source import WorkerSource
 from blendwright.dialects.registry import parse_plan
 from blendwright.journal import Journal
+from blendwright.journal.head_notes import require_unused
 from blendwright.journal.journal_copy import has_journal
 from blendwright.plan.repair import refused
 from blendwright.plan.validate import ValidPlan, validate
@@ -112,6 +113,8 @@ def _copied_journal(workspace: Path, copy: Path, request_id: str) -> Journal:
     if has_journal(workspace):
         with read_journal(workspace) as journal:
             journal.copy_for_request(copy, request_id)
+    else:
+        require_unused(workspace)
     return Journal(copy)
 
 
