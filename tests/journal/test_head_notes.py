@@ -72,7 +72,9 @@ def test_a_used_workspace_without_its_journal_is_refused_with_the_way_out(
         (workspace / NOTE).unlink()
     lose(workspace)
     for opened in (Journal, JournalView):
-        with pytest.raises(EnvironmentUnfit, match="has been used, and its journal.db is missing or empty") as refused:
+        with pytest.raises(
+            EnvironmentUnfit, match=r"has been used, and its journal\.db is missing or empty"
+        ) as refused:
             opened(workspace)
         assert "from a backup" in (refused.value.cure or "")
         assert ("--scene" in (refused.value.cure or "")) == (evidence == "checkpoints")
@@ -98,7 +100,9 @@ def test_an_older_journal_in_the_place_of_the_newest_is_noticed_and_can_be_accep
 ) -> None:
     shutil.copy(older / JOURNAL, workspace / JOURNAL)
     before = (workspace / NOTE).read_bytes()
-    with pytest.raises(EnvironmentUnfit, match="record 3 .* is missing in journal.db, which ends with record 2") as told:
+    with pytest.raises(
+        EnvironmentUnfit, match=r"record 3 .* is missing in journal\.db, which ends with record 2"
+    ) as told:
         Journal(workspace)
     assert "recover --accept-restored" in (told.value.cure or "")
     run = Shell(tmp_path)
@@ -123,7 +127,7 @@ def test_a_chain_that_went_on_elsewhere_is_noticed(workspace: Path, older: Path)
     shutil.copy(workspace / NOTE, older.parent / NOTE)
     go_on(older)
     shutil.copy(older.parent / NOTE, older / NOTE)
-    with pytest.raises(EnvironmentUnfit, match="record 3 .* is another one in journal.db"):
+    with pytest.raises(EnvironmentUnfit, match=r"record 3 .* is another one in journal\.db"):
         Journal(older)
 
 
