@@ -108,7 +108,7 @@ class _Session:
 
     def preview(self) -> float:
         spent: list[float] = []
-        operation = {
+        operation: dict[str, Any] = {
             "operation_id": "a", "tool_name": "object.transform", "args": {"name": "Empty 0000", "location": [0, 0, 1]},
             "depends_on": [], "safety_level": "safe_write",
         }  # fmt: skip

@@ -6,14 +6,13 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
-import apsw
 import pytest
 
 from blendwright.journal import Journal, JournalView
 from blendwright.journal.head_notes import FILE as NOTE
 from blendwright.values import crash_points
 from blendwright.values.errors import EnvironmentUnfit
-from journal.ledger import audit, begun, saved
+from journal.ledger import audit, begun, raw, saved
 from shell import Shell
 
 JOURNAL = "journal.db"
@@ -56,7 +55,7 @@ def empty(workspace: Path) -> None:
 
 def make_anew(workspace: Path) -> None:
     remove(workspace)
-    apsw.Connection(str(workspace / JOURNAL)).execute("PRAGMA journal_mode = WAL")
+    raw(workspace).execute("PRAGMA journal_mode = WAL")
 
 
 @pytest.mark.parametrize("lose", [remove, empty, make_anew])

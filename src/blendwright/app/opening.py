@@ -87,7 +87,8 @@ def open(
         undo.callback(journal.close)
         if start is not None:
             require_no_scene(journal, directory, start)
-        with unfit_on_os_error(f"{directory} cannot be a workspace", "Name another directory."):
+        cure = "Check its permissions and the room on its disk, or name another directory."
+        with unfit_on_os_error(f"{directory} cannot be a workspace", cure):
             scratch = SessionScratch(directory / "scratch")
         undo.callback(scratch.remove)
         # From here on: the log belongs to whoever holds the workspace.
