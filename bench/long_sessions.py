@@ -40,7 +40,7 @@ class _Known(BackgroundCheckpoints):
 
 def measure() -> Iterator[dict[str, Any]]:
     """Rows of the table."""
-    opening.BackgroundCheckpoints = _Known
+    opening.__dict__["BackgroundCheckpoints"] = _Known
     with tempfile.TemporaryDirectory() as place:
         with blendwright.open(Path(place) / "long") as scene:
             session = _Session(scene)
@@ -64,7 +64,7 @@ class _Session:
         self._run("base", "object.create_empty", [{"name": f"Empty {number:04d}"} for number in range(OBJECTS)])
 
     def _run(self, request: str, tool: str, listed: list[dict[str, Any]]) -> float:
-        operations = [
+        operations: list[dict[str, Any]] = [
             {
                 "operation_id": f"o{place:05d}",
                 "tool_name": tool,

@@ -189,7 +189,7 @@ def tell_stories(
     them have checkpoints made beside them."""
     open_scene.WORTH_SAVING_MS = 0.0
     background_checkpoints.LEAST_MS = 0.0
-    opening.BackgroundCheckpoints = Followed
+    opening.__dict__["BackgroundCheckpoints"] = Followed
     files = files_of(workspace)
     files.mkdir(exist_ok=True)
     (files / "triangle.obj").write_text(TRIANGLE)
