@@ -142,6 +142,7 @@ class OpenScene:
             plan = parse_plan(dict(plan), request_id=request_id, boundary=boundary)
         if self._session.journal.head is None:
             self._session.scene.worker()  # what a new workspace starts from is its first commit, and so comes along into the copy
+        self._session.scene.record_background()
         return preview_beside(plan, self._scratch.path.parents[1], self._pool, self._session, options, image=image)
 
     def as_host(self, proposal: Proposal) -> OpenScene:
@@ -223,15 +224,18 @@ class OpenScene:
         if self._closed:
             return
         self._closed = True
+        scene = self._session.scene
         try:
-            if self._session.scene.redo_ms > WORTH_SAVING_MS:
-                self._session.scene.checkpoint()
+            scene.end_background()
+            if scene.redo_ms > WORTH_SAVING_MS or scene.worth_saving:
+                scene.checkpoint()
         except BlendwrightError:
             # A checkpoint is a convenience; what is wrong with the scene or the disk shows when it is needed next.
             pass
         finally:
             crash_points.reach("close.saved")
             self._pool.close()
+            scene.join_background()
             crash_points.reach("close.workers_ended")
             self._events(WorkspaceClosed())
             self._session.journal.close()

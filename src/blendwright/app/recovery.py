@@ -74,6 +74,7 @@ class RepairReport:
             "head": None if diagnosis.head is None else diagnosis.head.number,
             "quarantine": None if diagnosis.quarantine is None else asdict(diagnosis.quarantine),
             "lost": diagnosis.lost,
+            "contradictions": diagnosis.contradictions,
             "indeterminate": [asdict(intent) for intent in diagnosis.indeterminate],
             "boundary": None if diagnosis.boundary is None else asdict(diagnosis.boundary),
             "places": diagnosis.reachable,
@@ -87,9 +88,11 @@ def repair_workspace(
     to: str | None = None,
     resolve: int | None = None,
     note: str | None = None,
+    accept_restored: bool = False,
     blender: str | None = None,
 ) -> RepairReport:
-    """Resolve the intent `resolve` with a note, then go on from the commit `to`, where these are given; then look what is wrong.
+    """Resolve the intent `resolve` with a note, take a journal that was restored from an older copy for the truth, then go on from the
+    commit `to`, where these are given; then look what is wrong.
 
     Raises Refusal for what is not there, RebuildFailed when the scene of `to` is not what the journal says."""
     if (resolve is None) != (note is None) or (note is not None and not note.strip()):
@@ -104,6 +107,12 @@ def repair_workspace(
                 cure = "See which there are: blendwright recover"
                 raise Refusal.of(Fault.TARGET_NOT_FOUND, error.message, cure) from error
             done.append(f"intent {resolve} is settled: {note}")
+        if accept_restored:
+            if not journal.contradictions:
+                cure = "Leave the option out: the journal is used as it is."
+                raise Refusal.of(Fault.TARGET_NOT_FOUND, "nothing says that an older journal was put in place", cure)
+            journal.accept_restored()
+            done.append("the journal is taken as it is, which is recorded in its audit chain")
         if to is not None:
             target = find(journal, to)
             with inspection_workers(workspace, blender=blender) as inspection:

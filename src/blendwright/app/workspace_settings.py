@@ -33,6 +33,7 @@ class WorkspaceSettings:
     macros: Mapping[str, Macro]
     draft: ContractDraft
     files: FileAccess
+    heads_outside: Path | None = None
 
     @property
     def registry(self) -> str:
@@ -66,7 +67,13 @@ def load_settings(
     )
     costs = draft.terms.constraints
     files = FileAccess(costs.rules.roots, directory / "artifacts", workspace=directory, scratch_mb=costs.scratch_mb)
-    return WorkspaceSettings(directory, registered, macros, draft, files)
+    return WorkspaceSettings(directory, registered, macros, draft, files, heads_directory(rules))
+
+
+def heads_directory(policy: Policy) -> Path | None:
+    """Where heads of audit chains are noted outside of workspaces, by the policy."""
+    named = policy.journal.audit_heads
+    return None if named is None else Path(named).expanduser()
 
 
 def require_no_scene(journal: JournalView, directory: Path, start: Path) -> None:

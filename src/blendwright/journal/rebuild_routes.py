@@ -8,16 +8,21 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from blendwright.journal import rows
-from blendwright.journal.ancestry import Ancestors, Ancestry, commits_among
+from blendwright.journal.ancestry import Ancestors, Ancestry, commits_among, position_of
 from blendwright.journal.checkpoint_files import CheckpointFiles
 from blendwright.journal.store import Store
 from blendwright.records.checkpoints import Checkpoint
+from blendwright.records.commits import CommittedStep
 from blendwright.records.recovery import RebuildRoute
 from blendwright.values.errors import JournalError
 
 _ALL = (
     f"SELECT {rows.CHECKPOINT}, k.line FROM checkpoints c JOIN commits k USING (number)"
     " WHERE k.generation >= ? ORDER BY k.generation DESC, c.id DESC"
+)
+_STEPS = (
+    f"SELECT {', '.join(CommittedStep._fields)} FROM commits"
+    " WHERE line = ? AND generation BETWEEN ? AND ? ORDER BY generation"
 )
 _NOT_REPLAYABLE = "SELECT line, generation FROM commits WHERE replayable = 0 ORDER BY generation DESC"
 
@@ -37,6 +42,24 @@ def find(store: Store, ancestry: Ancestry, files: CheckpointFiles, to: int) -> R
             raise _lost(to, damaged)
         baseline, *redo = commits_among(store, ancestors)
         return RebuildRoute(to, None, baseline.hash_after, tuple(redo), tuple(damaged))
+
+
+def steps_between(store: Store, ancestry: Ancestry, at: int, to: int) -> tuple[CommittedStep, ...] | None:
+    """What leads from the scene of one commit to that of another by redo alone; None where nothing does."""
+    with store.snapshot():
+        ancestors = ancestry.of(to)
+        line, generation = position_of(store, at)
+        if not ancestors.holds(line, generation):
+            return None
+        floor = next((g for line, g in store.rows(_NOT_REPLAYABLE) if ancestors.holds(line, g)), -1)
+        if floor > generation:
+            return None
+        steps: list[CommittedStep] = []
+        for line, segment in sorted(ancestors.segments.items(), key=lambda item: item[1].low):
+            low = max(segment.low, generation + 1)
+            if low <= segment.top:
+                steps += map(CommittedStep._make, store.rows(_STEPS, (line, low, segment.top)))
+        return tuple(steps)
 
 
 def checkpoints_of(store: Store, files: CheckpointFiles, ancestors: Ancestors, floor: int) -> Iterator[Checkpoint]:

@@ -13,6 +13,7 @@ from typing import Any
 from blendwright.journal import Journal
 from blendwright.records.audit import AuditDetails
 from blendwright.records.commits import Commit, NewCommit
+from blendwright.run.background_checkpoints import BackgroundCheckpoints
 from blendwright.run.externals import Externals, OpenedFile
 from blendwright.run.invocation import new_id
 from blendwright.run.rebuild import Mismatch, Rebuilt, other_scheme, rebuild, scheme_of, take_worker
@@ -42,11 +43,13 @@ class LiveScene:
         start: Path | None = None,
         origin: Path | None = None,
         externals: Externals | None = None,
+        background: BackgroundCheckpoints | None = None,
         observe: Observer = silent,
     ) -> None:
         """`start` is the file that a workspace without a baseline begins with; an empty scene otherwise.
 
         Paths in it are relative to `origin`, its own directory when left out. `externals` says which of them may be read.
+        `background` makes checkpoints beside a long session.
         """
         self._pool = pool
         self._journal = journal
@@ -55,6 +58,7 @@ class LiveScene:
         self._start = start
         self._origin = origin
         self.externals = externals or Externals()
+        self._background = background
         self._observe = observe
         self._built = 0
         self._worker: RemoteScene | None = None
@@ -101,6 +105,34 @@ class LiveScene:
         """The scene in the worker was committed up to this hash; `saved` says that its last commit has a checkpoint."""
         self.known_hash = hash
         self.redo_ms = 0.0 if saved else self.redo_ms + redo_ms
+        if self._background is not None and self.redo_ms > self._background.due_ms:
+            self.advance_background()
+
+    def advance_background(self) -> None:
+        """Between two commits, or when a plan was kept that is kept whole or not at all, and can be followed from here on."""
+        if self._background is not None and self.redo_ms > self._background.due_ms:
+            self.redo_ms = self._background.advance(self.redo_ms)
+
+    def record_background(self) -> None:
+        """Before the scene is rebuilt from the journal: a checkpoint that is ready by now shortens it."""
+        if self._background is not None:
+            self.redo_ms = self._background.record(self.redo_ms)
+
+    def end_background(self) -> None:
+        """Begin no more checkpoints beside the session; one that is ready is kept."""
+        if self._background is not None:
+            self._background.close()
+            self.record_background()
+
+    def join_background(self) -> None:
+        """After the workers have ended: nothing is written beside the session any more."""
+        if self._background is not None:
+            self._background.join()
+
+    @property
+    def worth_saving(self) -> bool:
+        """Whether only this worker can tell what the scene is, since redo led elsewhere."""
+        return self._background is not None and self._background.disagreed
 
     def follow_head(self) -> None:
         """HEAD is elsewhere than the worker: the next need for the scene rebuilds it."""
@@ -145,6 +177,8 @@ class LiveScene:
         any."""
         readable = self.externals.readable(self._journal)
         self._pool.allow(readable)
+        if self._background is not None:
+            self._background.allow(readable)
         return bool(readable)
 
     def discard(self) -> None:
@@ -191,6 +225,7 @@ class LiveScene:
 
     def _rebuilt(self) -> RemoteScene:
         started, is_new = perf_counter(), self._journal.head is None
+        self.record_background()
         reusable, self._reusable = self._reusable, None
         if reusable is not None:
             # Where it fails, what a worker without a past makes of it is what counts.

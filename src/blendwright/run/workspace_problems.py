@@ -30,13 +30,18 @@ class WorkspaceProblems:
     boundary: OpenBoundary | None
     lost: str | None
     reachable: tuple[int, ...]
+    contradictions: tuple[str, ...] = ()
+    """What says that an older journal was put in the place of this workspace's own."""
 
     @property
     def fit(self) -> bool:
-        return self.quarantine is None and self.lost is None
+        return self.quarantine is None and self.lost is None and not self.contradictions
 
     def ways_out(self) -> Iterator[str]:
-        if not self.fit:
+        if self.contradictions:
+            yield "put the newest copy of the workspace back"
+            yield "blendwright recover --accept-restored: goes on with the journal as it is, and records that in its audit chain"
+        if self.quarantine is not None or self.lost is not None:
             yield "blendwright replay: shows up to which commit journal and scenes agree"
             for number in self.reachable:
                 yield f"blendwright recover --to {number}: goes on from commit {number}, once its scene has been proved"
@@ -61,7 +66,15 @@ def find_problems(journal: Journal) -> WorkspaceProblems:
         for commit in journal.log(limit=OFFERED * 4):
             if len(reachable) < OFFERED and _why_lost(journal, commit.number) is None:
                 reachable.append(commit.number)
-    return WorkspaceProblems(head, quarantine, journal.indeterminate(), journal.open_boundary(), lost, tuple(reachable))
+    return WorkspaceProblems(
+        head,
+        quarantine,
+        journal.indeterminate(),
+        journal.open_boundary(),
+        lost,
+        tuple(reachable),
+        journal.contradictions,
+    )
 
 
 def return_to(journal: Journal, worker: RemoteScene, number: int) -> Commit:
