@@ -43,34 +43,37 @@ def paths() -> list[ExternalPath]:
     """Every path as it stands in the scene, with the datablock that has it. What is packed into the scene is not external."""
     listed: list[ExternalPath] = []
 
-    def visit(block: Any, path: str) -> None:
+    def note(block: Any, path: str) -> None:
         if path:
             listed.append({"kind": fp.key_of(block)[0], "name": block.name, "path": path})
 
-    _visit(visit)
+    visit(note)
     return sorted(listed, key=lambda entry: (entry["path"], entry["kind"], entry["name"]))
 
 
 def relocate(new_paths: Mapping[str, str]) -> None:
     """Write other paths in place of those that are keys."""
-    _visit(lambda block, path: new_paths.get(path))
+    visit(lambda block, path: new_paths.get(path))
 
 
-def _visit(visit: Callable[[Any, str], str | None]) -> None:
+def visit(change: Callable[[Any, str], str | None], *, packed: bool = False) -> None:
+    """Show every datablock with a path of it; what is returned, if anything, is its path from then on. `packed`: those of files that
+    the scene holds as well."""
     data: Any = bpy.data
     if hasattr(data, "file_path_foreach"):
         # Paths in linked datablocks belong to their library, and are relative to it.
-        flags = {"SKIP_PACKED", "SKIP_WEAK_REFERENCES", "SKIP_LINKED"}
+        flags = {"SKIP_WEAK_REFERENCES", "SKIP_LINKED"} | (set[str]() if packed else {"SKIP_PACKED"})
 
         def visit_path(block: Any, path: str, _: object) -> str | None:
-            return visit(block, path)
+            return change(block, path)
 
         data.file_path_foreach(visit_path, flags=flags)
         return
     for kind in KINDS_WITH_PATH:
         for block in getattr(data, kind):
-            if block.library is None and not getattr(block, "packed_file", None) and block.filepath != "<builtin>":
-                other = visit(block, block.filepath)
+            is_packed = getattr(block, "packed_file", None) is not None
+            if block.library is None and (packed or not is_packed) and block.filepath != "<builtin>":
+                other = change(block, block.filepath)
                 if other is not None:
                     block.filepath = other
 
