@@ -7,7 +7,7 @@ one caller at a time.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any, Literal
@@ -112,9 +112,11 @@ class JournalView:
         with self._store.snapshot():
             return recovery.open_boundary(self._store)
 
-    def route(self, to: int) -> RebuildRoute:
-        """The way to the scene of a commit; raises JournalError when no undamaged checkpoint leads there."""
-        return rebuild_routes.find(self._store, self._ancestry, self._files, to)
+    def route(self, to: int, *, without: Collection[int] = ()) -> RebuildRoute:
+        """The way to the scene of a commit; raises JournalError when no undamaged checkpoint leads there.
+
+        `without` are ids of checkpoints to pass over: Blender opens them to another scene than was saved."""
+        return rebuild_routes.find(self._store, self._ancestry, self._files, to, without)
 
     def show(self, number: int) -> Commit:
         """Raises JournalError for a number that is not there."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import contextlib
 from pathlib import Path
-from time import perf_counter
+from time import monotonic, perf_counter
 from typing import Any
 
 from blendwright.journal import Journal
@@ -16,13 +16,13 @@ from blendwright.records.commits import Commit, NewCommit
 from blendwright.run.externals import Externals, OpenedFile
 from blendwright.run.invocation import new_id
 from blendwright.run.rebuild import Mismatch, Rebuilt, other_scheme, rebuild, scheme_of, take_worker
-from blendwright.run.scratch_files import SCENE_FILE
+from blendwright.run.scratch_files import SCENE_FILE, open_scene_file
 from blendwright.values import crash_points
 from blendwright.values.cancel import CancelToken
 from blendwright.values.errors import BlendwrightError, EnvironmentUnfit, JournalError, RebuildFailed
 from blendwright.values.events import CallIds, Observer, SceneBuilt, WorkerTrouble, silent
 from blendwright.wire.blender_profile import WorkerProfile
-from blendwright.wire.methods import StepAnswer, StepRequest
+from blendwright.wire.methods import RESET, StepAnswer, StepRequest
 from blendwright.wire.remote_scene import HANG_SECONDS, RemoteScene
 from blendwright.wire.worker_port import WorkerPool
 
@@ -167,25 +167,58 @@ class LiveScene:
             self._observe(WorkerTrouble(ids, self._worker.profile.pid, message, _log_tail(self._worker), lost=False))
 
     def checkpoint(self) -> None:
-        """Save HEAD's scene, so that nobody has to redo what led to it. Only where a worker holds it."""
-        head = self._journal.head
-        if head is not None and self.ready:
-            staged = self._journal.stage_checkpoint(self.save(head.hash_after), head.hash_after)
-            crash_points.reach("save.staged")
-            self._journal.add_checkpoint(staged, head.number)
-            crash_points.reach("save.recorded")
-            self.redo_ms = 0.0
+        """Save HEAD's scene, so that nobody has to redo what led to it. Only where a worker holds it, and holds nothing else."""
+        head, worker = self._journal.head, self._worker
+        if head is None or worker is None or not worker.alive or worker.save(SCENE_FILE) != head.hash_after:
+            return
+        staged = self._journal.stage_checkpoint(worker.require_process().scratch / SCENE_FILE, head.hash_after)
+        crash_points.reach("save.staged")
+        self._journal.add_checkpoint(staged, head.number)
+        crash_points.reach("save.recorded")
+        self.redo_ms = 0.0
 
-    def save(self, expected: str, *, deadline: float = HANG_SECONDS) -> Path:
-        """The scene as a file, accepted only when a full recomputation agrees with the hash that the steps led to."""
-        # Not `worker()`: where ours is lost by now, a rebuilt one would not have the step that is to be saved.
+    def save(self, *, deadline: float = HANG_SECONDS) -> Path:
+        """HEAD's scene as a file, accepted only when a full recomputation agrees with the hash that the journal says.
+
+        A process whose scene has become another one is replaced: only what the journal leads to can say that the journal is wrong."""
+        saved = ""
+        for _ in range(2):
+            worker = self.worker()
+            saved = worker.save(SCENE_FILE, deadline=deadline)
+            if saved == self.hash:
+                crash_points.reach("save.written")
+                return worker.require_process().scratch / SCENE_FILE
+            self.discard()
+        raise self._quarantine("saving the scene led to another scene than the journal says", self.hash, saved)
+
+    def start_proof(self) -> None:
+        """Have another process started, for `prove_step`, while the step runs."""
+        if self._reusable is None:
+            self._pool.warm()
+
+    def prove_step(self, *, seconds: float) -> tuple[Path, str]:
+        """Save the scene with the step that is about to be committed, and go on in another process that has opened the file.
+
+        Returns the file and its hash: what one process made in its memory is not always what others find in the file."""
         worker = self._worker
+        # Not `worker()`: where ours is lost by now, a rebuilt one would not have the step.
         assert worker is not None
-        saved = worker.save(SCENE_FILE, deadline=deadline)
-        if saved != expected:
-            raise self._quarantine("saving the scene led to another scene than the journal says", expected, saved)
+        ends = monotonic() + seconds
+        worker.save(SCENE_FILE, full=False, deadline=seconds)
         crash_points.reach("save.written")
-        return worker.require_process().scratch / SCENE_FILE
+        other, self._reusable = self._reusable, None
+        if other is None or not other.alive:
+            other = self.fresh_worker(seconds=max(0.001, ends - monotonic()))
+        try:
+            file = worker.require_process().scratch / SCENE_FILE
+            found = open_scene_file(other, file, "the saved scene", deadline=max(0.001, ends - monotonic()))
+        except BaseException:
+            other.abandon()
+            raise
+        # The one that made the step opens the next file: a process that has opened one has nothing left of what it held before.
+        worker.submit(RESET.name, {})
+        self._worker, self._reusable = other, worker
+        return other.require_process().scratch / SCENE_FILE, found
 
     # ------------------------------------------------------------------ rebuilding
 
@@ -232,7 +265,7 @@ class LiveScene:
 
     def _rebuild(self, worker: RemoteScene, head: Commit) -> Rebuilt:
         try:
-            return rebuild(worker, self._journal.route(head.number), head)
+            return rebuild(worker, self._journal, head)
         except JournalError as error:
             raise EnvironmentUnfit(error.message, cure=error.cure, details=error.details) from error
         except RebuildFailed as error:
