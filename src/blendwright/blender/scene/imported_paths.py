@@ -6,7 +6,7 @@ directory. Such a path is right for as long as the process lives, and Blender wr
 
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ from blendwright.blender.scene import external_files
 WINDOWS_PATH = re.compile(r"[A-Za-z]:[\\/]|\\\\")
 
 
-def make_absolute(new: Iterable[tuple[str, Any]], staged: Path, origin: Path) -> None:
+def make_absolute(new: Sequence[tuple[str, Any]], staged: Path, origin: Path) -> None:
     """Give datablocks that came from a file in `staged`, a copy of one in `origin`, paths that hold anywhere on the machine."""
     came = {block.session_uid for _, block in new}
 
@@ -25,6 +25,11 @@ def make_absolute(new: Iterable[tuple[str, Any]], staged: Path, origin: Path) ->
         return _absolute(path, str(staged), str(origin)) if path and block.session_uid in came else None
 
     external_files.visit(absolute, packed=True)
+    for kind, block in new:
+        # Where a packed file came from is in none of Blender's lists.
+        for packed in block.packed_files if kind == "images" else ():
+            if packed.filepath:
+                packed.filepath = _absolute(packed.filepath, str(staged), str(origin))
 
 
 def _absolute(path: str, staged: str, origin: str) -> str:
