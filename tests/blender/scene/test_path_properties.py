@@ -310,7 +310,7 @@ def test_the_walk_of_rna_finds_what_nobody_looks_at(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(
         path_properties, "NAME_PARTS", path_properties.NAME_PARTS - {("SceneRenderView", "file_suffix")}
     )
-    monkeypatch.setattr(path_properties, "UNMARKED_PATHS", frozenset())
+    monkeypatch.setattr(path_properties, "UNMARKED_PATHS", frozenset[tuple[str, str]]())
     looked_at.cache_clear()
     try:
         assert {("SceneRenderView", "file_suffix"), ("Text", "filepath")} <= _unseen(_structs_in_files())

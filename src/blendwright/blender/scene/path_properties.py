@@ -16,12 +16,13 @@ PATHS = frozenset({"FILE_PATH", "DIR_PATH"})
 DIRECTORY = "DIR_PATH"
 FILE_NAME = "FILE_NAME"
 # RNA does not say of these that they are paths.
-UNMARKED_PATHS = frozenset({("Text", "filepath"), ("NodeOutputFileSlotFile", "path")})
+UNMARKED_PATHS = frozenset({("Text", "filepath")})
 # What Blender makes the name of a file with. Some are cleared of separators when they are set, which a file need not have been.
 NAME_PARTS = frozenset(
     {
         ("SceneRenderView", "file_suffix"),
         ("NodeCompositorFileOutputItem", "name"),
+        ("NodeOutputFileSlotFile", "path"),
         ("NodeOutputFileSlotLayer", "name"),
         ("PointCache", "name"),
         ("PointCacheItem", "name"),
