@@ -78,9 +78,12 @@ class IsolatedRunner:
     def __init__(self, scene: LiveScene, scratch_mb: int) -> None:
         self._scene = scene
         self._scratch_mb = scratch_mb
+        self.opened_file: Path | None = None
+        """The file that the code left, which the scene's process has opened and never wrote itself."""
 
     def run(self, call: Invocation, request: StepRequest, limits: CodeLimits) -> StepAnswer:
         """The answer as a step in the scene's process would have given it. Raises WorkerError where that process itself failed."""
+        self.opened_file = None
         scratch_root = self._scene.worker().require_process().scratch.parent
         if call.proof_demanded and not sys.platform.startswith("linux"):
             return _answer(self._scene.hash, findings=(contradiction("the clock cannot be pinned on this system"),))
@@ -95,12 +98,12 @@ class IsolatedRunner:
             message = f"{call.tool.name} runs trusted code, which only a person can allow"
             finding = refusal("trusted_unasked", message)
             return _answer(self._scene.hash, findings=(finding,))
+        saved = self._scene.save(deadline=limits.left()) if call.proof_demanded else None
         # Not asked for again below: where it is lost by then, a rebuilt one would not have the step that is to be saved.
         worker = self._scene.worker()
         scratch = worker.require_process().scratch
         proof: CodeRun | None = None
-        if call.proof_demanded:
-            saved = self._scene.save(self._scene.hash, deadline=limits.left())
+        if saved is not None:
             first = self._run_apart(call, request, saved, scratch / PROOF_FILE, limits, trusted=True)
             if not isinstance(first, CodeRun):
                 return first
@@ -126,6 +129,7 @@ class IsolatedRunner:
             self._scene.discard()
             return _answer(answer["before"], findings=(finding,), code_answer=answer, reverted_by="rebuild")
         self._scene.replace_worker(clean)
+        self.opened_file = clean.require_process().scratch / SCENE_FILE
         return answer
 
     def _open_proven(
@@ -149,8 +153,8 @@ class IsolatedRunner:
 
     def _run_safe(self, call: Invocation, request: StepRequest, limits: CodeLimits) -> StepAnswer:
         before = self._scene.hash
+        saved = self._scene.save(deadline=limits.left())
         ours = self._scene.worker()
-        saved = self._scene.save(before, deadline=limits.left())
         content_before = ours.active_content(deadline=limits.left())
         runs: list[CodeRun] = []
         for file in (RESULT_FILE, PROOF_FILE) if call.proof_demanded else (RESULT_FILE,):
@@ -258,6 +262,7 @@ class IsolatedRunner:
             else:
                 # The first was compared with the scene, the second with the first.
                 after, changes = opened[-1]["hash"], opened[0]["changes"]
+                self.opened_file = ours.require_process().scratch / last.file
                 return _answer(before, code_answer=last.answer, result=last.result, after=after, changes=changes)
         except WorkerError as error:
             message = f"what the code left cannot be opened: {error.message}"

@@ -191,7 +191,7 @@ class Previewer:
         """The scene before the plan, kept where no worker's end takes it away."""
         baseline = self._directory / "before.blend"
         baseline.parent.mkdir(parents=True, exist_ok=True)
-        copy_scene(self._scene.save(self._scene.hash), baseline)
+        copy_scene(self._scene.save(), baseline)
         return baseline
 
     def _reopen(self, baseline: Path) -> None:
