@@ -5,9 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import re
 import signal
-import socket
 import subprocess
 import sys
 from collections.abc import Generator
@@ -24,9 +22,8 @@ from mcp.shared.exceptions import MCPError
 from test_jsonrpc import BAD
 
 from hosts import ERAS, Era, connected, cube, operation, plan, served
+from web_hosts import COMMAND, TOKEN, http_server, web_client
 
-TOKEN = "a-token-for-tests"
-COMMAND = [sys.executable, "-m", "blendwright", "serve"]
 HELLO = {
     "jsonrpc": "2.0",
     "id": 0,
@@ -163,46 +160,12 @@ def test_a_signal_stops_the_work_on_stdio_and_closes_the_workspace(
 # ---------------------------------------------------------------------- HTTP
 
 
-@contextlib.contextmanager
-def http_server(place: Path) -> Generator[tuple[str, subprocess.Popen[bytes]]]:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    command = [*COMMAND, "--http", f"127.0.0.1:{port}"]
-    environment = {**os.environ, "BLENDWRIGHT_TOKEN": TOKEN}
-    with subprocess.Popen(command, env=environment, cwd=place, stderr=subprocess.PIPE) as process:
-        try:
-            assert process.stderr is not None
-            line = process.stderr.readline().decode()
-            found = re.search(r"serving (http://\S+)", line)
-            assert found is not None, line
-            anyio.run(_reachable, found[1])
-            yield found[1], process
-        finally:
-            process.kill()
-
-
 @pytest.fixture(scope="module")
 def address(tmp_path_factory: pytest.TempPathFactory) -> Generator[str]:
     with http_server(tmp_path_factory.mktemp("http")) as (url, process):
         yield url
         process.send_signal(signal.SIGINT)
         process.wait(30)
-
-
-async def _reachable(url: str) -> None:
-    async with httpx2.AsyncClient() as web:
-        for _ in range(200):
-            try:
-                await web.get(url)
-                return
-            except httpx2.ConnectError:
-                await anyio.sleep(0.05)
-    raise AssertionError("the server did not come up")
-
-
-def web_client(**headers: str) -> httpx2.AsyncClient:
-    return httpx2.AsyncClient(headers={"Authorization": f"Bearer {TOKEN}", **headers}, timeout=60)
 
 
 @pytest.mark.parametrize("era", ERAS)
