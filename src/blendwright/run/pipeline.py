@@ -256,7 +256,8 @@ class Pipeline:
     def _has_worker(self, call: Invocation) -> bool:
         """Whether there is a worker for this call; otherwise its failure is reported."""
         try:
-            return self._window_worker() is not None
+            self._window_worker()
+            return True
         except EnvironmentUnfit as error:
             self._quarantined(call.operation_id, error)
         except (WorkerError, RebuildFailed) as error:
