@@ -21,7 +21,7 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
 from test_jsonrpc import BAD
 
-from hosts import ERAS, Era, connected, cube, operation, plan, served
+from hosts import ERAS, Era, cube, operation, plan
 from web_hosts import COMMAND, TOKEN, http_server, web_client
 
 HELLO = {
@@ -251,47 +251,3 @@ def test_a_signal_stops_the_work_over_http_and_closes_the_workspace(
         assert process.stderr is not None
         assert b"Traceback" not in process.stderr.read()
     assert closed(tmp_path)
-
-
-def test_thirty_two_clients_at_once_apply_each_key_once_and_agree_with_a_serial_run(
-    address: str, tmp_path: Path
-) -> None:
-    """Half of them share a request, the others have one of their own."""
-    plans = [plan("shared", cube("a", "Shared")) for _ in range(16)]
-    plans += [plan(f"own{number}", cube("a", f"Own{number:02}")) for number in range(16)]
-
-    async def one(number: int, answers: dict[int, Any]) -> None:
-        async with (
-            web_client() as web,
-            Client(streamable_http_client(address, http_client=web), mode=ERAS[number % 2]) as client,
-        ):
-            answer = await client.call_tool("plan_execute", {"plan": plans[number]})
-            answers[number] = answer.structured_content
-
-    async def main() -> tuple[dict[int, Any], Any, Any]:
-        answers: dict[int, Any] = {}
-        with anyio.fail_after(120):
-            async with anyio.create_task_group() as tasks:
-                for number in range(len(plans)):
-                    tasks.start_soon(one, number, answers)
-        async with web_client() as web, Client(streamable_http_client(address, http_client=web)) as client:
-            log = await client.call_tool("history_log", {"limit": 100})
-            scene = await client.call_tool("scene_snapshot", {"limit": 500})
-        return answers, log.structured_content["result"], scene.structured_content["result"]
-
-    answers, log, scene = anyio.run(main)
-    assert all(answer["ok"] for answer in answers.values())
-    keys = [(commit["request_id"], commit["operation_id"]) for commit in log["commits"]]
-    assert len(keys) == len(set(keys))
-    assert {key for key, _ in keys} >= {"shared", *(f"own{number}" for number in range(16))}
-    # Names sort the same whatever the order was, and so must the scene hash.
-    names = [entry["name"] for entry in scene["objects"]["items"]]
-
-    async def serial(context: Any) -> Any:
-        async with connected(context, "legacy") as client:
-            for number, name in enumerate(names):
-                await client.call_tool("plan_execute", {"plan": plan(f"s{number}", cube("a", name))})
-            return (await client.call_tool("scene_snapshot", {"limit": 1})).structured_content["result"]
-
-    with served(tmp_path / "serial") as context:
-        assert anyio.run(serial, context)["fingerprint"] == scene["fingerprint"]

@@ -122,25 +122,22 @@ class WorkspaceQueue:
             if isinstance(item, _Returning):
                 item.turn.set()
                 return
-            self._work(item)
+            if not item.done.set_running_or_notify_cancel():
+                continue
+            try:
+                if self._opened is None:
+                    self._opened = self._opening()
+                item.done.set_result(item.work(self._opened))
+            except BaseException as error:
+                # An outermost place: the thread serves the next one, whatever became of this one.
+                item.done.set_exception(error)
+            with self._changed:
+                self._running = None
         try:
             if self._opened is not None:
                 self._opened.close()
         finally:
             self._ended.set()
-
-    def _work(self, item: _Submitted) -> None:
-        if not item.done.set_running_or_notify_cancel():
-            return
-        try:
-            if self._opened is None:
-                self._opened = self._opening()
-            item.done.set_result(item.work(self._opened))
-        except BaseException as error:
-            # An outermost place: the thread serves the next one, whatever became of this one.
-            item.done.set_exception(error)
-        with self._changed:
-            self._running = None
 
     def _open_ahead(self) -> None:
         """Open ahead of the first request. What fails is tried again for the first request, which then reports it."""
@@ -160,20 +157,18 @@ class WorkspaceQueue:
                 if self._closed:
                     self._refuse_waiting()
                 if self._waiting:
-                    return self._pop()
+                    break
                 if self._closed and not self._aside:
                     return None
                 self._changed.wait()
-
-    def _pop(self) -> _Submitted | _Returning:
-        client, line = self._waiting.popitem(last=False)
-        item = line.popleft()
-        if line:
-            self._waiting[client] = line  # back to the end: the others first
-        self._running = item.cancel
-        if isinstance(item, _Returning):
-            self._aside.remove(item.cancel)
-        return item
+            client, line = self._waiting.popitem(last=False)
+            item = line.popleft()
+            if line:
+                self._waiting[client] = line  # back to the end: the others first
+            self._running = item.cancel
+            if isinstance(item, _Returning):
+                self._aside.remove(item.cancel)
+            return item
 
     def _refuse_waiting(self) -> None:
         for client, line in list(self._waiting.items()):
