@@ -90,6 +90,7 @@ class Crowd:
         return operation["commit"]
 
 
+@pytest.mark.timeout(900)
 @pytest.mark.parametrize("clients", [24, pytest.param(128, marks=pytest.mark.slow)])
 def test_each_key_is_done_once_as_in_a_serial_run_and_nobody_waits_for_more_than_twice_its_share(
     tmp_path: Path, clients: int
