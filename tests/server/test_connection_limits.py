@@ -44,7 +44,13 @@ def address(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[str, int]]:
     monkeypatch.setattr(connections, "MOST_KNOWN", MOST)
     guard = RequestGuard(slow_to_answer, TOKEN, HERE, 1000)
     config = uvicorn.Config(
-        guard, log_level="warning", http=connections.GuardedConnection, ws="none", lifespan="off", proxy_headers=False
+        guard,
+        log_level="warning",
+        http=connections.GuardedConnection,
+        ws="none",
+        lifespan="off",
+        proxy_headers=False,
+        timeout_keep_alive=600,
     )
     server = uvicorn.Server(config)
     with socket.socket() as listening:
@@ -58,7 +64,7 @@ def address(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[str, int]]:
 
 
 def talking(address: tuple[str, int], said: bytes) -> socket.socket:
-    connection = socket.create_connection(address, timeout=60)
+    connection = socket.create_connection(address, timeout=30)
     connection.sendall(said)
     return connection
 
@@ -124,7 +130,10 @@ def test_an_answer_may_take_longer_than_a_request(address: tuple[str, int]) -> N
 
 
 @pytest.mark.parametrize("said", [WITHOUT_TOKEN, WRONG_TOKEN], ids=["no token", "a wrong token"])
-def test_a_request_without_the_token_ends_its_connection(address: tuple[str, int], said: bytes) -> None:
+def test_a_request_without_the_token_ends_its_connection(
+    address: tuple[str, int], monkeypatch: pytest.MonkeyPatch, said: bytes
+) -> None:
+    monkeypatch.setattr(connections, "HEADER_SECONDS", 600)
     with talking(address, said) as connection:
         assert b"401" in connection.recv(4096)
         assert ended(connection)
@@ -136,7 +145,7 @@ def test_a_request_without_the_token_ends_its_connection(address: tuple[str, int
 def test_any_number_without_a_token_keeps_nobody_out_who_has_one(
     address: tuple[str, int], monkeypatch: pytest.MonkeyPatch, said: bytes
 ) -> None:
-    monkeypatch.setattr(connections, "HEADER_SECONDS", 60)
+    monkeypatch.setattr(connections, "HEADER_SECONDS", 600)
     with talking(address, REQUEST) as earlier:
         assert answered(earlier)
         strangers = [talking(address, said) for _ in range(5 * MOST)]
@@ -154,7 +163,7 @@ def test_any_number_without_a_token_keeps_nobody_out_who_has_one(
 def test_of_too_many_who_have_a_token_the_one_that_is_idle_longest_goes(
     address: tuple[str, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(connections, "HEADER_SECONDS", 60)
+    monkeypatch.setattr(connections, "HEADER_SECONDS", 600)
     first, *others = [talking(address, REQUEST) for _ in range(MOST)]
     for connection in (first, *others):
         assert answered(connection)

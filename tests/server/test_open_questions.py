@@ -187,7 +187,9 @@ def test_steps_that_do_not_wait_for_a_refused_one_are_looked_up_again(context: S
             await second.call_tool("plan_execute", {"plan": {"steps": steps}})
 
     talk = Conversation(context, era, twin, says=NO)
-    talk.run("plan_execute", plan={"steps": steps})
+    done = talk.run("plan_execute", plan={"steps": steps}, full_report=True)
+    statuses = {entry["operation_id"]: entry["status"] for entry in done["result"]["report"]["operations"]}
+    assert statuses == {"a": "refused", "b": "skipped_idempotent"}
     assert len(talk.heard) == 1 and sorted(names(context, f"{name}*")) == [name, f"{name}b"]
 
 
