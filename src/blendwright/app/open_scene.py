@@ -197,9 +197,9 @@ class OpenScene:
         approvals = self._session.approvals
         request = approvals.request_about(self.terms, CHECKOUT, level, {"commit": target}, baseline=baseline)
         if request is not None:
-            _, refused = approvals.ask(request, options.approver or self._session.approver, options.cancel)
-            if refused is not None:
-                raise Refusal([refused])
+            outcome = approvals.ask(request, options.approver or self._session.approver, options.cancel)
+            if outcome.finding is not None:
+                raise Refusal([outcome.finding])
         return self.history.checkout(target)
 
     @property

@@ -69,7 +69,7 @@ async def scene_image(context: ServerContext, caller: Caller, args: ImageArgs) -
         last: Outcome | None = None
         for viewpoint in viewpoints:
             args = {**size, **viewpoint}
-            last = opened.outcome("render.preview", args, caller.options)
+            last = opened.outcome("render.preview", args, context.options(caller))
             if not last.ok:
                 return ToolResponse(last)
             pictures.append(read_file(Path(last.artifacts[0])))
