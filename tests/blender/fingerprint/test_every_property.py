@@ -95,6 +95,10 @@ UNMOVED = {
     ("BoolAttributeValue", "value"): "the first ones are selections",
     ("CollectionLightLinking", "link_state"): "the first ones are of a scene's own collection, which links no lights",
     ("FieldSettings", "seed"): "without a force it does nothing",
+    **{
+        (f"GeometryNodesInterface{part}", "name"): "a name that no list shows and nothing goes by"
+        for part in ("Inputs", "Outputs", "Panels")
+    },
     ("NodeLink", "is_valid"): "worked out by Blender",
     ("ParticleSettings", "trail_count"): "0 and 1 are the same",
 }
