@@ -126,7 +126,7 @@ class _Speller:
         if node_type is None or edit.name in node_type.properties or edit.name in node_type.items:
             return edit
         other_name = PROPERTIES.get(node_type.bl_idname, {}).get(edit.name)
-        if other_name in node_type.properties and edit.value in node_type.properties[other_name].items:
+        if other_name is not None and edit.value in _own_choices(node_type, other_name):
             self._note(edit.at, f"property '{edit.name}'", node_type, f"'{other_name}'")
             return edit._replace(name=other_name)
         key = SETTINGS_AS_INPUTS.get(node_type.bl_idname, {}).get(edit.name)
@@ -185,6 +185,10 @@ def _input_of(node_type: NodeType, key: str) -> SocketType | None:
     return next((socket for socket in inputs if key in (socket.identifier, socket.name)), None)
 
 
+def _own_choices(node_type: NodeType, name: str) -> tuple[str, ...]:
+    return node_type.properties[name].items if name in node_type.properties else ()
+
+
 def _choices(node_type: NodeType, name: str) -> tuple[str, ...]:
     """What a property takes in the newest Blender that has it."""
     others = (catalogue(version).find(node_type.bl_idname) for version in VERSIONS)
@@ -199,5 +203,6 @@ def _items(node_type: NodeType, key: str) -> tuple[str, ...]:
 
 
 def _same_place(value: Any, given: tuple[str, ...], here: tuple[str, ...]) -> str | None:
-    """The word that stands where the given one does in the other list; None where the lists are not alike."""
-    return here[given.index(value)] if value in given and len(given) == len(here) else None
+    """The word that stands where the given one does in the other list. Newer Blenders have added choices at the end only."""
+    place = given.index(value) if value in given else len(here)
+    return here[place] if place < len(here) else None
