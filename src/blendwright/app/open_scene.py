@@ -93,6 +93,10 @@ class OpenScene:
         """What speaks against writing a file there, for whoever wants to know before there is something to write."""
         return self._session.files.target_findings(path)
 
+    def judged_target(self, path: Path) -> Path:
+        """Where a file may be written, without links. Raises Refusal."""
+        return self._session.files.judged_target(path)
+
     def outcome(self, tool: str, args: Any, options: RunOptions = DEFAULT_OPTIONS) -> Outcome:
         """Call a tool or macro and get everything that is known about it, before any contract renders it."""
         return call(self._runner, tool, args, options)
@@ -193,9 +197,9 @@ class OpenScene:
         approvals = self._session.approvals
         request = approvals.request_about(self.terms, CHECKOUT, level, {"commit": target}, baseline=baseline)
         if request is not None:
-            _, refused = approvals.ask(request, options.approver or self._session.approver, options.cancel)
-            if refused is not None:
-                raise Refusal([refused])
+            outcome = approvals.ask(request, options.approver or self._session.approver, options.cancel)
+            if outcome.finding is not None:
+                raise Refusal([outcome.finding])
         return self.history.checkout(target)
 
     @property

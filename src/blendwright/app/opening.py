@@ -96,7 +96,7 @@ def open(
         undo.callback(events, WorkspaceClosed())
         recovered = recover(journal, scratch.cleared)
         events(WorkspaceOpened(str(directory), recovered))
-        copied_start = None if start is None else copy_start(start, scratch.path)
+        copied_start = None if start is None else copy_start(start, scratch.path, files.scratch_mb)
         pool = worker_source(blender).open_pool(settings.worker_settings(scratch.path, environment))
         scene_origin = None if start is None else start.resolve().parent
         background = None

@@ -98,8 +98,9 @@ def _preview_on_copy(
         if start is not None:
             require_no_scene(journal, settings.directory, start)
         recover(journal, 0)
+        copied_start = None if start is None else copy_start(start, directory, settings.files.scratch_mb)
         scene = LiveScene(
-            pool, journal, settings.registry, spare=spare, start=None if start is None else copy_start(start, directory),
+            pool, journal, settings.registry, spare=spare, start=copied_start,
             origin=None if start is None else start.parent, externals=Externals(settings.files.roots),
         )  # fmt: skip
         try:

@@ -86,15 +86,19 @@ def repair_workspace(
     workspace: str | Path,
     *,
     to: str | None = None,
+    adopt: bool = False,
     resolve: int | None = None,
     note: str | None = None,
     accept_restored: bool = False,
     blender: str | None = None,
 ) -> RepairReport:
     """Resolve the intent `resolve` with a note, take a journal that was restored from an older copy for the truth, then go on from the
-    commit `to`, where these are given; then look what is wrong.
+    commit `to`, or `adopt` HEAD's scene as it is found today, where these are given; then look what is wrong.
 
     Raises Refusal for what is not there, RebuildFailed when the scene of `to` is not what the journal says."""
+    if adopt and to is not None:
+        cure = "Give --adopt to go on with the newest scene, or --to N to go on from commit N."
+        raise Refusal.of(Fault.ARGS_INVALID, "--adopt and --to are two ways out, and one can be taken", cure)
     if (resolve is None) != (note is None) or (note is not None and not note.strip()):
         cure = "Say what became of the effect: --note 'the file is there'"
         raise Refusal.of(Fault.TARGET_NOT_FOUND, "--resolve and --note belong together", cure)
@@ -119,4 +123,20 @@ def repair_workspace(
                 commit = workspace_problems.return_to(journal, inspection.worker(), target.number)
             scene = f"whose scene was rebuilt and has the hash {commit.hash_after}"
             done.append(f"HEAD is at commit {commit.number}, {scene}")
+        if adopt:
+            done += _adopt_head(journal, workspace, blender)
         return RepairReport(tuple(done), workspace_problems.find_problems(journal))
+
+
+def _adopt_head(journal: Journal, workspace: str | Path, blender: str | None) -> Iterator[str]:
+    problems = workspace_problems.find_problems(journal)
+    if problems.quarantine is None and problems.lost is None:
+        message = "the workspace is not in quarantine: the newest scene is the current one"
+        raise Refusal.of(Fault.SCENE_CONFLICT, message, "Go on as ever.")
+    with inspection_workers(workspace, blender=blender) as inspection:
+        adopted = workspace_problems.adopt_head(journal, inspection.worker(), inspection.worker())
+    yield (
+        f"commit {adopted.commit.number} holds the newest scene as it was found, with the hash {adopted.commit.hash_after},"
+        f" and HEAD is there"
+    )
+    yield from adopted.missing

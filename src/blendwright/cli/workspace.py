@@ -59,6 +59,9 @@ def _next_commands(workspace: str) -> list[str]:
 
 def recover(
     to: Annotated[str | None, option("--to N", "Go on from this commit, once its scene has been proved.")] = None,
+    adopt: Annotated[
+        bool, option("--adopt", "Go on with the newest scene as Blender finds it today, as a commit of its own.")
+    ] = False,
     resolve: Annotated[int | None, option("--resolve ID", "Settle an intent of which nobody knew the outcome.")] = None,
     note: Annotated[str | None, option("--note TEXT", "What was found out about it, for --resolve.")] = None,
     accept_restored: Annotated[
@@ -70,7 +73,13 @@ def recover(
 ) -> int:
     """Show what is wrong with a workspace and how to get out of it; with an option, do so."""
     report = repair_workspace(
-        workspace, to=to, resolve=resolve, note=note, accept_restored=accept_restored, blender=blender
+        workspace,
+        to=to,
+        adopt=adopt,
+        resolve=resolve,
+        note=note,
+        accept_restored=accept_restored,
+        blender=blender,
     )
     return present(json, report.to_json, lambda out: _show_repair(out, report))
 

@@ -5,7 +5,7 @@ The work is done by the modules it names.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
@@ -104,9 +104,11 @@ class JournalView:
         with self._store.snapshot():
             return recovery.open_boundary(self._store)
 
-    def route(self, to: int) -> RebuildRoute:
-        """The way to the scene of a commit; raises JournalError when no undamaged checkpoint leads there."""
-        return rebuild_routes.find(self._store, self._ancestry, self._files, to)
+    def route(self, to: int, *, without: Collection[int] = ()) -> RebuildRoute:
+        """The way to the scene of a commit; raises JournalError when no undamaged checkpoint leads there.
+
+        `without` are ids of checkpoints to pass over: Blender opens them to another scene than was saved."""
+        return rebuild_routes.find(self._store, self._ancestry, self._files, to, without)
 
     def steps_between(self, at: int, to: int) -> tuple[CommittedStep, ...] | None:
         """What a worker that holds the scene of commit `at` redoes to have that of `to`; None where redo does not lead there."""

@@ -5,7 +5,7 @@ Never leads over a commit that cannot be replayed: one must be at it or after it
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from blendwright.journal import rows
 from blendwright.journal.ancestry import Ancestors, Ancestry, commits_among, position_of
@@ -27,13 +27,17 @@ _STEPS = (
 _NOT_REPLAYABLE = "SELECT line, generation FROM commits WHERE replayable = 0 ORDER BY generation DESC"
 
 
-def find(store: Store, ancestry: Ancestry, files: CheckpointFiles, to: int) -> RebuildRoute:
-    """Raises JournalError when nothing leads there."""
+def find(
+    store: Store, ancestry: Ancestry, files: CheckpointFiles, to: int, without: Collection[int] = ()
+) -> RebuildRoute:
+    """Raises JournalError when nothing leads there but the checkpoints whose ids are in `without`."""
     with store.snapshot():
         ancestors = ancestry.of(to)
         floor = next((g for line, g in store.rows(_NOT_REPLAYABLE) if ancestors.holds(line, g)), -1)
         damaged: list[Checkpoint] = []
         for checkpoint in checkpoints_of(store, files, ancestors, floor):
+            if checkpoint.id in without:
+                continue
             if files.sound(checkpoint.sha256, checkpoint.size):
                 redo = tuple(commits_among(store, ancestors, above=checkpoint.generation))
                 return RebuildRoute(to, checkpoint, checkpoint.scene_hash, redo, tuple(damaged))

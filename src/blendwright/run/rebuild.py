@@ -11,7 +11,7 @@ import math
 from collections import deque
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Any, Literal, cast
 
@@ -23,7 +23,7 @@ from blendwright.records.commits import Commit, CommittedStep
 from blendwright.records.recovery import RebuildRoute
 from blendwright.run.scratch_files import open_scene_file
 from blendwright.values import crash_points
-from blendwright.values.errors import EnvironmentUnfit, RebuildFailed, WorkerFault
+from blendwright.values.errors import EnvironmentUnfit, JournalError, RebuildFailed, WorkerFault
 from blendwright.wire.methods import RedoAnswer, RedoStep, StepAnswer, StepRequest
 from blendwright.wire.remote_scene import HANG_SECONDS, RemoteScene
 from blendwright.wire.worker_port import WorkerPool
@@ -51,6 +51,7 @@ def other_scheme(theirs: str, ours: str) -> EnvironmentUnfit:
     return EnvironmentUnfit(message, cure=cure, details={"expected": theirs, "found": ours})
 
 
+START = "the scene that redo starts from"
 # Steps on their way at once, or in one request: enough that the worker never waits.
 WINDOW = 64
 # Requests with that many steps on their way at once, and the size of arguments that one of them takes (a frame holds 32 MiB).
@@ -79,6 +80,8 @@ class Rebuilt:
     redone: int = 0
     redo_ms: float = 0.0
     mismatch: Mismatch | None = None
+    passed_over: tuple[str, ...] = ()
+    """Checkpoints that Blender opens to another scene than was saved, and that nobody needed."""
 
 
 def take_worker(pool: WorkerPool, catalogue: str, *, bare: bool = False, seconds: float | None = None) -> RemoteScene:
@@ -93,11 +96,35 @@ def take_worker(pool: WorkerPool, catalogue: str, *, bare: bool = False, seconds
     return worker
 
 
-def rebuild(worker: RemoteScene, route: RebuildRoute, target: Commit) -> Rebuilt:
-    """Bring the scene of a commit into the worker. Raises RebuildFailed when a file or a step cannot be used at all."""
+def rebuild(worker: RemoteScene, journal: JournalView, target: Commit) -> Rebuilt:
+    """Bring the scene of a commit into the worker. Raises RebuildFailed when a file or a step cannot be used at all.
+
+    A checkpoint is a short cut. One that Blender opens to another scene is passed over where a longer way leads to the commit: what
+    counts is that the end has the hash that the journal says. With a mismatch, it is that of the shortest way.
+    """
+    passed_over: list[Checkpoint] = []
+    shortest: Rebuilt | None = None
+    while True:
+        try:
+            route = journal.route(target.number, without=[checkpoint.id for checkpoint in passed_over])
+        except JournalError:
+            if shortest is None:
+                raise
+            return shortest
+        rebuilt = follow_route(worker, route, target)
+        if rebuilt.mismatch is None:
+            return replace(rebuilt, passed_over=tuple(checkpoint.path.name for checkpoint in passed_over))
+        shortest = shortest or rebuilt
+        if route.checkpoint is None or rebuilt.mismatch.what != START or not _comparable(rebuilt.mismatch):
+            return shortest
+        passed_over.append(route.checkpoint)
+
+
+def follow_route(worker: RemoteScene, route: RebuildRoute, target: Commit) -> Rebuilt:
+    """The same by one way."""
     reached = open_checkpoint(worker, route.checkpoint)
     if reached != route.start_hash:
-        mismatch = Mismatch(route.to, "the scene that redo starts from", route.start_hash, reached)
+        mismatch = Mismatch(route.to, START, route.start_hash, reached)
         return Rebuilt(reached, mismatch=mismatch)
     crash_points.reach("rebuild.opened")
     started, redone = perf_counter(), 0
@@ -114,13 +141,17 @@ def rebuild(worker: RemoteScene, route: RebuildRoute, target: Commit) -> Rebuilt
     return Rebuilt(reached, redone, spent)
 
 
+def _comparable(mismatch: Mismatch) -> bool:
+    return scheme_of(mismatch.expected) == scheme_of(mismatch.found)
+
+
 def rebuild_commit(worker: RemoteScene, journal: JournalView, number: int) -> Rebuilt:
     """The same where nothing but the commit's own scene will do: raises RebuildFailed, with both hashes, on a mismatch."""
-    rebuilt = rebuild(worker, journal.route(number), journal.show(number))
+    rebuilt = rebuild(worker, journal, journal.show(number))
     mismatch = rebuilt.mismatch
     if mismatch is None:
         return rebuilt
-    if scheme_of(mismatch.expected) != scheme_of(mismatch.found):
+    if not _comparable(mismatch):
         raise other_scheme(mismatch.expected, mismatch.found)
     raise RebuildFailed(
         f"{mismatch.reason()}: expected {mismatch.expected}, found {mismatch.found}",
