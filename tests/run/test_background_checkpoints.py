@@ -63,7 +63,7 @@ def checkpoint_files(engine: Engine) -> set[str]:
 def test_a_session_of_ordinary_steps_gets_checkpoints_and_is_rebuilt_from_them(engine: Engine) -> None:
     for _ in range(3):
         followed(engine)
-        assert redo_length(engine) <= 3
+        assert redo_length(engine) <= 3, engine.remarks
     work(engine, 2)
     before = engine.scene.hash
     engine.kill_worker()
