@@ -107,7 +107,9 @@ def test_a_plan_that_may_be_taken_back_is_followed_only_when_it_is_kept(engine: 
     followed(engine)
     saved = {checkpoint.commit for checkpoint in rows(engine)}
     failing = of_operations(
-        box("f1"), box("f2", tool_name="object.transform", args={"name": "nobody"}), request_id="fails"
+        box("f1"),
+        box("f2", tool_name="object.transform", args={"name": "nobody", "location": [0, 0, 0]}),
+        request_id="fails",
     )
     assert not engine.run(replace(failing, boundary="plan")).ok
     background_of(engine).wait()
