@@ -76,7 +76,7 @@ class Runner:
         """The one way through, for plans and for single calls: answer what was done before, gate the rest, run it, report.
 
         Tells no observer: a single call is another event than a run. `clock` is that of a call, which tells its phases."""
-        started, session, plan = time.time(), self.session, schedule.plan
+        started, session, plan = (time.time(), time.perf_counter()), self.session, schedule.plan
         hash_before = session.scene.known_hash
         state = RunState(schedule, options.progress, hold=plan.boundary == "plan")
         calls = self._invocations(schedule, options)
@@ -97,7 +97,7 @@ class Runner:
                     scene_hash_before=hash_before,
                     scene_hash_after=session.scene.known_hash,
                 )
-        gated = time.time()
+        gated = time.perf_counter()
         if classified.cached or classified.conflicts or schedule.unrunnable:
             self._record_without_blender(schedule, state, classified)
         runnable = [call for call in classified.to_run if state.is_open(call.operation_id)]
@@ -318,10 +318,17 @@ class Runner:
         self.session.scene.follow_head()
 
     def _report(
-        self, schedule: Schedule, state: RunState, scene_hash_before: str | None, started: float, gated: float
+        self,
+        schedule: Schedule,
+        state: RunState,
+        scene_hash_before: str | None,
+        started: tuple[float, float],
+        gated: float,
     ) -> RunReport:
+        """`started` is the time of day and the reading of the counter then, `gated` a reading: the time of day may be set meanwhile."""
         plan = schedule.plan
-        finished = time.time()
+        clock, counter = started
+        spent = time.perf_counter() - counter
         reports = state.reports()
         findings = tuple(finding for report in reports for finding in report.findings)
         unrecoverable = any(report.fault is Fault.ROLLBACK_FAILED for report in reports)
@@ -337,11 +344,11 @@ class Runner:
             scene_hash_before=scene_hash_before,
             scene_hash_after=self.session.scene.known_hash,
             checkpoint=self._latest_checkpoint() if unrecoverable else None,
-            started=started,
-            finished=finished,
+            started=clock,
+            finished=clock + spent,
             timings={
-                "gate_ms": round((gated - started) * 1000, 3),
-                "run_ms": round((finished - started) * 1000, 3),
+                "gate_ms": round((gated - counter) * 1000, 3),
+                "run_ms": round(spent * 1000, 3),
             },
             remarks=plan.remarks,
         )

@@ -28,6 +28,7 @@ from blendwright.tool_api.arguments import Args
 from blendwright.tool_api.promises import Determinism
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
+from blendwright.values.no_follow import read_file
 from blendwright.values.outcome import DeterminismClass
 from blendwright.values.plan import Plan
 from blendwright.values.report import OperationReport, RunReport
@@ -215,7 +216,7 @@ def _picture(opened: OpenScene, options: RunOptions) -> tuple[bytes, ...]:
         args = {**viewpoint, "artifact": "after.png"}
         outcome = opened.outcome("render.preview", args, options)
         if outcome.ok:
-            return (Path(outcome.artifacts[0]).read_bytes(),)
+            return (read_file(Path(outcome.artifacts[0])),)
         if outcome.fault is Fault.POLICY_BLOCKED:
             break  # whoever does not want a picture is not asked for another one
     return ()
