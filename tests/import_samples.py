@@ -132,7 +132,8 @@ def _village(pictures: dict[str, Path], texture: str) -> None:
 
 def _material(pictures: dict[str, Path], texture: str) -> Any:
     material = _data.materials.new("Paint")
-    material.use_nodes = True
+    if material.node_tree is None:
+        material.use_nodes = True  # up to 4.5; setting it warns in 5.0
     tree = material.node_tree
     node = tree.nodes.new("ShaderNodeTexImage")
     if texture in ("missing", "windows"):

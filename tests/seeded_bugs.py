@@ -68,17 +68,17 @@ def overlooks_adoptions(conflict: Function) -> Function:
     return wrong
 
 
-def answers_what_the_journal_says(redo: Function) -> Function:
-    def wrong(worker: Any, commits: Iterable[Any]) -> Iterator[Any]:
-        for commit, answer in redo(worker, commits):
-            yield commit, {**answer, "after": commit.hash_after} if answer["ok"] else answer
+def answers_what_the_journal_says(redo_in_batches: Function) -> Function:
+    def wrong(worker: Any, steps: Iterable[Any]) -> Iterator[Any]:
+        for redone, _ in redo_in_batches(worker, steps):
+            yield redone, None
 
     return wrong
 
 
-def redoes_what_changed_nothing(redo: Function) -> Function:
-    def wrong(worker: Any, commits: Iterable[Any]) -> Iterator[Any]:
-        return redo(worker, [commit._replace(hash_before="another scene") for commit in commits])
+def redoes_what_changed_nothing(redo_in_batches: Function) -> Function:
+    def wrong(worker: Any, steps: Iterable[Any]) -> Iterator[Any]:
+        return redo_in_batches(worker, [step._replace(hash_before="another scene") for step in steps])
 
     return wrong
 
@@ -218,7 +218,7 @@ BUGS = (
     ),
     Bug(
         "hashes are not compared on redo",
-        "blendwright.run.rebuild:redo",
+        "blendwright.run.rebuild:redo_in_batches",
         answers_what_the_journal_says,
         "tests/run/test_live_scene.py",
         "leads_elsewhere",
@@ -232,7 +232,7 @@ BUGS = (
     ),
     Bug(
         "an export is redone by a rebuild",
-        "blendwright.run.rebuild:redo",
+        "blendwright.run.rebuild:redo_in_batches",
         redoes_what_changed_nothing,
         "tests/run/test_live_scene.py",
         "export_is_not_done_again",
