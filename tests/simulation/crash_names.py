@@ -9,8 +9,8 @@ import blendwright
 from journal import crash_point_names
 
 SOURCE = Path(blendwright.__file__).parent
-# Nobody approves, plans, repairs or upgrades anything in the simulation; a command of its own goes by these.
-ELSEWHERE = ("approval.", "answer.", "tag.", "quarantine.", "repair.", "attempt.", "upgrade.")
+# Nobody approves, plans, tags or upgrades anything in the simulation.
+ELSEWHERE = ("approval.", "answer.", "tag.", "attempt.", "upgrade.")
 
 
 def _named_in(directory: Path) -> list[str]:

@@ -35,14 +35,14 @@ class Oracle:
     not_done: set[Operation] = field(default_factory=set[Operation])
     """Reported as not done, and not asked for again since."""
     moves: list[tuple[str, int]] = field(default_factory=list[tuple[str, int]])
-    audit_heads: list[AuditHead] = field(default_factory=list[AuditHead])
     head: int | None = None
     """Where HEAD is, for certain, since the last thing that ended."""
     since: list[int] = field(default_factory=list[int])
     """Commits that were acknowledged since then, all of them on HEAD's line."""
     moving: bool = False
     """Whether something is under way that moves HEAD elsewhere."""
-    collected: bool = False
+    _audit_head: AuditHead | None = None
+    """Of the chain as it was when somebody last knew for certain: it only grows."""
     _scenes: dict[tuple[Any, ...], ToyScene] = field(default_factory=dict[tuple[Any, ...], ToyScene])
 
     # ------------------------------------------------------------------ what callers are told
@@ -55,9 +55,9 @@ class Oracle:
             self.since.append(report.commit)
             self.not_done.discard(operation)
         elif report.status in ("failed", "rolled_back", "skipped") and report.fault is not Fault.IDEMPOTENCY_CONFLICT:
-            assert report.status == "rolled_back" or operation not in self.acknowledged or not self._on_line(operation), (
-                f"{operation} was acknowledged as commit {self.acknowledged[operation][0]}, and is now {report.status}"
-            )
+            assert (
+                report.status == "rolled_back" or operation not in self.acknowledged or not self._on_line(operation)
+            ), f"{operation} was acknowledged as commit {self.acknowledged[operation][0]}, and is now {report.status}"
             self.not_done.add(operation)
 
     def _on_line(self, operation: Operation) -> bool:
@@ -77,20 +77,23 @@ class Oracle:
         if not self._begun():
             assert not self.acknowledged, "what was acknowledged is gone with the journal"
             return None
-        assert_sound(self.workspace, collected=self.collected)
+        assert_sound(self.workspace)
         db: Any = apsw.Connection(str(self.workspace / "journal.db"), apsw.SQLITE_OPEN_READONLY)
         try:
             commits = list(db.execute(_COMMITS))
             checkpoints = dict(db.execute("SELECT number, sha256 FROM checkpoints"))
             gone = {number for (number,) in db.execute("SELECT number FROM rolled_back")}
             boundaries = list(db.execute("SELECT request_id, base FROM boundaries WHERE state = 'open'"))
-            intents = {tuple(row[:2]): row[2] for row in db.execute("SELECT request_id, operation_id, state FROM intents")}
+            intents = {
+                tuple(row[:2]): row[2] for row in db.execute("SELECT request_id, operation_id, state FROM intents")
+            }
             moves = set(db.execute("SELECT kind, to_commit FROM head_moves"))
             head = db.execute("SELECT to_commit FROM head_moves ORDER BY id DESC LIMIT 1").fetchone()
         finally:
             db.close()
-        with _reading(self.workspace) as journal:
-            assert journal.verify_audit(self.audit_heads).problems == (), "the chain of records was cut"
+        if self._audit_head is not None:
+            with _reading(self.workspace) as journal:
+                assert journal.verify_audit([self._audit_head]).problems == (), "the chain of records was cut"
         # What a plan that is kept whole had done when it was broken off: whoever opens the workspace takes it back first.
         for request, base in boundaries:
             gone |= {row[0] for row in commits if row[2] == request and row[0] > base}
@@ -119,7 +122,9 @@ class Oracle:
         intents: dict[Any, str],
         moves: set[tuple[str, int]],
     ) -> None:
-        times = Counter((row[2], row[3]) for row in commits if row[0] not in gone and row[3] not in ("baseline", "adopt"))
+        times = Counter(
+            (row[2], row[3]) for row in commits if row[0] not in gone and row[3] not in ("baseline", "adopt")
+        )
         parents = {row[0]: row[1] for row in commits}
         for operation, count in times.items():
             if count > 1:
@@ -132,10 +137,12 @@ class Oracle:
             there = {(row[0], row[7]) for row in commits if (row[2], row[3]) == operation and row[0] not in gone}
             assert (number, hash) in there, f"{operation} was acknowledged as commit {number}, and is not there"
         for operation in self.not_done - self.acknowledged.keys():
-            assert operation not in standing, f"{operation} was reported as not done, and is commit {standing[operation]}"
+            assert operation not in standing, (
+                f"{operation} was reported as not done, and is commit {standing[operation]}"
+            )
         for kind, target in self.moves:
             assert (kind, target) in moves, f"the {kind} to commit {target} was acknowledged"
-        for file in self.files.glob("*.blend"):
+        for file in self.files.glob("*.stl"):
             request, _, id = file.stem.partition(" ")
             assert (request, id) in intents, f"{file.name} was brought out, and nobody had announced it"
             known = (request, id) in standing or (request, id) in self.acknowledged
@@ -160,28 +167,33 @@ class Oracle:
             if scene is None:
                 if parent is None:
                     scene = ToyScene()
-                elif replayable and parent in scenes:
+                elif replayable:
                     scene = scenes[parent].copy()
                     scene.apply(tool, json.loads(args), None)
-                elif number in checkpoints:
-                    scene = self._saved(checkpoints[number])
                 else:
-                    assert self.collected, f"no way leads to commit {number}"
-                    continue
+                    assert number in checkpoints, f"no way leads to commit {number}"
+                    scene = self._saved(checkpoints[number])
                 assert scene.hash == after, f"commit {number} says {after}, and leads to {scene.hash}"
                 self._scenes[row] = scene
             scenes[number] = scene
             if number in checkpoints:
-                assert self._saved(checkpoints[number]).hash == after, f"the checkpoint of commit {number} is of another scene"
+                assert self._saved(checkpoints[number]).hash == after, (
+                    f"the checkpoint of commit {number} is of another scene"
+                )
         return scenes
 
     def _saved(self, sha256: str) -> ToyScene:
         return ToyScene.of_bytes((self.workspace / "checkpoints" / f"{sha256}.blend").read_bytes())
 
-    def settle(self, head: int | None) -> None:
-        """Something ended, and HEAD is known."""
-        self.head, self.moving = head, False
+    def settle(self, journal: JournalView) -> None:
+        """Something ended, and the core lives: HEAD is known, and follows what was acknowledged."""
+        line = [commit.number for commit in journal.log(limit=1_000_000)]
+        if not self.moving and self.head is not None:
+            lost = {self.head, *self.since} - set(line)
+            assert not lost, f"commits {sorted(lost)} were acknowledged, and HEAD ({line[0]}) does not follow them"
+        self.head, self.moving = (line[0] if line else None), False
         self.since.clear()
+        self._audit_head = journal.verify_audit().head if line else None
 
 
 def _ancestors(parents: dict[int, int | None], number: int) -> set[int]:

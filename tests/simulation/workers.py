@@ -229,6 +229,7 @@ class SimulatedWorker(RemoteScene):
                     raise WorkerFault("open_failed", str(error)) from error
             case "scene.save":
                 (self.scratch / params["path"]).write_bytes(self.scene.to_bytes())
+                return {"hash": self._told(self.scene.hash)}
             case "scene.external_files":
                 return {"paths": []}
             case "scene.hash":
@@ -269,13 +270,23 @@ class SimulatedWorker(RemoteScene):
             "result": {"objects": len(self.scene.objects)} if finding is None else None,
             "changes": changes,
             "before": before,
-            "after": self.scene.hash,
+            # Of a first run there is nothing to compare with: what it is told is what it is.
+            "after": self.scene.hash if "call" in params else self._told(self.scene.hash),
             "reverted_by": reverted_by,
             "artifacts": [],
             "plan_ms": 0.1,
             "execute_ms": self._world.chance.choice((0.1, 0.1, 400.0)),
             "verify_ms": 0.1,
         }
+
+    def _told(self, hash: str) -> str:
+        """The hash of the scene; now and then that of another one, as from a Blender that went wrong."""
+        if not self._world.happens(self._world.rates.lies):
+            return hash
+        self._world.lied = True
+        self._world.struck["lie"] += 1
+        self._world.say(f"worker {self.pid} takes a sound scene for another one")
+        return f"{hash[:-1]}{'0' if hash[-1] != '0' else '1'}"
 
 
 def _fail(future: Future[Any], error: WorkerError) -> None:

@@ -15,6 +15,8 @@ from collections import Counter
 from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
+from functools import lru_cache
+from types import ModuleType
 from typing import Any, NamedTuple
 from unittest.mock import patch
 
@@ -45,22 +47,24 @@ class Rates:
     fails: float = 0.0
     spoils: float = 0.0
     no_start: float = 0.0
+    lies: float = 0.0
     last_moment: float = 0.5
 
     @classmethod
     def drawn(cls, chance: random.Random) -> Rates:
         severity = chance.choice((0.0, 0.2, 1.0, 1.0, 3.0))
         most = {
-            "dies": 0.02,
-            "hangs": 0.01,
+            "dies": 0.04,
+            "hangs": 0.02,
             "slow": 0.03,
-            "breach": 0.005,
-            "error": 0.005,
-            "fails": 0.03,
-            "spoils": 0.005,
+            "breach": 0.01,
+            "error": 0.01,
+            "fails": 0.05,
+            "spoils": 0.01,
             "no_start": 0.03,
         }
-        return cls(**{name: chance.random() * rate * severity for name, rate in most.items()})
+        drawn = {name: chance.random() * rate * severity for name, rate in most.items()}
+        return cls(**drawn, lies=0.1 if chance.random() < 0.12 else 0.0)
 
 
 @dataclass(slots=True)
@@ -70,6 +74,14 @@ class Waiting:
     nth: int
     act: Callable[[str], None]
     name: str = ""
+
+
+@lru_cache(maxsize=1)
+def _clocks(modules: int) -> list[tuple[ModuleType, str]]:
+    """Where the engine has the machine's clocks; looked up again when there are more modules than before."""
+    clocks = (time.monotonic, time.perf_counter)
+    engine = [module for name, module in sys.modules.items() if name.partition(".")[0] == "blendwright"]
+    return [(module, name) for module in engine for name, value in list(vars(module).items()) if value in clocks]
 
 
 class _Done(NamedTuple):
@@ -147,13 +159,9 @@ class World:
     @contextlib.contextmanager
     def installed(self) -> Generator[None]:
         """The core lives in this world."""
-        clocks = (time.monotonic, time.perf_counter)
-        engine = [module for name, module in sys.modules.items() if name.partition(".")[0] == "blendwright"]
         with contextlib.ExitStack() as stack:
-            for module in engine:
-                for name, value in list(vars(module).items()):
-                    if value in clocks:
-                        stack.enter_context(patch.object(module, name, self.monotonic))
+            for module, name in _clocks(len(sys.modules)):
+                stack.enter_context(patch.object(module, name, self.monotonic))
             stack.enter_context(patch.object(pipeline, "wait", self._wait))
             stack.enter_context(patch.object(crash_points, "reach", self.reach))
             stack.enter_context(patch.object(os, "urandom", self._bytes.randbytes))

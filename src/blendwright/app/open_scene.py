@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import marshal
 import time
@@ -219,19 +220,21 @@ class OpenScene:
         if self._closed:
             return
         self._closed = True
-        try:
-            if self._session.scene.redo_ms > WORTH_SAVING_MS:
-                self._session.scene.checkpoint()
-        except BlendwrightError:
+        with contextlib.ExitStack() as ends:
+            # From the last to the first; an interruption in one of them keeps none of the others from being done.
+            ends.callback(self._scratch.remove)
+            ends.callback(self._session.journal.close)
+            ends.callback(self._events, WorkspaceClosed())
+            ends.callback(self._end_workers)
             # A checkpoint is a convenience; what is wrong with the scene or the disk shows when it is needed next.
-            pass
-        finally:
+            with contextlib.suppress(BlendwrightError):
+                if self._session.scene.redo_ms > WORTH_SAVING_MS:
+                    self._session.scene.checkpoint()
             crash_points.reach("close.saved")
-            self._pool.close()
-            crash_points.reach("close.workers_ended")
-            self._events(WorkspaceClosed())
-            self._session.journal.close()
-            self._scratch.remove()
+
+    def _end_workers(self) -> None:
+        self._pool.close()
+        crash_points.reach("close.workers_ended")
 
 
 class Compiler:

@@ -7,6 +7,7 @@ one caller at a time.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping, Sequence
 from itertools import islice
 from pathlib import Path
@@ -378,11 +379,10 @@ class Journal(JournalView):
 
     def close(self) -> None:
         """A second time does nothing."""
-        try:
+        with contextlib.ExitStack() as ends:
+            ends.callback(self._lock.release)
+            ends.callback(crash_points.reach, "close.before_lock_release")
             self._store.close()
-        finally:
-            crash_points.reach("close.before_lock_release")
-            self._lock.release()
 
     def _refuse_in_quarantine(self) -> None:
         if not self._recovering:
