@@ -81,7 +81,7 @@ class Disk:
         self.count()
         info = os.fstat(descriptor)
         if stat.S_ISDIR(info.st_mode):
-            self._durable_names[info.st_dev, info.st_ino] = set(os.listdir(descriptor))  # noqa: PTH208 - of a descriptor
+            self._durable_names[info.st_dev, info.st_ino] = set(os.listdir(descriptor))
         else:
             self._synced_files.add((info.st_dev, info.st_ino))
 

@@ -109,8 +109,13 @@ class Oracle:
     def _begun(self) -> bool:
         if not (self.workspace / "journal.db").exists():
             return False
-        db: Any = apsw.Connection(str(self.workspace / "journal.db"), apsw.SQLITE_OPEN_READONLY)
-        version = db.execute("PRAGMA user_version").get
+        try:
+            db: Any = apsw.Connection(str(self.workspace / "journal.db"), apsw.SQLITE_OPEN_READONLY)
+            version = db.execute("PRAGMA user_version").get
+        except apsw.ReadOnlyError:
+            # Broken off before there was a write-ahead log: whoever may write takes it back.
+            db = apsw.Connection(str(self.workspace / "journal.db"), apsw.SQLITE_OPEN_READWRITE)
+            version = db.execute("PRAGMA user_version").get
         db.close()
         return version != 0
 
@@ -145,7 +150,8 @@ class Oracle:
         for file in self.files.glob("*.stl"):
             request, _, id = file.stem.partition(" ")
             assert (request, id) in intents, f"{file.name} was brought out, and nobody had announced it"
-            known = (request, id) in standing or (request, id) in self.acknowledged
+            # Of one that was taken back with its plan it is known that it was done: nothing outside the scene is taken back.
+            known = any((row[2], row[3]) == (request, id) for row in commits)
             assert known or intents[request, id] != "settled", (
                 f"{file.name} is there, its operation is not, and nobody is told that its fate is not known"
             )

@@ -63,6 +63,11 @@ class SimulatedFuture(Future[Any]):
         self._worker.catch_up()
         return super().done()
 
+    @property
+    def answered(self) -> bool:
+        """Whether it is, by now, without a look at what is due."""
+        return super().done()
+
     def result(self, timeout: float | None = None) -> Any:
         self._worker.wait_for(self, timeout)
         return super().result(0)
@@ -163,9 +168,9 @@ class SimulatedWorker(RemoteScene):
         while self._queue and self._end is None and self._queue[0].due <= self._world.now:
             self._process(self._queue.popleft())
 
-    def wait_for(self, future: Future[Any], timeout: float | None) -> None:
+    def wait_for(self, future: SimulatedFuture, timeout: float | None) -> None:
         self.catch_up()
-        if super(SimulatedFuture, future).done():
+        if future.answered:
             return
         latest = math.inf if timeout is None else self._world.now + timeout
         moment = next((one.due for one in self._queue if one.future is future or one.fate in ("dies", "breach")), 0.0)
@@ -182,9 +187,13 @@ class SimulatedWorker(RemoteScene):
         fates: list[tuple[Fate, float]] = [("dies", rates.dies), ("breach", rates.breach), ("error", rates.error)]
         if "call" in params and method == "scene.step":
             # A step that went well once goes well again: only those that run for the first time can fail.
-            fates += [("fails", rates.fails), ("spoils", rates.spoils)]
+            fates.append(("fails", rates.fails))
+            fates.append(("spoils", rates.spoils))
         seconds = world.chance.random() * SLOWEST if world.happens(rates.slow) else QUICK
-        return next((fate for fate, rate in fates if world.happens(rate)), "answers"), seconds
+        for fate, rate in fates:
+            if world.happens(rate):
+                return fate, seconds
+        return "answers", seconds
 
     def _end_with(self, error: WorkerError) -> None:
         """The first one in the queue learns why; with it all the others."""
