@@ -102,6 +102,8 @@ class Deeds:
         missing = [one.operation_id for one in done if (request, one.operation_id) not in self.oracle.acknowledged]
         assert not missing, f"{missing} of {request} are reported as done, and nobody was told so before"
         assert len(told) == len(set(told)), f"an operation of {request} was told twice: {told}"
+        numbers = [one.commit for one in sorted(done, key=lambda one: one.position) if one.commit is not None]
+        assert numbers == sorted(numbers), f"{request} did not run in the order of its schedule: {numbers}"
         whole = report.boundary == "plan"
         if whole and any(not one.done for one in report.operations):
             assert not done, f"of {request}, kept whole or not at all, a part is reported as done"

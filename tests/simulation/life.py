@@ -19,7 +19,8 @@ from blendwright.app.open_scene import OpenScene
 from blendwright.app.opening import open as open_workspace
 from blendwright.app.read_workspace import repair_journal
 from blendwright.bridge.spawn import WorkerSettings
-from blendwright.policy.policy import Levels, Policy, Rules, Verdict
+from blendwright.policy.policy import Levels, LimitsAsked, Policy, Rules, Verdict
+from blendwright.policy.session_contract import Proposal
 from blendwright.run.live_scene import LiveScene
 from blendwright.run.options import RunOptions
 from blendwright.run.workspace_problems import find_problems, return_to
@@ -152,7 +153,12 @@ class Life:
 
     def _opened(self, workspace: Path) -> OpenScene:
         return open_workspace(
-            workspace, blender=self.source, roots=[self.oracle.files], policy=OPEN_TO_ALL, spare=False
+            workspace,
+            blender=self.source,
+            roots=[self.oracle.files],
+            policy=OPEN_TO_ALL,
+            proposal=Proposal(limits=LimitsAsked(calls_at_once=self.chance.choice((None, None, 1, 3)))),
+            spare=False,
         )
 
     def _act(self, directed: bool) -> bool:

@@ -18,7 +18,7 @@ from simulation.world import Killed, Waiting, World
 LEGACIES = {"recovery.": "whole.before_keep", "resolve.": "call.delivered", "clean.": "checkpoint.before_rename"}
 KINDS = {
     "kill": 6, "kill anywhere": 3, "kill in a write": 2, "power": 5, "interrupt": 2, "full": 2, "full at a point": 1,
-    "lose": 2, "nothing": 3,
+    "lose": 4, "nothing": 3,
 }  # fmt: skip
 
 
