@@ -144,14 +144,6 @@ def waits_for_ever(answer: Function) -> Function:
     return wrong
 
 
-def closes_the_window_alone(recall: Function) -> Function:
-    def wrong(self: Any) -> None:
-        recall(self)
-        self._todo.rotate(1)
-
-    return wrong
-
-
 def keeps_the_worker(discard: Function) -> Function:
     def wrong(self: Any) -> None:
         self._reusable = None
@@ -491,13 +483,6 @@ BUGS = (
         "an answer is waited for without a limit",
         "blendwright.run.pipeline:Pipeline._answer",
         waits_for_ever,
-        SIMULATION,
-        WHATEVER,
-    ),
-    Bug(
-        "what was sent behind a failure comes back in another order",
-        "blendwright.run.pipeline:Pipeline._recall",
-        closes_the_window_alone,
         SIMULATION,
         WHATEVER,
     ),

@@ -17,6 +17,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Literal, Self
 
+import orjson
+
 from blendwright.bridge.spawn import WorkerSettings
 from blendwright.bridge.worker_source import WorkerSource
 from blendwright.tools import catalog
@@ -107,10 +109,16 @@ class SimulatedWorker(RemoteScene):
     def process(self) -> SimulatedWorker:
         return self
 
+    @property
+    def scratch_mb(self) -> int:
+        return 4096
+
     def log_tail(self) -> list[str]:
         return []
 
     def submit(self, method: str, params: Mapping[str, Any]) -> SimulatedFuture:
+        # As on the wire: what arrives is what its bytes say.
+        params = orjson.loads(orjson.dumps(params))
         assert METHODS[method].request_fits(params), f"the core sent {method} what is no request of it: {params}"
         self.catch_up()
         future = SimulatedFuture(self)
@@ -119,7 +127,7 @@ class SimulatedWorker(RemoteScene):
             return future
         fate, seconds = self._draw(method, params)
         begins = max(self._world.now, self._queue[-1].due if self._queue else 0.0)
-        self._queue.append(_Request(method, dict(params), future, fate, begins + seconds))
+        self._queue.append(_Request(method, params, future, fate, begins + seconds))
         return future
 
     def call(
@@ -229,6 +237,8 @@ class SimulatedWorker(RemoteScene):
         match request.method:
             case "scene.step":
                 return self._step(params, request.fate)
+            case "scene.redo":
+                return self._redo(params["steps"])
             case "scene.reset":
                 self.scene = ToyScene()
             case "scene.open":
@@ -287,6 +297,17 @@ class SimulatedWorker(RemoteScene):
             "execute_ms": self._world.chance.choice((0.1, 0.1, 400.0)),
             "verify_ms": 0.1,
         }
+
+    def _redo(self, steps: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+        """Committed steps again, up to the first that leads elsewhere."""
+        redone = 0
+        for step in steps:
+            self.scene.apply(str(step["tool"]), step["args"], None)
+            reached = self._told(self.scene.hash)
+            if reached != step["after"]:
+                return {"hash": reached, "redone": redone, "message": ""}
+            redone += 1
+        return {"hash": self.scene.hash, "redone": redone, "message": ""}
 
     def _told(self, hash: str) -> str:
         """The hash of the scene; now and then that of another one, as from a Blender that went wrong."""

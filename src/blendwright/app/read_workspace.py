@@ -13,6 +13,7 @@ from pathlib import Path
 from blendwright.app.observing.event_bus import EventBus, open_event_bus
 from blendwright.app.policy_files import load_policy
 from blendwright.app.session_scratch import SessionScratch, unfit_on_os_error
+from blendwright.app.workspace_settings import heads_directory
 from blendwright.bridge.sources import worker_source
 from blendwright.bridge.spawn import WorkerSettings
 from blendwright.bridge.worker_source import WorkerSource
@@ -39,7 +40,9 @@ def repair_journal(workspace: str | Path) -> Generator[Journal]:
         pass
     directory = Path(workspace).resolve()
     events = EventBus()
-    journal = Journal(directory, recovering=True, observe=events)
+    journal = Journal(
+        directory, recovering=True, heads_outside=heads_directory(load_policy(directory).policy), observe=events
+    )
     open_event_bus(events, directory)
     try:
         yield journal
