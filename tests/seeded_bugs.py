@@ -7,9 +7,8 @@ at the top: a process that is to have a bug reads this file before it loads the 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
-from unittest.mock import ANY
 
 from planting import Bug, Function
 from wrong_functions import answering, changing, omitted
@@ -68,24 +67,19 @@ def overlooks_adoptions(conflict: Function) -> Function:
     return wrong
 
 
-def answers_what_the_journal_says(redo: Function) -> Function:
-    def wrong(worker: Any, commits: Iterable[Any]) -> Iterator[Any]:
-        for commit, answer in redo(worker, commits):
-            yield commit, {**answer, "after": commit.hash_after} if answer["ok"] else answer
+def redoes_what_changed_nothing(step_of: Function) -> Function:
+    def wrong(commit: Any) -> Any:
+        return step_of(commit)._replace(hash_before="another scene")
 
     return wrong
 
 
-def redoes_what_changed_nothing(redo: Function) -> Function:
-    def wrong(worker: Any, commits: Iterable[Any]) -> Iterator[Any]:
-        return redo(worker, [commit._replace(hash_before="another scene") for commit in commits])
+def accepts_any_scene(saved_head: Function) -> Function:
+    def wrong(self: Any, deadline: float) -> Any:
+        from blendwright.run import live_scene
 
-    return wrong
-
-
-def accepts_any_scene(save: Function) -> Function:
-    def wrong(self: Any, expected: str, *, deadline: float = 60.0) -> Any:
-        return save(self, ANY, deadline=deadline)
+        save: Any = vars(live_scene)["_save"]
+        return save(self.worker(), deadline)[1]
 
     return wrong
 
@@ -157,8 +151,8 @@ def keeps_the_worker(discard: Function) -> Function:
 def leaves_out_the_last(find: Function) -> Function:
     from dataclasses import replace
 
-    def wrong(store: Any, ancestry: Any, files: Any, to: int) -> Any:
-        route = find(store, ancestry, files, to)
+    def wrong(store: Any, ancestry: Any, files: Any, to: int, without: Collection[int] = ()) -> Any:
+        route = find(store, ancestry, files, to, without)
         return replace(route, redo=route.redo[:-1])
 
     return wrong
@@ -318,21 +312,21 @@ BUGS = (
     ),
     Bug(
         "hashes are not compared on redo",
-        "blendwright.run.rebuild:redo",
-        answers_what_the_journal_says,
+        "blendwright.run.rebuild:_mismatch_in",
+        answering(None),
         "tests/run/test_live_scene.py",
         "leads_elsewhere",
     ),
     Bug(
         "a saved scene is not compared",
-        "blendwright.run.live_scene:LiveScene.save",
+        "blendwright.run.live_scene:LiveScene._saved_head",
         accepts_any_scene,
         "tests/run/test_live_scene.py",
         "nobody_recorded",
     ),
     Bug(
         "an export is redone by a rebuild",
-        "blendwright.run.rebuild:redo",
+        "blendwright.run.rebuild:_step_of",
         redoes_what_changed_nothing,
         "tests/run/test_live_scene.py",
         "export_is_not_done_again",
