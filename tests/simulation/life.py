@@ -126,6 +126,8 @@ class Life:
         if self.world.dead:
             self.oracle.workspace = self.misfortunes.next_place()
             self.disk.settled(self.oracle.workspace)
+            for file in set(self.oracle.files.iterdir()) - self.misfortunes.outside:
+                file.unlink()
 
     def _session(self) -> None:
         try:

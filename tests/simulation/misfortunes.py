@@ -35,6 +35,8 @@ class Misfortunes:
         self.power_cut = False
         # Every name has its turn, whatever the number of the seed.
         self.fate: str | None = ALL[world.seed % len(ALL)]
+        self.outside: set[Path] = set()
+        """What stood outside the workspace when the core died: what it writes there on its way out does not count."""
         self._place = place
         self._copies = 0
         self._lose_worker = lose_worker
@@ -105,6 +107,7 @@ class Misfortunes:
         self.fate = None if where == self.fate else self.fate
         self.world.struck[f"{'power' if self.power_cut else 'kill'} {where}"] += 1
         self.world.say(f"{'the power is cut' if self.power_cut else 'killed'} at {where}")
+        self.outside = set(self.oracle.files.iterdir())
         self.disk.survive(self.oracle.workspace, self.next_place(), power_cut=self.power_cut)
 
     def _kill(self, where: str) -> None:
