@@ -8,7 +8,7 @@ DEMO   := build/demo
 # Compiled modules are kept, wherever Python would be told not to: Blender's own scripts alone cost every start half a second.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-slow test-matrix mcp-conformance gemini-cli check bench generate lock clean
+.PHONY: demo test test-slow test-matrix mcp-conformance gemini-cli check bench soak generate lock clean
 
 $(READY): requirements.txt pyproject.toml scripts/system-libraries
 	bash scripts/system-libraries
@@ -55,6 +55,11 @@ check: $(READY)
 
 bench: $(READY)
 	$(BIN)/python -m bench build/bench.json
+
+# Three clients on a real server with a real Blender, for MINUTES: memory, descriptors, scratch and throughput, with a slope for each.
+MINUTES ?= 60
+soak: $(READY)
+	$(BIN)/python -m bench.soak --minutes $(MINUTES) --output build/soak.json
 
 # Everything that is generated: published schemas, reference pages, the catalogue's golden files, and the nodes of the installed
 # Blender. Those of the older ones are checked, or written with NODES=write, by test-matrix.
