@@ -12,6 +12,9 @@ from blendwright.blender.content.structs import FREE, BlockStructs, joined, labe
 from blendwright.blender.fingerprint.identity import layer_collections, layer_flags
 from blendwright.blender.fingerprint.type_layouts import bases
 
+# Types and properties that whoever compares treats in a way of their own.
+LINKS, IDENTIFIER = "links", "identifier"
+
 Reader = Callable[[BlockStructs, str, Any], None]
 
 
@@ -26,11 +29,8 @@ def read_special(structs: BlockStructs, block: Any) -> None:
 
 
 def _tree(structs: BlockStructs, path: str, tree: Any) -> None:
-    links: list[str] = []
-    for link in tree.links:
-        ends = (f"{node.name}[{socket.name}]" for node, socket in _ends(link))
-        links.append(" → ".join(ends) + (" (muted)" if link.is_muted else ""))
-    structs.add(joined(path, "links"), FREE, {"links": sorted(links)})
+    links = [[*_end(link.from_node, link.from_socket), *_end(link.to_node, link.to_socket), link.is_muted] for link in tree.links]
+    structs.add(joined(path, "links"), LINKS, {"links": sorted(links)})
     for node in tree.nodes:
         place = joined(path, f"nodes[{node.name}]")
         structs.struct(place, node)
@@ -41,9 +41,9 @@ def _tree(structs: BlockStructs, path: str, tree: Any) -> None:
     structs.items(joined(path, "interface"), tree.interface.items_tree)
 
 
-def _ends(link: Any) -> Iterator[tuple[Any, Any]]:
-    yield link.from_node, link.from_socket
-    yield link.to_node, link.to_socket
+def _end(node: Any, socket: Any) -> tuple[str, str, str]:
+    """Both names of a socket: a Blender may have changed one of them."""
+    return node.name, socket.name, socket.identifier
 
 
 def _socket_type(socket: Any) -> str:
@@ -52,7 +52,7 @@ def _socket_type(socket: Any) -> str:
 
 
 def _socket_values(socket: Any) -> dict[str, Any]:
-    values: dict[str, Any] = {"hide": socket.hide}
+    values: dict[str, Any] = {"hide": socket.hide, IDENTIFIER: socket.identifier}
     value = getattr(socket, "default_value", None)
     if value is not None and not socket.is_output:
         values["default_value"] = f"{value.name}" if hasattr(value, "name") else plain(value)
