@@ -166,9 +166,20 @@ class AuditSettings(_Part):
     )
 
 
+class BlenderChoice(_Part):
+    """The table [blender]."""
+
+    use: Annotated[str, Field(min_length=1, max_length=4096)] | None = Field(
+        default=None,
+        description="The Blender to work with: a version that was added, such as '5.2', an executable, or an environment with a "
+        "bpy. A relative path starts at the file's directory. By default that of the environment that Blendwright runs in.",
+    )
+
+
 class Policy(_Part):
     """All of blendwright.toml."""
 
+    blender: BlenderChoice = BlenderChoice()
     policy: Rules = Rules()
     constraints: Constraints = Constraints()
     limits: Limits = Limits()
