@@ -14,12 +14,14 @@ from blendwright.blender.fingerprint.attributes import blob
 from blendwright.blender.fingerprint.canonical import fold, fold_all, fold_array
 from blendwright.blender.fingerprint.identity import key_of, layer_collections, layer_flags
 from blendwright.blender.fingerprint.poses import encode_pose
-from blendwright.blender.fingerprint.walk import Out, Reader, Walk
+from blendwright.blender.fingerprint.properties import plain
+from blendwright.blender.fingerprint.walk import Out, Reader, Walk, blanked
 
 _link = attrgetter(
     *("to_node.name", "to_socket.identifier", "multi_input_sort_id"),
     *("from_node.name", "from_socket.identifier", "is_muted"),
 )
+_SIDES = ("inputs", "outputs")  # its third part says which panels are open
 _CACHE_RANGE = ("frame_start", "frame_end")
 
 
@@ -186,6 +188,21 @@ def _sockets(walk: Walk, sockets: Any, out: Out) -> None:
             walk.properties(socket, layout, None, out)
 
 
+def encode_group_inputs(walk: Walk, modifier: Any, out: Out) -> None:
+    """What a modifier gives to its node group, from Blender 5.2 on; before, custom properties hold it.
+
+    Blender makes a type for each input of each group. They are read as they are stored, because all have the same names."""
+    properties = getattr(modifier, "properties", None)
+    if properties is None:
+        return
+    stored = properties.bl_system_properties_get()
+    for side in _SIDES:
+        for name, values in plain(stored[side]):
+            struct = getattr(getattr(properties, side), name) if walk.channels else None
+            animated = walk.channels.get((struct.as_pointer(), name)) if hasattr(struct, "as_pointer") else None
+            out.append((name, [(key, blanked(v, animated.get(key))) for key, v in values] if animated else values))
+
+
 def encode_image_layers(_walk: Walk, node: Any, out: Out) -> None:
     """Layer and view of an image with several; for others they have no valid value."""
     out.append(node.layer if node.has_layers else None)
@@ -211,9 +228,11 @@ READERS: Final[dict[str, Reader]] = {
     "NlaStrip": encode_strip,
     "Node": encode_sockets,
     "NodeTree": encode_tree,
+    "NodesModifier": encode_group_inputs,
     "Object": encode_object,
     "ParticleSettings": encode_particle_settings,
     "ParticleSystem": encode_particle_system,
+    "SequencerCompositorModifierData": encode_group_inputs,
     "ShapeKey": encode_shape_key,
     "Text": encode_text,
     "ViewLayer": encode_layer_collections,

@@ -12,6 +12,7 @@ EXCLUDED_KINDS: Final[dict[str, str]] = {
     "workspaces": "user interface: tabs and their tools",
     "brushes": "tool state: comes from asset libraries, not part of what is modelled",
     "paint_curves": "tool state: strokes drawn for a brush",
+    "all_ids": "every datablock again, in one list (Blender 5.2)",
     "libraries": "linked datablocks carry the library's path in their key",
 }
 
@@ -137,7 +138,11 @@ _BY_REASON: Final[dict[str, dict[str, str]]] = {
     },
     "ViewLayer": {_DERIVED: "objects", _EVALUATED: "depsgraph", _SPECIAL: "layer_collection"},
     "Modifier": {_SESSION: "persistent_uid", _EVALUATED: "execution_time"},
-    "NodesModifier": {_EVALUATED: "node_warnings", _UI: "panels show_group_selector show_manage_panel"},
+    "NodesModifier": {
+        _EVALUATED: "node_warnings",
+        _UI: "panels show_group_selector show_manage_panel",
+        _SPECIAL: "properties",
+    },
     "NodesModifierBake": {_CACHE: "data_blocks", "the bake's id is in": "node"},
     "DecimateModifier": {_EVALUATED: "face_count"},
     "MultiresModifier": {_DERIVED: "total_levels"},
@@ -265,6 +270,7 @@ _BY_REASON: Final[dict[str, dict[str, str]]] = {
     "MovieStrip": {_FILE: "fps"},
     "MovieClipStrip": {_FILE: "fps"},
     "SceneStrip": {_DERIVED: "fps"},
+    "SequencerCompositorModifierData": {_SPECIAL: "properties"},
 }
 EXCLUDED: Final[dict[str, frozenset[str]]] = {
     name: frozenset(" ".join(reasons.values()).split()) for name, reasons in _BY_REASON.items()

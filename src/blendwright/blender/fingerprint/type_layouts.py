@@ -68,13 +68,26 @@ def hashed_properties(rna: Any) -> list[Any]:
             if prop.is_readonly and prop.type == "BOOLEAN":
                 continue
         # Defined by an add-on: reading it through RNA would create it; it is read as a system property.
-        if prop.is_runtime:
+        if is_of_addon(rna, prop):
             continue
         # Blender 5.0 marks old names; reading one warns, and what it meant is in under the new name.
         if getattr(prop, "is_deprecated", False):
             continue
         properties.append(prop)
     return properties
+
+
+def is_of_addon(rna: Any, prop: Any) -> bool:
+    """Whether Python code defined a property. Blender makes settings of its own nodes at run time too: those are read as any other.
+
+    What Python defines is in the dictionary of a class or among its annotations; a type that bpy.types does not have is
+    one of Python, or one that Blender made of a node group."""
+    if not prop.is_runtime:
+        return False
+    owner = getattr(_types, rna.identifier, None)
+    return owner is None or any(
+        prop.identifier in vars(cls) or prop.identifier in vars(cls).get("__annotations__", ()) for cls in owner.__mro__
+    )
 
 
 class TypeLayout:
@@ -120,7 +133,7 @@ class TypeLayout:
         self.part_kinds = tuple(kind for _, kind in parts)
         self.parts = getter(self.part_names)
         # Properties added by add-ons, and whether instances can carry such or custom ones.
-        self.runtime = frozenset(p.identifier for p in rna.properties if p.is_runtime)
+        self.runtime = frozenset(p.identifier for p in rna.properties if is_of_addon(rna, p))
         self.custom = supports_custom(instance)
         self.system = hasattr(instance, "bl_system_properties_get")
         # Whether there is nothing to it but numbers and strings.

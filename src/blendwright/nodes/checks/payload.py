@@ -15,6 +15,7 @@ from blendwright.nodes.checks.links import conversion_problems, cycle_problems, 
 from blendwright.nodes.checks.simulated_tree import FRAME, GROUP, REROUTE, LinkEnd, LinkEnds, SimulatedTree
 from blendwright.nodes.checks.sockets import find_socket, unknown_node
 from blendwright.nodes.checks.values import invalid, item_list_problems, property_problems, socket_value_problems
+from blendwright.nodes.spellings import Nodes, respelled
 from blendwright.nodes.tree import Interface, Tree
 from blendwright.values.findings import Finding, did_you_mean, pointer_of
 
@@ -56,10 +57,19 @@ class _PayloadCheck:
         self._link_pointers: dict[LinkEnds, str] = {}
 
     def findings(self) -> Iterator[Finding]:
+        nodes = Nodes(self._type_of, self._sockets_of)
         for edit in edits.edits_of(self._payload):
-            yield from self._check(edit)
+            for each in respelled(edit, self._tree.catalogue, nodes).edits:
+                yield from self._check(each)
         yield from cycle_problems(self._tree, self._link_pointers)
         yield from field_problems(self._tree, self._link_pointers)
+
+    def _type_of(self, node_id: str) -> str | None:
+        node = self._tree.nodes.get(node_id)
+        return None if node is None else node.type.bl_idname
+
+    def _sockets_of(self, node_id: str, side: Side) -> Mapping[str, str]:
+        return {socket.identifier: socket.type for socket in self._tree.sockets(node_id, side).known}
 
     def _check(self, edit: edits.Edit) -> Iterator[Finding]:
         match edit:
