@@ -5,6 +5,7 @@ None is ever got in the middle of something else: what is missing is named with 
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
@@ -18,8 +19,11 @@ from blendwright.bridge.environments.records import Environment, environments
 from blendwright.bridge.environments.series import SERIES, VERSION_TEXT, own_blender, series_named
 from blendwright.bridge.sources import worker_source
 from blendwright.bridge.worker_source import WorkerSource
+from blendwright.journal import JournalView
+from blendwright.journal.store import FILE as JOURNAL
 from blendwright.policy.policy import Policy
-from blendwright.values.errors import Refusal
+from blendwright.run.rebuild import blender_of
+from blendwright.values.errors import EnvironmentUnfit, JournalError, Refusal
 from blendwright.values.faults import Fault
 
 Standing = Literal["ready", "outdated", "broken", "not added", "no python"]
@@ -29,16 +33,38 @@ OWN = "(this environment)"
 def chosen_blender(
     directory: Path, blender: str | Path | WorkerSource | None, policy: Policy | None = None
 ) -> WorkerSource:
-    """The one that a caller names, else the one of `[blender]` in the workspace's file or the user's, else that of this environment."""
+    """The one that a caller names, else the one of `[blender]` in the workspace's file or the user's, else the one that the workspace
+    belongs to, else that of this environment."""
     if blender is not None:
         return worker_source(blender)
     if policy is not None:
-        return worker_source(policy.blender.use)
+        return worker_source(policy.blender.use or _belonging(directory))
     loaded = load_policy(directory)
     use, origin = loaded.policy.blender.use, loaded.origins["blender.use"]
-    if use is None or origin == DEFAULT or not _is_relative_path(use):
+    if use is None:
+        return worker_source(_belonging(directory))
+    if origin == DEFAULT or not _is_relative_path(use):
         return worker_source(use)
     return worker_source(Path(origin).parent / use)
+
+
+def _belonging(directory: Path) -> str | None:
+    """The Blender that made the workspace's current scene, where it has been added; None leaves it to that of this environment."""
+    version = workspace_blender(directory)
+    own = own_blender()
+    if version is None or (own is not None and own.startswith(f"{version}.")):
+        return None
+    fitting = (each for each in environments() if each.blender.startswith(f"{version}.") and each.problem() is None)
+    return next((each.name for each in fitting), None)
+
+
+def workspace_blender(directory: Path) -> str | None:
+    """The series of Blender that a workspace belongs to: that of HEAD's hash. None where there is no scene yet."""
+    if not (directory / JOURNAL).is_file():
+        return None
+    with contextlib.suppress(EnvironmentUnfit, JournalError), contextlib.closing(JournalView(directory)) as journal:
+        return None if journal.head is None else blender_of(journal.head.hash_after)
+    return None
 
 
 def _is_relative_path(text: str) -> bool:

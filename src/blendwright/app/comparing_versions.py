@@ -14,7 +14,7 @@ from blendwright.bridge.sources import worker_source
 from blendwright.bridge.spawn import WorkerSettings
 from blendwright.bridge.worker_source import WorkerSource
 from blendwright.policy.policy import Verdict
-from blendwright.run.externals import Externals
+from blendwright.run.externals import Externals, findings_about
 from blendwright.run.files import FileRoots
 from blendwright.run.rebuild import take_worker
 from blendwright.run.two_blenders import TwoBlenders
@@ -23,7 +23,6 @@ from blendwright.tools.registry import registry_fingerprint
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
-from blendwright.run.externals import findings_about
 
 Blender = str | Path | WorkerSource | None
 OPENED = "the file opened"

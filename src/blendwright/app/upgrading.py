@@ -65,7 +65,13 @@ class Upgrade:
     def to_json(self) -> dict[str, Any]:
         moved = None if self.commit is None else {"commit": self.commit.number, "scene_hash": self.commit.hash_after}
         ok = self.report.same or self.commit is not None
-        return {"ok": ok, "moved": moved, "taken": self.taken, "directory": str(self.directory), **self.report.to_json()}
+        return {
+            "ok": ok,
+            "moved": moved,
+            "taken": self.taken,
+            "directory": str(self.directory),
+            **self.report.to_json(),
+        }
 
 
 def upgrade(
@@ -89,9 +95,7 @@ def upgrade(
         else:
             journal = open_parts.enter_context(read_journal(directory))
         head = require_head(journal)
-        workers = [
-            open_parts.enter_context(inspection_workers(directory, blender=blender)) for blender in (old, new)
-        ]
+        workers = [open_parts.enter_context(inspection_workers(directory, blender=blender)) for blender in (old, new)]
         blenders = TwoBlenders(*(each.worker() for each in workers))
         _require_pair(blenders, head)
         return _Upgrade(directory, journal, blenders, options, progress).run(head)
@@ -121,7 +125,9 @@ class _Upgrade:
         self._blenders.new.save(REPLAYED_FILE, full=False)
         self._blenders.hand_over()
         compared = self._blenders.compare()
-        second = ComparedScene(OPENED, compared.parts, self._final("opened"))
+        # Where all is the same, one picture of the last scene is enough.
+        shown = bool(replayed.parts or compared.parts or self._options.take == "opened")
+        second = ComparedScene(OPENED, compared.parts, self._final("opened") if shown else None)
         report = VersionReport(
             subject=str(self._workspace),
             old=self._blenders.versions[0],
@@ -134,7 +140,9 @@ class _Upgrade:
             commits=replayed.commits,
             redone=replayed.redone,
         )
-        with unfit_on_os_error(f"the report cannot be written to {self._directory}", "Name another place: --report DIR."):
+        with unfit_on_os_error(
+            f"the report cannot be written to {self._directory}", "Name another place: --report DIR."
+        ):
             sha256 = report.write(self._directory)
         # Where an operation failed, what was replayed begins with the old one's scene anyway.
         taken: Take = self._options.take or ("opened" if replayed.failed or replayed.final else "replayed")
@@ -193,11 +201,14 @@ def _require_pair(blenders: TwoBlenders, head: Commit) -> None:
     if ours != written:
         method, _, version = written.partition(":")
         if method != ours.partition(":")[0]:
-            message = f"the workspace was written with method {method.removeprefix('bw')} of the fingerprint, which this blendwright has no more"
+            had = method.removeprefix("bw")
+            message = (
+                f"the workspace was written with method {had} of the fingerprint, which this blendwright has no more"
+            )
             cure = "Use the blendwright that wrote it to export the scene, and begin a new workspace with it."
         else:
             message = f"the workspace was written with Blender {version}, and Blender {ours.rpartition(':')[2]} is to replay it"
-            cure = f"Name that Blender too: --from {version}, or the path of its environment or executable."
+            cure = f"Get that one: blendwright blender add {version}; or say where it is: --from PATH."
         raise EnvironmentUnfit(message, cure=cure, details={"expected": written, "found": ours})
 
 

@@ -64,10 +64,13 @@ def _joined(directory: Path, pair: PicturePair, *versions: str) -> PicturePair:
     for channel in difference.split()[1:]:
         largest = ImageChops.lighter(largest, channel)
     differing = sum(largest.histogram()[VISIBLE:]) / (largest.width * largest.height)
-    shown = difference.point(lambda value: min(255, value * AMPLIFIED))
+    shown = difference.point([min(255, value * AMPLIFIED) for value in range(256)] * 3)
     whole = Image.new("RGB", (old.width * 3, old.height + CAPTION), "black")
     draw = ImageDraw.Draw(whole)
-    captions = (*(f"Blender {version}" for version in versions), f"difference, {AMPLIFIED} times as bright ({differing:.1%} of the pixels)")
+    captions = (
+        *(f"Blender {version}" for version in versions),
+        f"difference, {AMPLIFIED} times as bright ({differing:.1%} of the pixels)",
+    )
     for place, (picture, caption) in enumerate(zip((old, new, shown), captions, strict=True)):
         whole.paste(picture, (place * old.width, CAPTION))
         draw.text((place * old.width + 4, 3), caption, fill="white")

@@ -62,10 +62,16 @@ class VersionReport:
                 asdict(part) | {"pictures": _pictures(self.pictures.get(part.commit))} for part in self.operations
             ],
             "scenes": [
-                {"how": scene.how, "parts": [asdict(part) for part in scene.parts], "pictures": _pictures(scene.pictures)}
+                {
+                    "how": scene.how,
+                    "parts": [asdict(part) for part in scene.parts],
+                    "pictures": _pictures(scene.pictures),
+                }
                 for scene in self.scenes
             ],
-            "by_design": [asdict(note) | {"count": count} for note, count in sorted(self.notes.items(), key=_note_order)],
+            "by_design": [
+                asdict(note) | {"count": count} for note, count in sorted(self.notes.items(), key=_note_order)
+            ],
         }
 
     def write(self, directory: Path) -> str:
@@ -78,7 +84,7 @@ class VersionReport:
     def for_receipt(self, sha256: str) -> dict[str, Any]:
         """What the journal keeps of it."""
         parted = [{"commit": part.commit, "kind": part.kind, "tool": part.tool} for part in self.operations]
-        places = [".".join(part.place) for scene in self.scenes for part in scene.parts]
+        places = [" ".join(part.place()) for scene in self.scenes for part in scene.parts]
         return {
             "from_blender": self.old,
             "to_blender": self.new,
@@ -114,18 +120,20 @@ def _page(report: VersionReport) -> Iterator[str]:
         if part.message:
             yield f"<p>{html.escape(part.message)}</p>"
         rows = [("result " + each.path, each.old, each.new) for each in part.results]
-        yield _table(rows + [(" ".join(each.place), each.old, each.new) for each in part.properties], report)
+        yield _table(rows + [(" ".join(each.place()), each.old, each.new) for each in part.properties], report)
         yield _image(report.pictures.get(part.commit))
     for scene in report.scenes:
         yield f"<h2>{html.escape(scene.how)}</h2>"
-        yield _table([(" ".join(each.place), each.old, each.new) for each in scene.parts], report)
+        yield _table([(" ".join(each.place()), each.old, each.new) for each in scene.parts], report)
         yield _image(scene.pictures)
     if report.opened:
         yield "<h2>Not replayed: opened from their checkpoints in both</h2>"
         yield _table([(f"commit {each.commit}", each.operation_id, each.tool) for each in report.opened], None)
     yield "<h2>Not the same by design of the two Blenders</h2>"
     notes = sorted(report.notes.items(), key=_note_order)
-    yield _table([(f"{note.type}.{note.property}", f"{note.what} ({count} ×)", note.example) for note, count in notes], None)
+    yield _table(
+        [(f"{note.type}.{note.property}", f"{note.what} ({count} times)", note.example) for note, count in notes], None
+    )
 
 
 def _table(rows: Sequence[tuple[str, Any, Any]], report: VersionReport | None) -> str:
@@ -148,9 +156,11 @@ def heading(part: OperationPart) -> str:
 
 
 def summary(report: VersionReport) -> str:
-    replayed = f"{report.redone} of {report.commits} commits were run again in both, {len(report.opened)} opened. " if report.commits else ""
+    replayed = parted = ""
+    if report.commits:
+        replayed = f"{report.redone} of {report.commits} commits were run again in both, {len(report.opened)} opened. "
+        parted = f"{len(report.operations)} operations part. "
     if report.same:
         return f"{replayed}The scenes are the same."
-    parted = f"{len(report.operations)} operations part. " if report.commits else ""
     scenes = "; ".join(f"{scene.how}: {len(scene.parts)} properties part" for scene in report.scenes)
     return f"{replayed}{parted}{scenes}."

@@ -22,9 +22,10 @@ ReportDirectory = Annotated[
 
 
 def upgrade(
-    blender: Annotated[str, option("--blender PATH", "The Blender to move to: an executable, or an environment with a bpy.")],
+    blender: Annotated[str, option("--blender VERSION|PATH", "The Blender to move to.")],
     old: Annotated[
-        str | None, option("--from PATH", "The Blender that the workspace was written with, where it is not the usual one.")
+        str | None,
+        option("--from VERSION|PATH", "The Blender that the workspace belongs to, where it is not found by itself."),
     ] = None,
     yes: Annotated[bool, option("--yes", "Move the workspace, if nothing parts.")] = False,
     accept_differences: Annotated[
@@ -35,6 +36,10 @@ def upgrade(
         option("--take", "The scene to go on with: the journal replayed, or HEAD's scene opened."),
     ] = None,
     report: ReportDirectory = None,
+    pictures: Annotated[
+        int,
+        option("--pictures N", "Pictures of both for at most so many operations that part; 0 for none at all.", min=0),
+    ] = upgrading.MOST_PICTURES,
     workspace: Workspace = ".blendwright",
     json: AsJson = False,
 ) -> int:
@@ -42,7 +47,7 @@ def upgrade(
 
     Without --yes or --accept-differences nothing is changed. The history stays: what came before can be reached with the old Blender.
     """
-    options = upgrading.UpgradeOptions(yes, accept_differences, take, report)
+    options = upgrading.UpgradeOptions(yes, accept_differences, take, report, pictures)
     result = upgrading.upgrade(workspace, blender, old=old, options=options)
     done = result.report.same or result.commit is not None
     return present(
@@ -52,9 +57,7 @@ def upgrade(
 
 def compare(
     file: Annotated[Path, argument("FILE.blend", "The file to open in both; it is not written.")],
-    blender: Annotated[
-        list[str], option("--blender PATH", "Twice: the old one, then the new one; executables, or environments with a bpy.")
-    ],
+    blender: Annotated[list[str], option("--blender VERSION|PATH", "Twice: the old one, then the new one.")],
     report: ReportDirectory = None,
     json: AsJson = False,
 ) -> int:
@@ -73,7 +76,9 @@ def _show_upgrade(out: SafeConsole, result: upgrading.Upgrade, blender: str) -> 
     out.show(f"report: {result.directory / PAGE}")
     if result.commit is not None:
         version = result.report.new
-        out.labelled("moved", f"to Blender {version}: commit {result.commit.number}, with the scene {result.taken}", "bold green")
+        out.labelled(
+            "moved", f"to Blender {version}: commit {result.commit.number}, with the scene {result.taken}", "bold green"
+        )
         return
     option = "--yes" if result.report.same else "--accept-differences"
     out.show(f"nothing was changed; to move: blendwright upgrade --blender {blender} {option}")
@@ -93,23 +98,26 @@ def _show_report(out: SafeConsole, report: VersionReport) -> None:
         if part.message:
             out.show(f"  {part.message}", "dim")
         rows = [("result " + each.path, each.old, each.new) for each in part.results]
-        _show_rows(out, rows + [(" ".join(each.place), each.old, each.new) for each in part.properties])
+        _show_rows(out, rows + [(" ".join(each.place()), each.old, each.new) for each in part.properties])
     for scene in report.scenes:
         pictures = "" if scene.pictures is None else f", {scene.pictures.differing:.1%} of the pixels differ"
         if scene.parts:
             out.labelled("parts", f"{scene.how}: {len(scene.parts)} properties{pictures}", "bold red")
-            _show_rows(out, [(" ".join(each.place), each.old, each.new) for each in scene.parts])
+            _show_rows(out, [(" ".join(each.place()), each.old, each.new) for each in scene.parts])
         else:
             out.labelled("same", f"{scene.how}{pictures}", "bold green")
     for each in report.opened:
-        out.labelled("opened", f"commit {each.commit}: {each.tool} cannot be replayed; both opened its checkpoint", "yellow")
-    out.show(f"{len(report.notes)} properties and sockets are not the same by design of the two; the report lists them", "dim")
+        out.labelled(
+            "opened", f"commit {each.commit}: {each.tool} cannot be replayed; both opened its checkpoint", "yellow"
+        )
+    out.show(
+        f"{len(report.notes)} properties and sockets are not the same by design of the two; the report lists them",
+        "dim",
+    )
     out.show(summary(report))
 
 
 def _show_rows(out: SafeConsole, rows: list[tuple[str, Any, Any]]) -> None:
-    out.columns(
-        [(where, short_value(old), "→", short_value(new)) for where, old, new in rows[:MOST_SHOWN]], indent=2
-    )
+    out.columns([(where, short_value(old), "→", short_value(new)) for where, old, new in rows[:MOST_SHOWN]], indent=2)
     if len(rows) > MOST_SHOWN:
         out.show(f"  and {len(rows) - MOST_SHOWN} more", "dim")

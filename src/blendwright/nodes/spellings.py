@@ -133,7 +133,11 @@ class _Speller:
         socket = _input_of(node_type, key) if key else None
         if key is None or socket is None:
             return edit
-        value = edit.value if socket.items is None else _same_place(edit.value, _choices(node_type, edit.name), socket.items)
+        value = (
+            edit.value
+            if socket.items is None
+            else _same_place(edit.value, _choices(node_type, edit.name), socket.items)
+        )
         if value is None:
             return edit
         self._note(edit.at, f"property '{edit.name}' {edit.value!r}", node_type, f"input '{key}' {value!r}")
@@ -150,7 +154,11 @@ class _Speller:
         if name is None or name not in node_type.properties:
             return edit._replace(socket=self._socket(edit.socket, "inputs"))
         prop = node_type.properties[name]
-        value = edit.value if prop.type != "ENUM" else _same_place(edit.value, _items(node_type, edit.socket.socket), prop.items)
+        value = (
+            edit.value
+            if prop.type != "ENUM"
+            else _same_place(edit.value, _items(node_type, edit.socket.socket), prop.items)
+        )
         if value is None:
             return edit
         self._note(edit.at, f"input '{edit.socket.socket}' {edit.value!r}", node_type, f"property '{name}' {value!r}")

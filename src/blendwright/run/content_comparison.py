@@ -25,8 +25,14 @@ Side = Literal["old", "new"]
 
 # (type, property) -> why it may differ between Blenders while the scenes are the same.
 BY_DESIGN: Mapping[tuple[str, str], str] = {
-    ("ColorManagedViewSettings", "white_balance_whitepoint"): "computed from the temperature and the tint, which are compared",
+    (
+        "ColorManagedViewSettings",
+        "white_balance_whitepoint",
+    ): "computed from the temperature and the tint, which are compared",
 }
+# Of every node, whatever its type.
+NODES_BY_DESIGN: Mapping[str, str] = {"width": "how wide the node is drawn"}
+_NODE_PATH = re.compile(r"(^|\.)nodes\[[^\[\]]*\]$")
 # (type, property) -> values that another Blender spells differently.
 RENAMED_VALUES: Mapping[tuple[str, str], Mapping[str, str]] = {
     ("RenderSettings", "engine"): {"BLENDER_EEVEE_NEXT": "BLENDER_EEVEE"},
@@ -43,7 +49,6 @@ class PropertyPart:
     old: Any
     new: Any
 
-    @property
     def place(self) -> tuple[str, str, str]:
         return (self.kind, self.name, self.property)
 
@@ -101,7 +106,9 @@ class _Comparison:
             else:
                 self._struct(key, path, ours, theirs)
 
-    def _pairs(self, key: Key, old: Mapping[str, Struct], new: Mapping[str, Struct]) -> Iterator[tuple[str, Struct, Struct]]:
+    def _pairs(
+        self, key: Key, old: Mapping[str, Struct], new: Mapping[str, Struct]
+    ) -> Iterator[tuple[str, Struct, Struct]]:
         """Structs of the same place. Sockets also by their identifier, where their name was changed."""
         both = [path for path in old if path in new]
         yield from ((path, old[path], new[path]) for path in both)
@@ -111,7 +118,9 @@ class _Comparison:
         for path, part in ours.items():
             renamed = by_identifier.get(_socket_identity(path, part) or ("", "", ""))
             if renamed is not None:
-                self._note(part.type, path.rpartition(".")[2], f"is called {renamed.rpartition('.')[2]} in the new one", "")
+                self._note(
+                    part.type, path.rpartition(".")[2], f"is called {renamed.rpartition('.')[2]} in the new one", ""
+                )
                 yield path, part, theirs.pop(renamed)
             else:
                 self._absent(key, path, part, old, "old")
@@ -157,8 +166,9 @@ class _Comparison:
             if difference is not None:
                 self._part(key, _joined(path, name), difference.old, difference.new)
         elif not same_value(old, new, tolerance):
-            if (type, name) in BY_DESIGN:
-                self._note(type, name, BY_DESIGN[type, name], new)
+            reason = BY_DESIGN.get((type, name)) or (NODES_BY_DESIGN.get(name) if _NODE_PATH.search(path) else None)
+            if reason is not None:
+                self._note(type, name, reason, new)
             elif isinstance(old, str) and RENAMED_VALUES.get((type, name), {}).get(old) == new:
                 self._note(type, name, f"'{old}' is called '{new}' in the new one", "")
             else:

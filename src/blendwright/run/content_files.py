@@ -52,7 +52,9 @@ def read_content(worker: RemoteScene, keys: Sequence[Key] | None = None) -> Cont
                 structs = {place: Struct(part["type"], part["values"]) for place, part in entry["structs"].items()}
                 blocks[tuple(entry["key"])] = structs
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise RebuildFailed(f"Blender {worker.profile.version_string} listed the scene in a way that cannot be read") from error
+        raise RebuildFailed(
+            f"Blender {worker.profile.version_string} listed the scene in a way that cannot be read"
+        ) from error
     return Content(blocks, path.with_suffix(".arrays"))
 
 
@@ -68,7 +70,9 @@ class ArrayDifference:
     new: str
 
 
-def array_difference(old: Mapping[str, Any], new: Mapping[str, Any], ours: Path, theirs: Path) -> ArrayDifference | None:
+def array_difference(
+    old: Mapping[str, Any], new: Mapping[str, Any], ours: Path, theirs: Path
+) -> ArrayDifference | None:
     """None where they hold the same numbers, within the tolerance."""
     if old.get("digest") is not None and old.get("digest") == new.get("digest"):
         return None
@@ -102,8 +106,7 @@ def _size(entry: Mapping[str, Any]) -> str:
 def _numbers(entry: Mapping[str, Any], file: Path) -> Sequence[float]:
     if "values" in entry:
         return [float(value) for value in entry["values"]]
-    code = "f" if entry["array"] == "f4" else "i"
-    numbers = array(code)
+    numbers: array[float] | array[int] = array("f") if entry["array"] == "f4" else array("i")
     with _plain_file(file) as opened:
         opened.seek(entry["offset"])
         numbers.frombytes(opened.read(entry["count"] * 4))

@@ -118,7 +118,12 @@ class _Replay:
         if not commit.replayable:
             self.opened.append(OpenedCommit(commit.number, commit.operation_id, commit.tool))
         self.known.clear()
-        message = f"its checkpoint looks different in Blender {self.blenders.versions[1]}"
+        version = self.blenders.versions[1]
+        message = (
+            f"a new scene begins with other settings in Blender {version}"
+            if commit.replayable
+            else f"its checkpoint is another scene when Blender {version} opens it"
+        )
         self._report(commit, "opened", message, (), self._news(self._compare(None), ()))
 
     def _redo(self, commit: Commit) -> None:
@@ -151,12 +156,12 @@ class _Replay:
 
     def _news(self, parts: Sequence[PropertyPart], keys: Sequence[tuple[str, ...]]) -> tuple[PropertyPart, ...]:
         """Those that did not part before in the same way. Of the datablocks that were looked at, what parts no more is forgotten."""
-        news = tuple(part for part in parts if self.known.get(part.place) != part)
+        news = tuple(part for part in parts if self.known.get(part.place()) != part)
         looked_at = {key[:2] for key in keys}
         gone = [place for place in self.known if place[:2] in looked_at]
         for place in gone:
             del self.known[place]
-        self.known |= {part.place: part for part in parts}
+        self.known |= {part.place(): part for part in parts}
         return news
 
     def _report(
@@ -168,9 +173,7 @@ class _Replay:
         properties: tuple[PropertyPart, ...],
     ) -> None:
         if results or properties:
-            part = OperationPart(
-                commit.number, commit.operation_id, commit.tool, kind, message, results, properties
-            )
+            part = OperationPart(commit.number, commit.operation_id, commit.tool, kind, message, results, properties)
             self.observe(part)
             self.parts.append(part)
 

@@ -29,7 +29,10 @@ def read_special(structs: BlockStructs, block: Any) -> None:
 
 
 def _tree(structs: BlockStructs, path: str, tree: Any) -> None:
-    links = [[*_end(link.from_node, link.from_socket), *_end(link.to_node, link.to_socket), link.is_muted] for link in tree.links]
+    links = [
+        [*_end(link.from_node, link.from_socket), *_end(link.to_node, link.to_socket), link.is_muted]
+        for link in tree.links
+    ]
     structs.add(joined(path, "links"), LINKS, {"links": sorted(links)})
     for node in tree.nodes:
         place = joined(path, f"nodes[{node.name}]")
@@ -55,7 +58,7 @@ def _socket_values(socket: Any) -> dict[str, Any]:
     values: dict[str, Any] = {"hide": socket.hide, IDENTIFIER: socket.identifier}
     value = getattr(socket, "default_value", None)
     if value is not None and not socket.is_output:
-        values["default_value"] = f"{value.name}" if hasattr(value, "name") else plain(value)
+        values["default_value"] = _plain_or_name(value)
     return values
 
 
@@ -77,9 +80,9 @@ def _modifier_inputs(modifier: Any) -> Iterator[tuple[str, Any]]:
     # From Blender 5.2 on they are RNA; before, custom properties of the modifier.
     rna = getattr(getattr(modifier, "properties", None), "inputs", None)
     for label, item in labelled(inputs):
+        value: Any
         if rna is not None:
-            holder = getattr(rna, item.identifier, None)
-            value = getattr(holder, "value", None)
+            value = getattr(getattr(rna, item.identifier, None), "value", None)
         else:
             value = modifier.get(item.identifier)
             if item.socket_type == "NodeSocketMenu" and isinstance(value, int):
@@ -87,7 +90,11 @@ def _modifier_inputs(modifier: Any) -> Iterator[tuple[str, Any]]:
                 value = next((entry[0] for entry in shown if entry[-1] == value), value)
         if item.socket_type == "NodeSocketBool" and value is not None:
             value = bool(value)
-        yield label, value.name if hasattr(value, "name") else plain(value)
+        yield label, _plain_or_name(value)
+
+
+def _plain_or_name(value: Any) -> Any:
+    return value.name if hasattr(value, "name") else plain(value)
 
 
 def _mesh(structs: BlockStructs, path: str, mesh: Any) -> None:

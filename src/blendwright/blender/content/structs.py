@@ -6,7 +6,7 @@ another Blender, whose types have more or fewer properties, can be compared with
 
 from collections.abc import Iterable
 from functools import cache
-from typing import Any
+from typing import Any, cast
 
 from blendwright.blender.content.arrays import ArrayFile
 from blendwright.blender.fingerprint.animation import NO_CHANNELS, animated_channels, is_empty
@@ -90,15 +90,16 @@ class BlockStructs:
         return values
 
     def _part(self, path: str, owner: str, name: str, value: Any, kind: int) -> None:
+        """A pointer or a list: what it refers to goes by its name, what belongs to the struct is a struct of its own."""
         inner = joined(path, name)
         if kind in (BLOCK, ANY_BLOCK) or (kind == OWNED_BLOCK and value is not None and not value.is_embedded_data):
             self.add(path, owner, {name: _block_name(value)})
         elif kind == NAMED:
             self.add(path, owner, {name: None if value is None else reference(value)})
         elif kind == BLOCKS:
-            self.add(path, owner, {name: [_block_name(block) for block in value]})
+            self.add(path, owner, {name: [_block_name(block) for block in value or ()]})
         elif kind == NAMES:
-            self.add(path, owner, {name: [reference(item) for item in value]})
+            self.add(path, owner, {name: [reference(item) for item in value or ()]})
         elif not value or (kind == ANIMATION and is_empty(value)):
             return
         elif kind in (STRUCT, ANIMATION, OWNED_BLOCK):
@@ -156,8 +157,8 @@ class BlockStructs:
 def _flat(name: str, value: Any) -> Iterable[tuple[str, Any]]:
     """The settings of an add-on, which are pairs all the way down."""
     if isinstance(value, list) and value and isinstance(value[0], tuple):
-        for inner, content in value:
-            yield from ((f"{key}", each) for key, each in _flat(str(inner), content))
+        for inner, content in cast("list[tuple[str, Any]]", value):
+            yield from _flat(inner, content)
     else:
         yield name, plain(value)
 
