@@ -15,11 +15,13 @@ from blendwright.run.content_files import TOLERANCE, Content, Key, Struct, array
 
 # Types of structs whose entries are there or not, whatever the Blender; see `blender/content`.
 FREE, LINKS, SOCKET = "properties", "links", "NodeSocket "
-IDENTIFIER = "identifier"
+IDENTIFIER, PRESENT = "identifier", "present"
 EVALUATED = "evaluated"
 # What modifiers make of rounded numbers is rounded further.
 EVALUATED_TOLERANCE = 1e-4
 _SOCKET_PATH = re.compile(r"^(?P<node>.*)\.(?P<side>inputs|outputs)\[(?P<label>[^\[\]]*)\]$")
+
+_FIRST_NAME = re.compile(r"[^.\[]+")
 
 Side = Literal["old", "new"]
 
@@ -41,7 +43,8 @@ RENAMED_VALUES: Mapping[tuple[str, str], Mapping[str, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class PropertyPart:
-    """A place where two scenes part. `property` is empty for the datablock as a whole; None stands for what is not there, too."""
+    """A place where two scenes part. `property` is empty for the datablock as a whole. None stands for what is not there, "present" for
+    what is and has properties of its own."""
 
     kind: str
     name: str
@@ -87,7 +90,7 @@ class _Comparison:
         ours, theirs = self.old.blocks, self.new.blocks
         for key in sorted(ours.keys() | theirs.keys()):
             if key not in ours or key not in theirs:
-                self._part(key, "", *(("absent", "there") if key not in ours else ("there", "absent")))
+                self._part(key, "", *((None, PRESENT) if key not in ours else (PRESENT, None)))
             else:
                 self._block(key, ours[key], theirs[key])
         return ContentDifference(tuple(self.parts), self.notes)
@@ -115,17 +118,19 @@ class _Comparison:
         ours = {path: part for path, part in old.items() if path not in new}
         theirs = {path: part for path, part in new.items() if path not in old}
         by_identifier = {identity: path for path, part in theirs.items() if (identity := _socket_identity(path, part))}
-        for path, part in ours.items():
+        for path, part in list(ours.items()):
             renamed = by_identifier.get(_socket_identity(path, part) or ("", "", ""))
             if renamed is not None:
-                self._note(
-                    part.type, path.rpartition(".")[2], f"is called {renamed.rpartition('.')[2]} in the new one", ""
-                )
+                label, new_label = path.rpartition(".")[2], renamed.rpartition(".")[2]
+                self._note(part.type, label, f"is called {new_label} in the new one", "")
                 yield path, part, theirs.pop(renamed)
-            else:
+                del ours[path]
+        for path, part in ours.items():
+            if not _is_covered(path, ours, old, new):
                 self._absent(key, path, part, old, "old")
         for path, part in theirs.items():
-            self._absent(key, path, part, new, "new")
+            if not _is_covered(path, theirs, new, old):
+                self._absent(key, path, part, new, "new")
 
     def _absent(self, key: Key, path: str, part: Struct, block: Mapping[str, Struct], side: Side) -> None:
         """A struct that the other one does not have."""
@@ -140,7 +145,7 @@ class _Comparison:
                 old, new = (value, None) if side == "old" else (None, value)
                 self._part(key, _joined(path, name), _shown(old), _shown(new))
         else:
-            self._part(key, path, *(("there", "absent") if side == "old" else ("absent", "there")))
+            self._part(key, path, *((PRESENT, None) if side == "old" else (None, PRESENT)))
 
     def _struct(self, key: Key, path: str, old: Struct, new: Struct) -> None:
         if old.type != new.type:
@@ -220,6 +225,24 @@ def _socket_identity(path: str, part: Struct) -> tuple[str, str, str] | None:
     """What tells a socket besides its name: its node, its side, its identifier."""
     match = _SOCKET_PATH.match(path) if part.type.startswith(SOCKET) else None
     return None if match is None else (match["node"], match["side"], str(part.values.get(IDENTIFIER)))
+
+
+def _is_covered(
+    path: str, alone: Mapping[str, Struct], here: Mapping[str, Struct], there: Mapping[str, Struct]
+) -> bool:
+    """Whether something else says already that a struct is in one of the scenes only: the struct that it is in, or the property of its
+    owner that leads to it."""
+    owners = [each for each in here if each != path and (not each or path.startswith((f"{each}.", f"{each}[")))]
+    if any(each in alone and not alone[each].type.startswith(SOCKET) for each in owners):
+        return True
+    owner = max((each for each in owners if each in there), key=len, default=None)
+    if owner is None:
+        return False
+    name = _FIRST_NAME.match(path[len(owner) :].lstrip("."))
+    if name is None or name[0] not in here[owner].values:
+        return False
+    # Only one Blender has such a property, or it is empty in one of the scenes: both are said of the owner.
+    return there[owner].values.get(name[0]) is None
 
 
 def _only(side: Side) -> str:

@@ -28,12 +28,14 @@ from blendwright.blender.fingerprint.type_layouts import (
     STRUCTS,
     TypeLayout,
     bulk_columns,
+    is_block,
 )
 from blendwright.blender.fingerprint.walk import reference
 
 import numpy as np  # isort: skip
 
 _DEEPEST = 24
+PRESENT = "present"
 # The type that stands for properties which are there or not, whatever the version of Blender.
 FREE = "properties"
 
@@ -84,6 +86,8 @@ class BlockStructs:
     def _values(self, layout: TypeLayout, struct: Any) -> dict[str, Any]:
         animated = self.channels.get((struct.as_pointer(), layout.name), {}) if self.channels else {}
         names = [*layout.scalar_names, *layout.float_names, *layout.vector_names]
+        if self._depth > 1 and is_block(struct.bl_rna):
+            names.remove("name")  # nobody sees it, and every Blender gives another one
         values = {name: plain(getattr(struct, name)) for name in names if name not in animated}
         values |= {name: sorted(getattr(struct, name)) for name in layout.flags}
         values |= {name: canonical_path(getattr(struct, name), struct.id_data) for name in layout.paths}
@@ -100,16 +104,22 @@ class BlockStructs:
             self.add(path, owner, {name: [_block_name(block) for block in value or ()]})
         elif kind == NAMES:
             self.add(path, owner, {name: [reference(item) for item in value or ()]})
-        elif not value or (kind == ANIMATION and is_empty(value)):
-            return
-        elif kind in (STRUCT, ANIMATION, OWNED_BLOCK):
-            self.struct(inner, value)
+        else:
+            there = bool(value) and not (kind == ANIMATION and is_empty(value))
+            # Said in either case: whoever compares must know which parts this type can have.
+            self.add(path, owner, {name: PRESENT if there else None})
+            if there:
+                self._inner(inner, value, kind)
+
+    def _inner(self, path: str, value: Any, kind: int) -> None:
+        if kind in (STRUCT, ANIMATION, OWNED_BLOCK):
+            self.struct(path, value)
         elif kind == STRUCTS:
-            self.items(inner, value)
+            self.items(path, value)
         elif kind == BULK:
-            self._columns(inner, value)
+            self._columns(path, value)
         elif kind == ATTRIBUTES:
-            self.attributes(inner, value)
+            self.attributes(path, value)
 
     def items(self, path: str, items: Iterable[Any]) -> None:
         """A list of structs under their names, or their places where they have none or share one."""
