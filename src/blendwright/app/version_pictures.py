@@ -58,7 +58,8 @@ def _rendered(worker: RemoteScene, request: StepRequest) -> bool:
 def _joined(directory: Path, pair: PicturePair, *versions: str) -> PicturePair:
     from PIL import Image, ImageChops, ImageDraw  # loaded only where pictures are compared
 
-    old, new = (Image.open(directory / name).convert("RGB") for name in (pair.old, pair.new))
+    with Image.open(directory / pair.old) as ours, Image.open(directory / pair.new) as theirs:
+        old, new = ours.convert("RGB"), theirs.convert("RGB")
     difference = ImageChops.difference(old, new)
     largest = difference.split()[0]
     for channel in difference.split()[1:]:
