@@ -59,7 +59,10 @@ PLAN = {
         operation("e.move", "object.transform", "c.move", name="Box b", scale=[1, 1, 2]),
     ],
 }
-LATER = {"request_id": "later", "operations": [operation("f.move", "object.transform", name="Box a", location=[0, 0, 4])]}
+LATER = {
+    "request_id": "later",
+    "operations": [operation("f.move", "object.transform", name="Box a", location=[0, 0, 4])],
+}
 
 
 @dataclass(frozen=True)
@@ -227,7 +230,9 @@ def test_what_a_worker_does_differently_is_found_at_its_operation(workspace: Pat
     # The import has its scene from a file of the old Blender, which does not know of the changes.
     assert "objects Box a color" in places(result, "f.move")
     final = next(scene for scene in result.report.scenes if scene.how == upgrading.REPLAYED)
-    found = {each.place(): (each.old, each.new) for each in final.parts if "Box" in each.name and each.kind == "objects"}
+    found = {
+        each.place(): (each.old, each.new) for each in final.parts if "Box" in each.name and each.kind == "objects"
+    }
     assert found == {("objects", "Box a", "color"): ([1, 1, 1, 1], [0.25, 0.5, 0.75, 1])}
     answered = next(part for part in result.report.operations if part.operation_id == "e.move")
     assert answered.kind == "result"
@@ -362,12 +367,23 @@ POINTS = [("upgrade.staged", False), ("upgrade.before_commit", False), ("upgrade
 
 @pytest.mark.timeout(240)
 @pytest.mark.parametrize(
-    ("point", "happened"), [pytest.param(*POINTS[0], marks=pytest.mark.slow), pytest.param(*POINTS[1], marks=pytest.mark.slow), POINTS[2]]
+    ("point", "happened"),
+    [pytest.param(*POINTS[0], marks=pytest.mark.slow), pytest.param(*POINTS[1], marks=pytest.mark.slow), POINTS[2]],
 )
 def test_a_move_that_is_killed_has_happened_or_not_and_can_be_asked_for_again(
     workspace: Path, monkeypatch: pytest.MonkeyPatch, point: str, happened: bool
 ) -> None:
-    command = [sys.executable, "-m", "blendwright", "upgrade", "--blender", NEW, "--accept-differences", "--pictures", "0"]
+    command = [
+        sys.executable,
+        "-m",
+        "blendwright",
+        "upgrade",
+        "--blender",
+        NEW,
+        "--accept-differences",
+        "--pictures",
+        "0",
+    ]
     command += ["--workspace", str(workspace)]
     before = commits(workspace)
     monkeypatch.setenv("BLENDWRIGHT_CRASH_AT", f"{point}:1")

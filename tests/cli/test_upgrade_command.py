@@ -6,7 +6,6 @@ import json
 from pathlib import Path
 
 import pytest
-from PIL import Image
 
 import blendwright
 from blender_environments import use_blender
@@ -16,7 +15,9 @@ from plans import box
 from shell import Shell
 
 OWN = (own_blender() or "").rpartition(".")[0]
-OTHER = "4.5" if OWN != "4.5" else "5.2"
+OTHER = "4.5"
+
+pytestmark = pytest.mark.skipif(OWN == OTHER, reason="the Blender of this environment is the one to move from")
 
 
 @pytest.fixture
@@ -26,15 +27,14 @@ def other(monkeypatch: pytest.MonkeyPatch) -> str:
 
 @pytest.fixture(scope="module")
 def scene_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A scene of the own Blender with what a comparison has to read: meshes, materials, node trees, animation, a picture beside it."""
+    """A scene of the own Blender with much that a comparison has to read."""
     place = tmp_path_factory.mktemp("file")
-    Image.new("RGB", (4, 4), "red").save(place / "red.png")
     with blendwright.open(place / "workspace", roots=[place], spare=False) as scene:
         for tool, args in (
             ("mesh.create_primitive", {"kind": "uv_sphere", "name": "Ball"}),
             ("material.ensure_principled", {"name": "Clay", "base_color": [0.6, 0.3, 0.2]}),
             ("material.assign", {"object": "Ball", "material": "Clay"}),
-            ("modifier.add", {"object": "Ball", "type": "ARRAY", "name": "Row", "settings": {"count": 3}}),
+            ("modifier.add", {"object": "Ball", "name": "Row", "settings": {"type": "ARRAY", "count": 3}}),
             ("animation.set_keyframe", {"object": "Ball", "channel": "location", "frame": 1, "value": [0, 0, 0]}),
             ("light.create", {"name": "Sun", "type": "SUN"}),
             ("camera.create", {"name": "Camera", "location": [0, -8, 2], "rotation_euler_deg": [80, 0, 0]}),
@@ -53,11 +53,19 @@ def test_a_file_is_the_same_in_one_blender_twice(shell: Shell, scene_file: Path)
     assert scene_file.read_bytes() == before
 
 
-def test_a_file_that_parts_is_told_with_pictures(shell: Shell, scene_file: Path, other: str) -> None:
-    ran = shell("compare", str(scene_file), "--blender", other, "--blender", OWN, "--report", "told", code=1)
-    assert "parts" in ran.out and "by design" in ran.out
+def test_a_file_that_parts_is_told_with_pictures(shell: Shell, other: str) -> None:
+    file = shell.place / "clay.blend"
+    with blendwright.open(shell.place / "w", blender=other, roots=[shell.place], spare=False) as scene:
+        assert scene.call("mesh.create_primitive", kind="cube", name="Box").ok
+        assert scene.call("material.ensure_principled", name="Clay", base_color=[0.6, 0.3, 0.2]).ok
+        assert scene.call("material.assign", object="Box", material="Clay").ok
+        assert scene.call("file.export", path=str(file)).ok
+    ran = shell("compare", file.name, "--blender", other, "--blender", OWN, "--report", "told", code=1)
+    # Later Blenders read this flag of older files the other way round.
+    assert "materials Clay use_backface_culling_lightprobe_volume" in ran.out and "True" in ran.out
+    assert "by design" in ran.out
     document = json.loads((shell.place / "told" / "report.json").read_text())
-    assert document["by_design"], "two versions never have the same properties"
+    assert {"Material.use_nodes"} <= {f"{note['type']}.{note['property']}" for note in document["by_design"]}
     pictures = document["scenes"][0]["pictures"]
     assert all((shell.place / "told" / pictures[name]).is_file() for name in ("old", "new", "side_by_side"))
     assert pictures["side_by_side"] in (shell.place / "told" / "report.html").read_text()

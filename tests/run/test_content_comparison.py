@@ -153,7 +153,9 @@ def test_values_that_another_blender_spells_differently_are_by_design() -> None:
 
 
 def test_how_wide_a_node_is_drawn_is_by_design_and_the_width_of_anything_else_is_not() -> None:
-    node = compared({"nodes[N]": ("ShaderNodeMath", {"width": 140.0})}, {"nodes[N]": ("ShaderNodeMath", {"width": 145.0})})
+    node = compared(
+        {"nodes[N]": ("ShaderNodeMath", {"width": 140.0})}, {"nodes[N]": ("ShaderNodeMath", {"width": 145.0})}
+    )
     assert not node.parts and node.notes
     assert compared({"": ("BevelModifier", {"width": 0.1})}, {"": ("BevelModifier", {"width": 0.2})}).parts
 

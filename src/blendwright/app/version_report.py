@@ -150,8 +150,12 @@ def _image(pair: PicturePair | None) -> str:
 
 def heading(part: OperationPart) -> str:
     what = {
-        "failed": "fails", "result": "answers something else", "scene": "leaves another scene", "opened": "opens as another scene"
-    }[part.kind]  # fmt: skip
+        "failed": "fails",
+        "result": "answers something else",
+        "scene": "leaves another scene",
+        "opened": "opens as another scene",
+        "begun": "begins with another scene",
+    }[part.kind]
     return f"commit {part.commit}: {part.tool} ({part.operation_id}) {what}"
 
 

@@ -18,7 +18,7 @@ from blendwright.run.two_blenders import TwoBlenders, changed_blocks
 from blendwright.values.errors import RebuildFailed
 from blendwright.wire.methods import StepAnswer
 
-PartKind = Literal["failed", "result", "scene", "opened"]
+PartKind = Literal["failed", "result", "scene", "opened", "begun"]
 Place = tuple[str, str, str]
 
 
@@ -124,7 +124,8 @@ class _Replay:
             if commit.replayable
             else f"its checkpoint is another scene when Blender {version} opens it"
         )
-        self._report(commit, "opened", message, (), self._news(self._compare(None), ()))
+        kind: PartKind = "begun" if commit.replayable else "opened"
+        self._report(commit, kind, message, (), self._news(self._compare(None), ()))
 
     def _redo(self, commit: Commit) -> None:
         old, new = self.blenders.step(commit)
