@@ -12,9 +12,9 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 import pytest
 from PIL import Image
@@ -28,14 +28,12 @@ from blendwright.app.upgrading import Upgrade, UpgradeOptions, upgrade
 from blendwright.app.version_pictures import CAPTION, HEIGHT, WIDTH
 from blendwright.bridge.environments.series import own_blender
 from blendwright.bridge.sources import worker_source
-from blendwright.bridge.spawn import WorkerSettings
 from blendwright.bridge.worker_source import WorkerSource
 from blendwright.records.commits import Commit
 from blendwright.run.rebuild import blender_of
 from blendwright.values.errors import EnvironmentUnfit, Refusal
-from blendwright.wire.worker_environment import EXTENSIONS
-from blendwright.wire.worker_port import WorkerPool
 from plans import box
+from planted_workers import PlantedWorkers
 
 OLD = "4.5"
 NEW = (own_blender() or "").rpartition(".")[0]
@@ -65,22 +63,6 @@ LATER = {
 }
 
 
-@dataclass(frozen=True)
-class Planted(WorkerSource):
-    """Workers of another source in which some code was changed."""
-
-    source: WorkerSource
-    file: Path
-
-    @classmethod
-    def from_text(cls, text: str) -> Self | None:
-        return None
-
-    def open_pool(self, settings: WorkerSettings, *, spares: int = 1) -> WorkerPool:
-        environment = {**settings.environment, EXTENSIONS: str(self.file)}
-        return self.source.open_pool(replace(settings, environment=environment), spares=spares)
-
-
 CHANGED = """
 from blendwright.tool_api import Kind
 from blendwright.tools.object.transform import Transform
@@ -107,7 +89,7 @@ def plant(tmp_path: Path) -> Plant:
     def planted(change: str) -> WorkerSource:
         file = tmp_path / "planted_change.py"
         file.write_text(CHANGED.format(change=change))
-        return Planted(worker_source(NEW), file)
+        return PlantedWorkers(worker_source(NEW), file)
 
     return planted
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from blendwright.app.observing.event_bus import EventBus, open_event_bus
+from blendwright.app.policy_files import load_policy
 from blendwright.app.read_workspace import inspection_workers, read_journal
 from blendwright.app.recovery import recover
 from blendwright.app.session_scratch import unfit_on_os_error
@@ -55,12 +56,14 @@ class UpgradeOptions:
 
 @dataclass(frozen=True, slots=True)
 class Upgrade:
-    """`commit` is the one that moved the workspace; None where it was not moved."""
+    """`commit` is the one that moved the workspace; None where it was not moved. `configured` is the Blender that blendwright.toml names,
+    which counts more than the one that the workspace belongs to."""
 
     report: VersionReport
     directory: Path
     taken: Take
     commit: Commit | None
+    configured: str | None
 
     def to_json(self) -> dict[str, Any]:
         moved = None if self.commit is None else {"commit": self.commit.number, "scene_hash": self.commit.hash_after}
@@ -69,6 +72,7 @@ class Upgrade:
             "ok": ok,
             "moved": moved,
             "taken": self.taken,
+            "configured": self.configured,
             "directory": str(self.directory),
             **self.report.to_json(),
         }
@@ -147,7 +151,8 @@ class _Upgrade:
         # Where an operation failed, what was replayed begins with the old one's scene anyway.
         taken: Take = self._options.take or ("opened" if replayed.failed or replayed.final else "replayed")
         commit = self._move(report, sha256, taken) if self._wanted(report) else None
-        return Upgrade(report, self._directory, taken, commit)
+        configured = load_policy(self._workspace).policy.blender.use
+        return Upgrade(report, self._directory, taken, commit, configured)
 
     def _wanted(self, report: VersionReport) -> bool:
         return self._options.accept_differences or (self._options.move and report.same)

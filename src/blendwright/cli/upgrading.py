@@ -9,7 +9,7 @@ from blendwright.app import upgrading
 from blendwright.app.comparing_versions import ComparedFile, compare_file
 from blendwright.app.version_report import PAGE, VersionReport, heading, summary
 from blendwright.cli.options import AsJson, Workspace, argument, option
-from blendwright.cli.output import Exit, SafeConsole, note_external_files, present, short_value
+from blendwright.cli.output import Exit, SafeConsole, note_external_files, notes, present, short_value
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
 
@@ -79,6 +79,11 @@ def _show_upgrade(out: SafeConsole, result: upgrading.Upgrade, blender: str) -> 
         out.labelled(
             "moved", f"to Blender {version}: commit {result.commit.number}, with the scene {result.taken}", "bold green"
         )
+        if result.configured is not None:
+            remark = (
+                f"blendwright.toml names the Blender '{result.configured}' under [blender]: let it name the new one"
+            )
+            notes().labelled("note:", remark, "bold yellow")
         return
     option = "--yes" if result.report.same else "--accept-differences"
     out.show(f"nothing was changed; to move: blendwright upgrade --blender {blender} {option}")
