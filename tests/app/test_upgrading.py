@@ -305,7 +305,10 @@ def test_a_workspace_in_which_nothing_parts_moves_when_it_is_told_to(
     workspace: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # One Blender in both places, since no two versions are the same: nobody looks whether it is another one.
-    monkeypatch.setattr(upgrading, "_require_pair", lambda blenders, head: None)
+    def any_pair(*_: object) -> None:
+        return None
+
+    monkeypatch.setattr(upgrading, "_require_pair", any_pair)
     told = upgrade(workspace, OLD, options=QUIET)
     assert told.report.same and told.commit is None and told.taken == "replayed"
     assert not told.report.notes and not told.report.operations

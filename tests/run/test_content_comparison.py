@@ -108,7 +108,7 @@ def socket(identifier: str, value: float) -> tuple[str, dict[str, Any]]:
 
 
 def test_a_socket_that_was_renamed_is_compared_under_both_names() -> None:
-    node = ("ShaderNodeTexNoise", {})
+    node: tuple[str, dict[str, Any]] = ("ShaderNodeTexNoise", {})
     old: Structs = {"nodes[N]": node, "nodes[N].inputs[Fac]": socket("Fac", 0.5)}
     same = compared(old, {"nodes[N]": node, "nodes[N].inputs[Factor]": socket("Fac", 0.5)})
     assert not same.parts and list(same.notes.values()) == [1]
@@ -117,14 +117,14 @@ def test_a_socket_that_was_renamed_is_compared_under_both_names() -> None:
 
 
 def test_another_identifier_under_the_same_name_is_the_same_socket() -> None:
-    node = ("FunctionNodeRandomValue", {})
+    node: tuple[str, dict[str, Any]] = ("FunctionNodeRandomValue", {})
     old: Structs = {"nodes[R]": node, "nodes[R].inputs[Max]": socket("Max_001", 2.0)}
     assert not compared(old, {"nodes[R]": node, "nodes[R].inputs[Max]": socket("Max", 2.0)}).parts
     assert compared(old, {"nodes[R]": node, "nodes[R].inputs[Max]": socket("Max", 3.0)}).parts
 
 
 def test_a_socket_of_one_blender_only_is_by_design() -> None:
-    node = ("GeometryNodeTransform", {})
+    node: tuple[str, dict[str, Any]] = ("GeometryNodeTransform", {})
     difference = compared({"nodes[T]": node}, {"nodes[T]": node, "nodes[T].inputs[Mode]": socket("Mode", 0.0)})
     assert not difference.parts
     assert notes(difference) == {("GeometryNodeTransform", "inputs[Mode]", "only in the new one"): 1}
