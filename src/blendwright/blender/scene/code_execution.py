@@ -10,7 +10,7 @@ from pathlib import Path
 
 from blendwright.blender import fingerprint as fp
 from blendwright.blender.scene.imported_blocks import pack_painted_images
-from blendwright.blender.scene.pinned_sources import pin_sources
+from blendwright.blender.scene.pinned_sources import pinned_sources
 from blendwright.blender.scene.reader import SceneReader
 from blendwright.values.errors import StepError
 from blendwright.values.faults import Fault
@@ -27,11 +27,10 @@ class CodeExecution(SceneReader):
 
     def run_code(self, code: str, most: int, seed: int) -> tuple[str, bool]:
         printed = _CappedOutput(most, self._outbox.with_name(PRINTED_FILE))
-        pin_sources(seed)
         self._stale = True
         try:
             program = compile(code, CODE, "exec", dont_inherit=True)
-            with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
+            with pinned_sources(seed), contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
                 exec(program, {"__name__": "__main__"})
             self._state.reject_reserved_names()
         except BaseException as error:

@@ -3,10 +3,11 @@
 numpy reads it for `datetime64('now')` and nowhere else; no name in Python leads there. Linux only, where libraries are ELF files.
 """
 
+import contextlib
 import ctypes
 import mmap
 import struct
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 
 # Program headers and entries of the dynamic section, as elf.h has them.
@@ -19,7 +20,7 @@ SYMBOL_SIZE = 24
 READ_WRITE = mmap.PROT_READ | mmap.PROT_WRITE
 
 _Time = ctypes.CFUNCTYPE(ctypes.c_long, ctypes.c_void_p)
-# Called by native code for as long as the process lives.
+# A thread may still be in one after it was put back.
 _replacements: list[object] = []
 
 
@@ -34,8 +35,9 @@ class _LoadedLibrary(ctypes.Structure):
     )
 
 
-def replace_clock(library: str, seconds: Callable[[], int]) -> None:
-    """Let `time` of this library, a loaded file, return what `seconds` does."""
+@contextlib.contextmanager
+def replaced_clock(library: str, seconds: Callable[[], int]) -> Generator[None]:
+    """Let `time` of this library, a loaded file, return what `seconds` does, until the block ends."""
 
     def time(place: int | None) -> int:
         now = seconds()
@@ -46,10 +48,18 @@ def replace_clock(library: str, seconds: Callable[[], int]) -> None:
     replacement = _Time(time)
     _replacements.append(replacement)
     c_library, address = ctypes.CDLL(None, use_errno=True), ctypes.cast(replacement, ctypes.c_void_p).value
-    for slot in _slots(Path(library).resolve(), b"time"):
-        if c_library.mprotect(ctypes.c_void_p(slot & -mmap.PAGESIZE), mmap.PAGESIZE, READ_WRITE):
+    slots = [ctypes.c_uint64.from_address(slot) for slot in _slots(Path(library).resolve(), b"time")]
+    before = [slot.value for slot in slots]
+    for slot in slots:
+        page = ctypes.addressof(slot) & -mmap.PAGESIZE
+        if c_library.mprotect(ctypes.c_void_p(page), mmap.PAGESIZE, READ_WRITE):
             raise OSError(ctypes.get_errno(), "the table of functions cannot be written")
-        ctypes.c_uint64.from_address(slot).value = address or 0
+        slot.value = address or 0
+    try:
+        yield
+    finally:
+        for slot, value in zip(slots, before, strict=True):
+            slot.value = value
 
 
 def _slots(library: Path, function: bytes) -> Iterator[int]:

@@ -1,22 +1,23 @@
 """What code could ask for a number that nobody foresees, pinned: the clock begins at one moment, entropy comes from the seed.
 
-Nothing here is undone, so it is for processes that are given up afterwards. What no name leads to (addresses of objects, the number
-of the process) stays as it is: where determinism is demanded, the code is run in two processes and what it did is compared.
+All of it is put back when the code has ended, since a process may go on afterwards. What no name leads to (addresses of objects, the
+number of the process) stays as it is: where determinism is demanded, the code is run in two processes and what it did is compared.
 """
 
+import contextlib
 import datetime
 import importlib
 import os
 import random
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from typing import Any
 
 import numpy
 from mathutils import noise
 
-from blendwright.blender.scene.native_clock import replace_clock
+from blendwright.blender.scene.native_clock import replaced_clock
 
 # 2000-01-01, midnight.
 START_NS = 946_684_800 * 10**9
@@ -24,21 +25,25 @@ START_NS = 946_684_800 * 10**9
 TICK_NS = 1_000_000
 CLOCKS = ("time", "monotonic", "perf_counter", "process_time", "thread_time", "clock_gettime")
 BROKEN_DOWN = {"gmtime": time.gmtime, "localtime": time.localtime, "ctime": time.ctime}
-# As they were before the first pinning: a process that holds a scene for tests may be pinned again.
 _seed, _seed_noise = random.Random.seed, noise.seed_set
 _sleep, _strftime, _asctime = time.sleep, time.strftime, time.asctime
 _datetime = datetime.datetime
 
 
-def pin_sources(seed: int) -> None:
-    """From now on, in the whole process."""
-    _pin_entropy(random.Random(seed))
-    random.seed(seed)
-    numpy.random.seed(seed)
-    _pin_clock(_Clock())
+@contextlib.contextmanager
+def pinned_sources(seed: int) -> Generator[None]:
+    """In the whole process, until the block ends."""
+    with contextlib.ExitStack() as undo:
+        undo.callback(random.setstate, random.getstate())
+        undo.callback(numpy.random.set_state, numpy.random.get_state())
+        _pin_entropy(undo, random.Random(seed))
+        random.seed(seed)
+        numpy.random.seed(seed)
+        _pin_clock(undo, _Clock())
+        yield
 
 
-def _pin_entropy(stream: random.Random) -> None:
+def _pin_entropy(undo: contextlib.ExitStack, stream: random.Random) -> None:
     def getrandom(size: int, flags: int = 0) -> bytes:
         return stream.randbytes(size)
 
@@ -50,11 +55,13 @@ def _pin_entropy(stream: random.Random) -> None:
         _seed_noise(value or stream.randrange(1, 1 << 31))
 
     for module in (os, sys.modules[os.name]):
-        _replace(module, urandom=stream.randbytes, getrandom=getrandom)
-    _replace(random, _urandom=stream.randbytes)  # where SystemRandom, `secrets` and the seeds of numpy have it from
-    _replace(random.Random, seed=seed)
-    _replace(random, seed=getattr(random, "_inst").seed)  # noqa: B009 - no name that others should use
-    _replace(noise, seed_set=seed_noise)
+        _replace(undo, module, urandom=stream.randbytes, getrandom=getrandom)
+    _replace(
+        undo, random, _urandom=stream.randbytes
+    )  # where SystemRandom, `secrets` and the seeds of numpy have it from
+    _replace(undo, random.Random, seed=seed)
+    _replace(undo, random, seed=getattr(random, "_inst").seed)  # noqa: B009 - no name that others should use
+    _replace(undo, noise, seed_set=seed_noise)
     seed_noise(0)
 
 
@@ -77,21 +84,21 @@ class _Clock:
         self._ns += int(seconds * 10**9)
 
 
-def _pin_clock(clock: _Clock) -> None:
+def _pin_clock(undo: contextlib.ExitStack, clock: _Clock) -> None:
     for name in CLOCKS:
-        _replace(time, **{name: clock.seconds, f"{name}_ns": clock.ns})
+        _replace(undo, time, **{name: clock.seconds, f"{name}_ns": clock.ns})
     for name, read in BROKEN_DOWN.items():
-        _replace(time, **{name: _from(clock.seconds, read)})
+        _replace(undo, time, **{name: _from(clock.seconds, read)})
 
     def strftime(form: str, moment: Any = None) -> str:
         return _strftime(form, time.localtime() if moment is None else moment)
 
-    _replace(time, sleep=clock.sleep, strftime=strftime, asctime=_from(time.localtime, _asctime))
-    _replace(datetime, datetime=_pinned_datetime(clock))
+    _replace(undo, time, sleep=clock.sleep, strftime=strftime, asctime=_from(time.localtime, _asctime))
+    _replace(undo, datetime, datetime=_pinned_datetime(clock))
     if sys.platform == "linux":
         core = "numpy._core" if numpy.lib.NumpyVersion(numpy.__version__) >= "2.0.0" else "numpy.core"
         library = importlib.import_module(f"{core}._multiarray_umath").__file__
-        replace_clock(str(library), clock.whole_seconds)
+        undo.enter_context(replaced_clock(str(library), clock.whole_seconds))
 
 
 def _from(now: Callable[[], Any], read: Callable[[Any], Any]) -> Callable[..., Any]:
@@ -120,7 +127,8 @@ def _pinned_datetime(clock: _Clock) -> type:
     return PinnedDatetime
 
 
-def _replace(place: Any, **functions: Any) -> None:
+def _replace(undo: contextlib.ExitStack, place: Any, **functions: Any) -> None:
     for name, function in functions.items():
         if hasattr(place, name):
+            undo.callback(setattr, place, name, getattr(place, name))
             setattr(place, name, function)
