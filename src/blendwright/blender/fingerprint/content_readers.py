@@ -11,7 +11,7 @@ import numpy as np
 
 from blendwright.blender.fingerprint import mesh
 from blendwright.blender.fingerprint.attributes import blob
-from blendwright.blender.fingerprint.canonical import fold, fold_all, fold_array
+from blendwright.blender.fingerprint.canonical import canonical_path, fold, fold_all, fold_array
 from blendwright.blender.fingerprint.identity import key_of, layer_collections, layer_flags
 from blendwright.blender.fingerprint.poses import encode_pose
 from blendwright.blender.fingerprint.properties import plain
@@ -181,6 +181,8 @@ def _sockets(walk: Walk, sockets: Any, out: Out) -> None:
         if layout.vectors:
             for value in layout.vectors(socket):
                 out.append(fold_all(value))
+        for name in layout.paths:
+            out.append(canonical_path(getattr(socket, name), socket.id_data))
         if layout.parts:
             for value in layout.parts(socket):
                 out.append(None if value is None else key_of(value))
@@ -191,16 +193,23 @@ def _sockets(walk: Walk, sockets: Any, out: Out) -> None:
 def encode_group_inputs(walk: Walk, modifier: Any, out: Out) -> None:
     """What a modifier gives to its node group, from Blender 5.2 on; before, custom properties hold it.
 
-    Blender makes a type for each input of each group. They are read as they are stored, because all have the same names."""
+    Blender makes a type for each input of each group. They are read as they are stored, because all have the same names. What
+    is stored follows the group only when the modifier is evaluated: what the group has lost does not count, and reading
+    what it has gained stores the default, as an evaluation would."""
     properties = getattr(modifier, "properties", None)
     if properties is None:
         return
-    stored = properties.bl_system_properties_get()
     for side in _SIDES:
-        for name, values in plain(stored[side]):
-            struct = getattr(getattr(properties, side), name) if walk.channels else None
-            animated = walk.channels.get((struct.as_pointer(), name)) if hasattr(struct, "as_pointer") else None
-            out.append((name, [(key, blanked(v, animated.get(key))) for key, v in values] if animated else values))
+        structs = getattr(properties, side)
+        for prop in structs.bl_rna.properties:
+            if not prop.is_runtime:
+                continue
+            name: str = prop.identifier
+            struct = getattr(structs, name)
+            group = struct.bl_system_properties_get()
+            animated = walk.channels.get((struct.as_pointer(), name), {}) if walk.channels else {}
+            values = [(key, blanked(plain(group[key]), animated.get(key))) for key in sorted(group.keys())]
+            out.append((name, values))
 
 
 def encode_image_layers(_walk: Walk, node: Any, out: Out) -> None:

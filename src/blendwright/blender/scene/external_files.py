@@ -12,6 +12,7 @@ from typing import Any
 import bpy
 
 from blendwright.blender import fingerprint as fp
+from blendwright.tools.modifier import stored_inputs
 from blendwright.wire.methods import ExternalPath
 
 # Before Blender 4.4 there is no way to visit all paths; these are what can be had then.
@@ -19,7 +20,7 @@ KINDS_WITH_PATH = ("libraries", "images", "fonts", "sounds", "movieclips", "volu
 
 PATHS = {"FILE_PATH", "DIR_PATH"}
 # What Blender gives to new scenes, domains and modifiers by itself.
-DEFAULT_PATHS = re.compile("/tmp/|//|(//|/.+/blender_\\w+/)cache_(fluid_\\w+|ocean|dynamicpaint)")
+DEFAULT_PATHS = re.compile("/tmp/|//|(//|/.+/blender_\\w+/)(cache_(fluid_\\w+|ocean|dynamicpaint)|blendcache_\\w*/)")
 # Blender's own list has these, without what is packed; remarks on where something came from name nothing to be opened.
 LISTED_BY_BLENDER = {
     "CacheFile",
@@ -112,7 +113,7 @@ def _inputs(modifier: Any) -> Iterator[str]:
     tree = modifier.node_group
     for item in tree.interface.items_tree if tree is not None else ():
         if item.item_type == "SOCKET" and getattr(item, "subtype", "") == "FILE_PATH":
-            value = modifier.get(item.identifier)
+            value = stored_inputs.value_of(modifier, item.identifier) if item.in_out == "INPUT" else None
             if value:
                 yield str(value)
 

@@ -35,6 +35,7 @@ def _saved_structs(modifier: Any, resolve: Resolve) -> Callable[[Any], None]:
     ]
 
     def put_back(target: Any) -> None:
+        _forget_others(target)
         present = {(side, identifier): struct for side, identifier, struct in _structs(target)}
         for side, identifier, name, thaw in values:
             struct = present.get((side, identifier))
@@ -42,6 +43,17 @@ def _saved_structs(modifier: Any, resolve: Resolve) -> Callable[[Any], None]:
                 _write(struct, name, thaw())
 
     return put_back
+
+
+def _forget_others(modifier: Any) -> None:
+    """Remove what is stored for inputs that the group has not: another group might have one of the same name later."""
+    if modifier.properties is None:
+        return
+    for side in SIDES:
+        known = getattr(modifier.properties, side).bl_rna.properties
+        stored = modifier.properties.bl_system_properties_get()[side]
+        for name in [name for name in stored.keys() if name not in known]:  # noqa: SIM118 - no mapping
+            del stored[name]
 
 
 def _structs(modifier: Any) -> Iterator[tuple[str, str, Any]]:

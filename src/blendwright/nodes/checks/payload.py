@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import islice
 from typing import Any
 
@@ -134,7 +135,10 @@ class _PayloadCheck:
             problems = list(item_list_problems(node.type.items[name], value, at))
         elif name in node.type.properties:
             choices = node.type.choices(name, node.values)
-            problems = list(property_problems(node.type.properties[name], value, choices, at))
+            prop = node.type.properties[name]
+            if prop.sized_by is not None:
+                prop = replace(prop, size=node.values.get(prop.sized_by, prop.size))
+            problems = list(property_problems(prop, value, choices, at))
             problems = problems or list(self._reference_problems(node_id, name, value, at))
         else:
             names = [*node.type.properties, *node.type.items]

@@ -56,6 +56,9 @@ def property_problems(prop: Property, value: Any, choices: Sequence[str], at: st
         yield from _structured(what, RAMP if prop.type == "COLOR_RAMP" else CURVES, value, at)
     elif prop.size is not None:
         yield from _numbers(what, value, prop.size, prop.size, prop.min, prop.max, at)
+    elif prop.type == "MENU":
+        if not isinstance(value, str):
+            yield _wrong_type(what, "the name of a menu item", value, at)
     else:
         yield from _scalar(what, prop.type, value, prop.min, prop.max, at)
 

@@ -14,12 +14,22 @@ from blendwright.tools.animation_data import custom_path
 FROM_ATTRIBUTE, FROM_VALUE = "ATTRIBUTE", "VALUE"
 
 
+def has_input(modifier: Block, identifier: str) -> bool:
+    """Whether the modifier knows of an input: one of a group that was changed since may still be missing."""
+    if not _has_structs(modifier):
+        return identifier in modifier
+    return modifier.properties is not None and identifier in modifier.properties.inputs.bl_rna.properties
+
+
 def value_of(modifier: Block, identifier: str) -> Any:
     """What an input holds; None where it holds nothing."""
     if not _has_structs(modifier):
         value = modifier.get(identifier)
         return list(value) if hasattr(value, "to_list") else value
-    value = _struct(modifier, identifier).value
+    struct = _struct(modifier, identifier)
+    if "value" not in struct.bl_rna.properties:
+        return None
+    value = struct.value
     menu = menu_items(modifier, identifier)
     if menu:
         return next((number for number, name in menu.items() if name == value), None)

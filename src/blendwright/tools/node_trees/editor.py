@@ -25,6 +25,9 @@ from blendwright.values.faults import Fault
 from blendwright.values.findings import did_you_mean
 
 
+MENU, MENU_VALUE = "FunctionNodeInputMenu", "value"
+
+
 class TreeEditor:
     """`tree` is written; `group` is the node group that it is, or that it will replace."""
 
@@ -33,6 +36,8 @@ class TreeEditor:
         self._tree = tree
         self._group = group
         self._interface = InterfaceEditor(scene, tree)
+        # Values of nodes that make a menu: id, name of an item, pointer.
+        self._menus: list[tuple[str, Any, str]] = []
         self.notes: list[str] = []
         """What was spelled as another Blender does, one sentence each."""
 
@@ -45,6 +50,8 @@ class TreeEditor:
             self.notes += here.notes
             for each in here.edits:
                 self._apply(each)
+        for node_id, value, at in self._menus:
+            properties.write_property(self._scene, self._node(node_id, at), MENU_VALUE, value, at, group=self._group)
         self._interface.finish()
 
     def _type_of(self, node_id: str) -> str | None:
@@ -149,6 +156,8 @@ class TreeEditor:
             self._set_parent(node, value, at)
         elif name == properties.PAIRED and node.bl_idname in ZONES:
             self._pair(node, value, at)
+        elif node.bl_idname == MENU and name == MENU_VALUE:
+            self._menus.append((node.name, value, at))
         else:
             properties.write_property(self._scene, node, name, value, at, group=self._group)
 
