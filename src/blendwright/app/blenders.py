@@ -12,12 +12,13 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from blendwright.app.policy_files import DEFAULT, load_policy
+from blendwright.app.policy_files import load_policy, user_file
 from blendwright.bridge.environments import making
 from blendwright.bridge.environments.interpreters import find_interpreter
 from blendwright.bridge.environments.records import Environment, environments
 from blendwright.bridge.environments.series import SERIES, VERSION_TEXT, own_blender, series_named
 from blendwright.bridge.sources import worker_source
+from blendwright.bridge.sources.named_blender import NamedBlender
 from blendwright.bridge.worker_source import WorkerSource
 from blendwright.journal import JournalView
 from blendwright.journal.store import FILE as JOURNAL
@@ -25,6 +26,7 @@ from blendwright.policy.policy import Policy
 from blendwright.run.rebuild import blender_of
 from blendwright.values.errors import EnvironmentUnfit, JournalError, Refusal
 from blendwright.values.faults import Fault
+from blendwright.values.findings import Finding
 
 Standing = Literal["ready", "outdated", "broken", "not added", "no python"]
 OWN = "(this environment)"
@@ -34,18 +36,27 @@ def chosen_blender(
     directory: Path, blender: str | Path | WorkerSource | None, policy: Policy | None = None
 ) -> WorkerSource:
     """The one that a caller names, else the one of `[blender]` in the workspace's file or the user's, else the one that the workspace
-    belongs to, else that of this environment."""
+    belongs to, else that of this environment.
+
+    Raises Refusal where a workspace's file names a program.
+    """
     if blender is not None:
         return worker_source(blender)
     if policy is not None:
         return worker_source(policy.blender.use or _belonging(directory))
     loaded = load_policy(directory)
-    use, origin = loaded.policy.blender.use, loaded.origins["blender.use"]
+    use, origin = loaded.policy.blender.use, Path(loaded.origins["blender.use"])
     if use is None:
         return worker_source(_belonging(directory))
-    if origin == DEFAULT or not _is_relative_path(use):
+    if NamedBlender.from_text(use) is not None:
         return worker_source(use)
-    return worker_source(Path(origin).parent / use)
+    if origin != user_file():
+        # Whoever made the workspace must not choose which program is run here.
+        message = f"{origin}: blender.use: '{use}' is no Blender that was added"
+        cure = "A path counts in your own file only, or with --blender; or give it a name: blendwright blender add PATH --name NAME"
+        raise Refusal([Finding(Fault.SCHEMA_INVALID, message, "/blender/use", cure)])
+    path = Path(use).expanduser()
+    return worker_source(path if path.is_absolute() or len(path.parts) == 1 else origin.parent / path)
 
 
 def _belonging(directory: Path) -> str | None:
@@ -65,11 +76,6 @@ def workspace_blender(directory: Path) -> str | None:
     with contextlib.suppress(EnvironmentUnfit, JournalError), contextlib.closing(JournalView(directory)) as journal:
         return None if journal.head is None else blender_of(journal.head.hash_after)
     return None
-
-
-def _is_relative_path(text: str) -> bool:
-    """A file is meant from where it is written, and a name is no path."""
-    return not text.startswith("~") and not Path(text).is_absolute() and len(Path(text).parts) > 1
 
 
 @dataclass(frozen=True, slots=True)

@@ -171,8 +171,8 @@ class BlenderChoice(_Part):
 
     use: Annotated[str, Field(min_length=1, max_length=4096)] | None = Field(
         default=None,
-        description="The Blender to work with: a version that was added, such as '5.2', an executable, or an environment with a "
-        "bpy. A relative path starts at the file's directory. By default that of the environment that Blendwright runs in.",
+        description="The Blender to work with: one that was added, by its name such as '5.2'; in the user's own file also the path "
+        "of an executable or of an environment with a bpy. By default that of the environment that Blendwright runs in.",
     )
 
 

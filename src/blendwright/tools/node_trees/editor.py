@@ -24,7 +24,6 @@ from blendwright.values.errors import StepError
 from blendwright.values.faults import Fault
 from blendwright.values.findings import did_you_mean
 
-
 MENU, MENU_VALUE = "FunctionNodeInputMenu", "value"
 
 
