@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Callable, Generator
 from pathlib import Path
 from typing import Annotated, Any
+
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from blendwright.app import upgrading
 from blendwright.app.comparing_versions import ComparedFile, compare_file
@@ -48,7 +52,8 @@ def upgrade(
     Without --yes or --accept-differences nothing is changed. The history stays: what came before can be reached with the old Blender.
     """
     options = upgrading.UpgradeOptions(yes, accept_differences, take, report, pictures)
-    result = upgrading.upgrade(workspace, blender, old=old, options=options)
+    with _progress(show=not json) as progress:
+        result = upgrading.upgrade(workspace, blender, old=old, options=options, progress=progress)
     done = result.report.same or result.commit is not None
     return present(
         json, result.to_json, lambda out: _show_upgrade(out, result, blender), Exit.DONE if done else Exit.FAILED
@@ -69,6 +74,19 @@ def compare(
     return present(
         json, result.to_json, lambda out: _show_file(out, result), Exit.DONE if result.report.same else Exit.FAILED
     )
+
+
+@contextlib.contextmanager
+def _progress(*, show: bool) -> Generator[Callable[[int, int], None]]:
+    """How many commits have been compared: a bar on a terminal, nothing anywhere else."""
+    out = notes()
+    if not show or not out.is_terminal:
+        yield lambda done, of: None
+        return
+    columns = (TextColumn("replaying in both"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=out, transient=True) as bar:
+        task = bar.add_task("", total=None)
+        yield lambda done, of: bar.update(task, completed=done, total=of)
 
 
 def _show_upgrade(out: SafeConsole, result: upgrading.Upgrade, blender: str) -> None:

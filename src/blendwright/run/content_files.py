@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import stat
 import sys
 from array import array
 from collections.abc import Mapping, Sequence
@@ -20,6 +21,9 @@ from blendwright.wire.remote_scene import RemoteScene
 FILE = "content.jsonl"
 # Another Blender rounds elsewhere: numbers that agree to this share are the same.
 TOLERANCE = 1e-5
+
+# Of the list of a scene, and of its numbers: a scene of 100,000 objects stays far below.
+MOST_BYTES = 2 << 30
 
 Key = tuple[str, ...]
 
@@ -51,7 +55,7 @@ def read_content(worker: RemoteScene, keys: Sequence[Key] | None = None) -> Cont
                 entry = orjson.loads(line)
                 structs = {place: Struct(part["type"], part["values"]) for place, part in entry["structs"].items()}
                 blocks[tuple(entry["key"])] = structs
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise RebuildFailed(
             f"Blender {worker.profile.version_string} listed the scene in a way that cannot be read"
         ) from error
@@ -95,8 +99,16 @@ def close(one: float, other: float, tolerance: float = TOLERANCE) -> bool:
 
 
 def _plain_file(path: Path) -> BinaryIO:
-    """A file of a worker's scratch: no link and no pipe that it may have left there."""
-    return os.fdopen(os.open(path, READ_PLAIN), "rb")
+    """A file of a worker's scratch: no link and no pipe that it may have left there, and nothing without an end."""
+    try:
+        opened = os.fdopen(os.open(path, READ_PLAIN), "rb")
+    except OSError as error:
+        raise RebuildFailed(f"what Blender listed of the scene cannot be read: {error.strerror}") from error
+    status = os.fstat(opened.fileno())
+    if not stat.S_ISREG(status.st_mode) or status.st_size > MOST_BYTES:
+        opened.close()
+        raise RebuildFailed(f"what Blender listed of the scene is more than {MOST_BYTES} bytes")
+    return opened
 
 
 def _size(entry: Mapping[str, Any]) -> str:
