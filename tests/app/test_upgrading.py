@@ -309,19 +309,12 @@ def test_a_workspace_in_which_nothing_parts_moves_when_it_is_told_to(
         return None
 
     monkeypatch.setattr(upgrading, "_require_pair", any_pair)
-    told = upgrade(workspace, OLD, options=QUIET)
-    assert told.report.same and told.commit is None and told.taken == "replayed"
-    assert not told.report.notes and not told.report.operations
     result = upgrade(workspace, OLD, options=replace(QUIET, move=True))
+    assert result.report.same and result.taken == "replayed"
+    assert not result.report.notes and not result.report.operations
     assert result.commit is not None and result.commit.kind == "rebaseline"
     assert result.commit.receipt["accepted_differences"] is False
     assert replay(workspace).ok
-
-
-def test_where_scenes_part_nothing_is_moved_unless_that_is_accepted(workspace: Path) -> None:
-    result = upgrade(workspace, NEW, options=replace(QUIET, move=True))
-    assert result.commit is None and not result.report.same
-    assert blender_of(commits(workspace)[-1].hash_after) == OLD
 
 
 # ---------------------------------------------------------------------- refusals

@@ -183,3 +183,13 @@ def test_long_lists_are_compared_number_by_number_where_digests_differ(tmp_path:
         )
     ]
     assert difference(0.0, 1.0, 2.0) == [("attributes[position].values", "2 elements", "1 elements")]
+
+
+def test_what_blender_computes_from_values_that_are_compared_is_by_design() -> None:
+    def of(whitepoint: list[float], tint: float = 10.0) -> Structs:
+        values = {"white_balance_whitepoint": whitepoint, "white_balance_tint": tint}
+        return {"view_settings": ("ColorManagedViewSettings", values)}
+
+    difference = compared(of([1.0, 1.0, 1.0]), of([1.0, 1.1, 1.0]))
+    assert not difference.parts and difference.notes
+    assert parts(compared(of([1.0]), of([1.0], 20.0))) == [("view_settings.white_balance_tint", 10.0, 20.0)]
