@@ -199,5 +199,6 @@ def _items(node_type: NodeType, key: str) -> tuple[str, ...]:
 
 
 def _same_place(value: Any, given: tuple[str, ...], here: tuple[str, ...]) -> str | None:
-    """The word that stands where the given one does in the other list; None where the lists are not alike."""
-    return here[given.index(value)] if value in given and len(given) == len(here) else None
+    """The word that stands where the given one does in the other list. Newer Blenders have added choices at the end only."""
+    place = given.index(value) if value in given else len(here)
+    return here[place] if place < len(here) else None
