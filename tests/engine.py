@@ -22,6 +22,7 @@ from blendwright.policy.session_contract import Proposal
 from blendwright.records.commits import Commit
 from blendwright.run.active_contract import ActiveContract, ContractDraft
 from blendwright.run.approvals import Approvals
+from blendwright.run.background_checkpoints import BackgroundCheckpoints
 from blendwright.run.calls import call
 from blendwright.run.files import FileAccess
 from blendwright.run.live_scene import LiveScene
@@ -32,6 +33,7 @@ from blendwright.tool_api.tool import AnyTool
 from blendwright.tools import catalog
 from blendwright.tools.registry import registry_fingerprint
 from blendwright.values.cancel import CancelToken
+from blendwright.values.events import Event
 from blendwright.values.outcome import Outcome
 from blendwright.values.plan import Plan
 from blendwright.values.report import RunReport
@@ -69,14 +71,22 @@ class Announcing(CancelToken):
 class Engine:
     """One scene with its session. `place` is the only root for files."""
 
-    def __init__(self, place: Path, *, scene: Path | None = None, spare: bool = True) -> None:
+    def __init__(self, place: Path, *, scene: Path | None = None, spare: bool = True, background: bool = False) -> None:
         self.place = place
         self._roots: dict[str, Verdict] = {}
         self.tools = all_tools()
         self.pool = worker_source().open_pool(WorkerSettings(place / "scratch", environment=TRIALS))
         self.journal = Journal(place / "workspace")
         self.catalogue = registry_fingerprint(type(tool) for tool in self.tools.values())
-        self.scene = LiveScene(self.pool, self.journal, self.catalogue, spare=spare, start=scene)
+        self.remarks: list[Event] = []
+        self.background = None
+        if background:
+            self.background = BackgroundCheckpoints(
+                self.pool, self.journal, place / "workspace", self.catalogue, observe=self.remarks.append
+            )
+        self.scene = LiveScene(
+            self.pool, self.journal, self.catalogue, spare=spare, start=scene, background=self.background
+        )
         self.agree()
         self._threads = ThreadPoolExecutor(1)
 
@@ -86,7 +96,9 @@ class Engine:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self.scene.end_background()
         self.pool.close()
+        self.scene.join_background()
         self.journal.close()
         self._threads.shutdown()
 

@@ -60,6 +60,14 @@ def fill(params: dict[str, Any]) -> object:
     return "x" * int(params["bytes"])
 
 
+def make_unused(params: dict[str, Any]) -> object:
+    """Make a datablock that no file will hold, since nobody uses it."""
+    import bpy
+
+    lights: Any = bpy.data.lights
+    return lights.new("Unused", "POINT").name
+
+
 METHODS: dict[str, Handler] = {
     "test.sleep": sleep,
     "test.print": write_everywhere,
@@ -67,4 +75,5 @@ METHODS: dict[str, Handler] = {
     "test.environment": environment,
     "test.fail": fail,
     "test.fill": fill,
+    "test.unused": make_unused,
 }

@@ -30,6 +30,7 @@ class MisbehaveArgs(Args):
         "irreversible",
         "nothing",
         "linger",
+        "differ",
     ]
     name: str = "Trial"
 
@@ -49,7 +50,11 @@ class Misbehave(Tool[MisbehaveArgs, Nothing]):
         yield from scene.name_conflicts(Kind.OBJECT, args.name, "/name")
 
     def apply(self, scene: Scene, args: MisbehaveArgs) -> Nothing:
-        scene.link(scene.active.collection, scene.create(Kind.OBJECT, args.name, None))
+        made = scene.create(Kind.OBJECT, args.name, None)
+        scene.link(scene.active.collection, made)
+        if args.how == "differ":
+            # Another scene in every process, though it promises the same one.
+            made.location.x = float(os.getpid())
         if args.how == "run_away":
             # Like native work of Blender: holds the interpreter lock and never comes back.
             ctypes.PyDLL(None).sleep(_FOREVER)

@@ -6,6 +6,7 @@ import contextlib
 import subprocess
 import sys
 import textwrap
+import threading
 from collections.abc import Generator
 from pathlib import Path
 
@@ -13,10 +14,11 @@ import pytest
 
 import blendwright
 from blendwright import app
-from blendwright.app import open_scene
+from blendwright.app import open_scene, session_scratch
 from blendwright.app.session_scratch import SessionScratch
 from blendwright.dialects.envelopes import ToolResult
 from blendwright.run.options import RunOptions
+from blendwright.values.directory_removal import remove_directory
 from blendwright.values.errors import EnvironmentUnfit, Refusal
 from engine import TRIALS, all_tools
 from plans import box
@@ -218,3 +220,25 @@ def test_two_scenes_of_one_process_leave_each_other_alone(tmp_path: Path) -> Non
     SessionScratch(tmp_path).remove()
     assert not first.path.exists() and second.path.is_dir()
     second.remove()
+
+
+def test_nobody_waits_for_ever_until_what_others_left_is_removed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "session-abandoned" / "worker-x").mkdir(parents=True)
+    may_end, begun = threading.Event(), threading.Event()
+
+    def slowly(directory: Path) -> None:
+        begun.set()
+        may_end.wait(60)
+        remove_directory(directory)
+
+    monkeypatch.setattr(session_scratch, "remove_directory", slowly)
+    monkeypatch.setattr(session_scratch, "ABANDONED_SECONDS", 0.1)
+    scratch = SessionScratch(tmp_path)
+    assert scratch.cleared == 1 and begun.wait(20)
+    assert (tmp_path / "session-abandoned").exists() and scratch.path.exists()
+    assert SessionScratch(tmp_path).cleared == 0, "somebody is at it"
+    may_end.set()
+    scratch.remove()
+    assert not (tmp_path / "session-abandoned").exists() and not scratch.path.exists()

@@ -69,7 +69,7 @@ def ask(params):
     done.wait()
     return {{
         "attempts": json.loads(Path("intruder.json").read_text()),
-        "threads": len(os.listdir("/proc/self/task")),
+        "threads": os.stat("/proc/self/task").st_nlink - 2,
         "address_space": resource.getrlimit(resource.RLIMIT_AS)[1],
     }}
 loaded = extensions.load_extensions

@@ -18,6 +18,7 @@ from blendwright.bridge.sources.python_environment import PythonEnvironment
 from blendwright.bridge.spawn import WorkerSettings
 from blendwright.bridge.worker import WorkerProcess
 from blendwright.bridge.worker_source import ProcessSource
+from blendwright.values.directory_removal import remove_directory
 from blendwright.values.errors import DeadlinePassed, EnvironmentUnfit, WorkerLost
 
 
@@ -50,6 +51,7 @@ def test_a_lost_worker_is_replaced_by_the_warm_spare_and_nothing_is_left_in_the_
         first.kill()
         second = pool.take()
         assert second.call("ping", {"n": 1}, deadline=10) == {"n": 1}
+        assert pool.wait_until_cleared()
         assert scratches(own_settings) == [second.scratch], "one spare was started, and it is the one we have"
         pool.warm()
         pids = [first.pid, second.pid]
@@ -159,3 +161,26 @@ def test_an_executable_that_is_not_there_is_named(
     with kind(missing).open_pool(own_settings) as pool, pytest.raises(EnvironmentUnfit, match=str(missing)):
         pool.take()
     assert scratches(own_settings) == []
+
+
+def test_whoever_takes_a_worker_does_not_wait_until_the_last_one_is_cleared_away(
+    own_settings: WorkerSettings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What foreign code leaves may take longer to remove than the next call has."""
+    may_end = threading.Event()
+
+    def slowly(directory: Path) -> None:
+        may_end.wait(60)
+        remove_directory(directory)
+
+    monkeypatch.setattr("blendwright.bridge.worker.remove_directory", slowly)
+    with PythonEnvironment().open_pool(own_settings) as pool:
+        first = pool.take()
+        first.kill()
+        second = pool.take()
+        assert second.call("ping", {"n": 1}, deadline=10) == {"n": 1}
+        assert first.scratch.exists()
+        assert not pool.wait_until_cleared(0.1)
+        may_end.set()
+        assert pool.wait_until_cleared()
+        assert not first.scratch.exists() and second.scratch.exists()

@@ -162,6 +162,21 @@ def test_a_tampered_journal_is_caught_and_quarantined_until_it_is_recovered(shel
     assert shell(*call, code=0).document["fingerprint_before"] == HASHES[3]
 
 
+def test_the_newest_scene_is_adopted_out_of_a_quarantine(shell: Shell) -> None:
+    assert shell("recover", "--adopt", "--json", code=2).document["error"]["cure"]  # nothing is wrong
+    tampered(shell, "UPDATE commits SET args = replace(args, '[1.0,2.0,3.0]', '[1.0,2.0,4.0]') WHERE number = 4")
+    call = ["call", "object.create_empty", "--args", '{"name":"Next"}', "--json"]
+    shell(*call, code=3)
+    told = shell("recover", "--json", code=0).document
+    assert told["ways_out"][0].startswith("blendwright recover --adopt")
+    assert "one can be taken" in shell("recover", "--adopt", "--to", "3", "--json", code=2).document["error"]["message"]
+    freed = shell("recover", "--adopt", "--json", code=0).document
+    assert (freed["fit"], freed["quarantine"], freed["head"]) == (True, None, 5)
+    done = shell(*call, code=0).document
+    assert done["fingerprint_before"] not in HASHES.values()
+    assert "(1, 2, 4)" in shell("snapshot", "--find", "Box a", code=0).out
+
+
 def test_an_effect_of_which_nobody_knows_is_settled_by_a_person(shell: Shell) -> None:
     with closing(Journal(shell.place / ".blendwright")) as journal:
         intent = journal.begin_intent(NewIntent("key", "r", "op", "file.export", "file.export writes x.stl"))

@@ -31,6 +31,7 @@ INSIDE = (
 )
 FILES = (
     "lock.held",
+    "head_notes.before_sync",
     "checkpoint.before_copy",
     "checkpoint.half_copied",
     "checkpoint.before_file_sync",

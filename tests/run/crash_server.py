@@ -18,12 +18,14 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from crash_story import enter_quarantine, tell_stories
+from crash_story import Followed, enter_quarantine, tell_stories
 
 from blendwright.values import crash_points
 
 Whom = Literal["core", "worker", "both", "nobody"]
 TESTS = Path(__file__).parents[1]
+# Points that are reached in a Blender beside the session, and by what it made.
+BESIDE = "background."
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +64,7 @@ def _live(case: Case) -> None:
 
     def before(story: int) -> None:
         point = case.points[case.stories.index(story)]
+        Followed.now = _is_beside(point)
 
         def act() -> None:
             tell(f"killed {case.whom} {point}")
@@ -73,13 +76,17 @@ def _live(case: Case) -> None:
     try:
         if case.quarantine:
             enter_quarantine(workspace)
-        tell_stories(workspace, case.stories, tell, before)
+        tell_stories(workspace, case.stories, tell, before, followed=any(map(_is_beside, case.points)))
         code = 0
     except BaseException:
         # The outermost place of a child, which must never go on as the server.
         traceback.print_exc()
     finally:
         os._exit(code)
+
+
+def _is_beside(point: str) -> bool:
+    return point.startswith(BESIDE)
 
 
 def kill(whom: Whom) -> None:

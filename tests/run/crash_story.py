@@ -11,11 +11,12 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import blendwright
-from blendwright.app import open_scene
+from blendwright.app import open_scene, opening
 from blendwright.app.read_workspace import inspection_workers, read_journal, repair_journal
 from blendwright.policy.policy import Levels, Policy, Rules, Verdict
 from blendwright.records.commits import Commit
-from blendwright.run import workspace_problems
+from blendwright.run import background_checkpoints, workspace_problems
+from blendwright.run.background_checkpoints import BackgroundCheckpoints
 from blendwright.run.options import RunOptions
 from blendwright.run.rebaseline import rebaseline
 from blendwright.values.errors import EnvironmentUnfit, RebuildFailed, WorkerError
@@ -186,15 +187,33 @@ class Story:
         return any(other.request_id == self._request("many") and other.number <= commit.number for other in line)
 
 
-def tell_stories(workspace: Path, numbers: list[int], tell: Tell, before: Callable[[int], None]) -> None:
-    """Open the workspace, play these stories one after the other, and close it. `before` is called before each."""
+class Followed(BackgroundCheckpoints):
+    """Follows the stories that are to be followed, and has them wait for it: what is reached in it is reached in each of them."""
+
+    now = False
+
+    def advance(self, redo_ms: float) -> float:
+        if not self.now:
+            return redo_ms
+        redo_ms = super().advance(redo_ms)
+        self.wait()
+        return redo_ms
+
+
+def tell_stories(
+    workspace: Path, numbers: list[int], tell: Tell, before: Callable[[int], None], *, followed: bool = False
+) -> None:
+    """Open the workspace, play these stories one after the other, and close it. `before` is called before each. `followed`: some of
+    them have checkpoints made beside them."""
     open_scene.WORTH_SAVING_MS = 0.0
+    background_checkpoints.LEAST_MS = 0.0
+    opening.__dict__["BackgroundCheckpoints"] = Followed
     files = files_of(workspace)
     files.mkdir(exist_ok=True)
     (files / "triangle.obj").write_text(TRIANGLE)
     before(numbers[0])
     leave_quarantine(workspace)
-    with blendwright.open(workspace, roots=[files], policy=REPLACING, spare=False) as scene:
+    with blendwright.open(workspace, roots=[files], policy=REPLACING, spare=followed) as scene:
         for sentence in scene.recovered:
             tell(f"recovered {sentence}")
         for place, number in enumerate(numbers):

@@ -145,16 +145,23 @@ ENDED: dict[str, tuple[str, set[Fault]]] = {
         "import os\nf = open('x.bin', 'wb')\nos.unlink('x.bin')\nwhile True: f.write(bytes(1 << 22))", {Fault.LIMIT_EXCEEDED}
     ),
     "fill_memory_files": (
-        "import os\nf = os.memfd_create('x')\nwhile True: os.write(f, bytes(1 << 22))",
-        {Fault.LIMIT_EXCEEDED, Fault.EXECUTION_FAILED},
+        "import os\nf = os.memfd_create('x')\nwhile True: os.write(f, bytes(1 << 22))", {Fault.EXECUTION_FAILED},
+    ),
+    "hide_memory_that_is_shared": (
+        "import ctypes, time\nlibc = ctypes.CDLL(None)\nlibc.mmap.restype = ctypes.c_void_p\nsize = 1 << 24\n"
+        "while True:\n    m = libc.mmap(None, size, 3, 0x21, -1, 0)\n    ctypes.memset(m, 1, size)\n"
+        "    libc.munmap(ctypes.c_void_p(m + 4096), size - 4096)", {Fault.LIMIT_EXCEEDED},
     ),
     "make_too_many_files": (
         "n = 0\nwhile True:\n    n += 1\n    open(f'{n}.txt', 'w').close()", {Fault.LIMIT_EXCEEDED, Fault.TOOL_TIMEOUT}
     ),
+    "make_too_many_directories": (
+        "import os\nn = 0\nwhile True:\n    n += 1\n    os.mkdir(f'{n}')", {Fault.LIMIT_EXCEEDED}
+    ),
     "fill_the_log": ("import os\nwhile True: os.write(1, bytes(1 << 20))", {Fault.LIMIT_EXCEEDED}),
     "start_too_many_threads": (
-        "import threading, time\nwhile True: threading.Thread(target=time.sleep, args=(1000,), daemon=True).start()",
-        {Fault.EXECUTION_FAILED, Fault.TOOL_TIMEOUT, Fault.WORKER_LOST, Fault.LIMIT_EXCEEDED},
+        "import threading, time\nthreading.stack_size(65536)\n"
+        "while True: threading.Thread(target=time.sleep, args=(1000,), daemon=True).start()", {Fault.LIMIT_EXCEEDED},
     ),
     "fork_without_end": ("import os\nwhile True: os.fork()", {Fault.EXECUTION_FAILED}),
 }  # fmt: skip
@@ -173,7 +180,8 @@ FRUITLESS: dict[str, str] = {
         "try:\n    bpy.ops.preferences.addon_install(filepath=os.path.abspath('evil_addon.py'))\nexcept RuntimeError:\n    pass\n"
     ),
     "read_the_environment": (
-        "import os\nprint(dict(os.environ))\nprint(open('/proc/self/environ').read())\n"
+        "import os\nprint(dict(os.environ))\n"
+        "try:\n    print(open('/proc/self/environ').read())\nexcept OSError:\n    pass\n"
         "print('{0.__init__.__globals__}'.format(__import__('contextlib').ExitStack))\n"
         "print('{0._Environ__data}'.format(os) if False else '{0.environ}'.format(os))\n"
     ),

@@ -307,6 +307,48 @@ def test_the_window_drains_before_a_person_is_asked(asking: Engine) -> None:
     assert person.committed == ["a4"], "everything before it was committed when the question came"
 
 
+def test_a_question_that_is_left_open_in_the_middle_of_a_run_fits_the_next_run(asking: Engine) -> None:
+    """What came before it is committed by then, so the next run starts from another scene than this one did."""
+    name = thing(asking)
+    listed = [empty("a"), op("b", "object.delete", {"name": name}, "a", level="destructive")]
+    report = asking.run(plan_of("left", *listed), approver=Approver(Person(asking, ApprovalAnswer.NONE)))
+    assert statuses(report) == {"a": "succeeded", "b": "refused"}
+    (finding,) = report.all_findings()
+    answer(asking, (finding.cure or "").split("`")[1].split()[-1])
+    again = asking.run(plan_of("left", *listed))
+    assert statuses(again) == {"a": "skipped_idempotent", "b": "succeeded"}
+
+
+class Distracted(Person):
+    """Says the same to every question, and somebody else commits something meanwhile, so often."""
+
+    def __init__(self, engine: Engine, says: ApprovalAnswer, times: int) -> None:
+        super().__init__(engine, says)
+        self._times = times
+
+    def ask(self, request: ApprovalRequest, *, cancel: CancelToken | None = None) -> ApprovalAnswer:
+        if len(self.asked) < self._times:
+            thing(self._engine)
+        return super().ask(request, cancel=cancel)
+
+
+@pytest.mark.parametrize(("times", "asked", "status"), [(0, 1, "succeeded"), (2, 3, "succeeded"), (9, 3, "refused")])
+@pytest.mark.parametrize("boundary", ["operation", "plan"])
+def test_a_yes_counts_for_the_scene_that_was_asked_about(
+    asking: Engine, boundary: Any, times: int, asked: int, status: str
+) -> None:
+    name, person = thing(asking), Distracted(asking, ApprovalAnswer.APPROVED, times)
+    listed = [empty("a"), op("b", "object.delete", {"name": name}, "a", level="destructive"), empty("c", "b")]
+    document = {"request_id": f"distracted {name}", "operations": listed}
+    report = asking.run(operations.DIALECT.parse(document, boundary=boundary), approver=Approver(person))
+    assert len(person.asked) == asked and statuses(report)["b"] == status
+    hashes = {request.operation_hash for request in person.asked}
+    assert len(hashes) == asked, "each is another question"
+    used = [one for hash in hashes for one in asking.journal.approvals(hash) if one.state == "used"]
+    assert len(used) == (status == "succeeded"), "what did not count was not spent"
+    assert asking.journal.verify_audit().ok and asking.full_hash() == asking.session.scene.hash
+
+
 def test_declined_in_a_plan_of_operations_nothing_later_runs(asking: Engine) -> None:
     name = thing(asking)
     listed = [empty("a"), op("b", "object.delete", {"name": name}, "a", level="destructive"), empty("c")]

@@ -3,53 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from pydantic import Field
 
 from blendwright.plan.validate import validate_arguments
 from blendwright.policy.policy import Verdict
 from blendwright.run.files import FileAccess
-from blendwright.tool_api.arguments import Args, ReadPath, Result, WritePath
-from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
-from blendwright.tool_api.scene import Kind, Scene
-from blendwright.tool_api.tool import Example, Tool
 from blendwright.values.errors import ProtocolBreach, Refusal
-from blendwright.values.findings import Finding
-
-
-class CopyArgs(Args):
-    source: ReadPath | None = Field(default=None, description="What to read.")
-    target: WritePath | None = Field(default=None, description="What to write.")
-    overwrite: bool = False
-
-
-class Nothing(Result):
-    pass
-
-
-class Copy(Tool[CopyArgs, Nothing]):
-    """Read a file and write another one."""
-
-    name = "trial.copy"
-    destructive_with = ("overwrite",)
-    promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.OBJECT).needs("file_read")
-    examples = (Example({}),)
-
-    def check(self, scene: Scene, args: CopyArgs) -> Iterator[Finding]:
-        yield from ()
-
-    def apply(self, scene: Scene, args: CopyArgs) -> Nothing:
-        return Nothing()
-
-    def verify(self, scene: Scene, args: CopyArgs, result: Nothing) -> Iterator[Finding]:
-        yield from ()
-
-
-TOOL = Copy()
+from run.copy_tool import TOOL, arguments, normalised
 
 
 @pytest.fixture
@@ -69,10 +32,6 @@ def scratch(tmp_path: Path) -> Path:
 @pytest.fixture
 def access(root: Path, tmp_path: Path) -> FileAccess:
     return FileAccess({str(root): Verdict.ALLOW}, tmp_path / "kept")
-
-
-def normalised(access: FileAccess, **args: Any) -> tuple[dict[str, Any], tuple[Finding, ...]]:
-    return access.normalised(TOOL, TOOL.args_model.model_validate(args).model_dump(mode="json"))
 
 
 def refusal(access: FileAccess, **args: Any) -> tuple[str, str]:
@@ -154,6 +113,17 @@ def test_a_path_that_no_file_can_have_is_a_finding(
     (root / "loop").symlink_to(root / "loop")
     assert refusal(access, source=path)[1] == "/source"
     assert refusal(access, target=path)[1] == "/target"
+
+
+@pytest.mark.parametrize("path", ["a\x00b.obj", "~nobody-of-that-name/a.obj", "loop/a.obj"], ids=ascii)
+def test_whoever_asks_for_the_root_of_such_a_path_is_refused(
+    access: FileAccess, root: Path, monkeypatch: pytest.MonkeyPatch, path: str
+) -> None:
+    monkeypatch.chdir(root)
+    (root / "loop").symlink_to(root / "loop")
+    with pytest.raises(Refusal, match="not a usable path") as caught:
+        access.rules_for(TOOL, arguments(source=path))
+    assert caught.value.findings[0].pointer == "/source"
 
 
 def test_what_is_read_is_copied_in_with_its_companions(access: FileAccess, root: Path, scratch: Path) -> None:

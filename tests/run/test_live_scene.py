@@ -124,10 +124,24 @@ def test_a_write_that_nobody_recorded_is_found_when_the_scene_is_saved(fresh: En
     fresh.do("object.create_empty", {"name": "Anchor"})
     fresh.do("trial.misbehave", {"how": "unrecorded"})
     before = fresh.head()
+    fresh.scene.checkpoint()
+    assert fresh.journal.route(before.number).checkpoint is None and not fresh.scene.ready
     with pytest.raises(EnvironmentUnfit) as caught:
-        fresh.scene.checkpoint()
-    assert caught.value.details["quarantined"] and caught.value.details["expected"] == before.hash_after
-    assert fresh.journal.quarantined() is not None
+        fresh.scene.save()
+    assert caught.value.details["quarantined"] and fresh.journal.quarantined() is not None
+
+
+@pytest.mark.parametrize("how", ["checkpoint", "save"])
+def test_a_process_that_has_lost_its_way_is_replaced_and_nothing_is_quarantined(fresh: Engine, how: str) -> None:
+    """The journal is right and the process is wrong: its scene is not kept."""
+    fresh.do("object.create_empty", {"name": "Anchor"})
+    before, worker = fresh.head(), fresh.scene.worker()
+    worker.call("test.unused", {}, deadline=30)
+    assert fresh.full_hash() != before.hash_after
+    getattr(fresh.scene, how)()
+    assert not worker.alive and fresh.scene.worker() is not worker
+    assert fresh.full_hash() == before.hash_after
+    assert fresh.journal.quarantined() is None
     assert fresh.journal.route(before.number).checkpoint is None
 
 

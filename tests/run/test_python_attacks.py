@@ -155,3 +155,12 @@ def test_the_front_door_stops_what_can_be_seen_in_the_code(tmp_path: Path) -> No
     seen_after = {"leave_a_scripted_driver", "leave_an_osl_script", "leave_a_style_module", "leave_a_path_to_a_file"}
     seen_after.add("leave_a_place_to_render_to")
     assert passed == READS_WELL | seen_after
+
+
+def test_the_call_after_a_bomb_is_in_time(engine: Engine) -> None:
+    """What the bomb left is cleared away beside it: directories without number, as many as it made before it was stopped."""
+    message = stopped(engine, *ENDED["make_too_many_directories"])
+    assert "files and directories" in message
+    assert "of memory" not in message
+    outcome = engine.call("python.run", {"code": "print('in time')", "timeout_ms": 20_000})
+    assert outcome.ok, outcome.message

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -19,8 +20,9 @@ from blendwright.run import resource_guard as watching
 from blendwright.run.files import FileAccess
 from blendwright.run.isolated_code import fetch_result_file
 from blendwright.run.preview import PreviewFiles
-from blendwright.run.resource_guard import ResourceGuard, UncountableDirectory, files_below
+from blendwright.run.resource_guard import ResourceGuard, UncountableDirectory, entries_below
 from blendwright.values.directory_removal import remove_directory
+from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
 
 MEGABYTE = 1 << 20
@@ -103,20 +105,116 @@ def test_code_that_hides_what_it_takes_is_ended(start: Callable[[str], Process])
     assert "2 MB of disk" in (watched(start(HOARDING + WAITING)) or "")
 
 
-def test_code_that_makes_files_without_number_is_ended(
-    start: Callable[[str], Process], monkeypatch: pytest.MonkeyPatch
+def link(path: Path) -> None:
+    path.symlink_to("/")
+
+
+@pytest.mark.parametrize("make", [Path.touch, Path.mkdir, link], ids=["file", "directory", "link"])
+def test_code_that_makes_entries_without_number_is_ended(
+    start: Callable[[str], Process], monkeypatch: pytest.MonkeyPatch, make: Callable[[Path], object]
 ) -> None:
-    monkeypatch.setattr(watching, "MOST_FILES", 20)
+    monkeypatch.setattr(watching, "MOST_ENTRIES", 20)
     worker = start(WAITING)
     for number in range(25):
-        (worker.scratch / f"{number}").touch()
-    assert "20 files" in (watched(worker) or "")
+        make(worker.scratch / f"{number}")
+    assert "20 files and directories" in (watched(worker) or "")
+
+
+def test_what_a_call_leaves_is_counted_no_further_than_it_may_be(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("blendwright.run.files.MOST_ENTRIES", 20)
+    files, scratch = FileAccess({}, tmp_path / "artifacts"), tmp_path / "scratch"
+    for number in range(20):
+        (scratch / f"{number}").mkdir(parents=True)
+    files.refuse_too_much(scratch)
+    (scratch / "one more").mkdir()
+    with pytest.raises(Refusal, match="more than 20 files and directories"):
+        files.refuse_too_much(scratch)
+
+
+def test_code_that_starts_threads_without_number_is_ended(
+    start: Callable[[str], Process], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(watching, "MOST_THREADS", 20)
+    threads = (
+        "import threading; threading.stack_size(65536); "
+        "[threading.Thread(target=threading.Event().wait, daemon=True).start() for _ in range({})]; "
+    )
+    assert watched(start(threads.format(10) + WAITING)) is None
+    assert "20 threads" in (watched(start(threads.format(30) + WAITING)) or "")
 
 
 def test_code_that_takes_the_memory_is_ended(start: Callable[[str], Process], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(watching, "RESIDENT_MB", 40)
     assert watched(start(WAITING)) is None
     assert "40 MB of memory" in (watched(start("x = bytearray(80 << 20); " + WAITING)) or "")
+
+
+def test_the_memory_is_watched_however_long_a_look_at_the_disk_takes(
+    start: Callable[[str], Process], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(watching, "RESIDENT_MB", 40)
+    worker = start("x = bytearray(80 << 20); " + WAITING)
+
+    def endless(directory: Path) -> Iterator[os.stat_result]:
+        worker.process.wait(20)
+        yield from ()
+
+    monkeypatch.setattr(watching, "entries_below", endless)
+    assert "40 MB of memory" in (watched(worker) or "")
+
+
+# As fast as the machine writes to memory, from two threads at once; it stops where the kernel stops it, and keeps what it has.
+BOMB = f"""
+import resource, threading, time
+resource.setrlimit(resource.RLIMIT_AS, ({4096 * MEGABYTE}, {4096 * MEGABYTE}))
+held = []
+def take():
+    try:
+        while True: held.append(b"x" * {16 * MEGABYTE})
+    except MemoryError:
+        time.sleep(60)
+print("ready", flush=True)
+input()
+threading.Thread(target=take, daemon=True).start()
+take()
+"""
+
+
+def test_no_code_has_more_memory_than_it_may(start: Callable[[str], Process], monkeypatch: pytest.MonkeyPatch) -> None:
+    """By what the kernel says of the process after its end: it was stopped by the guard, well before the bound of the kernel."""
+    monkeypatch.setattr(watching, "RESIDENT_MB", 512)
+    worker = start(BOMB)
+    port: Any = worker
+    assert worker.process.stdin is not None
+    with ResourceGuard(port, scratch_mb=2) as guard:
+        worker.process.stdin.write(b"go\n")
+        worker.process.stdin.flush()
+        _, status, spent = os.wait4(worker.pid, 0)
+    found = guard.finding()
+    assert found is not None and "512 MB of memory" in found.message
+    assert os.waitstatus_to_exitcode(status) == -signal.SIGKILL
+    assert 512 << 10 < spent.ru_maxrss < 3072 << 10, f"it had {spent.ru_maxrss >> 10} MB at most"
+
+
+HIDING = {
+    "shared memory of which a page is kept": (
+        "m = libc.mmap(None, 8 << 20, 3, 0x21, -1, 0); ctypes.memset(m, 1, 8 << 20); "
+        "libc.munmap(ctypes.c_void_p(m + 4096), (8 << 20) - 4096); "
+    ),
+    "a file without a name of which a page is kept": (
+        "f = open('x', 'w+b'); f.write(bytes(1 << 20)); f.flush(); m = libc.mmap(None, 4096, 1, 1, f.fileno(), 0); "
+        "os.unlink('x'); f.close(); "
+    ),
+}
+
+
+@pytest.mark.parametrize("how", HIDING)
+def test_code_that_hides_memory_is_ended(start: Callable[[str], Process], how: str) -> None:
+    calls = "import ctypes, os; libc = ctypes.CDLL(None); libc.mmap.restype = ctypes.c_long; libc.mmap.argtypes = [ctypes.c_void_p, "
+    calls += "ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_long]; "
+    assert "nobody can count" in (watched(start(calls + HIDING[how] + WAITING)) or "")
 
 
 def nested(place: Path, name: str, depth: int) -> None:
@@ -160,7 +258,7 @@ def test_a_directory_that_nobody_may_read_counts_as_too_much(open_place: Path) -
         (open_place / "hidden").mkdir(0o300)
         (open_place / "hidden" / "large").write_bytes(bytes(MEGABYTE))
         with pytest.raises(UncountableDirectory, match="cannot be looked into"):
-            list(files_below(open_place))
+            list(entries_below(open_place))
 
 
 def test_a_nest_deeper_than_a_path_is_long_counts_as_too_much(start: Callable[[str], Process]) -> None:

@@ -12,10 +12,18 @@ from typing import Any
 
 import pytest
 import uvicorn
+from mcp.server.transport_security import TransportSecuritySettings
 
-from blendwright.server import http
+from blendwright.server import connections
+from blendwright.server.http import RequestGuard
 
-REQUEST = b"GET / HTTP/1.1\r\nHost: here\r\n\r\n"
+TOKEN = "a-token-for-tests"
+HEAD = f"GET / HTTP/1.1\r\nHost: here\r\nAuthorization: Bearer {TOKEN}\r\n".encode()
+REQUEST = HEAD + b"\r\n"
+WITHOUT_TOKEN = b"GET / HTTP/1.1\r\nHost: here\r\n\r\n"
+WRONG_TOKEN = HEAD[:-4] + b"\r\n\r\n"
+HERE = TransportSecuritySettings(allowed_hosts=["here"], allowed_origins=[])
+MOST = 8
 
 
 async def slow_to_answer(scope: Any, receive: Any, send: Any) -> None:
@@ -30,10 +38,20 @@ async def slow_to_answer(scope: Any, receive: Any, send: Any) -> None:
 
 @pytest.fixture
 def address(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[str, int]]:
-    monkeypatch.setattr(http, "HEADER_SECONDS", 0.2)
-    monkeypatch.setattr(http, "BODY_SECONDS", 0.2)
-    monkeypatch.setattr(http, "MOST_WAITING", 8)
-    config = uvicorn.Config(slow_to_answer, log_level="warning", http=http.GuardedConnection, ws="none", lifespan="off")
+    monkeypatch.setattr(connections, "HEADER_SECONDS", 0.2)
+    monkeypatch.setattr(connections, "BODY_SECONDS", 0.2)
+    monkeypatch.setattr(connections, "MOST_UNKNOWN", MOST)
+    monkeypatch.setattr(connections, "MOST_KNOWN", MOST)
+    guard = RequestGuard(slow_to_answer, TOKEN, HERE, 1000)
+    config = uvicorn.Config(
+        guard,
+        log_level="warning",
+        http=connections.GuardedConnection,
+        ws="none",
+        lifespan="off",
+        proxy_headers=False,
+        timeout_keep_alive=600,
+    )
     server = uvicorn.Server(config)
     with socket.socket() as listening:
         listening.bind(("127.0.0.1", 0))
@@ -46,9 +64,17 @@ def address(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[str, int]]:
 
 
 def talking(address: tuple[str, int], said: bytes) -> socket.socket:
-    connection = socket.create_connection(address, timeout=60)
+    connection = socket.create_connection(address, timeout=30)
     connection.sendall(said)
     return connection
+
+
+def answered(connection: socket.socket) -> bool:
+    """Waits for the whole answer."""
+    heard = b""
+    while not heard.endswith(b"ok") and (more := connection.recv(4096)):
+        heard += more
+    return b"200 OK" in heard
 
 
 def ended(connection: socket.socket) -> bool:
@@ -69,7 +95,7 @@ def ended(connection: socket.socket) -> bool:
     [
         b"",
         b"GET / HTTP/1.1\r\nHost: he",
-        b"POST / HTTP/1.1\r\nHost: here\r\nContent-Length: 100\r\n\r\nhalf",
+        HEAD.replace(b"GET", b"POST") + b"Content-Length: 100\r\n\r\nhalf",
         REQUEST + b"GET",
     ],
     ids=["nothing", "half of the headers", "half of the body", "half of a second request"],
@@ -99,25 +125,59 @@ def test_one_byte_at_a_time_does_not_move_the_deadline(address: tuple[str, int])
 
 
 def test_an_answer_may_take_longer_than_a_request(address: tuple[str, int]) -> None:
-    with talking(address, b"GET /later HTTP/1.1\r\nHost: here\r\n\r\n") as connection:
-        assert b"200 OK" in connection.recv(4096)
+    with talking(address, REQUEST.replace(b"GET /", b"GET /later")) as connection:
+        assert answered(connection)
 
 
-def test_many_that_say_nothing_do_not_keep_others_out(
-    address: tuple[str, int], monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("said", [WITHOUT_TOKEN, WRONG_TOKEN], ids=["no token", "a wrong token"])
+def test_a_request_without_the_token_ends_its_connection(
+    address: tuple[str, int], monkeypatch: pytest.MonkeyPatch, said: bytes
 ) -> None:
-    monkeypatch.setattr(http, "HEADER_SECONDS", 60)
-    silent = [talking(address, b"GET / HTT") for _ in range(40)]
-    with talking(address, REQUEST) as connection:
-        assert b"200 OK" in connection.recv(4096)
-    gone = [ended(connection) for connection in silent[:30]]
-    for connection in silent:
+    monkeypatch.setattr(connections, "HEADER_SECONDS", 600)
+    with talking(address, said) as connection:
+        assert b"401" in connection.recv(4096)
+        assert ended(connection)
+
+
+@pytest.mark.parametrize(
+    "said", [b"", b"GET / HTT", WITHOUT_TOKEN, WRONG_TOKEN], ids=["silent", "half", "none", "wrong"]
+)
+def test_any_number_without_a_token_keeps_nobody_out_who_has_one(
+    address: tuple[str, int], monkeypatch: pytest.MonkeyPatch, said: bytes
+) -> None:
+    monkeypatch.setattr(connections, "HEADER_SECONDS", 600)
+    with talking(address, REQUEST) as earlier:
+        assert answered(earlier)
+        strangers = [talking(address, said) for _ in range(5 * MOST)]
+        for _ in range(3):
+            with talking(address, REQUEST) as newcomer:
+                assert answered(newcomer)
+        earlier.sendall(REQUEST)
+        assert answered(earlier), "who is known is not cut for strangers"
+    gone = [ended(connection) for connection in strangers[: 4 * MOST]]
+    for connection in strangers:
         connection.close()
     assert all(gone), "those that came first went first"
 
 
+def test_of_too_many_who_have_a_token_the_one_that_is_idle_longest_goes(
+    address: tuple[str, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connections, "HEADER_SECONDS", 600)
+    first, *others = [talking(address, REQUEST) for _ in range(MOST)]
+    for connection in (first, *others):
+        assert answered(connection)
+    with talking(address, REQUEST) as newcomer:
+        assert answered(newcomer)
+        assert ended(first)
+        for connection in others:
+            connection.sendall(REQUEST)
+            assert answered(connection)
+            connection.close()
+
+
 def test_running_out_of_descriptors_is_told_in_a_line(caplog: pytest.LogCaptureFixture) -> None:
-    loop, tell = asyncio.new_event_loop(), http.DescriptorExhaustionHandler()
+    loop, tell = asyncio.new_event_loop(), connections.DescriptorExhaustionHandler()
     with caplog.at_level(logging.WARNING):
         for _ in range(5):
             tell(loop, {"message": "m", "exception": OSError(errno.EMFILE, "Too many open files")})

@@ -5,9 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import re
 import signal
-import socket
 import subprocess
 import sys
 from collections.abc import Generator
@@ -23,10 +21,9 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
 from test_jsonrpc import BAD
 
-from hosts import ERAS, Era, connected, cube, operation, plan, served
+from hosts import ERAS, Era, cube, operation, plan
+from web_hosts import COMMAND, TOKEN, http_server, web_client
 
-TOKEN = "a-token-for-tests"
-COMMAND = [sys.executable, "-m", "blendwright", "serve"]
 HELLO = {
     "jsonrpc": "2.0",
     "id": 0,
@@ -163,46 +160,12 @@ def test_a_signal_stops_the_work_on_stdio_and_closes_the_workspace(
 # ---------------------------------------------------------------------- HTTP
 
 
-@contextlib.contextmanager
-def http_server(place: Path) -> Generator[tuple[str, subprocess.Popen[bytes]]]:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    command = [*COMMAND, "--http", f"127.0.0.1:{port}"]
-    environment = {**os.environ, "BLENDWRIGHT_TOKEN": TOKEN}
-    with subprocess.Popen(command, env=environment, cwd=place, stderr=subprocess.PIPE) as process:
-        try:
-            assert process.stderr is not None
-            line = process.stderr.readline().decode()
-            found = re.search(r"serving (http://\S+)", line)
-            assert found is not None, line
-            anyio.run(_reachable, found[1])
-            yield found[1], process
-        finally:
-            process.kill()
-
-
 @pytest.fixture(scope="module")
 def address(tmp_path_factory: pytest.TempPathFactory) -> Generator[str]:
     with http_server(tmp_path_factory.mktemp("http")) as (url, process):
         yield url
         process.send_signal(signal.SIGINT)
         process.wait(30)
-
-
-async def _reachable(url: str) -> None:
-    async with httpx2.AsyncClient() as web:
-        for _ in range(200):
-            try:
-                await web.get(url)
-                return
-            except httpx2.ConnectError:
-                await anyio.sleep(0.05)
-    raise AssertionError("the server did not come up")
-
-
-def web_client(**headers: str) -> httpx2.AsyncClient:
-    return httpx2.AsyncClient(headers={"Authorization": f"Bearer {TOKEN}", **headers}, timeout=60)
 
 
 @pytest.mark.parametrize("era", ERAS)
@@ -288,47 +251,3 @@ def test_a_signal_stops_the_work_over_http_and_closes_the_workspace(
         assert process.stderr is not None
         assert b"Traceback" not in process.stderr.read()
     assert closed(tmp_path)
-
-
-def test_thirty_two_clients_at_once_apply_each_key_once_and_agree_with_a_serial_run(
-    address: str, tmp_path: Path
-) -> None:
-    """Half of them share a request, the others have one of their own."""
-    plans = [plan("shared", cube("a", "Shared")) for _ in range(16)]
-    plans += [plan(f"own{number}", cube("a", f"Own{number:02}")) for number in range(16)]
-
-    async def one(number: int, answers: dict[int, Any]) -> None:
-        async with (
-            web_client() as web,
-            Client(streamable_http_client(address, http_client=web), mode=ERAS[number % 2]) as client,
-        ):
-            answer = await client.call_tool("plan_execute", {"plan": plans[number]})
-            answers[number] = answer.structured_content
-
-    async def main() -> tuple[dict[int, Any], Any, Any]:
-        answers: dict[int, Any] = {}
-        with anyio.fail_after(120):
-            async with anyio.create_task_group() as tasks:
-                for number in range(len(plans)):
-                    tasks.start_soon(one, number, answers)
-        async with web_client() as web, Client(streamable_http_client(address, http_client=web)) as client:
-            log = await client.call_tool("history_log", {"limit": 100})
-            scene = await client.call_tool("scene_snapshot", {"limit": 500})
-        return answers, log.structured_content["result"], scene.structured_content["result"]
-
-    answers, log, scene = anyio.run(main)
-    assert all(answer["ok"] for answer in answers.values())
-    keys = [(commit["request_id"], commit["operation_id"]) for commit in log["commits"]]
-    assert len(keys) == len(set(keys))
-    assert {key for key, _ in keys} >= {"shared", *(f"own{number}" for number in range(16))}
-    # Names sort the same whatever the order was, and so must the scene hash.
-    names = [entry["name"] for entry in scene["objects"]["items"]]
-
-    async def serial(context: Any) -> Any:
-        async with connected(context, "legacy") as client:
-            for number, name in enumerate(names):
-                await client.call_tool("plan_execute", {"plan": plan(f"s{number}", cube("a", name))})
-            return (await client.call_tool("scene_snapshot", {"limit": 1})).structured_content["result"]
-
-    with served(tmp_path / "serial") as context:
-        assert anyio.run(serial, context)["fingerprint"] == scene["fingerprint"]

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
-import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -24,6 +21,7 @@ from blendwright.tool_api.promises import SafetyLevel
 from blendwright.values.cancel import CancelToken
 from blendwright.values.errors import EnvironmentUnfit, RebuildFailed, Refusal
 from blendwright.values.faults import Fault
+from blendwright.values.no_follow import open_directory, open_file, write_whole
 from blendwright.values.outcome import Outcome
 
 # A picture on a slow machine takes longer than the calls of a plan may.
@@ -90,17 +88,19 @@ def render_picture(opened: OpenScene, target: Path, cancel: CancelToken) -> Outc
     if outcome.fault is Fault.SCENE_CONFLICT:
         args = {"artifact": "run.png", "view": "ISO"}
         outcome = opened.outcome("render.preview", args, options)
-    return deliver_picture(outcome, target)
+    if not outcome.ok:
+        return outcome
+    try:
+        return deliver_picture(outcome, opened.judged_target(target))
+    except Refusal as refused:
+        first = refused.findings[0]
+        return outcome.with_(fault=first.fault, message=first.message, findings=refused.findings, artifacts=())
 
 
 def copy_whole(source: Path, target: Path) -> None:
     """Whole or not at all: a file that is replaced must not be half of each. Raises EnvironmentUnfit."""
-    part = target.with_name(f".{target.name}.{os.getpid()}.part")
     try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(source, part)
-        part.replace(target)
+        with open_file(source.resolve()) as scene, open_directory(target.parent.resolve(), make=0o777) as directory:
+            write_whole(directory, target.name, scene)
     except OSError as error:
-        with contextlib.suppress(OSError):  # where nothing can be written, nothing can be removed either
-            part.unlink()
         raise EnvironmentUnfit(f"{target} cannot be written: {error.strerror}", cure="Name another place.") from error

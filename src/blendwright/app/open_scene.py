@@ -93,6 +93,10 @@ class OpenScene:
         """What speaks against writing a file there, for whoever wants to know before there is something to write."""
         return self._session.files.target_findings(path)
 
+    def judged_target(self, path: Path) -> Path:
+        """Where a file may be written, without links. Raises Refusal."""
+        return self._session.files.judged_target(path)
+
     def outcome(self, tool: str, args: Any, options: RunOptions = DEFAULT_OPTIONS) -> Outcome:
         """Call a tool or macro and get everything that is known about it, before any contract renders it."""
         return call(self._runner, tool, args, options)
@@ -138,6 +142,7 @@ class OpenScene:
             plan = parse_plan(dict(plan), request_id=request_id, boundary=boundary)
         if self._session.journal.head is None:
             self._session.scene.worker()  # what a new workspace starts from is its first commit, and so comes along into the copy
+        self._session.scene.record_background()
         return preview_beside(plan, self._scratch.path.parents[1], self._pool, self._session, options, image=image)
 
     def as_host(self, proposal: Proposal) -> OpenScene:
@@ -192,9 +197,9 @@ class OpenScene:
         approvals = self._session.approvals
         request = approvals.request_about(self.terms, CHECKOUT, level, {"commit": target}, baseline=baseline)
         if request is not None:
-            _, refused = approvals.ask(request, options.approver or self._session.approver, options.cancel)
-            if refused is not None:
-                raise Refusal([refused])
+            outcome = approvals.ask(request, options.approver or self._session.approver, options.cancel)
+            if outcome.finding is not None:
+                raise Refusal([outcome.finding])
         return self.history.checkout(target)
 
     @property
@@ -219,15 +224,18 @@ class OpenScene:
         if self._closed:
             return
         self._closed = True
+        scene = self._session.scene
         try:
-            if self._session.scene.redo_ms > WORTH_SAVING_MS:
-                self._session.scene.checkpoint()
+            scene.end_background()
+            if scene.redo_ms > WORTH_SAVING_MS or scene.worth_saving:
+                scene.checkpoint()
         except BlendwrightError:
             # A checkpoint is a convenience; what is wrong with the scene or the disk shows when it is needed next.
             pass
         finally:
             crash_points.reach("close.saved")
             self._pool.close()
+            scene.join_background()
             crash_points.reach("close.workers_ended")
             self._events(WorkspaceClosed())
             self._session.journal.close()

@@ -27,6 +27,7 @@ from blendwright.journal.store import FILE as JOURNAL
 from blendwright.policy.approvals import NOBODY, Approver
 from blendwright.policy.policy import Policy
 from blendwright.policy.session_contract import Proposal, SessionContract
+from blendwright.run.background_checkpoints import BackgroundCheckpoints
 from blendwright.run.externals import External, Externals, externals_of_receipt, findings_about
 from blendwright.run.history import require_head
 from blendwright.run.live_scene import LiveScene
@@ -83,11 +84,12 @@ def open(
     draft, files = settings.draft, settings.files
     with contextlib.ExitStack() as undo:
         events = EventBus()
-        journal = Journal(directory, observe=events)
+        journal = Journal(directory, heads_outside=settings.heads_outside, observe=events)
         undo.callback(journal.close)
         if start is not None:
             require_no_scene(journal, directory, start)
-        with unfit_on_os_error(f"{directory} cannot be a workspace", "Name another directory."):
+        cure = "Check its permissions and the room on its disk, or name another directory."
+        with unfit_on_os_error(f"{directory} cannot be a workspace", cure):
             scratch = SessionScratch(directory / "scratch")
         undo.callback(scratch.remove)
         # From here on: the log belongs to whoever holds the workspace.
@@ -95,12 +97,15 @@ def open(
         undo.callback(events, WorkspaceClosed())
         recovered = recover(journal, scratch.cleared)
         events(WorkspaceOpened(str(directory), recovered))
-        copied_start = None if start is None else copy_start(start, scratch.path)
+        copied_start = None if start is None else copy_start(start, scratch.path, files.scratch_mb)
         pool = chosen_blender(directory, blender, policy).open_pool(settings.worker_settings(scratch.path, environment))
         scene_origin = None if start is None else start.resolve().parent
+        background = None
+        if spare:
+            background = BackgroundCheckpoints(pool, journal, directory, settings.registry, observe=events)
         live = LiveScene(
-            pool, journal, settings.registry,
-            spare=spare, start=copied_start, origin=scene_origin, externals=Externals(files.roots), observe=events,
+            pool, journal, settings.registry, spare=spare, start=copied_start, origin=scene_origin,
+            externals=Externals(files.roots), background=background, observe=events,
         )  # fmt: skip
         session = Session(
             live, journal, settings.tools, draft, files, macros=settings.macros, approver=approver, observe=events

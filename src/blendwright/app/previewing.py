@@ -10,13 +10,15 @@ from pathlib import Path
 from typing import Any
 
 from blendwright.app.blenders import chosen_blender
+from blendwright.app.read_workspace import read_journal
 from blendwright.app.recovery import recover
 from blendwright.app.session_scratch import SessionScratch, unfit_on_os_error
 from blendwright.app.workspace_settings import WorkspaceSettings, copy_start, load_settings, require_no_scene
 from blendwright.bridge.worker_source import WorkerSource
 from blendwright.dialects.registry import parse_plan
 from blendwright.journal import Journal
-from blendwright.journal.journal_copy import copy_journal, has_journal
+from blendwright.journal.head_notes import require_unused
+from blendwright.journal.journal_copy import has_journal
 from blendwright.plan.repair import refused
 from blendwright.plan.validate import ValidPlan, validate
 from blendwright.policy.policy import Policy
@@ -93,13 +95,14 @@ def _preview_on_copy(
     with (
         _temporary_directory(settings.directory) as directory,
         open_pool(directory / "scratch") as pool,
-        closing(_copied_journal(settings.directory, directory / "workspace")) as journal,
+        closing(_copied_journal(settings.directory, directory / "workspace", plan.request_id)) as journal,
     ):
         if start is not None:
             require_no_scene(journal, settings.directory, start)
         recover(journal, 0)
+        copied_start = None if start is None else copy_start(start, directory, settings.files.scratch_mb)
         scene = LiveScene(
-            pool, journal, settings.registry, spare=spare, start=None if start is None else copy_start(start, directory),
+            pool, journal, settings.registry, spare=spare, start=copied_start,
             origin=None if start is None else start.parent, externals=Externals(settings.files.roots),
         )  # fmt: skip
         try:
@@ -109,9 +112,12 @@ def _preview_on_copy(
             scene.discard()
 
 
-def _copied_journal(workspace: Path, copy: Path) -> Journal:
+def _copied_journal(workspace: Path, copy: Path, request_id: str) -> Journal:
     if has_journal(workspace):
-        copy_journal(workspace, copy)
+        with read_journal(workspace) as journal:
+            journal.copy_for_request(copy, request_id)
+    else:
+        require_unused(workspace)
     return Journal(copy)
 
 

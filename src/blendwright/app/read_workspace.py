@@ -14,6 +14,7 @@ from blendwright.app.blenders import chosen_blender
 from blendwright.app.observing.event_bus import EventBus, open_event_bus
 from blendwright.app.policy_files import load_policy
 from blendwright.app.session_scratch import SessionScratch, unfit_on_os_error
+from blendwright.app.workspace_settings import heads_directory
 from blendwright.bridge.spawn import WorkerSettings
 from blendwright.bridge.worker_source import WorkerSource
 from blendwright.journal import Journal, JournalView
@@ -39,7 +40,9 @@ def repair_journal(workspace: str | Path) -> Generator[Journal]:
         pass
     directory = Path(workspace).resolve()
     events = EventBus()
-    journal = Journal(directory, recovering=True, observe=events)
+    journal = Journal(
+        directory, recovering=True, heads_outside=heads_directory(load_policy(directory).policy), observe=events
+    )
     open_event_bus(events, directory)
     try:
         yield journal

@@ -74,6 +74,7 @@ class RepairReport:
             "head": None if diagnosis.head is None else diagnosis.head.number,
             "quarantine": None if diagnosis.quarantine is None else asdict(diagnosis.quarantine),
             "lost": diagnosis.lost,
+            "contradictions": diagnosis.contradictions,
             "indeterminate": [asdict(intent) for intent in diagnosis.indeterminate],
             "boundary": None if diagnosis.boundary is None else asdict(diagnosis.boundary),
             "places": diagnosis.reachable,
@@ -85,13 +86,19 @@ def repair_workspace(
     workspace: str | Path,
     *,
     to: str | None = None,
+    adopt: bool = False,
     resolve: int | None = None,
     note: str | None = None,
+    accept_restored: bool = False,
     blender: str | None = None,
 ) -> RepairReport:
-    """Resolve the intent `resolve` with a note, then go on from the commit `to`, where these are given; then look what is wrong.
+    """Resolve the intent `resolve` with a note, take a journal that was restored from an older copy for the truth, then go on from the
+    commit `to`, or `adopt` HEAD's scene as it is found today, where these are given; then look what is wrong.
 
     Raises Refusal for what is not there, RebuildFailed when the scene of `to` is not what the journal says."""
+    if adopt and to is not None:
+        cure = "Give --adopt to go on with the newest scene, or --to N to go on from commit N."
+        raise Refusal.of(Fault.ARGS_INVALID, "--adopt and --to are two ways out, and one can be taken", cure)
     if (resolve is None) != (note is None) or (note is not None and not note.strip()):
         cure = "Say what became of the effect: --note 'the file is there'"
         raise Refusal.of(Fault.TARGET_NOT_FOUND, "--resolve and --note belong together", cure)
@@ -104,10 +111,32 @@ def repair_workspace(
                 cure = "See which there are: blendwright recover"
                 raise Refusal.of(Fault.TARGET_NOT_FOUND, error.message, cure) from error
             done.append(f"intent {resolve} is settled: {note}")
+        if accept_restored:
+            if not journal.contradictions:
+                cure = "Leave the option out: the journal is used as it is."
+                raise Refusal.of(Fault.TARGET_NOT_FOUND, "nothing says that an older journal was put in place", cure)
+            journal.accept_restored()
+            done.append("the journal is taken as it is, which is recorded in its audit chain")
         if to is not None:
             target = find(journal, to)
             with inspection_workers(workspace, blender=blender) as inspection:
                 commit = workspace_problems.return_to(journal, inspection.worker(), target.number)
             scene = f"whose scene was rebuilt and has the hash {commit.hash_after}"
             done.append(f"HEAD is at commit {commit.number}, {scene}")
+        if adopt:
+            done += _adopt_head(journal, workspace, blender)
         return RepairReport(tuple(done), workspace_problems.find_problems(journal))
+
+
+def _adopt_head(journal: Journal, workspace: str | Path, blender: str | None) -> Iterator[str]:
+    problems = workspace_problems.find_problems(journal)
+    if problems.quarantine is None and problems.lost is None:
+        message = "the workspace is not in quarantine: the newest scene is the current one"
+        raise Refusal.of(Fault.SCENE_CONFLICT, message, "Go on as ever.")
+    with inspection_workers(workspace, blender=blender) as inspection:
+        adopted = workspace_problems.adopt_head(journal, inspection.worker(), inspection.worker())
+    yield (
+        f"commit {adopted.commit.number} holds the newest scene as it was found, with the hash {adopted.commit.hash_after},"
+        f" and HEAD is there"
+    )
+    yield from adopted.missing

@@ -7,18 +7,24 @@ whoever opens the workspace next finds the directory unlocked and removes it.
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import sys
 import tempfile
 from collections.abc import Generator
 from pathlib import Path
 
+from blendwright.values.background_clearing import BackgroundClearing
 from blendwright.values.directory_removal import remove_directory
 from blendwright.values.errors import EnvironmentUnfit
 
 PREFIX = "session-"
 OWNER = "owner.lock"
 ROOT_LOCK = ".lock"
+# Whoever opens a workspace waits so long for what others left to be gone, and goes on while the rest is removed.
+ABANDONED_SECONDS = 1.0
+# Whoever gives up a directory waits so long until it is gone; the rest is for the next one.
+REMOVAL_SECONDS = 5.0
 
 if sys.platform == "win32":
 
@@ -45,33 +51,42 @@ class SessionScratch:
 
     def __init__(self, root: Path) -> None:
         root.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self._clearing = BackgroundClearing()
         with _exclusive(root):
-            self.cleared = _clear_abandoned(root)
+            self.cleared = _clear_abandoned(root, self._clearing)
             self.path = Path(tempfile.mkdtemp(prefix=PREFIX, dir=root))
             self._descriptor = _open_lock(self.path / OWNER)
             _lock(self._descriptor, wait=True)
+        self._clearing.wait(ABANDONED_SECONDS)
         self._removed = False
 
     def remove(self) -> None:
         """Give it up; a second time does nothing."""
         if not self._removed:
             self._removed = True
-            remove_directory(self.path)
-            os.close(self._descriptor)
+            self._clearing.submit(lambda: _remove(self.path, self._descriptor))
+            self._clearing.wait(REMOVAL_SECONDS)
 
 
-def _clear_abandoned(root: Path) -> int:
+def _clear_abandoned(root: Path, clearing: BackgroundClearing) -> int:
     cleared = 0
     for directory in root.glob(PREFIX + "*"):
         with contextlib.suppress(OSError):
             descriptor = _open_lock(directory / OWNER)
-            try:
-                if _lock(descriptor, wait=False):
-                    remove_directory(directory)
-                    cleared += 1
-            finally:
+            if _lock(descriptor, wait=False):
+                clearing.submit(functools.partial(_remove, directory, descriptor))
+                cleared += 1
+            else:
                 os.close(descriptor)
     return cleared
+
+
+def _remove(directory: Path, descriptor: int) -> None:
+    """Ours, and nobody else's to remove, until it is gone."""
+    try:
+        remove_directory(directory)
+    finally:
+        os.close(descriptor)
 
 
 @contextlib.contextmanager

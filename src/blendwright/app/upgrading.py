@@ -19,6 +19,7 @@ from blendwright.app.recovery import recover
 from blendwright.app.session_scratch import unfit_on_os_error
 from blendwright.app.version_pictures import PicturePair, take_pictures
 from blendwright.app.version_report import ComparedScene, VersionReport
+from blendwright.app.workspace_settings import heads_directory
 from blendwright.bridge.worker_source import WorkerSource
 from blendwright.journal import Journal, JournalView
 from blendwright.records.commits import Commit
@@ -223,7 +224,8 @@ def _locked_journal(directory: Path) -> Generator[Journal]:
     with read_journal(directory):
         pass  # there is one: moving begins none
     events = EventBus()
-    journal = Journal(directory, observe=events)
+    heads_outside = heads_directory(load_policy(directory).policy)
+    journal = Journal(directory, heads_outside=heads_outside, observe=events)
     try:
         open_event_bus(events, directory)
         recover(journal, 0)

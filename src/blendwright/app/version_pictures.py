@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -42,8 +43,12 @@ def take_pictures(blenders: TwoBlenders, directory: Path, name: str) -> PictureP
         request = StepRequest(tool=Preview.name, version=Preview.version, args=args)
         if all(blenders.both(lambda worker, request=request: _rendered(worker, request))):
             pair = PicturePair(f"{name}-old.png", f"{name}-new.png", f"{name}.png", 0.0)
-            for worker, file in ((blenders.old, pair.old), (blenders.new, pair.new)):
-                move_out(directory / file, worker.require_process().scratch, "artifacts", ARTIFACT)
+            target = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
+            try:
+                for worker, file in ((blenders.old, pair.old), (blenders.new, pair.new)):
+                    move_out(target, file, worker.require_process().scratch, "artifacts", ARTIFACT, mode=0o644)
+            finally:
+                os.close(target)
             return _joined(directory, pair, *blenders.versions)
     return None
 

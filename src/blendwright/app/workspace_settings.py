@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,10 +15,13 @@ from blendwright.policy.policy import Policy
 from blendwright.policy.session_contract import Proposal, SessionContract
 from blendwright.run.active_contract import ContractDraft
 from blendwright.run.files import FileAccess
+from blendwright.run.scratch_files import LARGER_CURE, copy_opened_in, size_problem
 from blendwright.tool_api.tool import AnyTool
 from blendwright.tools import catalog
 from blendwright.tools.registry import registry_fingerprint
-from blendwright.values.errors import EnvironmentUnfit
+from blendwright.values.errors import EnvironmentUnfit, Refusal
+from blendwright.values.faults import Fault
+from blendwright.values.no_follow import open_file
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +33,7 @@ class WorkspaceSettings:
     macros: Mapping[str, Macro]
     draft: ContractDraft
     files: FileAccess
+    heads_outside: Path | None = None
 
     @property
     def registry(self) -> str:
@@ -64,7 +67,13 @@ def load_settings(
     )
     costs = draft.terms.constraints
     files = FileAccess(costs.rules.roots, directory / "artifacts", workspace=directory, scratch_mb=costs.scratch_mb)
-    return WorkspaceSettings(directory, registered, macros, draft, files)
+    return WorkspaceSettings(directory, registered, macros, draft, files, heads_directory(rules))
+
+
+def heads_directory(policy: Policy) -> Path | None:
+    """Where heads of audit chains are noted outside of workspaces, by the policy."""
+    named = policy.journal.audit_heads
+    return None if named is None else Path(named).expanduser()
 
 
 def require_no_scene(journal: JournalView, directory: Path, start: Path) -> None:
@@ -76,10 +85,13 @@ def require_no_scene(journal: JournalView, directory: Path, start: Path) -> None
         )
 
 
-def copy_start(start: Path, directory: Path) -> Path:
-    """A copy of the file to start from: what the workspace begins with must not depend on what becomes of the original."""
+def copy_start(start: Path, directory: Path, most_mb: int) -> Path:
+    """A copy of the file to start from: what the workspace begins with must not depend on what becomes of the original. Raises Refusal
+    for one that is larger than a Blender process may have."""
     copy = directory / "opened" / start.name
-    with unfit_on_os_error(f"{start} cannot be read", "Check its permissions."):
+    with unfit_on_os_error(f"{start} cannot be read", "Check its permissions."), open_file(start.resolve()) as opened:
+        if too_large := size_problem(opened, most_mb):
+            raise Refusal.of(Fault.LIMIT_EXCEEDED, f"{start} {too_large}", LARGER_CURE)
         copy.parent.mkdir()
-        shutil.copyfile(start, copy)
+        copy_opened_in(opened, copy.parent, copy.name)
     return copy

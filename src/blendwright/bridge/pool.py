@@ -11,10 +11,13 @@ from time import monotonic
 
 from blendwright.bridge.spawn import Command, WorkerSettings, spawn
 from blendwright.bridge.worker import WorkerProcess
+from blendwright.values.background_clearing import BackgroundClearing
 from blendwright.values.errors import BlendwrightError, DeadlinePassed, WorkerLost
 from blendwright.wire.worker_port import ReadableFile, WorkerPool
 
 CLOSED = "the pool of workers is closed"
+# Whoever closes a pool waits so long for what workers left; the rest is for whoever uses that directory next.
+CLEARING_SECONDS = 5.0
 
 
 class Pool(WorkerPool):
@@ -28,14 +31,15 @@ class Pool(WorkerPool):
         self._closed = False
         self._workers: set[WorkerProcess] = set()
         self._spares: deque[Future[WorkerProcess]] = deque()
+        self._clearing = BackgroundClearing()
         self._starters = ThreadPoolExecutor(max_workers=max(1, spares), thread_name_prefix="blendwright-spare")
 
     def take(self, *, bare: bool = False, seconds: float | None = None) -> WorkerProcess:
         """A ready worker, the caller's from now on: a spare when there is one, even one that is still starting.
 
-        Workers that have died since are cleared away. Raises EnvironmentUnfit when Blender cannot be started, and DeadlinePassed
-        when none is ready in so many seconds. A `bare` one may read nothing of what `allow` allows: where that is anything, no
-        spare will do.
+        Workers that have died since are cleared away in the background. Raises EnvironmentUnfit when Blender cannot be started, and
+        DeadlinePassed when none is ready in so many seconds. A `bare` one may read nothing of what `allow` allows: where that is
+        anything, no spare will do.
         """
         ends = None if seconds is None else monotonic() + seconds
         self._clear_dead()
@@ -96,8 +100,9 @@ class Pool(WorkerPool):
         for worker in workers:
             worker.kill()
         for worker in workers:
-            worker.close()
+            self._clearing.submit(worker.close)
         self._starters.shutdown(wait=True)
+        self._clearing.wait(CLEARING_SECONDS)
 
     def _start(self, *, bare: bool = False) -> WorkerProcess:
         with self._lock:
@@ -124,4 +129,9 @@ class Pool(WorkerPool):
             dead = [worker for worker in self._workers if not worker.alive]
             self._workers.difference_update(dead)
         for worker in dead:
-            worker.close()
+            self._clearing.submit(worker.close)
+
+    def wait_until_cleared(self, seconds: float = CLEARING_SECONDS) -> bool:
+        """Whether what dead workers left is gone within so many seconds; nobody needs to wait for it."""
+        self._clear_dead()
+        return self._clearing.wait(seconds)

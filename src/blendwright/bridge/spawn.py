@@ -54,6 +54,7 @@ class Child:
     write_fd: int
     scratch: Path
     lifeline_fd: int | None
+    scratch_mb: int = WorkerSettings.scratch_mb
 
     @property
     def log(self) -> Path:
@@ -102,7 +103,7 @@ def _spawn(command_with: Command, settings: WorkerSettings) -> Child:
         except OSError as error:
             raise EnvironmentUnfit(f"{command[0]} cannot be started: {error.strerror}") from error
         on_failure.pop_all()
-        return Child(process, we_read, we_write, scratch, lifeline)
+        return Child(process, we_read, we_write, scratch, lifeline, settings.scratch_mb)
 
 
 def _pipe(reader: contextlib.ExitStack, writer: contextlib.ExitStack) -> tuple[int, int]:

@@ -75,6 +75,10 @@ class WorkerProcess(RemoteScene):
         return self._child.scratch
 
     @property
+    def scratch_mb(self) -> int:
+        return self._child.scratch_mb
+
+    @property
     def alive(self) -> bool:
         return self._end is None and self._killed_because is None
 

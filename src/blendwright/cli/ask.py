@@ -115,6 +115,8 @@ def ask(
         stops_on_interrupt(cancel),
         open_session(workspace, scene=scene, blender=blender, approver=approver(approve, screen.pause)) as opened,
     ):
+        if image is not None and not dry_run and (problems := opened.target_findings(image)):
+            raise Refusal(problems)
         screen.redact = opened.terms.audit.redact
         request_id = f"ask-{secrets.token_hex(6)}"
         with screen.busy("looking at the scene"):

@@ -15,7 +15,9 @@ from rich.text import Text
 import blendwright
 from blendwright.app import exporting, queries
 from blendwright.app.opening import open_existing
+from blendwright.app.policy_files import load_policy
 from blendwright.app.read_workspace import read_journal
+from blendwright.app.workspace_settings import heads_directory
 from blendwright.cli.options import AsJson, Blender, Workspace, argument, option
 from blendwright.cli.output import (
     Exit,
@@ -281,7 +283,9 @@ def verify(
     """Check every record of the audit chain; exit code 1 names the ones that were edited, removed or cut off."""
     heads = [_head(text) for text in known or ()]
     with read_journal(workspace) as journal:
-        report = journal.verify_audit(heads)
+        report = journal.verify_audit(
+            heads, heads_outside=heads_directory(load_policy(Path(workspace).resolve()).policy)
+        )
     head = {"sequence": report.head.sequence, "hash": report.head.hash}
     return present(
         json,

@@ -59,14 +59,28 @@ def _next_commands(workspace: str) -> list[str]:
 
 def recover(
     to: Annotated[str | None, option("--to N", "Go on from this commit, once its scene has been proved.")] = None,
+    adopt: Annotated[
+        bool, option("--adopt", "Go on with the newest scene as Blender finds it today, as a commit of its own.")
+    ] = False,
     resolve: Annotated[int | None, option("--resolve ID", "Settle an intent of which nobody knew the outcome.")] = None,
     note: Annotated[str | None, option("--note TEXT", "What was found out about it, for --resolve.")] = None,
+    accept_restored: Annotated[
+        bool, option("--accept-restored", "Go on with a journal that is older than its noted head, as after a restore.")
+    ] = False,
     workspace: Workspace = ".blendwright",
     blender: Blender = None,
     json: AsJson = False,
 ) -> int:
     """Show what is wrong with a workspace and how to get out of it; with an option, do so."""
-    report = repair_workspace(workspace, to=to, resolve=resolve, note=note, blender=blender)
+    report = repair_workspace(
+        workspace,
+        to=to,
+        adopt=adopt,
+        resolve=resolve,
+        note=note,
+        accept_restored=accept_restored,
+        blender=blender,
+    )
     return present(json, report.to_json, lambda out: _show_repair(out, report))
 
 
@@ -80,6 +94,8 @@ def _show_repair(out: SafeConsole, report: RepairReport) -> None:
         out.show(f"  found             {quarantine.found}")
     if diagnosis.lost is not None:
         out.labelled("lost", diagnosis.lost, "bold red")
+    for contradiction in diagnosis.contradictions:
+        out.labelled("older journal", contradiction, "bold red")
     for intent in diagnosis.indeterminate:
         line = f"intent {intent.id} of operation '{intent.operation_id}': nobody knows whether {intent.effect}"
         out.labelled("indeterminate", line, "bold yellow")

@@ -26,7 +26,7 @@ META = "__meta__"
 # Refused for one of these, all steps are skipped: dependencies are resolved before anything else is looked at.
 UNRESOLVED = frozenset({Fault.DEPENDENCY_MISSING, Fault.GRAPH_CYCLE})
 # What a person did not allow has not failed: nothing was tried.
-NOT_ALLOWED = frozenset({"approval_missing", "approval_declined"})
+NOT_ALLOWED = frozenset({"approval_missing", "approval_declined", "approval_outdated"})
 CACHED = "done before: the receipt of an earlier run stands"
 
 Entry = dict[str, Any]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
-from blendwright.journal.journal import Journal, JournalView
+from blendwright.journal.journal import Journal
+from blendwright.journal.journal_view import JournalView
 
 __all__ = ["Journal", "JournalView"]

@@ -55,8 +55,21 @@ class Ancestry:
 
     def of(self, number: int) -> Ancestors:
         if self._latest is None or self._latest.number != number:
-            self._latest = self._read(number)
+            self._latest = self._earlier(number) or self._read(number)
         return self._latest
+
+    def _earlier(self, number: int) -> Ancestors | None:
+        """Those of a commit that is among the remembered ones, as after a rollback: the same without what came later."""
+        latest = self._latest
+        line, top = position_of(self._store, number)
+        if latest is None or not latest.holds(line, top) or latest.adopted_at > top:
+            return None
+        segments = {
+            each: Segment(segment.low, min(segment.top, top))
+            for each, segment in latest.segments.items()
+            if segment.low <= top
+        }
+        return Ancestors(number, segments, latest.adopted_at)
 
     def advanced(self, start: int | None, number: int, line: int, first: int, last: int, *, adopted_at: int) -> None:
         """Commits were added on top of `start`: carry the remembered ancestors along."""

@@ -15,6 +15,7 @@ from typing import Any, Literal
 
 import orjson
 
+from blendwright.journal.head_notes import require_unused
 from blendwright.journal.store import FILE, Row, Store
 from blendwright.policy.approvals import Approval, ApprovalAnswer, ApprovalRequest
 from blendwright.records.requests import StoredApproval
@@ -23,6 +24,9 @@ from blendwright.values.faults import Fault
 
 _COLUMNS = "request, state, given_by"
 _INSERT = "INSERT INTO approvals VALUES (?, ?, ?, ?, ?, ?, ?)"
+# An answer counts from its question on: a clock that was set back makes no approval last longer. So far a clock may be put right.
+_CLOCK_SKEW = 60.0
+_COUNTS = f"expires > ?1 AND asked <= ?1 + {_CLOCK_SKEW}"
 # Questions that nobody answered are of no use to anyone a day after.
 _FORGET_AFTER = 86_400.0
 
@@ -34,8 +38,8 @@ def ask(store: Store, requests: Sequence[ApprovalRequest]) -> tuple[str, ...]:
     with store.transaction("approval"):
         store.change("DELETE FROM approvals WHERE state = 'pending' AND expires < ?", (now - _FORGET_AFTER,))
         for request in requests:
-            sql = "SELECT id FROM approvals WHERE operation_hash = ? AND state = 'pending' AND expires > ?"
-            waiting = store.row(sql, (request.operation_hash, now))
+            sql = f"SELECT id FROM approvals WHERE operation_hash = ?2 AND state = 'pending' AND {_COUNTS}"
+            waiting = store.row(sql, (now, request.operation_hash))
             if waiting is None:
                 store.insert(_INSERT, _row(request, "pending", None, now))
             ids.append(request.id if waiting is None else waiting[0])
@@ -44,9 +48,9 @@ def ask(store: Store, requests: Sequence[ApprovalRequest]) -> tuple[str, ...]:
 
 def use(store: Store, operation_hash: str) -> Approval | None:
     """Take the approval of this very operation, if someone gave one that has not expired; it is spent from now on."""
-    sql = "SELECT id, given_by FROM approvals WHERE operation_hash = ? AND state = 'approved' AND expires > ? LIMIT 1"
+    sql = f"SELECT id, given_by FROM approvals WHERE operation_hash = ?2 AND state = 'approved' AND {_COUNTS} LIMIT 1"
     with store.transaction("approval"):
-        row = store.row(sql, (operation_hash, time.time()))
+        row = store.row(sql, (time.time(), operation_hash))
         if row is None:
             return None
         store.change("UPDATE approvals SET state = 'used' WHERE id = ?", (row[0],))
@@ -68,7 +72,7 @@ def for_operation(store: Store, operation_hash: str) -> tuple[StoredApproval, ..
 
 
 def pending(store: Store) -> tuple[StoredApproval, ...]:
-    sql = f"SELECT {_COLUMNS} FROM approvals WHERE state = 'pending' AND expires > ? ORDER BY asked, id"
+    sql = f"SELECT {_COLUMNS} FROM approvals WHERE state = 'pending' AND {_COUNTS} ORDER BY asked, id"
     return tuple(_stored(row) for row in store.rows(sql, (time.time(),)))
 
 
@@ -90,17 +94,17 @@ def answer(workspace: Path, id: str, reply: ApprovalAnswer, by: str) -> StoredAp
 def _opened(workspace: Path, *, writable: bool) -> AbstractContextManager[Store]:
     if not (workspace / FILE).is_file():
         raise EnvironmentUnfit(f"{workspace} is not a workspace", cure="Name the workspace that asks.")
-    return closing(Store(workspace, writable=writable))
+    return closing(Store(workspace, writable=writable, before_create=require_unused))
 
 
 def _answerable(store: Store, id: str) -> StoredApproval:
-    row = store.row(f"SELECT {_COLUMNS} FROM approvals WHERE id = ?", (id,))
-    stored = None if row is None else _stored(row)
+    row = store.row(f"SELECT {_COLUMNS}, {_COUNTS} FROM approvals WHERE id = ?2", (time.time(), id))
+    stored = None if row is None else _stored(row[:-1])
     if stored is None:
         message, cure = f"there is no approval {id}", "See what waits: blendwright approve"
     elif stored.state != "pending":
         message, cure = f"approval {id} was {stored.state} already", "Run the operation again to be asked anew."
-    elif stored.request.expires <= time.time():
+    elif row is not None and not row[-1]:
         message, cure = f"approval {id} has expired", "Run the operation again to be asked anew."
     else:
         return stored

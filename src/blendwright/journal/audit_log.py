@@ -7,13 +7,18 @@ Its hash is the sha256 of its RFC 8785 form, so anyone can check a chain from th
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
-from collections.abc import Mapping
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
-from blendwright.journal.store import Store, as_json
+from blendwright.journal.file_modes import FILE_MODE
+from blendwright.journal.store import Store, as_json, sync_directory, translate_errors
 from blendwright.records.audit import AuditHead, Status
 from blendwright.records.commits import Entry
+from blendwright.values import crash_points
 from blendwright.values.errors import JournalError
 
 FIELDS = (
@@ -97,3 +102,45 @@ class AuditAppender:
                 "UPDATE state SET audit_sequence = ?, audit_hash = ?", (self.head.sequence, self.head.hash)
             )
             self._rows.clear()
+
+
+# Always as long, so that writing a note again in place is one write of one block.
+NOTE_LENGTH = 256
+
+
+class HeadNotes:
+    """The files in which an open journal notes the head of its chain; `head_notes.py` says what for.
+
+    `write` never fails: what is committed is committed, whatever became of a note.
+    """
+
+    def __init__(self, store: Store, files: Sequence[Path]) -> None:
+        self._beginning = as_json("the workspace", {"workspace": store.identity})[:-1].encode()
+        self._descriptors: list[int] = []
+        for file in files:
+            with translate_errors(f"noting the head of the audit chain in {file}"):
+                is_new = not file.exists()
+                self._descriptors.append(os.open(file, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, FILE_MODE))
+                if is_new:
+                    sync_directory(file.parent)
+        self.write(read_head(store))
+        crash_points.reach("head_notes.before_sync")
+        self.sync()
+
+    def write(self, head: AuditHead) -> None:
+        text = b'%s,"sequence":%d,"hash":"%s"}' % (self._beginning, head.sequence, head.hash.encode())
+        for descriptor in self._descriptors:
+            with contextlib.suppress(OSError):
+                os.pwrite(descriptor, text.ljust(NOTE_LENGTH - 1) + b"\n", 0)
+
+    def sync(self) -> None:
+        for descriptor in self._descriptors:
+            with contextlib.suppress(OSError):
+                os.fsync(descriptor)
+
+    def close(self) -> None:
+        """A second time does nothing."""
+        self.sync()
+        for descriptor in self._descriptors:
+            os.close(descriptor)
+        self._descriptors.clear()

@@ -55,7 +55,7 @@ def verify(store: Store, known_heads: Sequence[AuditHead]) -> AuditReport:
 
 
 def _chain(store: Store, head: AuditHead) -> Iterator[str]:
-    previous = AuditHead(0, genesis(store.one("SELECT workspace FROM state")[0]))
+    previous = AuditHead(0, genesis(store.identity))
     for sequence, hash, text in store.rows("SELECT sequence, hash, record FROM audit ORDER BY sequence"):
         if sequence != previous.sequence + 1:
             yield _missing(previous.sequence + 1, sequence - 1)

@@ -8,6 +8,8 @@ from __future__ import annotations
 import hashlib
 import io
 import os
+import secrets
+from collections.abc import Sequence
 from pathlib import Path
 
 from blendwright.journal.file_modes import DIRECTORY_MODE, FILE_MODE
@@ -35,7 +37,7 @@ class CheckpointFiles:
 
     def stage(self, saved: Path, scene_hash: str, fence: int) -> StagedCheckpoint:
         """Copy a saved scene in. Never move it: the process that wrote it may still hold the file open and write to it."""
-        part = self.directory / f"{fence}-{os.getpid()}{PART}"
+        part = self.directory / f"{fence}-{os.getpid()}-{secrets.token_hex(4)}{PART}"
         with translate_errors(f"saving a checkpoint in {self.directory}"):
             crash_points.reach("checkpoint.before_copy")
             try:
@@ -77,12 +79,12 @@ class CheckpointFiles:
             path.unlink(missing_ok=True)
         return tuple(sorted(path.name for path in parts))
 
-    def remove(self, names: list[str]) -> None:
+    def remove(self, names: Sequence[str], *, durably: bool = True) -> None:
         for name in names:
             crash_points.reach("gc.before_unlink")
             (self.directory / name).unlink(missing_ok=True)
             crash_points.reach("gc.after_unlink")
-        if names:
+        if names and durably:
             sync_directory(self.directory)
 
 

@@ -45,6 +45,15 @@ def collect(
     return GcReport(tuple(unneeded), sum(present[name] for name in unneeded), len(needed), tuple(sorted(lost)))
 
 
+def drop(store: Store, checkpoint: Checkpoint) -> list[str]:
+    """In a transaction: give up one checkpoint, unless its commit cannot be replayed; returns the files that nobody names any more."""
+    sql = "DELETE FROM checkpoints WHERE id = ? AND number IN (SELECT number FROM commits WHERE replayable = 1 AND number = ?)"
+    dropped = store.change(sql, (checkpoint.id, checkpoint.commit))
+    if not dropped or store.row("SELECT 1 FROM checkpoints WHERE sha256 = ?", (checkpoint.sha256,)) is not None:
+        return []
+    return [checkpoint.path.name]
+
+
 def _last_of_each_line(store: Store) -> set[int]:
     """The last commit of each line: all commits are their ancestors."""
     # SQLite: a bare column beside max() is that of the row with the maximum.

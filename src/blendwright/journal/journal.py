@@ -1,220 +1,53 @@
 """The journal of a workspace: opens it, holds its lock, and passes on what it is asked. The work is done by the modules it names.
 
 A commit is one operation's outcome and never changes; HEAD is the commit whose scene is the current one. Nothing may be acknowledged
-before `commit` has returned. `JournalView` needs no lock and sees what is committed. `Journal` is the one writer; not thread-safe,
-one caller at a time.
+before `commit` has returned. `Journal` is the one writer; not thread-safe, one caller at a time.
 """
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Mapping, Sequence
-from itertools import islice
 from pathlib import Path
 from typing import Any, Literal
 
-import orjson
-
 from blendwright.journal import (
     approvals,
-    audit_verification,
     commit_transaction,
     garbage_collection,
     head_moves,
-    operation_lookup,
+    head_notes,
     planner_attempts,
-    rebuild_routes,
     recovery,
-    statistics,
-    superseded,
 )
 from blendwright.journal import rows as row
-from blendwright.journal.ancestry import Ancestry, commits_among, head_row, position_of
-from blendwright.journal.checkpoint_files import CheckpointFiles
+from blendwright.journal.ancestry import position_of
+from blendwright.journal.audit_log import HeadNotes
 from blendwright.journal.file_modes import make_private_workspace
+from blendwright.journal.journal_view import JournalView
 from blendwright.journal.lock import WorkspaceLock
-from blendwright.journal.statistics import Statistics
-from blendwright.journal.store import FILE, Store, as_json, translate_errors, utc_now
+from blendwright.journal.store import Store, as_json, translate_errors, utc_now
 from blendwright.policy.approvals import Approval, ApprovalRequest
-from blendwright.records.audit import AuditHead, AuditRecord, AuditReport
+from blendwright.records.audit import AuditDetails
 from blendwright.records.checkpoints import Checkpoint, GcReport, StagedCheckpoint
 from blendwright.records.commits import (
-    Commit,
     CommitResult,
     Entry,
     HeadMove,
-    MatchedCommit,
     NewAudit,
     NewCommit,
-    OperationMatch,
-    OperationQuery,
 )
-from blendwright.records.recovery import Intent, NewIntent, OpenBoundary, Quarantine, RebuildRoute, RecoveryInfo
-from blendwright.records.requests import Attempt, NewAttempt, StoredApproval
+from blendwright.records.recovery import NewIntent
+from blendwright.records.requests import NewAttempt
 from blendwright.values import crash_points, events
-from blendwright.values.errors import EnvironmentUnfit, JournalError
-
-
-class JournalView:
-    """Reads a workspace's journal. Raises EnvironmentUnfit when there is none."""
-
-    def __init__(self, workspace: Path) -> None:
-        if not (workspace / FILE).is_file():
-            raise EnvironmentUnfit(
-                f"{workspace} is not a workspace", cure="Name another directory, or start one: blendwright new."
-            )
-        self._store = Store(workspace, writable=False)
-        self._prepare(workspace)
-
-    def _prepare(self, workspace: Path) -> None:
-        self._files = CheckpointFiles(workspace)
-        self._ancestry = Ancestry(self._store)
-        self._cleaned: tuple[str, ...] = ()
-
-    @property
-    def head(self) -> Commit | None:
-        with self._store.snapshot():
-            head = head_row(self._store)
-            return None if head is None else self._commit(head[0])
-
-    def find_many(
-        self, queries: Sequence[OperationQuery], *, scene_hash: str | None = None
-    ) -> tuple[OperationMatch, ...]:
-        """One answer for each, in order; readings are looked up at `scene_hash`, HEAD's when it is None."""
-        return operation_lookup.find_many(self._store, self._ancestry, queries, scene_hash)
-
-    def superseded_by(self, request_id: str, commits: Sequence[MatchedCommit]) -> dict[int, int]:
-        """Of these commits of a request, those whose effect a later commit of another one took back, each with that commit."""
-        return superseded.superseded_by(self._store, self._ancestry, request_id, commits)
-
-    def recovery(self) -> RecoveryInfo:
-        with self._store.snapshot():
-            head = self.head
-            return RecoveryInfo(
-                head=head,
-                route=None if head is None else self.route(head.number),
-                indeterminate=recovery.indeterminate_intents(self._store),
-                boundary=recovery.open_boundary(self._store),
-                quarantine=recovery.current_quarantine(self._store),
-                cleaned=self._cleaned,
-            )
-
-    # The parts of `recovery`, for when no way leads to HEAD and it cannot be had as a whole.
-
-    def quarantined(self) -> Quarantine | None:
-        with self._store.snapshot():
-            return recovery.current_quarantine(self._store)
-
-    def indeterminate(self) -> tuple[Intent, ...]:
-        with self._store.snapshot():
-            return recovery.indeterminate_intents(self._store)
-
-    def open_boundary(self) -> OpenBoundary | None:
-        with self._store.snapshot():
-            return recovery.open_boundary(self._store)
-
-    def route(self, to: int) -> RebuildRoute:
-        """The way to the scene of a commit; raises JournalError when no undamaged checkpoint leads there."""
-        return rebuild_routes.find(self._store, self._ancestry, self._files, to)
-
-    def show(self, number: int) -> Commit:
-        """Raises JournalError for a number that is not there."""
-        with self._store.snapshot():
-            return self._commit(number)
-
-    def _commit(self, number: int) -> Commit:
-        values = self._store.row(f"SELECT {row.COMMIT} FROM commits WHERE number = ?", (number,))
-        if values is None:
-            raise JournalError(f"there is no commit {number}")
-        return row.commit_of(values)
-
-    def log(self, *, limit: int = 50, before: int | None = None, all_lines: bool = False) -> tuple[Commit, ...]:
-        """HEAD's line, or every commit there is, newest first; `before` is the last number of the page before."""
-        with self._store.snapshot():
-            if all_lines:
-                newest_first = f"SELECT {row.COMMIT} FROM commits WHERE number < ? ORDER BY number DESC LIMIT ?"
-                below = before or 2**63 - 1
-                return tuple(map(row.commit_of, self._store.rows(newest_first, (below, limit))))
-            head = head_row(self._store)
-            if head is None:
-                return ()
-            below = None if before is None else self._commit(before).generation
-            ancestors = self._ancestry.of(head[0])
-            return tuple(islice(commits_among(self._store, ancestors, below=below, newest_first=True), limit))
-
-    def origins(self, *, all_lines: bool = False) -> tuple[Commit, ...]:
-        """The commits that took a whole scene in (baseline, adopted files), newest first; those before HEAD unless all are asked for."""
-        sql = f"SELECT {row.COMMIT} FROM commits WHERE kind = 'baseline' OR kind = 'adopt' ORDER BY number DESC"
-        with self._store.snapshot():
-            head = head_row(self._store)
-            if head is None:
-                return ()
-            commits = map(row.commit_of, self._store.rows(sql))
-            ancestors = self._ancestry.of(head[0])
-            return tuple(each for each in commits if all_lines or ancestors.holds(each.line, each.generation))
-
-    def moves(self, *, limit: int = 50) -> tuple[HeadMove, ...]:
-        """The latest moves of HEAD, newest first."""
-        with self._store.snapshot():
-            return head_moves.moves(self._store, limit)
-
-    def redo_target(self) -> int | None:
-        """Where `redo` would lead: back over the last undo, unless something else has happened since."""
-        with self._store.snapshot():
-            return next(iter(head_moves.redo_targets(self._store)), None)
-
-    def tags(self) -> Mapping[str, int]:
-        with self._store.snapshot():
-            return dict(self._store.rows("SELECT name, number FROM tags ORDER BY name"))
-
-    def contract(self, fingerprint: str) -> Mapping[str, Any] | None:
-        """The contract that a receipt names, as it was kept."""
-        with self._store.snapshot():
-            row = self._store.row("SELECT contract FROM contracts WHERE fingerprint = ?", (fingerprint,))
-        return None if row is None else orjson.loads(row[0])
-
-    def contract_of(self, session_id: str) -> str | None:
-        """The fingerprint of the contract that a session was held to."""
-        with self._store.snapshot():
-            row = self._store.row("SELECT contract FROM sessions WHERE session_id = ?", (session_id,))
-        return None if row is None else row[0]
-
-    def approvals(self, operation_hash: str | None = None) -> tuple[StoredApproval, ...]:
-        """Every question about one operation, newest first; without one, those that wait for an answer."""
-        with self._store.snapshot():
-            if operation_hash is None:
-                return approvals.pending(self._store)
-            return approvals.for_operation(self._store, operation_hash)
-
-    def attempts(self, request_id: str) -> tuple[Attempt, ...]:
-        """What planners made of a request, in the order in which they were asked."""
-        with self._store.snapshot():
-            return planner_attempts.of_request(self._store, request_id)
-
-    def commits_of(self, request_id: str) -> tuple[Commit, ...]:
-        """What a request did to the scene, on any line, oldest first."""
-        sql = f"SELECT {row.COMMIT} FROM commits WHERE request_id = ? ORDER BY number"
-        with self._store.snapshot():
-            return tuple(map(row.commit_of, self._store.rows(sql, (request_id,))))
-
-    def audit_records(self, *, after: int = 0, limit: int = 100, **fields: str) -> tuple[AuditRecord, ...]:
-        """In order, from the one after `after` on: those whose fields have these values."""
-        return audit_verification.records(self._store, after, limit, fields)
-
-    def statistics(self) -> Statistics:
-        return statistics.read(self._store)
-
-    def verify_audit(self, known_heads: Sequence[AuditHead] = ()) -> AuditReport:
-        """Check the whole chain, and that the heads in receipts, and those the caller knows, lie on it."""
-        return audit_verification.verify(self._store, known_heads)
-
-    def close(self) -> None:
-        self._store.close()
+from blendwright.values.errors import JournalError
 
 
 class Journal(JournalView):
     """The one writer of a workspace, from opening to `close` or the end of the process. `observe` is told what became durable.
 
-    Raises EnvironmentUnfit when another process writes, and in quarantine unless opened for `recovering`. Every write raises
+    Raises EnvironmentUnfit when another process writes, and, unless opened for `recovering`, in quarantine and where a note of the head
+    of its audit chain contradicts it (`heads_outside` is where such notes are kept besides the workspace). Every write raises
     EnvironmentUnfit when the disk refuses it and JournalError when it would break a promise or the lock was lost; nothing of it has
     taken place then. After the disk refused, the journal must be opened again.
     """
@@ -224,15 +57,17 @@ class Journal(JournalView):
         workspace: Path,
         *,
         recovering: bool = False,
+        heads_outside: Path | None = None,
         observe: events.Observer = events.silent,
         vfs: str | None = None,
     ) -> None:
         self._observe = observe
+        self._notes: HeadNotes | None = None
         with translate_errors(f"opening the workspace {workspace}"):
             make_private_workspace(workspace)
             self._lock = WorkspaceLock(workspace, utc_now())
         try:
-            self._store = Store(workspace, writable=True, vfs=vfs)
+            self._store = Store(workspace, writable=True, vfs=vfs, before_create=head_notes.require_unused)
         except BaseException:
             self._lock.release()
             raise
@@ -240,15 +75,22 @@ class Journal(JournalView):
             if not recovering:
                 with self._store.snapshot():
                     recovery.require_no_quarantine(self._store)
+            self.contradictions = tuple(head_notes.contradictions(self._store, heads_outside))
+            if not recovering:
+                head_notes.require_no_contradiction(list(self.contradictions))
             self._acquire()
             self._prepare(workspace)
             with translate_errors(f"opening the workspace {workspace}"):
                 self._files.create()
                 self._cleaned = self._files.clear_parts()
+            # What contradicts the journal stays as it is until somebody accepts the journal.
+            if not self.contradictions:
+                self._notes = HeadNotes(self._store, head_notes.note_files(self._store, heads_outside))
         except BaseException:
             self.close()
             raise
         self._recovering = recovering
+        self._heads_outside = heads_outside
 
     def _acquire(self) -> None:
         """Raise the fencing number: from here on no earlier holder can write."""
@@ -256,6 +98,21 @@ class Journal(JournalView):
             fence = self._store.one("UPDATE state SET fence = fence + 1 RETURNING fence")[0]
             recovery.mark_open_as_indeterminate(self._store)
         self._store.fence = fence
+
+    def accept_restored(self) -> None:
+        """Take the journal for the truth although notes of its head contradict it; that is recorded in the audit chain itself."""
+        head = self.head
+        scene = "" if head is None else head.hash_after
+        details = AuditDetails(uuid.uuid4().hex, "destructive")
+        self.commit(
+            [
+                NewAudit(
+                    "workspace", "accept_restored", "workspace.accept_restored", "rolled_back", scene, scene, details
+                )
+            ]
+        )
+        self._notes = HeadNotes(self._store, head_notes.note_files(self._store, self._heads_outside))
+        self.contradictions = ()
 
     @property
     def fence(self) -> int:
@@ -266,6 +123,8 @@ class Journal(JournalView):
         written = commit_transaction.write(
             self._store, self._ancestry, self._files, entries, keeps_boundary=keeps, recovering=self._recovering
         )
+        if self._notes is not None:
+            self._notes.write(written.audit)
         self._observe(events.Committed(written.records, written.numbers))
         for entry, number in zip(entries, written.numbers, strict=True):
             if isinstance(entry, NewCommit) and entry.checkpoint is not None and number is not None:
@@ -314,6 +173,8 @@ class Journal(JournalView):
         """Move HEAD back to where the boundary began; in the same transaction the records of what failed, then a `rolled_back`
         record for every commit since, newest first, under the ids of the commit's own record."""
         written = head_moves.roll_back(self._store, self._ancestry, boundary, failed)
+        if self._notes is not None:
+            self._notes.write(written.audit)
         self._observe(events.RolledBack(written.head, written.records, written.numbers))
         return written
 
@@ -322,10 +183,13 @@ class Journal(JournalView):
         self._store.give_up(reason)
 
     def stage_checkpoint(self, saved: Path, scene_hash: str) -> StagedCheckpoint:
-        """Copy a saved scene among the checkpoints, durably. It counts once it is committed or added."""
+        """Copy a saved scene among the checkpoints, durably. It counts once it is committed or added. From any thread."""
         return self._files.stage(saved, scene_hash, self.fence)
 
-    def add_checkpoint(self, staged: StagedCheckpoint, commit: int) -> Checkpoint:
+    def add_checkpoint(
+        self, staged: StagedCheckpoint, commit: int, *, instead_of: Checkpoint | None = None
+    ) -> Checkpoint:
+        """Give a commit its saved scene; `instead_of` is one that nobody needs besides it, and goes in the same transaction."""
         with self._store.transaction("checkpoint_row"):
             self._files.require(staged)
             owner = self._commit(commit)
@@ -336,6 +200,11 @@ class Journal(JournalView):
                 )
             now = utc_now()
             id = commit_transaction.insert_checkpoint(self._store, commit, staged, now)
+            removed = () if instead_of is None else garbage_collection.drop(self._store, instead_of)
+        # Behind the transaction: a file without a row is garbage, a row without its file would be a lie.
+        self._files.remove(removed, durably=False)
+        if self._notes is not None:
+            self._notes.sync()
         self._observe(events.CheckpointSaved(commit, staged.scene_hash, staged.size))
         values = (id, commit, owner.generation, staged.scene_hash, staged.sha256, staged.size, now)
         return row.checkpoint_of(values, self._files.directory)
@@ -379,6 +248,8 @@ class Journal(JournalView):
     def close(self) -> None:
         """A second time does nothing."""
         try:
+            if self._notes is not None:
+                self._notes.close()
             self._store.close()
         finally:
             crash_points.reach("close.before_lock_release")

@@ -21,7 +21,9 @@ _IS_KNOWN = """
 SELECT EXISTS (SELECT 1 FROM commits WHERE request_id = ?1) OR EXISTS (SELECT 1 FROM readings WHERE request_id = ?1)
 """
 _ROLLED_BACK = "SELECT 1 FROM rolled_back WHERE number = ?"
-_INDETERMINATE = "SELECT operation_key, id FROM intents WHERE state = 'indeterminate'"
+_INDETERMINATE = (
+    "SELECT operation_key, id FROM intents WHERE state IN ('open', 'indeterminate') AND state = 'indeterminate'"
+)
 
 _ByName = defaultdict[tuple[str, str], list[MatchedCommit | Reading]]
 

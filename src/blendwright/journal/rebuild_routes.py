@@ -5,13 +5,14 @@ Never leads over a commit that cannot be replayed: one must be at it or after it
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from blendwright.journal import rows
-from blendwright.journal.ancestry import Ancestors, Ancestry, commits_among
+from blendwright.journal.ancestry import Ancestors, Ancestry, commits_among, position_of
 from blendwright.journal.checkpoint_files import CheckpointFiles
 from blendwright.journal.store import Store
 from blendwright.records.checkpoints import Checkpoint
+from blendwright.records.commits import CommittedStep
 from blendwright.records.recovery import RebuildRoute
 from blendwright.values.errors import JournalError
 
@@ -19,16 +20,24 @@ _ALL = (
     f"SELECT {rows.CHECKPOINT}, k.line FROM checkpoints c JOIN commits k USING (number)"
     " WHERE k.generation >= ? ORDER BY k.generation DESC, c.id DESC"
 )
+_STEPS = (
+    f"SELECT {', '.join(CommittedStep._fields)} FROM commits"
+    " WHERE line = ? AND generation BETWEEN ? AND ? ORDER BY generation"
+)
 _NOT_REPLAYABLE = "SELECT line, generation FROM commits WHERE replayable = 0 ORDER BY generation DESC"
 
 
-def find(store: Store, ancestry: Ancestry, files: CheckpointFiles, to: int) -> RebuildRoute:
-    """Raises JournalError when nothing leads there."""
+def find(
+    store: Store, ancestry: Ancestry, files: CheckpointFiles, to: int, without: Collection[int] = ()
+) -> RebuildRoute:
+    """Raises JournalError when nothing leads there but the checkpoints whose ids are in `without`."""
     with store.snapshot():
         ancestors = ancestry.of(to)
         floor = next((g for line, g in store.rows(_NOT_REPLAYABLE) if ancestors.holds(line, g)), -1)
         damaged: list[Checkpoint] = []
         for checkpoint in checkpoints_of(store, files, ancestors, floor):
+            if checkpoint.id in without:
+                continue
             if files.sound(checkpoint.sha256, checkpoint.size):
                 redo = tuple(commits_among(store, ancestors, above=checkpoint.generation))
                 return RebuildRoute(to, checkpoint, checkpoint.scene_hash, redo, tuple(damaged))
@@ -37,6 +46,24 @@ def find(store: Store, ancestry: Ancestry, files: CheckpointFiles, to: int) -> R
             raise _lost(to, damaged)
         baseline, *redo = commits_among(store, ancestors)
         return RebuildRoute(to, None, baseline.hash_after, tuple(redo), tuple(damaged))
+
+
+def steps_between(store: Store, ancestry: Ancestry, at: int, to: int) -> tuple[CommittedStep, ...] | None:
+    """What leads from the scene of one commit to that of another by redo alone; None where nothing does."""
+    with store.snapshot():
+        ancestors = ancestry.of(to)
+        line, generation = position_of(store, at)
+        if not ancestors.holds(line, generation):
+            return None
+        floor = next((g for line, g in store.rows(_NOT_REPLAYABLE) if ancestors.holds(line, g)), -1)
+        if floor > generation:
+            return None
+        steps: list[CommittedStep] = []
+        for line, segment in sorted(ancestors.segments.items(), key=lambda item: item[1].low):
+            low = max(segment.low, generation + 1)
+            if low <= segment.top:
+                steps += map(CommittedStep._make, store.rows(_STEPS, (line, low, segment.top)))
+        return tuple(steps)
 
 
 def checkpoints_of(store: Store, files: CheckpointFiles, ancestors: Ancestors, floor: int) -> Iterator[Checkpoint]:

@@ -10,7 +10,7 @@ import contextlib
 import errno
 import os
 import uuid
-from collections.abc import Generator, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -37,8 +37,17 @@ Row = tuple[Any, ...]
 class Store:
     """An open journal.db. `fence` is 0 for those who only read."""
 
-    def __init__(self, directory: Path, *, writable: bool, vfs: str | None = None) -> None:
+    def __init__(
+        self,
+        directory: Path,
+        *,
+        writable: bool,
+        vfs: str | None = None,
+        before_create: Callable[[Path], None] = lambda directory: None,
+    ) -> None:
+        """`before_create` may object to beginning a journal in the directory."""
         self.directory = directory
+        self._before_create = before_create
         self.path = directory / FILE
         self.fence = 0
         self._broken: str | None = None
@@ -67,6 +76,8 @@ class Store:
                 )
             connection.execute("PRAGMA synchronous = FULL")
         version = connection.execute("PRAGMA user_version").get
+        if version == 0:
+            self._before_create(self.directory)
         if version == 0 and writable:
             self._create()
         elif not schema.OLDEST <= version <= schema.VERSION:
@@ -102,6 +113,11 @@ class Store:
             for version in range(self.one("PRAGMA user_version")[0], schema.VERSION):
                 self._connection.execute(schema.UPGRADES[version])
                 self._connection.execute(f"PRAGMA user_version = {version + 1}")
+
+    @property
+    def identity(self) -> str:
+        """The name that the workspace was given when it was begun."""
+        return self.one("SELECT workspace FROM state")[0]
 
     # ------------------------------------------------------------------ reading
 

@@ -30,6 +30,7 @@ READ_FROM_THE_PLAN = frozenset({Fault.SCHEMA_INVALID, Fault.GRAPH_CYCLE, Fault.D
 # What cures a finding of a rule, where that is not the action of its fault; None where nothing in the plan does.
 ACTIONS_BY_RULE: dict[str, Action | None] = {
     "approval_missing": "retry",
+    "approval_outdated": "retry",
     "preview_unasked": "retry",
     "trusted_python": "replace_args",
     "trusted_unasked": "replace_args",

@@ -31,7 +31,7 @@ from blendwright.values.report import OperationReport, RunReport
 # Nothing that another plan would cure: the same one is run once more before the model hears of it.
 TRANSIENT = frozenset({Fault.TOOL_TIMEOUT, Fault.WORKER_LOST})
 # A person's answer is no fault of the plan.
-APPROVAL_RULES = frozenset({"approval_missing", "approval_declined", "preview_unasked"})
+APPROVAL_RULES = frozenset({"approval_missing", "approval_declined", "approval_outdated", "preview_unasked"})
 
 Approve = Callable[[PlanProposal, Preview | None], bool]
 

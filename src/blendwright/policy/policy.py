@@ -176,6 +176,16 @@ class BlenderChoice(_Part):
     )
 
 
+class JournalSettings(_Part):
+    """The table [journal]."""
+
+    audit_heads: str | None = Field(
+        default=None,
+        pattern="^[/~]",
+        description="A directory outside the workspace in which the head of the audit chain is noted, a file for each workspace.",
+    )
+
+
 class Policy(_Part):
     """All of blendwright.toml."""
 
@@ -184,6 +194,7 @@ class Policy(_Part):
     constraints: Constraints = Constraints()
     limits: Limits = Limits()
     audit: AuditSettings = AuditSettings()
+    journal: JournalSettings = JournalSettings()
 
 
 @dataclass(frozen=True, slots=True)

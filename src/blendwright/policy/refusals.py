@@ -20,6 +20,8 @@ class Rule:
     cure: str
 
 
+APPROVAL_OUTDATED = "approval_outdated"
+
 RULES: dict[str, Rule] = {
     # ---- negotiation
     "contract_version": Rule(
@@ -169,6 +171,11 @@ RULES: dict[str, Rule] = {
     ),
     "approval_declined": Rule(
         Fault.POLICY_BLOCKED, "a person was asked and declined", "Do without it, or run it again to be asked anew."
+    ),
+    APPROVAL_OUTDATED: Rule(
+        Fault.POLICY_BLOCKED,
+        "others changed the scene while a person was asked, each time anew",
+        "Run it again: what is done is not done again, and the person is asked about the scene as it is then.",
     ),
 }
 

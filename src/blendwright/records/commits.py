@@ -92,6 +92,21 @@ class Commit(NamedTuple):
     generation: int
 
 
+class CommittedStep(NamedTuple):
+    """What of a commit is needed to redo it; the arguments are the text that the journal has."""
+
+    number: int
+    tool: str
+    tool_version: int
+    args: str
+    hash_before: str
+    hash_after: str
+
+    @property
+    def changed(self) -> bool:
+        return self.hash_before != self.hash_after
+
+
 class Reading(NamedTuple):
     """A read-only receipt and the scene it is true for."""
 

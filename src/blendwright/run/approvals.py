@@ -10,6 +10,7 @@ import hashlib
 import secrets
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, cast
 
 import orjson
@@ -19,7 +20,7 @@ from blendwright.policy.approvals import Approval, ApprovalAnswer, ApprovalReque
 from blendwright.policy.objections import approval_ruling, approval_ruling_for
 from blendwright.policy.policy import Ruling
 from blendwright.policy.redaction import redacted
-from blendwright.policy.refusals import refusal
+from blendwright.policy.refusals import APPROVAL_OUTDATED, refusal
 from blendwright.policy.session_contract import ContractTerms
 from blendwright.run.files import FileAccess
 from blendwright.run.invocation import Invocation, new_id
@@ -34,6 +35,16 @@ ALPHABET = "abcdefghjkmnpqrstuvwxyz23456789"
 BY_GRANT = "command line"
 
 
+@dataclass(frozen=True, slots=True)
+class ApprovalOutcome:
+    """`finding` is None exactly when the operation is allowed; what a person said is there in either case."""
+
+    approval: Approval | None
+    finding: Finding | None = None
+    moved: bool = False
+    """Whether HEAD is elsewhere than before the question."""
+
+
 class Approvals:
     """Asks, and keeps the answers in the journal."""
 
@@ -43,15 +54,13 @@ class Approvals:
         self._terms: ContractTerms | None = None
         self._rulings: dict[tuple[Any, ...], Ruling | None] = {}
 
-    def requests(
-        self, terms: ContractTerms, calls: Sequence[Invocation], run: Sequence[Invocation], baseline: str
-    ) -> dict[str, ApprovalRequest]:
-        """What a person has to be asked in a plan, by operation. `run` are those of its calls that are to run; all are in order."""
-        rulings = {call.operation_id: self._ruling(terms, call) for call in run}
+    def requests(self, terms: ContractTerms, calls: Sequence[Invocation], baseline: str) -> dict[str, ApprovalRequest]:
+        """What a person has to be asked about the calls that are to run, in their order, by operation."""
+        rulings = {call.operation_id: self._ruling(terms, call) for call in calls}
         requests: dict[str, ApprovalRequest] = {}
         before = hashlib.sha256()
         for call in calls if any(rulings.values()) else ():
-            ruling = rulings.get(call.operation_id)
+            ruling = rulings[call.operation_id]
             if ruling is not None:
                 requests[call.operation_id] = self._request(terms, call, ruling, baseline, before.hexdigest())
             # The key has the arguments, and not what they are given to.
@@ -61,7 +70,7 @@ class Approvals:
     def _request(
         self, terms: ContractTerms, call: Invocation, ruling: Ruling, baseline: str, after: str
     ) -> ApprovalRequest:
-        """What a person is asked about this call. `after` stands for everything that the plan does before it.
+        """What a person is asked about this call. `after` stands for everything that the run does before it.
 
         A single call is the same operation whenever it is made: it has neither a key nor anything before it."""
         key, after = (None, "") if call.single_call else (call.key, after)
@@ -138,23 +147,42 @@ class Approvals:
         return [self._missing(request, id) for request, id in zip(requests, ids, strict=True)]
 
     def ask(
-        self, request: ApprovalRequest, approver: Approver, cancel: CancelToken | None = None
-    ) -> tuple[Approval | None, Finding | None]:
-        """Ask for this operation. The finding is None exactly when it is allowed; what was said is there in either case."""
+        self,
+        request: ApprovalRequest,
+        approver: Approver,
+        cancel: CancelToken | None = None,
+        *,
+        now: ApprovalRequest | None = None,
+    ) -> ApprovalOutcome:
+        """Ask for this operation. `now` is the same question about the scene as it is, where the run began with another one: answers
+        from before are for `request`, new ones for `now`."""
         if approver.grants_all(request):
-            return self.grant([request])[request.operation_id], None
+            return ApprovalOutcome(self.grant([request])[request.operation_id])
         earlier = self._journal.use_approval(request.operation_hash)
         if earlier is not None:
-            return earlier, None
+            return ApprovalOutcome(earlier)
+        request = now or request
+        moved = False
         if approver.prompt is not None:
+            before = self._head_number()
             answer = approver.prompt.ask(request, cancel=cancel)
+            moved = self._head_number() != before
             if answer is ApprovalAnswer.APPROVED and time.time() > request.expires:
                 answer = ApprovalAnswer.NONE
+            if answer is ApprovalAnswer.APPROVED and moved:
+                message = f"others changed the scene while a person was asked about {request.tool}"
+                return ApprovalOutcome(None, refusal(APPROVAL_OUTDATED, message), moved)
             if answer is not ApprovalAnswer.NONE:
                 approval = Approval(request.id, answer, approver.prompt.name)
                 self._journal.record_approvals([(request, approval)])
-                return approval, None if answer is ApprovalAnswer.APPROVED else _declined(request)
-        return None, self.leave([request])[0]
+                return ApprovalOutcome(
+                    approval, None if answer is ApprovalAnswer.APPROVED else _declined(request), moved
+                )
+        return ApprovalOutcome(None, self.leave([request])[0], moved)
+
+    def _head_number(self) -> int | None:
+        head = self._journal.head
+        return None if head is None else head.number
 
     def _missing(self, request: ApprovalRequest, id: str) -> Finding:
         why = ", ".join(request.why)

@@ -14,8 +14,8 @@ from typing import Any, BinaryIO
 
 import orjson
 
-from blendwright.run.scratch_files import READ_PLAIN
 from blendwright.values.errors import RebuildFailed
+from blendwright.values.no_follow import READ_PLAIN
 from blendwright.wire.remote_scene import RemoteScene
 
 FILE = "content.jsonl"

@@ -28,6 +28,7 @@ from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 from blendwright.values.report import OperationReport, StepDetails
 from blendwright.wire.methods import REVERT_FAILED, StepAnswer, StepRequest
+from blendwright.wire.remote_scene import HANG_SECONDS
 
 
 @dataclass(slots=True)
@@ -81,6 +82,12 @@ def report_exception(scene: LiveScene, call: Invocation, answer: StepAnswer) -> 
     """Where something raised inside Blender, its stack trace is in the worker's log, which goes with the worker."""
     if answer["reverted_by"] == REVERT_FAILED or answer["fault"] == Fault.EXECUTION_FAILED:
         scene.report_log(call.ids, answer["message"])
+
+
+def _needs_proof(call: Invocation) -> bool:
+    """Whether the scene that the call is expected to leave must be found by another process in the file of it."""
+    promises = call.promises
+    return not promises.replayable and promises.isolation is Isolation.SHARED and not call.writes_outside
 
 
 class ExclusiveStep:
@@ -150,6 +157,8 @@ class ExclusiveStep:
         if file_arguments(call.tool.args_model):
             staged = self._files.stage(call.tool, call.args, worker.require_process().scratch)
         crash_points.reach("call.staged")
+        if _needs_proof(call) and "rehearse" not in request:
+            self._scene.start_proof()
         request["files"] = staged.paths
         if call.promises.isolation is Isolation.SHARED:
             answer = self._scene.step(request, deadline=seconds, cancel=cancel)
@@ -169,7 +178,7 @@ class ExclusiveStep:
             fault = findings[0].fault if findings else None
             note = self._ledger.note(call, status, answer["before"], fault=fault, answer=answer, settles=intent)
             return StepOutcome(call, note, answer, findings, revert_method(answer))
-        checkpoint = self._saved(call, answer) if not call.promises.replayable else None
+        checkpoint = self._saved(call, answer, run_ends) if not call.promises.replayable else None
         crash_points.reach("call.saved")
         try:
             artifacts: list[str] = []
@@ -187,11 +196,17 @@ class ExclusiveStep:
         entry = self._ledger.success(call, answer, checkpoint=checkpoint, settles=intent)
         return StepOutcome(call, entry, answer, artifacts=tuple(artifacts))
 
-    def _saved(self, call: Invocation, answer: StepAnswer) -> StagedCheckpoint | None:
-        """None where nothing changed: what is not saved here is lost with the worker."""
+    def _saved(self, call: Invocation, answer: StepAnswer, run_ends: float) -> StagedCheckpoint | None:
+        """None where nothing changed: what is not saved here is lost with the worker. The hash becomes that of the file, as a process
+        that did not make it finds it: whoever rebuilds the scene begins with that file."""
         if answer["before"] == answer["after"] and (answer.get("unchanged") or not call.takes_in):
             return None
-        return self._journal.stage_checkpoint(self._scene.save(answer["after"]), answer["after"])
+        file = self._isolated.opened_file
+        if call.promises.isolation is Isolation.SHARED:
+            seconds = min(HANG_SECONDS, max(0.001, run_ends - monotonic()))
+            file, answer["after"] = self._scene.prove_step(answer["after"], seconds=seconds)
+        assert file is not None
+        return self._journal.stage_checkpoint(file, answer["after"])
 
     def _broken_off(
         self, call: Invocation, before: str, error: WorkerError | RebuildFailed, intent: int | None

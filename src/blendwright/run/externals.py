@@ -10,11 +10,10 @@ import contextlib
 import hashlib
 import os
 import re
-import stat
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, BinaryIO, Literal
 
 from blendwright.journal import JournalView
 from blendwright.policy.policy import Verdict
@@ -22,6 +21,7 @@ from blendwright.run.files import FileRoots
 from blendwright.run.scratch_files import SCENE_FILE, open_scene_file
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
+from blendwright.values.no_follow import CHUNK, open_file
 from blendwright.wire.remote_scene import RemoteScene
 from blendwright.wire.worker_port import ReadableFile
 
@@ -67,6 +67,8 @@ State = Literal["present", "missing", "outside_roots", "withheld", "not_a_file",
 
 # Each file is a rule of a worker's confinement, and an argument of its command line.
 MOST_READABLE = 1000
+# Bytes of all files of a scene together: some seconds' worth.
+MOST_HASHED = 2 << 30
 LIBRARIES = "libraries"
 TILES = re.compile("<UDIM>|<UVTILE>")
 
@@ -92,6 +94,24 @@ class External:
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self) | {"used_by": list(self.used_by)}
+
+
+@dataclass(slots=True)
+class HashBudget:
+    """How many bytes are still hashed: a scene can name files without end, in number and in size. Of the rest only the size is recorded."""
+
+    left: int
+
+    def digest(self, opened: BinaryIO, size: int) -> str | None:
+        if size > self.left:
+            return None
+        self.left -= size
+        digest = hashlib.sha256()
+        # Not further than it is long: somebody may be writing on.
+        while size and (chunk := opened.read(min(CHUNK, size))):
+            digest.update(chunk)
+            size -= len(chunk)
+        return digest.hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +140,8 @@ class Externals:
         users: dict[str, set[str]] = {}
         for entry in listed:
             users.setdefault(absolute[entry["path"]], set()).add(f"{entry['kind']}/{entry['name']}")
-        externals = [each for path in sorted(users) for each in self._record(path, tuple(sorted(users[path])))]
+        budget = HashBudget(MOST_HASHED)
+        externals = [each for path in sorted(users) for each in self._record(path, tuple(sorted(users[path])), budget)]
         return OpenedFile(scene_hash, worker.require_process().scratch / SCENE_FILE, tuple(externals))
 
     def readable(self, journal: JournalView) -> tuple[ReadableFile, ...]:
@@ -134,30 +155,31 @@ class Externals:
         readable: dict[Path, ReadableFile] = {}
         for external in externals:
             if external.state == "present" and not external.linked:
-                # A link may lead elsewhere than when it was recorded.
-                path = Path(external.path).resolve()
-                if path not in readable and self._withheld_state(path, external.used_by) is None:
-                    readable |= {each.path: each for each in _identify(path)}
+                readable |= {each.path: each for each in self._identify(external)}
         return tuple(readable[path] for path in sorted(readable))[:MOST_READABLE]
 
     def now(self, recorded: External) -> External:
         """The same file as it is today."""
-        today = next(self._record(recorded.path, recorded.used_by))
-        if recorded.sha256 is None or today.sha256 in (None, recorded.sha256):
+        # Another size says enough; what was not hashed then need not be now.
+        budget = HashBudget(0 if recorded.sha256 is None else recorded.size or 0)
+        today = next(self._record(recorded.path, recorded.used_by, budget))
+        if recorded.size is None or today.size is None:
+            return today
+        if (today.size, today.sha256) == (recorded.size, recorded.sha256):
             return today
         return External(today.path, "changed", today.size, today.sha256, today.used_by)
 
-    def _record(self, name: str, used_by: tuple[str, ...]) -> Iterator[External]:
+    def _record(self, name: str, used_by: tuple[str, ...], budget: HashBudget) -> Iterator[External]:
         """The file of a path; where it stands for the tiles of an image, each of them."""
         try:
             tiles = sorted(Path(name).parent.glob(TILES.sub("*", Path(name).name))) if TILES.search(name) else ()
             for path in tiles or (Path(name),):
-                yield self._record_file(path, used_by)
+                yield self._record_file(path, used_by, budget)
         except (OSError, ValueError, RuntimeError):
             # Too long, a null byte, a loop of links, no permission: no file that anybody could read.
             yield External(name, "missing", None, None, used_by)
 
-    def _record_file(self, path: Path, used_by: tuple[str, ...]) -> External:
+    def _record_file(self, path: Path, used_by: tuple[str, ...], budget: HashBudget) -> External:
         # A link inside the roots may lead out of them.
         real = path.resolve()
         state = self._withheld_state(real, used_by)
@@ -167,9 +189,19 @@ class Externals:
             return External(str(path), "missing", None, None, used_by)
         if not real.is_file():
             return External(str(path), "not_a_file", None, None, used_by)
-        with real.open("rb") as opened:
-            digest = hashlib.file_digest(opened, "sha256").hexdigest()
-        return External(str(path), "present", real.stat().st_size, digest, used_by)
+        with open_file(real) as opened:
+            size = os.fstat(opened.fileno()).st_size
+            return External(str(path), "present", size, budget.digest(opened, size), used_by)
+
+    def _identify(self, external: External) -> Iterator[ReadableFile]:
+        """The file by which a worker's confinement knows it again; none where nobody may read it, or can."""
+        with contextlib.suppress(OSError, RuntimeError, ValueError):
+            # A link may lead elsewhere than when it was recorded.
+            path = Path(external.path).resolve()
+            if self._withheld_state(path, external.used_by) is None:
+                with open_file(path) as opened:
+                    info = os.fstat(opened.fileno())
+                yield ReadableFile(path, info.st_dev, info.st_ino)
 
     def _withheld_state(self, path: Path, used_by: tuple[str, ...]) -> Literal["outside_roots", "withheld"] | None:
         """Why nobody opens a file, as far as its place and name say. A scene names what it likes, a password for a picture."""
@@ -178,13 +210,6 @@ class Externals:
             return "outside_roots"
         hidden = any(part.startswith(".") for part in path.relative_to(root[0]).parts)
         return "withheld" if hidden or self._roots.is_own(path) or not fits_its_users(path, used_by) else None
-
-
-def _identify(path: Path) -> Iterator[ReadableFile]:
-    with contextlib.suppress(OSError):
-        info = path.lstat()
-        if stat.S_ISREG(info.st_mode):
-            yield ReadableFile(path, info.st_dev, info.st_ino)
 
 
 def externals_of_receipt(receipt: Mapping[str, Any]) -> tuple[External, ...]:

@@ -5,24 +5,26 @@ The roots are those of the policy, without what belongs to the workspace itself.
 
 from __future__ import annotations
 
+import contextlib
 import os
-import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from blendwright.journal.file_modes import OWN
 from blendwright.policy.policy import Verdict, nearest_root
 from blendwright.policy.refusals import refusal
-from blendwright.run.resource_guard import UncountableDirectory, files_below
-from blendwright.run.scratch_files import copy_in, list_files, make_directory, move_out
+from blendwright.run.resource_guard import MOST_ENTRIES, UncountableDirectory, entries_below
+from blendwright.run.scratch_files import copy_opened_in, list_files, make_directory, move_out
 from blendwright.tool_api.arguments import file_arguments
 from blendwright.tool_api.tool import AnyTool
 from blendwright.values import crash_points
 from blendwright.values.errors import EnvironmentUnfit, ProtocolBreach, Refusal
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
+from blendwright.values.no_follow import open_directory, open_file, write_whole
 from blendwright.values.outcome import Outcome
 
 
@@ -104,7 +106,8 @@ class FileAccess:
         """
         self._scratch_mb = scratch_mb
         self._roots = FileRoots(roots, workspace)
-        self._artifacts = artifacts
+        # It may lie elsewhere, behind a link; one that is put there from now on is not followed.
+        self._artifacts = artifacts.resolve()
 
     @property
     def scratch_mb(self) -> int:
@@ -117,11 +120,11 @@ class FileAccess:
         return self._roots
 
     def rules_for(self, tool: AnyTool, args: Mapping[str, Any]) -> tuple[tuple[str, Verdict], ...]:
-        """The roots that the call's files lie in, and what the policy says of each."""
+        """The roots that the call's files lie in, and what the policy says of each. Raises Refusal for what cannot be a path."""
         rules: dict[str, Verdict] = {}
         for name in file_arguments(tool.args_model):
             if args[name] is not None:
-                root = self._roots.rule(Path(args[name]).expanduser().resolve())
+                root = self._roots.rule(_resolved(args[name], "/" + name))
                 rules |= {} if root is None else dict([root])
         return tuple(rules.items())
 
@@ -132,13 +135,13 @@ class FileAccess:
             if args[name] is None:
                 continue
             try:
-                path = Path(args[name]).expanduser().resolve()
+                path = _resolved(args[name], "/" + name)
                 findings += self._findings(path, role, "/" + name, bool(args.get("overwrite")))
-            except (OSError, RuntimeError, ValueError) as error:
-                # Too long, a loop of links, a null byte, an unknown user's home: no file can have such a path.
-                findings.append(
-                    Finding(Fault.ARGS_INVALID, f"not a usable path: {error}", "/" + name, "Check the path.")
-                )
+            except Refusal as unusable:
+                findings += unusable.findings
+                continue
+            except OSError as error:
+                findings.append(_unusable(error, "/" + name))
                 continue
             args = args | {name: str(path)}
         return args, tuple(findings)
@@ -150,9 +153,21 @@ class FileAccess:
     def target_findings(self, path: Path) -> tuple[Finding, ...]:
         """What speaks against writing a file there, replacing one that is there."""
         try:
-            return tuple(self._findings(path.expanduser().resolve(), "write", "", overwrite=True))
-        except (OSError, RuntimeError, ValueError) as error:
-            return (Finding(Fault.ARGS_INVALID, f"not a usable path: {error}", "", "Check the path."),)
+            self.judged_target(path)
+        except Refusal as refused:
+            return refused.findings
+        return ()
+
+    def judged_target(self, path: Path) -> Path:
+        """Where a file may be written, without links, replacing one that is there. Raises Refusal."""
+        target = _resolved(str(path), "")
+        try:
+            findings = tuple(self._findings(target, "write", "", overwrite=True))
+        except OSError as error:
+            findings = (_unusable(error, ""),)
+        if findings:
+            raise Refusal(findings)
+        return target
 
     def stage(self, tool: AnyTool, args: Mapping[str, Any], scratch: Path) -> Staged:
         """Copy in what is read, and make room for what is written."""
@@ -187,7 +202,10 @@ class FileAccess:
     def refuse_too_much(self, scratch: Path) -> None:
         """Raises Refusal when a worker has written more than it may."""
         try:
-            self._refuse_size(sum(info.st_size for info in files_below(scratch)), "Blender has")
+            found = [info.st_size for info in islice(entries_below(scratch), MOST_ENTRIES + 1)]
+            if len(found) > MOST_ENTRIES:
+                raise UncountableDirectory(f"more than {MOST_ENTRIES} files and directories")
+            self._refuse_size(sum(found), "Blender has")
         except UncountableDirectory as error:
             raise Refusal([refusal("scratch", f"Blender has in its scratch directory {error}")]) from error
 
@@ -249,16 +267,18 @@ class FileAccess:
     def _copy_in(self, path: Path, directory: Path) -> None:
         scratch, inside = directory.parent.parent, (directory.parent.name, directory.name)
         try:
-            sources = {path.name: path}
-            for suffix in COMPANIONS.get(path.suffix.lower(), ()):
-                beside = path.with_suffix(suffix)
-                real = beside.resolve()
-                if real.is_file() and self._allowed(real):
-                    sources[beside.name] = real
-            # Before anything is copied: a file that is too large would fill the disk first.
-            self._refuse_size(sum(real.stat().st_size for real in sources.values()), "Blender would have")
-            for name, real in sources.items():
-                copy_in(real, scratch, *inside, name)
+            with contextlib.ExitStack() as opened:
+                sources = {path.name: opened.enter_context(open_file(path))}
+                for suffix in COMPANIONS.get(path.suffix.lower(), ()):
+                    beside = path.with_suffix(suffix)
+                    real = beside.resolve()
+                    if real.is_file() and self._allowed(real):
+                        sources[beside.name] = opened.enter_context(open_file(real))
+                # Before anything is copied: a file that is too large would fill the disk first.
+                sizes = (os.fstat(source.fileno()).st_size for source in sources.values())
+                self._refuse_size(sum(sizes), "Blender would have")
+                for name, source in sources.items():
+                    copy_opened_in(source, scratch, *inside, name)
         except OSError as error:
             message = f"{path} cannot be read: {error.strerror}"
             cure = "Check the file's permissions."
@@ -267,7 +287,7 @@ class FileAccess:
     @staticmethod
     def _free(path: Path) -> Path:
         number, candidate = 1, path
-        while candidate.exists():
+        while os.path.lexists(candidate):
             number += 1
             candidate = path.with_stem(f"{path.stem}-{number}")
         return candidate
@@ -299,15 +319,25 @@ def _make_directory(scratch: Path, name: str) -> Path:
 def _move_out(destination: Path, scratch: Path, *parts: str, private: bool = False) -> None:
     """`private`: what is kept in the workspace is for its owner alone."""
     try:
-        destination.parent.mkdir(mode=0o700 if private else 0o777, parents=True, exist_ok=True)
-        crash_points.reach("files.before_move")
-        move_out(destination, scratch, *parts)
-        if private:
-            destination.chmod(0o600)
-        crash_points.reach("files.moved")
+        with open_directory(destination.parent, make=0o700 if private else 0o777) as directory:
+            crash_points.reach("files.before_move")
+            move_out(directory, destination.name, scratch, *parts, mode=0o600 if private else 0o666)
+            crash_points.reach("files.moved")
     except OSError as error:
         message = f"{destination} cannot be written: {error.strerror}"
         raise Refusal([Finding(Fault.EXECUTION_FAILED, message, "", "Choose another path.")]) from error
+
+
+def _resolved(path: str, at: str) -> Path:
+    """A path without links. Raises Refusal for what no file can have: too long, a loop of links, a null byte, an unknown user's home."""
+    try:
+        return Path(path).expanduser().resolve()
+    except (OSError, RuntimeError, ValueError) as error:
+        raise Refusal([_unusable(error, at)]) from error
+
+
+def _unusable(error: Exception, at: str) -> Finding:
+    return Finding(Fault.ARGS_INVALID, f"not a usable path: {error}", at, "Check the path.")
 
 
 def _first_existing(path: Path) -> Path:
@@ -315,12 +345,12 @@ def _first_existing(path: Path) -> Path:
 
 
 def deliver_picture(outcome: Outcome, target: Path) -> Outcome:
-    """The outcome of a render with its picture at `target`, or with the finding that kept it from getting there."""
+    """The outcome of a render with its picture at `target`, a path without links, or with the finding that kept it from getting there."""
     if not outcome.ok:
         return outcome
     try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(outcome.artifacts[0], target)
+        with open_file(Path(outcome.artifacts[0])) as picture, open_directory(target.parent, make=0o777) as directory:
+            write_whole(directory, target.name, picture)
     except OSError as error:
         message = f"{target} cannot be written: {error.strerror}"
         finding = Finding(Fault.EXECUTION_FAILED, message, "", "Name another place.")

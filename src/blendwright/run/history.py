@@ -97,7 +97,7 @@ class History:
             crash_points.reach("adopt.opened")
             checkpoint = self._journal.stage_checkpoint(opened.file, opened.hash)
             crash_points.reach("adopt.staged")
-            self._journal.commit([_adoption(file.name, before, checkpoint, opened.externals)])
+            self._journal.commit([adoption(file.name, before, checkpoint, opened.externals)])
             crash_points.reach("adopt.committed")
         except BaseException:
             worker.abandon()
@@ -151,7 +151,8 @@ class History:
         return Moved(kind, origin, target)
 
 
-def _adoption(name: str, before: str, checkpoint: StagedCheckpoint, externals: Sequence[External]) -> NewCommit:
+def adoption(name: str, before: str, checkpoint: StagedCheckpoint, externals: Sequence[External]) -> NewCommit:
+    """The commit of a scene that was taken in as a whole."""
     mutation = new_id()
     receipt = {
         "status": "succeeded",

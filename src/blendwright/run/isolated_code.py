@@ -7,8 +7,6 @@ believed: its answer is read as data, its file is opened and judged in the scene
 from __future__ import annotations
 
 import os
-import shutil
-import stat
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -26,12 +24,13 @@ from blendwright.run.failure_reasons import finding_of
 from blendwright.run.invocation import Invocation
 from blendwright.run.live_scene import LiveScene
 from blendwright.run.resource_guard import ResourceGuard
-from blendwright.run.scratch_files import READ_PLAIN, SCENE_FILE, copy_scene, open_scene_file
+from blendwright.run.scratch_files import SCENE_FILE, copy_scene, open_scene_file
 from blendwright.tool_api.promises import Isolation
 from blendwright.values.cancel import CancelToken
 from blendwright.values.errors import DeadlinePassed, WorkerError
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
+from blendwright.values.no_follow import copy, open_file
 from blendwright.wire.methods import PRINTED_FILE, ActiveItem, StepAnswer, StepRequest
 from blendwright.wire.remote_scene import RemoteScene
 
@@ -79,9 +78,12 @@ class IsolatedRunner:
     def __init__(self, scene: LiveScene, scratch_mb: int) -> None:
         self._scene = scene
         self._scratch_mb = scratch_mb
+        self.opened_file: Path | None = None
+        """The file that the code left, which the scene's process has opened and never wrote itself."""
 
     def run(self, call: Invocation, request: StepRequest, limits: CodeLimits) -> StepAnswer:
         """The answer as a step in the scene's process would have given it. Raises WorkerError where that process itself failed."""
+        self.opened_file = None
         scratch_root = self._scene.worker().require_process().scratch.parent
         if call.proof_demanded and not sys.platform.startswith("linux"):
             return _answer(self._scene.hash, findings=(contradiction("the clock cannot be pinned on this system"),))
@@ -96,12 +98,12 @@ class IsolatedRunner:
             message = f"{call.tool.name} runs trusted code, which only a person can allow"
             finding = refusal("trusted_unasked", message)
             return _answer(self._scene.hash, findings=(finding,))
+        saved = self._scene.save(deadline=limits.left()) if call.proof_demanded else None
         # Not asked for again below: where it is lost by then, a rebuilt one would not have the step that is to be saved.
         worker = self._scene.worker()
         scratch = worker.require_process().scratch
         proof: CodeRun | None = None
-        if call.proof_demanded:
-            saved = self._scene.save(self._scene.hash, deadline=limits.left())
+        if saved is not None:
             first = self._run_apart(call, request, saved, scratch / PROOF_FILE, limits, trusted=True)
             if not isinstance(first, CodeRun):
                 return first
@@ -127,6 +129,7 @@ class IsolatedRunner:
             self._scene.discard()
             return _answer(answer["before"], findings=(finding,), code_answer=answer, reverted_by="rebuild")
         self._scene.replace_worker(clean)
+        self.opened_file = clean.require_process().scratch / SCENE_FILE
         return answer
 
     def _open_proven(
@@ -150,8 +153,8 @@ class IsolatedRunner:
 
     def _run_safe(self, call: Invocation, request: StepRequest, limits: CodeLimits) -> StepAnswer:
         before = self._scene.hash
+        saved = self._scene.save(deadline=limits.left())
         ours = self._scene.worker()
-        saved = self._scene.save(before, deadline=limits.left())
         content_before = ours.active_content(deadline=limits.left())
         runs: list[CodeRun] = []
         for file in (RESULT_FILE, PROOF_FILE) if call.proof_demanded else (RESULT_FILE,):
@@ -259,6 +262,7 @@ class IsolatedRunner:
             else:
                 # The first was compared with the scene, the second with the first.
                 after, changes = opened[-1]["hash"], opened[0]["changes"]
+                self.opened_file = ours.require_process().scratch / last.file
                 return _answer(before, code_answer=last.answer, result=last.result, after=after, changes=changes)
         except WorkerError as error:
             message = f"what the code left cannot be opened: {error.message}"
@@ -322,9 +326,8 @@ def _failed_again(answer: StepAnswer) -> StepAnswer:
 def _printed(scratch: Path) -> str:
     """What code that did not live to answer had printed."""
     try:
-        with os.fdopen(os.open(scratch / PRINTED_FILE, READ_PLAIN), "rb") as opened:
-            plain = stat.S_ISREG(os.fstat(opened.fileno()).st_mode)
-            return opened.read(MOST_PRINTED).decode("utf-8", "replace") if plain else ""
+        with open_file(scratch / PRINTED_FILE) as opened:
+            return opened.read(MOST_PRINTED).decode("utf-8", "replace")
     except OSError:
         return ""
 
@@ -348,14 +351,12 @@ def _result(call: Invocation, answer: Mapping[str, Any]) -> tuple[dict[str, Any]
 def fetch_result_file(source: Path, target: Path, scratch_mb: int) -> Finding | None:
     """Copy what the code left: a plain file, never what a link leads to."""
     try:
-        descriptor = os.open(source, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-        with os.fdopen(descriptor, "rb") as opened:
-            info = os.fstat(descriptor)
-            if not stat.S_ISREG(info.st_mode) or info.st_size > scratch_mb << 20:
+        with open_file(source) as opened:
+            if os.fstat(opened.fileno()).st_size > scratch_mb << 20:
                 return Finding(Fault.EXECUTION_FAILED, "the code left no scene", "/code", CURE)
             target.unlink(missing_ok=True)
-            with target.open("xb") as copy:
-                shutil.copyfileobj(opened, copy, 1 << 20)
+            with target.open("xb") as made:
+                copy(opened, made)
     except OSError as error:
         return Finding(Fault.EXECUTION_FAILED, f"the code left no scene: {error.strerror}", "/code", CURE)
     return None

@@ -117,6 +117,8 @@ class Ledger:
             last = commits[-1]
             redo_us = sum(spent or 0 for commit in commits for spent in commit.audit.phases_us)
             self._scene.record_commit(last.hash_after, redo_us / 1000, saved=last.checkpoint is not None)
+        elif keeps is not None:
+            self._scene.advance_background()
         return written
 
 

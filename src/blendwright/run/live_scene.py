@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import contextlib
 from pathlib import Path
-from time import perf_counter
+from time import monotonic, perf_counter
 from typing import Any
 
 from blendwright.journal import Journal
 from blendwright.records.audit import AuditDetails
 from blendwright.records.commits import Commit, NewCommit
+from blendwright.run.background_checkpoints import BackgroundCheckpoints
 from blendwright.run.externals import Externals, OpenedFile
 from blendwright.run.invocation import new_id
 from blendwright.run.rebuild import (
@@ -24,13 +25,13 @@ from blendwright.run.rebuild import (
     scheme_of,
     take_worker,
 )
-from blendwright.run.scratch_files import SCENE_FILE
+from blendwright.run.scratch_files import SCENE_FILE, open_scene_file
 from blendwright.values import crash_points
 from blendwright.values.cancel import CancelToken
 from blendwright.values.errors import BlendwrightError, EnvironmentUnfit, JournalError, RebuildFailed
-from blendwright.values.events import CallIds, Observer, SceneBuilt, WorkerTrouble, silent
+from blendwright.values.events import CallIds, Observer, Remark, SceneBuilt, WorkerTrouble, silent
 from blendwright.wire.blender_profile import WorkerProfile
-from blendwright.wire.methods import StepAnswer, StepRequest
+from blendwright.wire.methods import RESET, StepAnswer, StepRequest
 from blendwright.wire.remote_scene import HANG_SECONDS, RemoteScene
 from blendwright.wire.worker_port import WorkerPool
 
@@ -50,11 +51,13 @@ class LiveScene:
         start: Path | None = None,
         origin: Path | None = None,
         externals: Externals | None = None,
+        background: BackgroundCheckpoints | None = None,
         observe: Observer = silent,
     ) -> None:
         """`start` is the file that a workspace without a baseline begins with; an empty scene otherwise.
 
         Paths in it are relative to `origin`, its own directory when left out. `externals` says which of them may be read.
+        `background` makes checkpoints beside a long session.
         """
         self._pool = pool
         self._journal = journal
@@ -63,6 +66,7 @@ class LiveScene:
         self._start = start
         self._origin = origin
         self.externals = externals or Externals()
+        self._background = background
         self._observe = observe
         self._built = 0
         self._worker: RemoteScene | None = None
@@ -109,6 +113,34 @@ class LiveScene:
         """The scene in the worker was committed up to this hash; `saved` says that its last commit has a checkpoint."""
         self.known_hash = hash
         self.redo_ms = 0.0 if saved else self.redo_ms + redo_ms
+        if self._background is not None and self.redo_ms > self._background.due_ms:
+            self.advance_background()
+
+    def advance_background(self) -> None:
+        """Between two commits, or when a plan was kept that is kept whole or not at all, and can be followed from here on."""
+        if self._background is not None and self.redo_ms > self._background.due_ms:
+            self.redo_ms = self._background.advance(self.redo_ms)
+
+    def record_background(self) -> None:
+        """Before the scene is rebuilt from the journal: a checkpoint that is ready by now shortens it."""
+        if self._background is not None:
+            self.redo_ms = self._background.record(self.redo_ms)
+
+    def end_background(self) -> None:
+        """Begin no more checkpoints beside the session; one that is ready is kept."""
+        if self._background is not None:
+            self._background.close()
+            self.record_background()
+
+    def join_background(self) -> None:
+        """After the workers have ended: nothing is written beside the session any more."""
+        if self._background is not None:
+            self._background.join()
+
+    @property
+    def worth_saving(self) -> bool:
+        """Whether only this worker can tell what the scene is, since redo led elsewhere."""
+        return self._background is not None and self._background.disagreed
 
     def follow_head(self) -> None:
         """HEAD is elsewhere than the worker: the next need for the scene rebuilds it."""
@@ -153,6 +185,8 @@ class LiveScene:
         any."""
         readable = self.externals.readable(self._journal)
         self._pool.allow(readable)
+        if self._background is not None:
+            self._background.allow(readable)
         return bool(readable)
 
     def discard(self) -> None:
@@ -177,28 +211,73 @@ class LiveScene:
     def checkpoint(self) -> None:
         """Save HEAD's scene, so that nobody has to redo what led to it. Only where a worker holds it."""
         head = self._journal.head
-        if head is not None and self.ready:
-            staged = self._journal.stage_checkpoint(self.save(head.hash_after), head.hash_after)
+        if head is None or not self.ready:
+            return
+        file = self._saved_head(HANG_SECONDS)
+        if file is not None:
+            staged = self._journal.stage_checkpoint(file, head.hash_after)
             crash_points.reach("save.staged")
             self._journal.add_checkpoint(staged, head.number)
             crash_points.reach("save.recorded")
             self.redo_ms = 0.0
 
-    def save(self, expected: str, *, deadline: float = HANG_SECONDS) -> Path:
-        """The scene as a file, accepted only when a full recomputation agrees with the hash that the steps led to."""
-        # Not `worker()`: where ours is lost by now, a rebuilt one would not have the step that is to be saved.
+    def save(self, *, deadline: float = HANG_SECONDS) -> Path:
+        """HEAD's scene as a file, accepted only when a full recomputation agrees with the hash that the journal says.
+
+        Only a scene that was rebuilt from the journal can say that the journal is wrong."""
+        file = self._saved_head(deadline) or self._saved_head(deadline)
+        if file is None:
+            raise EnvironmentUnfit("Blender saves another scene than the journal says", cure=RECOVER)
+        return file
+
+    def _saved_head(self, deadline: float) -> Path | None:
+        """None where the worker's scene is not HEAD's any more: the worker is ended, and the next one begins from the journal."""
+        worker = self.worker()
+        found, file = _save(worker, deadline)
+        if found == self.hash:
+            return file
+        message = f"the scene in Blender is {found}, and the journal says {self.hash}: it is rebuilt"
+        self._observe(Remark(message))
+        self.discard()
+        return None
+
+    def start_proof(self) -> None:
+        """Have another process started, for `prove_step`, while the step runs."""
+        if self._reusable is None:
+            self._pool.warm()
+
+    def prove_step(self, made: str, *, seconds: float) -> tuple[Path, str]:
+        """Save the scene with the step that is about to be committed, and go on in another process that has opened the file.
+
+        Returns the file and its hash: what one process `made` in its memory is not always what others find in the file."""
         worker = self._worker
+        # Not `worker()`: where ours is lost by now, a rebuilt one would not have the step.
         assert worker is not None
-        saved = worker.save(SCENE_FILE, deadline=deadline)
-        if saved != expected:
-            raise self._quarantine("saving the scene led to another scene than the journal says", expected, saved)
-        crash_points.reach("save.written")
-        return worker.require_process().scratch / SCENE_FILE
+        ends = monotonic() + seconds
+        _, file = _save(worker, seconds, full=False)
+        other, self._reusable = self._reusable, None
+        if other is None or not other.alive:
+            other = self.fresh_worker(seconds=max(0.001, ends - monotonic()))
+        try:
+            found = open_scene_file(other, file, "the saved scene", deadline=max(0.001, ends - monotonic()))
+        except BaseException:
+            other.abandon()
+            raise
+        # The one that made the step opens the next file: a process that has opened one has nothing left of what it held before.
+        worker.submit(RESET.name, {})
+        if found != made:
+            self._observe(
+                Remark(f"a step left {made} in Blender, and {found} in the file that was saved, which counts")
+            )
+        self._worker, self._reusable = other, worker
+        crash_points.reach("save.proved")
+        return other.require_process().scratch / SCENE_FILE, found
 
     # ------------------------------------------------------------------ rebuilding
 
     def _rebuilt(self) -> RemoteScene:
         started, is_new = perf_counter(), self._journal.head is None
+        self.record_background()
         reusable, self._reusable = self._reusable, None
         if reusable is not None:
             # Where it fails, what a worker without a past makes of it is what counts.
@@ -241,7 +320,7 @@ class LiveScene:
     def _rebuild(self, worker: RemoteScene, head: Commit) -> Rebuilt:
         require_same_blender(worker, head.hash_after)
         try:
-            return rebuild(worker, self._journal.route(head.number), head)
+            return rebuild(worker, self._journal, head)
         except JournalError as error:
             raise EnvironmentUnfit(error.message, cure=error.cure, details=error.details) from error
         except RebuildFailed as error:
@@ -284,6 +363,12 @@ class LiveScene:
         message = f"{reason}: expected {expected}, found {actual}. The workspace is quarantined"
         details = {"expected": expected, "found": actual, "quarantined": True}
         return EnvironmentUnfit(message, cure=RECOVER, details=details)
+
+
+def _save(worker: RemoteScene, deadline: float, *, full: bool = True) -> tuple[str, Path]:
+    found = worker.save(SCENE_FILE, full=full, deadline=deadline)
+    crash_points.reach("save.written")
+    return found, worker.require_process().scratch / SCENE_FILE
 
 
 def _log_tail(worker: RemoteScene | None) -> list[str]:

@@ -7,18 +7,18 @@ failure the worker refuses what was sent behind it (the epoch is closed); what s
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from concurrent.futures import Future, wait
 from dataclasses import replace
 from time import monotonic
 from typing import Any
 
-from blendwright.policy.approvals import ApprovalRequest
 from blendwright.records.commits import NewAudit
 from blendwright.run.exclusive_step import StepOutcome, report_exception, revert_method
 from blendwright.run.failure_reasons import finding_of
 from blendwright.run.invocation import Invocation
-from blendwright.run.options import PhaseClock, RunDeadline, RunOptions
+from blendwright.run.options import RunDeadline, RunOptions
+from blendwright.run.questions import Questions
 from blendwright.run.rebuild import WINDOW
 from blendwright.run.run_state import RunState
 from blendwright.run.session import Session
@@ -58,21 +58,20 @@ class Pipeline:
         state: RunState,
         deadline: RunDeadline,
         options: RunOptions,
-        requests: Mapping[str, ApprovalRequest],
-        clock: PhaseClock | None,
+        questions: Questions | None,
         *,
         stop: bool,
         whole: bool,
     ) -> None:
-        """`requests` are what a person is asked about, by operation."""
+        """`questions` are for a person, where one is asked about some of them."""
         self._session = session
         self._scene = session.scene
         self._ledger = session.ledger
         self._state = state
         self._deadline = deadline
         self._options = options
-        self._requests = requests
-        self._clock = clock
+        self._questions = questions
+        self._asked_about = () if questions is None else questions
         self._verify = options.verify or session.contract.terms.host.verification == "all"
         self._stop = stop
         self._whole = whole
@@ -115,7 +114,7 @@ class Pipeline:
         most = 1 if self._one_by_one else min(WINDOW, self._deadline.calls_at_once)
         while self._todo and len(self._window) < most and self._deadline.passed() is None:
             call = self._todo[0]
-            if self._options.one_at_a_time or call.promises.exclusive or call.operation_id in self._requests:
+            if self._options.one_at_a_time or call.promises.exclusive or call.operation_id in self._asked_about:
                 return  # everything before it must be done first: it needs the worker for itself, or a person is asked about it
             request = call.request()
             request["epoch"] = self._scene.epoch
@@ -229,16 +228,10 @@ class Pipeline:
         if over is not None:
             self._end(call, over)
             return
-        try:
-            self._window_worker()
-        except EnvironmentUnfit as error:
-            self._quarantined(call.operation_id, error)
-            return
-        except (WorkerError, RebuildFailed) as error:
-            self._break_off(call, error)
+        if not self._has_worker(call):
             return
         approved = self._approved(call)
-        if approved is None:
+        if approved is None or not self._has_worker(call):
             return
         call, options = approved, self._options
         seconds = min(self._deadline.call_seconds, max(0.001, self._deadline.ends - monotonic()))
@@ -260,18 +253,28 @@ class Pipeline:
         if outcome.reverted_by == "rebuild" and not outcome.broken_off:
             self._prove_rebuild(call)
 
+    def _has_worker(self, call: Invocation) -> bool:
+        """Whether there is a worker for this call; otherwise its failure is reported."""
+        try:
+            self._window_worker()
+            return True
+        except EnvironmentUnfit as error:
+            self._quarantined(call.operation_id, error)
+        except (WorkerError, RebuildFailed) as error:
+            self._break_off(call, error)
+        return False
+
     def _approved(self, call: Invocation) -> Invocation | None:
-        """The call with what a person said to it; None when that was no yes, and it is reported as refused."""
-        request = self._requests.get(call.operation_id)
-        if request is None:
+        """The call with what a person said to it; None when that was no yes: it is refused, or will be asked about again."""
+        questions = self._questions
+        if questions is None or call.operation_id not in questions:
             return call
-        began = monotonic()
-        approver = self._options.approver or self._session.approver
-        approval, finding = self._session.approvals.ask(request, approver, self._deadline.cancel)
-        self._deadline.extend(monotonic() - began)  # the time of the run is for work, not for thinking it over
-        if self._clock is not None:
-            self._clock.leave_out()
-        call = replace(call, approval=approval)
+        outcome = questions.answer(call)
+        self._reached = self._scene.hash  # others may have had their turn meanwhile
+        if outcome is None:
+            self._todo.clear()
+            return None
+        call, finding = replace(call, approval=outcome.approval), outcome.finding
         if finding is None:
             return call
         passed = self._deadline.passed()
@@ -284,6 +287,8 @@ class Pipeline:
         self._commit()
         self._state.block_dependents(call.operation_id, "was refused")
         self._continue(f"not run, because '{self._state.caller_id(call.operation_id)}' was refused")
+        if questions.moved:
+            self._todo.clear()  # what is left is looked up again before it runs
         return None
 
     # ------------------------------------------------------------------ failures

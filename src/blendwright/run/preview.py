@@ -191,7 +191,7 @@ class Previewer:
         """The scene before the plan, kept where no worker's end takes it away."""
         baseline = self._directory / "before.blend"
         baseline.parent.mkdir(parents=True, exist_ok=True)
-        copy_scene(self._scene.save(self._scene.hash), baseline)
+        copy_scene(self._scene.save(), baseline)
         return baseline
 
     def _reopen(self, baseline: Path) -> None:
@@ -203,9 +203,8 @@ class Previewer:
         has_camera = after.entries["settings", "render"]["camera"] is not None
         look: dict[str, Any] = {"engine": "CYCLES", "samples": 16} if has_camera else {"view": "ISO"}
         picture_options = RunOptions(cancel=options.cancel, approver=options.approver)
-        return deliver_picture(
-            call(self._picture_runner, "render.preview", {**look, "artifact": PICTURE}, picture_options), target
-        )
+        made = call(self._picture_runner, "render.preview", {**look, "artifact": PICTURE}, picture_options)
+        return deliver_picture(made, target.resolve())
 
 
 def _without_receipts(report: RunReport) -> RunReport:

@@ -6,22 +6,25 @@ Hashes of different methods or Blenders cannot be compared at all.
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Any, Literal, cast
 
+import orjson
+
 from blendwright.journal import JournalView
 from blendwright.records.checkpoints import Checkpoint
-from blendwright.records.commits import Commit
+from blendwright.records.commits import Commit, CommittedStep
 from blendwright.records.recovery import RebuildRoute
 from blendwright.run.scratch_files import open_scene_file
 from blendwright.values import crash_points
-from blendwright.values.errors import EnvironmentUnfit, RebuildFailed, WorkerFault
-from blendwright.wire.methods import StepAnswer, StepRequest
+from blendwright.values.errors import EnvironmentUnfit, JournalError, RebuildFailed, WorkerFault
+from blendwright.wire.methods import RedoAnswer, RedoStep, StepAnswer, StepRequest
 from blendwright.wire.remote_scene import HANG_SECONDS, RemoteScene
 from blendwright.wire.worker_port import WorkerPool
 
@@ -59,8 +62,12 @@ def other_scheme(theirs: str, ours: str, commit: int | None = None) -> Environme
     return EnvironmentUnfit(message, cure=cure, details={"expected": theirs, "found": ours})
 
 
-# Steps on their way at once: enough that the worker never waits.
+START = "the scene that redo starts from"
+# Steps on their way at once, or in one request: enough that the worker never waits.
 WINDOW = 64
+# Requests with that many steps on their way at once, and the size of arguments that one of them takes (a frame holds 32 MiB).
+BATCHES_UNDERWAY = 2
+BATCH_SIZE = 8 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +91,8 @@ class Rebuilt:
     redone: int = 0
     redo_ms: float = 0.0
     mismatch: Mismatch | None = None
+    passed_over: tuple[str, ...] = ()
+    """Checkpoints that Blender opens to another scene than was saved, and that nobody needed."""
 
 
 def take_worker(pool: WorkerPool, catalogue: str, *, bare: bool = False, seconds: float | None = None) -> RemoteScene:
@@ -98,21 +107,45 @@ def take_worker(pool: WorkerPool, catalogue: str, *, bare: bool = False, seconds
     return worker
 
 
-def rebuild(worker: RemoteScene, route: RebuildRoute, target: Commit) -> Rebuilt:
-    """Bring the scene of a commit into the worker. Raises RebuildFailed when a file or a step cannot be used at all."""
+def rebuild(worker: RemoteScene, journal: JournalView, target: Commit) -> Rebuilt:
+    """Bring the scene of a commit into the worker. Raises RebuildFailed when a file or a step cannot be used at all.
+
+    A checkpoint is a short cut. One that Blender opens to another scene is passed over where a longer way leads to the commit: what
+    counts is that the end has the hash that the journal says. With a mismatch, it is that of the shortest way.
+    """
+    passed_over: list[Checkpoint] = []
+    shortest: Rebuilt | None = None
+    while True:
+        try:
+            route = journal.route(target.number, without=[checkpoint.id for checkpoint in passed_over])
+        except JournalError:
+            if shortest is None:
+                raise
+            return shortest
+        rebuilt = follow_route(worker, route, target)
+        if rebuilt.mismatch is None:
+            return replace(rebuilt, passed_over=tuple(checkpoint.path.name for checkpoint in passed_over))
+        shortest = shortest or rebuilt
+        if route.checkpoint is None or rebuilt.mismatch.what != START or not _comparable(rebuilt.mismatch):
+            return shortest
+        passed_over.append(route.checkpoint)
+
+
+def follow_route(worker: RemoteScene, route: RebuildRoute, target: Commit) -> Rebuilt:
+    """The same by one way."""
     reached = open_checkpoint(worker, route.checkpoint)
     if reached != route.start_hash:
-        mismatch = Mismatch(route.to, "the scene that redo starts from", route.start_hash, reached)
+        mismatch = Mismatch(route.to, START, route.start_hash, reached)
         return Rebuilt(reached, mismatch=mismatch)
     crash_points.reach("rebuild.opened")
     started, redone = perf_counter(), 0
-    for commit, answer in redo(worker, route.redo):
-        if not answer["ok"] or answer["after"] != commit.hash_after:
-            mismatch = Mismatch(commit.number, _redoing(commit), commit.hash_after, answer["after"])
-            return Rebuilt(answer["after"], redone, mismatch=mismatch)
-        reached, redone = commit.hash_after, redone + 1
+    for count, mismatch in redo_in_batches(worker, map(_step_of, route.redo)):
+        redone += count
+        if mismatch is not None:
+            return Rebuilt(mismatch.found, redone, mismatch=mismatch)
         crash_points.reach("rebuild.redone")
     spent = (perf_counter() - started) * 1000
+    reached = route.redo[-1].hash_after if route.redo else reached
     if reached != target.hash_after:
         mismatch = Mismatch(route.to, f"redo up to commit {route.to}", target.hash_after, reached)
         return Rebuilt(reached, redone, spent, mismatch)
@@ -127,15 +160,19 @@ def require_same_blender(worker: RemoteScene, scene_hash: str, commit: int | Non
         raise other_scheme(scene_hash, f"{method}:{ours}:", commit)
 
 
+def _comparable(mismatch: Mismatch) -> bool:
+    return scheme_of(mismatch.expected) == scheme_of(mismatch.found)
+
+
 def rebuild_commit(worker: RemoteScene, journal: JournalView, number: int) -> Rebuilt:
     """The same where nothing but the commit's own scene will do: raises RebuildFailed, with both hashes, on a mismatch."""
     target = journal.show(number)
     require_same_blender(worker, target.hash_after, number)
-    rebuilt = rebuild(worker, journal.route(number), target)
+    rebuilt = rebuild(worker, journal, target)
     mismatch = rebuilt.mismatch
     if mismatch is None:
         return rebuilt
-    if scheme_of(mismatch.expected) != scheme_of(mismatch.found):
+    if not _comparable(mismatch):
         raise other_scheme(mismatch.expected, mismatch.found, number)
     raise RebuildFailed(
         f"{mismatch.reason()}: expected {mismatch.expected}, found {mismatch.found}",
@@ -151,11 +188,72 @@ def open_checkpoint(worker: RemoteScene, checkpoint: Checkpoint | None) -> str:
     return open_scene_file(worker, checkpoint.path, f"the checkpoint {checkpoint.path.name}")
 
 
-def redo(worker: RemoteScene, commits: Iterable[Commit]) -> Iterator[tuple[Commit, StepAnswer]]:
-    """Run the steps of commits again, many on their way at once. Raises RebuildFailed when the worker refuses one.
+def redo_in_batches(worker: RemoteScene, steps: Iterable[CommittedStep]) -> Iterator[tuple[int, Mismatch | None]]:
+    """Run committed steps again, many in one request: for each request how many led where they did, and the first that did not.
 
-    What left the scene as it was needs no redo; an export among it must not happen twice either.
+    Raises RebuildFailed when the worker cannot do it at all. What left the scene as it was needs no redo; an export among it must
+    not happen twice either.
     """
+    batches = _batches(step for step in steps if step.changed)
+    pending: deque[tuple[list[CommittedStep], Future[RedoAnswer]]] = deque()
+    while True:
+        while len(pending) < BATCHES_UNDERWAY and (batch := next(batches, None)) is not None:
+            pending.append((batch, worker.submit_redo([_redo_step(step) for step in batch])))
+        if not pending:
+            return
+        batch, future = pending.popleft()
+        what = _redoing(batch[0]) if len(batch) == 1 else f"redoing commits {batch[0].number} to {batch[-1].number}"
+        with _explained(worker, what):
+            answer = future.result(HANG_SECONDS * len(batch))
+        yield answer["redone"], _mismatch_in(batch, answer)
+
+
+def _step_of(commit: Commit) -> CommittedStep:
+    args = orjson.dumps(commit.args).decode()
+    return CommittedStep(commit.number, commit.tool, commit.tool_version, args, commit.hash_before, commit.hash_after)
+
+
+def _batches(steps: Iterable[CommittedStep]) -> Iterator[list[CommittedStep]]:
+    batch: list[CommittedStep] = []
+    size = 0
+    for step in steps:
+        if batch and (len(batch) >= WINDOW or size + len(step.args) > BATCH_SIZE):
+            yield batch
+            batch, size = [], 0
+        batch.append(step)
+        size += len(step.args)
+    if batch:
+        yield batch
+
+
+def _redo_step(step: CommittedStep) -> RedoStep:
+    # The arguments go on as the text that the journal has.
+    args: Any = orjson.Fragment(step.args)
+    return {"tool": step.tool, "version": step.tool_version, "args": args, "after": step.hash_after}
+
+
+def _mismatch_in(batch: Sequence[CommittedStep], answer: RedoAnswer) -> Mismatch | None:
+    last = batch[-1]
+    if answer["redone"] == len(batch) and answer["hash"] == last.hash_after:
+        return None
+    culprit = batch[answer["redone"]] if 0 <= answer["redone"] < len(batch) else last
+    return Mismatch(culprit.number, _redoing(culprit), culprit.hash_after, answer["hash"])
+
+
+@contextlib.contextmanager
+def _explained(worker: RemoteScene, what: str) -> Generator[None]:
+    """A worker that does not answer, or refuses, as the rebuild that failed with it."""
+    try:
+        yield
+    except TimeoutError as error:
+        worker.abandon()
+        raise RebuildFailed(f"{what}: it did not end") from error
+    except WorkerFault as error:
+        raise RebuildFailed(f"{what}: {error.message}", cure="Use the blendwright that wrote it.") from error
+
+
+def redo(worker: RemoteScene, commits: Iterable[Commit]) -> Iterator[tuple[Commit, StepAnswer]]:
+    """The same one by one, for those who compare more than hashes: the answer to each."""
     waiting = deque(commit for commit in commits if commit.hash_before != commit.hash_after)
     pending: deque[tuple[Commit, Future[StepAnswer]]] = deque()
     while waiting or pending:
@@ -164,18 +262,12 @@ def redo(worker: RemoteScene, commits: Iterable[Commit]) -> Iterator[tuple[Commi
             request = StepRequest(tool=commit.tool, version=commit.tool_version, args=dict(commit.args))
             pending.append((commit, worker.submit_step(request)))
         commit, future = pending.popleft()
-        try:
+        with _explained(worker, _redoing(commit)):
             answer = future.result(HANG_SECONDS)
-        except TimeoutError as error:
-            worker.abandon()
-            raise RebuildFailed(f"{_redoing(commit)}: it did not end") from error
-        except WorkerFault as error:
-            message = f"{_redoing(commit)}: {error.message}"
-            raise RebuildFailed(message, cure="Use the blendwright that wrote it.") from error
         yield commit, answer
 
 
-def _redoing(commit: Commit) -> str:
+def _redoing(commit: Commit | CommittedStep) -> str:
     return f"redoing commit {commit.number} ({commit.tool})"
 
 

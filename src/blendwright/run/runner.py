@@ -18,6 +18,7 @@ from blendwright.run.idempotency import MOST_KEPT, WORTH_KEEPING, Classification
 from blendwright.run.invocation import Invocation, new_id, new_ids, operation_key
 from blendwright.run.options import DEFAULT_OPTIONS, PhaseClock, RunDeadline, RunOptions
 from blendwright.run.pipeline import Pipeline
+from blendwright.run.questions import Questions
 from blendwright.run.run_state import RunState
 from blendwright.run.session import Session
 from blendwright.tool_api.promises import Determinism
@@ -34,6 +35,8 @@ from blendwright.values.report import RunReport
 MOST_QUESTIONS = 100
 # Demands that every result meets.
 ANY_CLASS = frozenset({None, Determinism.NONDETERMINISTIC})
+# Why somebody is asked about the same operation again.
+CHANGED = "others changed the scene since you were asked"
 
 
 class Runner:
@@ -73,7 +76,7 @@ class Runner:
         """The one way through, for plans and for single calls: answer what was done before, gate the rest, run it, report.
 
         Tells no observer: a single call is another event than a run. `clock` is that of a call, which tells its phases."""
-        started, session, plan = time.time(), self.session, schedule.plan
+        started, session, plan = (time.time(), time.perf_counter()), self.session, schedule.plan
         hash_before = session.scene.known_hash
         state = RunState(schedule, options.progress, hold=plan.boundary == "plan")
         calls = self._invocations(schedule, options)
@@ -86,7 +89,7 @@ class Runner:
         requests: dict[str, ApprovalRequest] = {}
         ends_at_once = plan.on_failure == "stop" or plan.boundary == "plan"
         if classified.to_run and not (ends_at_once and (schedule.unrunnable or classified.conflicts)):
-            findings, requests = self._gate(schedule, calls, classified.to_run, options, clock)
+            findings, requests = self._gate(schedule, classified.to_run, options, clock)
             if findings:
                 return replace(
                     refused(plan, findings),
@@ -94,14 +97,18 @@ class Runner:
                     scene_hash_before=hash_before,
                     scene_hash_after=session.scene.known_hash,
                 )
-        gated = time.time()
+        gated = time.perf_counter()
         if classified.cached or classified.conflicts or schedule.unrunnable:
             self._record_without_blender(schedule, state, classified)
         runnable = [call for call in classified.to_run if state.is_open(call.operation_id)]
         runnable = self._granted(runnable, requests, options) if requests else runnable
         deadline = RunDeadline.from_now(options, session.contract.terms)
+        questions = Questions(session, options, deadline, clock, requests) if requests else None
         for group, whole in _groups(schedule, runnable):
-            self._run_group(schedule, state, group, whole, deadline, options, requests, clock)
+            self._run_group(schedule, state, group, whole, deadline, options, questions)
+        while questions is not None and questions.moved:
+            for group, whole in _groups(schedule, self._looked_up_again(schedule, state, calls, options, questions)):
+                self._run_group(schedule, state, group, whole, deadline, options, questions)
         if plan.boundary == "plan":
             state.release()
         if len(schedule.order) >= WORTH_KEEPING:
@@ -116,17 +123,18 @@ class Runner:
         whole: tuple[str, ...] | None,
         deadline: RunDeadline,
         options: RunOptions,
-        requests: Mapping[str, ApprovalRequest],
-        clock: PhaseClock | None,
+        questions: Questions | None,
     ) -> None:
         """`whole` names the operations that are kept or taken back together, those done before included; None where each stands for
         itself."""
         runnable = [call for call in calls if state.is_open(call.operation_id)]
-        if not runnable:
+        if questions is not None and whole is not None:
+            questions.ask_ahead(runnable)
+        if not runnable or (questions is not None and questions.moved):
             return
         plan, journal = schedule.plan, self.session.journal
         stop = plan.on_failure == "stop" or plan.boundary == "plan"
-        pipeline = Pipeline(self.session, state, deadline, options, requests, clock, stop=stop, whole=whole is not None)
+        pipeline = Pipeline(self.session, state, deadline, options, questions, stop=stop, whole=whole is not None)
         if whole is None:
             pipeline.run(runnable)
             return
@@ -141,6 +149,31 @@ class Runner:
             raise
         if plan.boundary != "plan":
             state.release()
+
+    def _looked_up_again(
+        self,
+        schedule: Schedule,
+        state: RunState,
+        calls: Sequence[Invocation],
+        options: RunOptions,
+        questions: Questions,
+    ) -> list[Invocation]:
+        """What is still to run, after others had their turn while a person was asked: they may have done some of it, and what is asked
+        about is asked for the scene as it is now. The contract of a session stays what it is, and steps look at paths themselves."""
+        session, plan = self.session, schedule.plan
+        still_open = [call for call in calls if state.is_open(call.operation_id)]
+        requests: dict[str, ApprovalRequest] = {}
+        if still_open and not plan.single_call:
+            strict = session.contract.terms.constraints.idempotency == "strict"
+            classified = classify(session.journal, still_open, strict=strict)
+            self._record_without_blender(replace(schedule, unrunnable={}), state, classified)
+            still_open = [call for call in classified.to_run if state.is_open(call.operation_id)]
+        if still_open:
+            requests = session.approvals.requests(session.contract.contract(), still_open, session.scene.hash)
+            requests = {id: replace(one, why=(*one.why, CHANGED)) for id, one in requests.items()}
+            still_open = self._granted(still_open, requests, options)
+        questions.begin_again(requests)
+        return still_open
 
     def _invocations(self, schedule: Schedule, options: RunOptions) -> list[Invocation]:
         """The calls of the operations that can run, in schedule order. The keys of the last plan are kept: it often comes again."""
@@ -175,7 +208,6 @@ class Runner:
     def _gate(
         self,
         schedule: Schedule,
-        calls: Sequence[Invocation],
         to_run: Sequence[Invocation],
         options: RunOptions,
         clock: PhaseClock | None,
@@ -191,7 +223,7 @@ class Runner:
             findings, asks = session.contract.check(to_run, operations, path_findings, determinism)
             if asks and not findings:
                 contract, scene_hash = session.contract.contract(), session.scene.hash
-                requests = session.approvals.requests(contract, calls, to_run, scene_hash)
+                requests = session.approvals.requests(contract, to_run, scene_hash)
         except Refusal as refusal:
             findings = refusal.findings
         except (WorkerError, RebuildFailed) as error:
@@ -286,10 +318,17 @@ class Runner:
         self.session.scene.follow_head()
 
     def _report(
-        self, schedule: Schedule, state: RunState, scene_hash_before: str | None, started: float, gated: float
+        self,
+        schedule: Schedule,
+        state: RunState,
+        scene_hash_before: str | None,
+        started: tuple[float, float],
+        gated: float,
     ) -> RunReport:
+        """`started` is the time of day and the reading of the counter then, `gated` a reading: the time of day may be set meanwhile."""
         plan = schedule.plan
-        finished = time.time()
+        clock, counter = started
+        spent = time.perf_counter() - counter
         reports = state.reports()
         findings = tuple(finding for report in reports for finding in report.findings)
         unrecoverable = any(report.fault is Fault.ROLLBACK_FAILED for report in reports)
@@ -305,11 +344,11 @@ class Runner:
             scene_hash_before=scene_hash_before,
             scene_hash_after=self.session.scene.known_hash,
             checkpoint=self._latest_checkpoint() if unrecoverable else None,
-            started=started,
-            finished=finished,
+            started=clock,
+            finished=clock + spent,
             timings={
-                "gate_ms": round((gated - started) * 1000, 3),
-                "run_ms": round((finished - started) * 1000, 3),
+                "gate_ms": round((gated - counter) * 1000, 3),
+                "run_ms": round(spent * 1000, 3),
             },
             remarks=plan.remarks,
         )

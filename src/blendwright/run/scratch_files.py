@@ -7,32 +7,34 @@ and what is taken out is copied, so that neither its mode nor a descriptor that 
 from __future__ import annotations
 
 import os
-import secrets
-import shutil
 import stat
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import BinaryIO
 
 from blendwright.values.cancel import CancelToken
 from blendwright.values.directory_removal import remove_entry
 from blendwright.values.errors import EnvironmentUnfit, RebuildFailed, WorkerFault
+from blendwright.values.no_follow import copy, open_file, open_file_in, write_whole
 from blendwright.wire.remote_scene import HANG_SECONDS, RemoteScene
 
 # What a worker opens and saves most often.
 SCENE_FILE = "scene.blend"
-CHUNK = 1 << 20
-# What turns out to be a pipe must not be waited for.
-READ_PLAIN = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+LARGER_CURE = "Make it smaller, or raise scratch_mb under [constraints] of blendwright.toml."
 
 
 def open_scene_file(
     worker: RemoteScene, path: Path, label: str, *, deadline: float = HANG_SECONDS, cancel: CancelToken | None = None
 ) -> str:
     """Copy a .blend file into the worker's scratch and open it there; returns its hash. Raises RebuildFailed, which names `label`."""
-    scratch = worker.require_process().scratch
+    process = worker.require_process()
+    scratch = process.scratch
     try:
-        copy_in(path.resolve(), scratch, SCENE_FILE)
+        with open_file(path.resolve()) as opened:
+            if too_large := size_problem(opened, process.scratch_mb):
+                raise RebuildFailed(f"{label} {too_large}", cure=LARGER_CURE)
+            copy_opened_in(opened, scratch, SCENE_FILE)
         return worker.open(SCENE_FILE, deadline=deadline, cancel=cancel)
     except WorkerFault as error:
         # Blender names the copy that it was given; the caller knows the file.
@@ -43,6 +45,12 @@ def open_scene_file(
     except OSError as error:
         cure = "Check the file, and the room on the disk."
         raise RebuildFailed(f"{label} cannot be copied for Blender: {error.strerror}", cure=cure) from error
+
+
+def size_problem(opened: BinaryIO, most_mb: int) -> str | None:
+    """What speaks against giving a file to Blender because of its size, before any of it is copied."""
+    size = os.fstat(opened.fileno()).st_size
+    return f"has {size >> 20} MB, and {most_mb} MB are allowed" if size > most_mb << 20 else None
 
 
 def copy_scene(source: Path, target: Path) -> None:
@@ -64,13 +72,17 @@ def make_directory(scratch: Path, *folders: str) -> Path:
 
 def copy_in(source: Path, scratch: Path, *parts: str) -> None:
     """Copy a file into the scratch, as a new one. The source is a path that leads through no link: it may be in a scratch too."""
-    with os.fdopen(os.open(source, READ_PLAIN), "rb") as opened, _inside(scratch, parts[:-1]) as parent:
-        if not stat.S_ISREG(os.fstat(opened.fileno()).st_mode):
-            raise OSError(0, "it is not a plain file")
+    with open_file(source) as opened:
+        copy_opened_in(opened, scratch, *parts)
+
+
+def copy_opened_in(opened: BinaryIO, scratch: Path, *parts: str) -> None:
+    """Copy an open file into the scratch, as a new one."""
+    with _inside(scratch, parts[:-1]) as parent:
         remove_entry(parts[-1], parent)
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
-        with os.fdopen(os.open(parts[-1], flags, 0o600, dir_fd=parent), "wb") as copy:
-            shutil.copyfileobj(opened, copy, CHUNK)
+        with os.fdopen(os.open(parts[-1], flags, 0o600, dir_fd=parent), "wb") as made:
+            copy(opened, made)
 
 
 def list_files(scratch: Path, *folders: str) -> list[str]:
@@ -86,27 +98,11 @@ def list_files(scratch: Path, *folders: str) -> list[str]:
         return []
 
 
-def move_out(target: Path, scratch: Path, *parts: str) -> None:
-    """Copy a plain file of the scratch to its place, where it is whole or not at all, and remove it from the scratch."""
-    unfinished = target.with_name(f".{secrets.token_hex(8)}.part")
-    with (
-        _inside(scratch, parts[:-1]) as parent,
-        os.fdopen(os.open(parts[-1], READ_PLAIN, dir_fd=parent), "rb") as opened,
-    ):
-        status = os.fstat(opened.fileno())
-        if not stat.S_ISREG(status.st_mode):
-            raise OSError(0, "it is not a plain file")
-        try:
-            with os.fdopen(os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666), "wb") as copy:
-                remaining = status.st_size
-                # Not further than it was long: whoever still has it open could write on for ever.
-                while remaining and (chunk := opened.read(min(CHUNK, remaining))):
-                    copy.write(chunk)
-                    remaining -= len(chunk)
-            unfinished.replace(target)
-        except BaseException:
-            unfinished.unlink(missing_ok=True)
-            raise
+def move_out(directory: int, name: str, scratch: Path, *parts: str, mode: int) -> None:
+    """Copy a plain file of the scratch to an open directory, where it is whole or not at all, and remove it from the scratch."""
+    with _inside(scratch, parts[:-1]) as parent:
+        with open_file_in(parent, parts[-1]) as opened:
+            write_whole(directory, name, opened, mode)
         os.unlink(parts[-1], dir_fd=parent)
 
 

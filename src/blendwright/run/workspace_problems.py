@@ -11,7 +11,10 @@ from dataclasses import dataclass
 from blendwright.journal import Journal
 from blendwright.records.commits import Commit
 from blendwright.records.recovery import Intent, OpenBoundary, Quarantine
-from blendwright.run.rebuild import rebuild_commit
+from blendwright.run.externals import externals_of_receipt
+from blendwright.run.history import adoption, refusal, require_head
+from blendwright.run.rebuild import open_checkpoint, other_scheme, rebuild_commit, redo, scheme_of
+from blendwright.run.scratch_files import SCENE_FILE, open_scene_file
 from blendwright.values import crash_points
 from blendwright.values.errors import JournalError
 from blendwright.wire.remote_scene import RemoteScene
@@ -30,13 +33,22 @@ class WorkspaceProblems:
     boundary: OpenBoundary | None
     lost: str | None
     reachable: tuple[int, ...]
+    contradictions: tuple[str, ...] = ()
+    """What says that an older journal was put in the place of this workspace's own."""
 
     @property
     def fit(self) -> bool:
-        return self.quarantine is None and self.lost is None
+        return self.quarantine is None and self.lost is None and not self.contradictions
 
     def ways_out(self) -> Iterator[str]:
-        if not self.fit:
+        if self.contradictions:
+            yield "put the newest copy of the workspace back"
+            yield "blendwright recover --accept-restored: goes on with the journal as it is, and records that in its audit chain"
+        if self.quarantine is not None or self.lost is not None:
+            if self.lost is None:
+                yield (
+                    "blendwright recover --adopt: goes on with the newest scene as Blender finds it today, as a commit of its own"
+                )
             yield "blendwright replay: shows up to which commit journal and scenes agree"
             for number in self.reachable:
                 yield f"blendwright recover --to {number}: goes on from commit {number}, once its scene has been proved"
@@ -61,7 +73,15 @@ def find_problems(journal: Journal) -> WorkspaceProblems:
         for commit in journal.log(limit=OFFERED * 4):
             if len(reachable) < OFFERED and _why_lost(journal, commit.number) is None:
                 reachable.append(commit.number)
-    return WorkspaceProblems(head, quarantine, journal.indeterminate(), journal.open_boundary(), lost, tuple(reachable))
+    return WorkspaceProblems(
+        head,
+        quarantine,
+        journal.indeterminate(),
+        journal.open_boundary(),
+        lost,
+        tuple(reachable),
+        journal.contradictions,
+    )
 
 
 def return_to(journal: Journal, worker: RemoteScene, number: int) -> Commit:
@@ -81,6 +101,49 @@ def return_to(journal: Journal, worker: RemoteScene, number: int) -> Commit:
         journal.end_quarantine(f"checked out commit {number}")
     crash_points.reach("repair.ended")
     return journal.show(number)
+
+
+@dataclass(frozen=True, slots=True)
+class AdoptedHead:
+    """The commit of HEAD's scene as it is found today, and what could not be redone in it."""
+
+    commit: Commit
+    missing: tuple[str, ...]
+
+
+def adopt_head(journal: Journal, maker: RemoteScene, finder: RemoteScene) -> AdoptedHead:
+    """End the quarantine with HEAD's scene as Blender finds it today, whatever its hash, as a commit of its own.
+
+    The newest scene that anybody saw is in the file of its checkpoint and in the arguments behind it: a hash that nobody can reach
+    any more is no reason to lose it. `maker` rebuilds it, `finder` opens what was saved. Raises Refusal when nothing leads to HEAD,
+    RebuildFailed when Blender cannot open the file. Safe to be killed in: the quarantine ends last.
+    """
+    boundary = journal.open_boundary()
+    if boundary is not None:
+        # Nobody was told that it was done.
+        journal.roll_back(boundary.id)
+    head = require_head(journal)
+    try:
+        route = journal.route(head.number)
+    except JournalError as error:
+        cure = "Go on from a commit that `blendwright recover` names: blendwright recover --to N"
+        raise refusal(error.message, cure) from error
+    open_checkpoint(maker, route.checkpoint)
+    missing = tuple(
+        f"commit {commit.number} ({commit.tool}) is not in it: {answer['message']}"
+        for commit, answer in redo(maker, route.redo)
+        if not answer["ok"]
+    )
+    maker.save(SCENE_FILE, full=False)
+    found = open_scene_file(finder, maker.require_process().scratch / SCENE_FILE, "the newest scene")
+    if scheme_of(found) != scheme_of(head.hash_after):
+        raise other_scheme(head.hash_after, found)
+    staged = journal.stage_checkpoint(finder.require_process().scratch / SCENE_FILE, found)
+    externals = next((externals_of_receipt(commit.receipt) for commit in journal.origins()), ())
+    journal.commit([adoption(f"the scene of commit {head.number}", head.hash_after, staged, externals)])
+    if journal.quarantined() is not None:
+        journal.end_quarantine(f"adopted the scene of commit {head.number}")
+    return AdoptedHead(require_head(journal), missing)
 
 
 def _why_lost(journal: Journal, number: int) -> str | None:

@@ -113,7 +113,7 @@ class ProgressReporter:
         self._last: Future[None] | None = None
 
     def __call__(self, done: float, total: float | None, message: str) -> None:
-        if not self._streaming:
+        if not self._streaming or self._loop.is_closed():
             return
         every = 1 if total is None else max(1, int(total) // MOST_REPORTED)
         if int(done) % every and done != total:

@@ -24,6 +24,7 @@ from blendwright.policy.host_profile import HostStatement
 from blendwright.policy.session_contract import Proposal
 from blendwright.run.invocation import new_id
 from blendwright.run.options import RunOptions
+from blendwright.server.elicitation import AsidePrompt
 from blendwright.server.responses import ToolResponse, error_failure, failure
 from blendwright.server.workspace_queue import WorkspaceQueue
 from blendwright.tool_api.tool import AnyTool
@@ -146,11 +147,6 @@ class Caller:
     approver: ApprovalPrompt | None = None
     cancel: CancelToken = field(default_factory=CancelToken)
 
-    @property
-    def options(self) -> RunOptions:
-        """What its calls and plans are run with: its user is asked, and it can cancel them."""
-        return RunOptions(cancel=self.cancel, approver=Approver(self.approver))
-
 
 @dataclass(frozen=True, slots=True)
 class ServerContext:
@@ -172,6 +168,11 @@ class ServerContext:
     sessions: dict[Proposal, OpenScene] = field(default_factory=dict[Proposal, OpenScene])
     """The workspace under the contract with each kind of host; only the queue's thread touches these."""
 
+    def options(self, caller: Caller) -> RunOptions:
+        """What the calls and plans of a caller are run with: its user is asked, while others are served, and it can cancel them."""
+        prompt = None if caller.approver is None else AsidePrompt(caller.approver, self.queue, caller.client)
+        return RunOptions(cancel=caller.cancel, approver=Approver(prompt))
+
     def submit(self, caller: Caller, work: Callable[[OpenScene], T]) -> Future[T]:
         """Have something done with the workspace, in turn, under the contract with the caller's host."""
 
@@ -188,7 +189,7 @@ class ServerContext:
 
     async def call_tool(self, caller: Caller, tool: str, args: Mapping[str, Any]) -> Outcome:
         """Call one tool of the catalogue on the scene."""
-        return await self.run(caller, lambda opened: opened.outcome(tool, args, caller.options))
+        return await self.run(caller, lambda opened: opened.outcome(tool, args, self.options(caller)))
 
     async def run_aside(self, caller: Caller, work: Callable[[], T]) -> T:
         """Have something done that leaves the open workspace alone. It must end when the caller's token is cancelled."""

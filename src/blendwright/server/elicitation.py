@@ -1,7 +1,8 @@
 """Approvals by elicitation: the question goes to the host's user through the protocol, and the answer does not pass the model.
 
 The older era sends the host a request of its own and waits. The newer one has no such requests: the call is answered with what is
-needed, and comes again with it; meanwhile the run waits where it is. Either way the engine sees one approver that answers or does not.
+needed, and comes again with it; meanwhile the run waits where it is, and the other clients have their turns. Either way the engine
+sees one approver that answers or does not.
 """
 
 from __future__ import annotations
@@ -21,13 +22,16 @@ from mcp.server.session import ServerSession
 from mcp.shared.exceptions import MCPError
 from pydantic import ValidationError
 
-from blendwright.policy.approvals import ApprovalAnswer, ApprovalRequest
+from blendwright.policy.approvals import ApprovalAnswer, ApprovalPrompt, ApprovalRequest
 from blendwright.server.client_info import ProgressReporter
 from blendwright.server.responses import ToolResponse
+from blendwright.server.workspace_queue import WorkspaceQueue
 from blendwright.values.cancel import CancelToken
 from blendwright.values.invisible import escape_invisible
 
 KEY = "approval"
+# Each keeps a thread until it is answered or expires. What would be one more is left for `blendwright approve`.
+MOST_OPEN_QUESTIONS = 64
 FORM: dict[str, Any] = {
     "type": "object",
     "properties": {"allow": {"type": "boolean", "title": "Allow it", "description": "Once, exactly as it is shown."}},
@@ -74,6 +78,21 @@ class HostApprover:
         finally:
             if unsubscribe is not None:
                 unsubscribe()
+
+
+class AsidePrompt:
+    """Asks the user of a client that has the turn, and lets the other clients have theirs until the answer is there."""
+
+    def __init__(self, prompt: ApprovalPrompt, queue: WorkspaceQueue, client: str) -> None:
+        self.name = prompt.name
+        self._prompt = prompt
+        self._queue = queue
+        self._client = client
+
+    def ask(self, request: ApprovalRequest, *, cancel: CancelToken | None = None) -> ApprovalAnswer:
+        if self._queue.aside >= MOST_OPEN_QUESTIONS:
+            return ApprovalAnswer.NONE
+        return self._queue.step_aside(self._client, lambda: self._prompt.ask(request, cancel=cancel))
 
 
 def answer_of(result: types.ElicitResult) -> ApprovalAnswer:

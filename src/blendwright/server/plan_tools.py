@@ -28,6 +28,7 @@ from blendwright.tool_api.arguments import Args
 from blendwright.tool_api.promises import Determinism
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
+from blendwright.values.no_follow import read_file
 from blendwright.values.outcome import DeterminismClass
 from blendwright.values.plan import Plan
 from blendwright.values.report import OperationReport, RunReport
@@ -102,7 +103,7 @@ async def plan_preview(context: ServerContext, caller: Caller, args: PreviewArgs
     def work(opened: OpenScene) -> ToolResponse:
         with tempfile.TemporaryDirectory() as directory:
             picture = Path(directory, "preview.png") if args.image else None
-            preview = opened.preview(plan, caller.options, image=picture)
+            preview = opened.preview(plan, context.options(caller), image=picture)
             images = (picture.read_bytes(),) if picture is not None and picture.is_file() else ()
         report = preview.report
         result = preview.to_json()
@@ -161,7 +162,8 @@ async def _execute(
                 caller.progress(ended, len(plan.operations), f"{report.operation_id} {report.status}")
 
         # Nobody waits for a run in the background: its approval requests are left for `blendwright approve`.
-        options = caller.options if job is None else replace(caller.options, approver=NOBODY)
+        options = context.options(caller)
+        options = options if job is None else replace(options, approver=NOBODY)
         # A host that waits for an answer has it before it gives up.
         waits = caller.proposal.host.call_seconds if job is None else None
         timeout = min((each for each in (args.timeout_s, waits) if each is not None), default=None)
@@ -214,7 +216,7 @@ def _picture(opened: OpenScene, options: RunOptions) -> tuple[bytes, ...]:
         args = {**viewpoint, "artifact": "after.png"}
         outcome = opened.outcome("render.preview", args, options)
         if outcome.ok:
-            return (Path(outcome.artifacts[0]).read_bytes(),)
+            return (read_file(Path(outcome.artifacts[0])),)
         if outcome.fault is Fault.POLICY_BLOCKED:
             break  # whoever does not want a picture is not asked for another one
     return ()

@@ -35,6 +35,7 @@ from blendwright.server.context import Caller, ServerContext
 from blendwright.server.elicitation import session_approver
 from blendwright.server.responses import sanitise
 from blendwright.values.errors import BlendwrightError, Refusal
+from blendwright.values.no_follow import read_file
 
 SCHEME = "blendwright://"
 JSON, PNG = "application/json", "image/png"
@@ -64,6 +65,8 @@ class Resources:
 
     def __init__(self, context: ServerContext) -> None:
         self._context = context
+        # It may lie elsewhere, behind a link; one that is put there from now on is not followed.
+        self._artifacts = (context.workspace / "artifacts").resolve()
         kinds = (
             ResourceKind("tools", "name", "Arguments, promises and examples of a tool.", lambda: context.tools,
                          lambda name: tool_page(context.tools[name])),
@@ -193,12 +196,15 @@ class Resources:
         return [{"sequence": record.sequence, "hash": record.hash, **record.record} for record in records]
 
     def _pictures(self) -> list[str]:
-        return sorted(path.name for path in (self._context.workspace / "artifacts").glob("*.png"))
+        return sorted(path.name for path in self._artifacts.glob("*.png"))
 
     def _picture(self, name: str) -> bytes:
         if name not in self._pictures():
             raise LookupError(name)
-        return (self._context.workspace / "artifacts" / name).read_bytes()
+        try:
+            return read_file(self._artifacts / name)
+        except OSError as error:
+            raise LookupError(name) from error  # gone since, or a link
 
 
 def _unreadable(uri: str, message: str, cure: str | None) -> MCPError:

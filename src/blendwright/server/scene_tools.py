@@ -15,6 +15,7 @@ from blendwright.server.context import Caller, ServerContext
 from blendwright.server.responses import ToolResponse
 from blendwright.server.server_tool import server_tool
 from blendwright.tool_api.arguments import Args, Name
+from blendwright.values.no_follow import read_file
 from blendwright.values.outcome import Outcome
 
 View = Literal["FRONT", "BACK", "LEFT", "RIGHT", "TOP", "BOTTOM", "ISO"]
@@ -68,10 +69,10 @@ async def scene_image(context: ServerContext, caller: Caller, args: ImageArgs) -
         last: Outcome | None = None
         for viewpoint in viewpoints:
             args = {**size, **viewpoint}
-            last = opened.outcome("render.preview", args, caller.options)
+            last = opened.outcome("render.preview", args, context.options(caller))
             if not last.ok:
                 return ToolResponse(last)
-            pictures.append(Path(last.artifacts[0]).read_bytes())
+            pictures.append(read_file(Path(last.artifacts[0])))
         assert last is not None
         return ToolResponse(last, (pictures[0] if len(pictures) == 1 else montage(pictures),))
 

@@ -1,7 +1,9 @@
-"""The one thread that touches an open workspace, and the queue of work for it.
+"""The turns on an open workspace, and the queue of work for it.
 
 Clients take turns: one that sends a hundred requests at once keeps nobody else waiting for all of them, and the requests of one client
-are done in their order. Blender starts in the background, so that a host is answered before there is one.
+are begun in their order. Only whoever has the turn touches the workspace. Work that has to wait for a person steps aside: others are
+served until the answer is there, and it gets the next turn of its client. Blender starts in the background, so that a host is
+answered before there is one.
 """
 
 from __future__ import annotations
@@ -11,6 +13,7 @@ import threading
 from collections import OrderedDict, deque
 from collections.abc import Callable
 from concurrent.futures import Future
+from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from blendwright.app.open_scene import OpenScene
@@ -23,20 +26,39 @@ T = TypeVar("T")
 Work = Callable[[OpenScene], Any]
 
 
+@dataclass(frozen=True, slots=True)
+class _Submitted:
+    work: Work
+    done: Future[Any]
+    cancel: CancelToken
+
+
+@dataclass(frozen=True, slots=True)
+class _Returning:
+    """Work that stepped aside and waits for its turn; `turn` is set when it has it."""
+
+    cancel: CancelToken
+    turn: threading.Event = field(default_factory=threading.Event)
+
+
 class WorkspaceQueue:
     """Serves one workspace. `close` ends what is running, rolls it back as any interruption does, and refuses the rest."""
 
     def __init__(self, opening: Callable[[], OpenScene], *, warm: bool = True) -> None:
         self._opening = opening
         self._warm = warm
-        self._waiting: OrderedDict[str, deque[tuple[Work, Future[Any], CancelToken]]] = OrderedDict()
+        self._opened: OpenScene | None = None
+        self._waiting: OrderedDict[str, deque[_Submitted | _Returning]] = OrderedDict()
         self._changed = threading.Condition()
         self._running: CancelToken | None = None
+        self._aside: list[CancelToken] = []
+        self._started = False
         self._closed = False
-        self._thread = threading.Thread(target=self._work, name="workspace", daemon=True)
+        self._ended = threading.Event()
 
     def start(self) -> None:
-        self._thread.start()
+        self._started = True
+        threading.Thread(target=self._open_and_serve, name="workspace", daemon=True).start()
 
     def submit(self, client: str, work: Callable[[OpenScene], T], cancel: CancelToken) -> Future[T]:
         """Have `work` done with the open workspace when it is this client's turn. What cannot be opened fails it."""
@@ -44,9 +66,27 @@ class WorkspaceQueue:
         with self._changed:
             if self._closed:
                 raise EnvironmentUnfit("the server is shutting down", cure="Start it again.")
-            self._waiting.setdefault(client, deque()).append((work, done, cancel))
+            self._waiting.setdefault(client, deque()).append(_Submitted(work, done, cancel))
             self._changed.notify()
         return done
+
+    def step_aside(self, client: str, wait: Callable[[], T]) -> T:
+        """For the work that has the turn: serve the others while `wait` lasts, which must end when the work is cancelled; then wait
+        for the next turn of this client. The workspace may be another afterwards."""
+        with self._changed:
+            cancel, self._running = self._running, None
+            assert cancel is not None, "only work that has the turn can give it up"
+            self._aside.append(cancel)
+        threading.Thread(target=self._serve, name="workspace", daemon=True).start()
+        try:
+            return wait()
+        finally:
+            returning = _Returning(cancel)
+            with self._changed:
+                # It was begun before whatever else this client has sent.
+                self._waiting.setdefault(client, deque()).appendleft(returning)
+                self._changed.notify()
+            returning.turn.wait()
 
     @property
     def length(self) -> int:
@@ -54,67 +94,89 @@ class WorkspaceQueue:
         with self._changed:
             return sum(map(len, self._waiting.values()))
 
+    @property
+    def aside(self) -> int:
+        """How many have stepped aside, and wait for a person."""
+        with self._changed:
+            return len(self._aside)
+
     def close(self) -> None:
         """Stop the work at hand cleanly and close the workspace; returns when both is done."""
         with self._changed:
             self._closed = True
-            running = self._running
+            stopped = [*self._aside, *([] if self._running is None else [self._running])]
             self._changed.notify()
-        if running is not None:
-            running.cancel()
-        if self._thread.ident is not None:
-            self._thread.join()
+        for cancel in stopped:
+            cancel.cancel()
+        if self._started:
+            self._ended.wait()
 
-    def _work(self) -> None:
-        opened = self._open_ahead() if self._warm else None
+    def _open_and_serve(self) -> None:
+        if self._warm:
+            self._open_ahead()
+        self._serve()
+
+    def _serve(self) -> None:
+        """Serve until the workspace is closed, or the turn goes to a thread that had stepped aside, which serves on."""
+        while (item := self._next()) is not None:
+            if isinstance(item, _Returning):
+                item.turn.set()
+                return
+            if not item.done.set_running_or_notify_cancel():
+                continue
+            try:
+                if self._opened is None:
+                    self._opened = self._opening()
+                item.done.set_result(item.work(self._opened))
+            except BaseException as error:
+                # An outermost place: the thread serves the next one, whatever became of this one.
+                item.done.set_exception(error)
+            with self._changed:
+                self._running = None
         try:
-            while (item := self._next()) is not None:
-                work, done, _ = item
-                if not done.set_running_or_notify_cancel():
-                    continue
-                try:
-                    if opened is None:
-                        opened = self._opening()
-                    done.set_result(work(opened))
-                except BaseException as error:
-                    # An outermost place: the thread serves the next one, whatever became of this one.
-                    done.set_exception(error)
-                with self._changed:
-                    self._running = None
+            if self._opened is not None:
+                self._opened.close()
         finally:
-            if opened is not None:
-                opened.close()
+            self._ended.set()
 
-    def _open_ahead(self) -> OpenScene | None:
+    def _open_ahead(self) -> None:
         """Open ahead of the first request. What fails is tried again for the first request, which then reports it."""
-        opened: OpenScene | None = None
         try:
-            opened = self._opening()
-            opened.warm()
+            self._opened = self._opening()
+            self._opened.warm()
         except BlendwrightError:
-            return opened
+            return
         except Exception:
-            # An outermost place: this is the only thread there is, and a defect must not leave everybody waiting for it.
+            # An outermost place: nobody else serves yet, and a defect must not leave everybody waiting.
             _log.exception("the workspace could not be opened ahead of the first request")
-        return opened
 
-    def _next(self) -> tuple[Work, Future[Any], CancelToken] | None:
+    def _next(self) -> _Submitted | _Returning | None:
+        """Whose turn it is; None when the workspace is to be closed, which is after all that stepped aside have ended."""
         with self._changed:
-            while not self._waiting and not self._closed:
+            while True:
+                if self._closed:
+                    self._refuse_waiting()
+                if self._waiting:
+                    break
+                if self._closed and not self._aside:
+                    return None
                 self._changed.wait()
-            if self._closed:
-                self._refuse_waiting()
-                return None
             client, line = self._waiting.popitem(last=False)
             item = line.popleft()
             if line:
                 self._waiting[client] = line  # back to the end: the others first
-            self._running = item[2]
+            self._running = item.cancel
+            if isinstance(item, _Returning):
+                self._aside.remove(item.cancel)
             return item
 
     def _refuse_waiting(self) -> None:
-        for line in self._waiting.values():
-            for _, done, _ in line:
-                if done.set_running_or_notify_cancel():  # one that was cancelled gets no answer
-                    done.set_exception(EnvironmentUnfit("the server is shutting down", cure="Start it again."))
-        self._waiting.clear()
+        for client, line in list(self._waiting.items()):
+            for item in list(line):
+                if isinstance(item, _Returning):
+                    continue  # it was cancelled, and ends by itself
+                line.remove(item)
+                if item.done.set_running_or_notify_cancel():  # one that was cancelled gets no answer
+                    item.done.set_exception(EnvironmentUnfit("the server is shutting down", cure="Start it again."))
+            if not line:
+                del self._waiting[client]

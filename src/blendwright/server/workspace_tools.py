@@ -67,7 +67,7 @@ async def history_diff(context: ServerContext, caller: Caller, args: DiffArgs) -
 )
 async def history_checkout(context: ServerContext, caller: Caller, args: CheckoutArgs) -> ToolResponse:
     def work(opened: OpenScene) -> dict[str, Any]:
-        moved = opened.checkout(args.commit, caller.options)
+        moved = opened.checkout(args.commit, context.options(caller))
         return {"from": moved.origin, "head": moved.commit.number, "scene_hash": moved.commit.hash_after}
 
     return success(await context.run(caller, work))

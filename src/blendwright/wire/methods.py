@@ -128,6 +128,28 @@ class SceneHash(TypedDict):
     hash: str
 
 
+class RedoStep(TypedDict):
+    """A step that was committed, with the hash that it led to."""
+
+    tool: str
+    version: int
+    args: Mapping[str, Any]
+    after: str
+
+
+class RedoRequest(TypedDict):
+    """Steps to run again in this order, up to the first that leads elsewhere."""
+
+    steps: list[RedoStep]
+
+
+class RedoAnswer(SceneHash):
+    """How many of the steps led where they led before; the hash is that of the scene after the last one that was run."""
+
+    redone: int
+    message: str
+
+
 class Script(TypedDict):
     """Code that a scene carries; see `tool_api.scene.Carried`."""
 
@@ -203,9 +225,12 @@ EXTERNAL_FILES = _method("external_files", NoArguments, ExternalFilesAnswer)
 RELOCATE_FILES = _method("relocate_files", RelocateRequest, SceneHash)
 ACTIVE_CONTENT = _method("active_content", NoArguments, ActiveContentAnswer)
 CONTENT = _method("content", ContentRequest, ContentAnswer)
+REDO = _method("redo", RedoRequest, RedoAnswer)
 STEP = Method("scene.step", shape(StepRequest), shape(StepAnswer, without=ADDED_BY_CORE, is_sound=is_consistent))
 
 METHODS: dict[str, Method] = {
     method.name: method
-    for method in (RESET, OPEN, SAVE, EXPORT, SWAP, HASH, EXTERNAL_FILES, RELOCATE_FILES, ACTIVE_CONTENT, CONTENT, STEP)
+    for method in (
+        *(RESET, OPEN, SAVE, EXPORT, SWAP, HASH, EXTERNAL_FILES, RELOCATE_FILES, ACTIVE_CONTENT, CONTENT, REDO, STEP),
+    )
 }

@@ -13,7 +13,16 @@ from blendwright.values.cancel import CancelToken
 from blendwright.values.errors import EnvironmentUnfit
 from blendwright.wire import methods
 from blendwright.wire.blender_profile import WorkerProfile
-from blendwright.wire.methods import ActiveItem, ExportAnswer, ExternalPath, StepAnswer, StepRequest, SwapAnswer
+from blendwright.wire.methods import (
+    ActiveItem,
+    ExportAnswer,
+    ExternalPath,
+    RedoAnswer,
+    RedoStep,
+    StepAnswer,
+    StepRequest,
+    SwapAnswer,
+)
 from blendwright.wire.worker_port import ChildProcess
 
 # For what is not a call and has no deadline of its own: only a bound against a Blender that hangs.
@@ -81,6 +90,10 @@ class RemoteScene(ABC):
     def submit_step(self, request: StepRequest) -> Future[StepAnswer]:
         """Send a step behind those that are on their way."""
         return self.submit(methods.STEP.name, request)
+
+    def submit_redo(self, steps: Sequence[RedoStep]) -> Future[RedoAnswer]:
+        """Send committed steps to be run again, all in one request: nobody is asked between them."""
+        return self.submit(methods.REDO.name, {"steps": list(steps)})
 
     def reset(self) -> str:
         """Empty the scene; returns its hash."""

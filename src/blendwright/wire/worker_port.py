@@ -30,6 +30,11 @@ class ChildProcess(Protocol):
         """The only directory the worker may write to; gone after it was closed."""
         ...
 
+    @property
+    def scratch_mb(self) -> int:
+        """How much it may have there."""
+        ...
+
     def log_tail(self) -> list[str]:
         """The last lines that it, and Blender in it, wrote."""
         ...

@@ -81,6 +81,41 @@ def read_memory_of_parent(scratch: Path, outside: Path) -> object:
     return os.open(f"/proc/{os.getppid()}/mem", os.O_RDONLY)
 
 
+def any_readable(*paths: str) -> bool:
+    """Whether one of them can be read; each is tried."""
+    read: list[str] = []
+    for path in paths:
+        try:
+            read += [path] if Path(path).read_bytes() else []
+        except OSError:
+            continue
+    return bool(read)
+
+
+@attack(harmless=True)
+def read_mounts_of_the_host(scratch: Path, outside: Path) -> object:
+    names = ("mountinfo", "mounts", "mountstats", "cgroup", "task/self/mountinfo", f"task/{os.getpid()}/mountinfo")
+    places = ("/proc/self", "/proc/thread-self", f"/proc/{os.getpid()}")
+    return any_readable(*(f"{place}/{name}" for place in places for name in names), "/proc/mounts", "/etc/mtab")
+
+
+@attack(harmless=True)
+def read_network_of_the_host(scratch: Path, outside: Path) -> object:
+    names = ("arp", "dev", "fib_trie", "route", "tcp", "tcp6", "udp", "unix", "sockstat")
+    places = ("/proc/self/net", "/proc/net", "/proc/thread-self/net", f"/proc/self/task/{os.getpid()}/net")
+    return any_readable(*(f"{place}/{name}" for place in places for name in names))
+
+
+@attack(harmless=True)
+def list_network_of_the_host(scratch: Path, outside: Path) -> object:
+    return list(Path("/proc/self/net").iterdir())
+
+
+@attack(harmless=True)
+def read_own_start_of_the_host(scratch: Path, outside: Path) -> object:
+    return any_readable("/proc/self/environ", "/proc/self/cmdline", "/proc/self/auxv")
+
+
 @attack(harmless=True)
 def read_from_a_later_thread(scratch: Path, outside: Path) -> object:
     with ThreadPoolExecutor(1) as pool:

@@ -46,10 +46,15 @@ def replace_by_raw_execve(scratch: Path, outside: Path) -> object:
 
 
 @attack(harmless=False)
-def replace_by_memfd_and_execveat(scratch: Path, outside: Path) -> object:
-    descriptor = os.memfd_create("program")
+def replace_by_an_open_file_and_execveat(scratch: Path, outside: Path) -> object:
+    descriptor = os.open(scratch / "program", os.O_RDWR | os.O_CREAT, 0o700)
     os.write(descriptor, b"not a program")
     return passes("execveat", ctypes.c_int(descriptor), ctypes.c_char_p(b""), None, None, ctypes.c_int(0x1000))
+
+
+@attack(harmless=True)
+def hide_memory_in_a_file_without_a_name(scratch: Path, outside: Path) -> object:
+    return os.memfd_create("hidden")
 
 
 @attack(harmless=True)

@@ -31,7 +31,7 @@ seccomp.install = refuse
 """
 _THREAD = "import threading; threading.Thread(target=threading.Event().wait, daemon=True).start()"
 
-FILES = {"read_system_file", "read_parent_environment", "write_outside"}
+FILES = {"read_system_file", "read_parent_environment", "read_mounts", "read_network", "write_outside"}
 PROCESSES_AND_SOCKETS = {"fork", "execute", "open_udp_socket", "open_unix_socket", "trace", "leave_namespace"}
 
 

@@ -58,3 +58,8 @@ def test_format_is_exported_and_imported(kind: str, done: dict[str, Any]) -> Non
 
 def test_files_move_between_directories_of_the_scratch(done: dict[str, Any]) -> None:
     assert done["moved"] == "moved"
+
+
+def test_what_it_may_read_about_itself_is_held_open(done: dict[str, Any]) -> None:
+    """The kernel forgets files of /proc that nobody holds when memory is short, and another inode has no rule that allows it."""
+    assert done["held"] == ["maps", "stat", "statm", "status"]

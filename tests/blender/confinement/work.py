@@ -3,11 +3,13 @@
 Reports JSON through the inherited descriptor: how many times each format came back, sizes of renders, and so on.
 """
 
+import contextlib
 import dataclasses
 import json
 import os
 import sys
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -53,6 +55,15 @@ def round_trip(bpy: Any, path: Path) -> list[str]:
     return [ob.type for ob in bpy.data.objects if ob.type == "MESH"]
 
 
+def held_files(directory: str) -> Iterator[str]:
+    """The names of files of a directory that this process has open."""
+    for descriptor in range(3, 64):
+        with contextlib.suppress(OSError):
+            path = Path(f"/proc/self/fd/{descriptor}").readlink()
+            if path.parent == Path(directory).resolve():
+                yield path.name
+
+
 def main() -> None:
     scratch, readable, incoming, report = Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4])
     account = confine(Allowance(scratch, readable=[readable]))
@@ -69,6 +80,7 @@ def main() -> None:
         "readable": readable.read_text(),
         "numpy": float(numpy.linalg.norm(numpy.ones((200, 200)) @ numpy.ones((200, 200)))),
         "home": str(Path.home()),
+        "held": sorted(held_files("/proc/self")),
     }
     thread = threading.Thread(target=lambda: findings.update(thread=True))
     thread.start()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any, cast
@@ -14,8 +14,8 @@ from blendwright.journal import Journal, JournalView
 from blendwright.records.recovery import NewIntent
 from blendwright.run import workspace_problems
 from blendwright.run.differences import PAGE, compare, take_snapshot
-from blendwright.run.rebuild import rebuild_commit, replay, same_result
-from blendwright.values.errors import EnvironmentUnfit, RebuildFailed
+from blendwright.run.rebuild import rebuild_commit, replay, same_result, take_worker
+from blendwright.values.errors import EnvironmentUnfit, RebuildFailed, Refusal
 from blendwright.wire.remote_scene import RemoteScene
 from engine import Engine
 from journal.ledger import raw
@@ -197,3 +197,102 @@ def test_a_head_that_no_checkpoint_leads_to_can_be_left(engine: Engine, worker: 
         assert trouble.reachable[0] == 5, "the commit before the import can be redone from the empty baseline"
         workspace_problems.return_to(journal, worker, 5)
         assert workspace_problems.find_problems(journal).fit
+
+
+# ---------------------------------------------------------------------- the newest scene
+
+
+@pytest.fixture
+def other(engine: Engine) -> Iterator[RemoteScene]:
+    """A second worker, which finds what the first one saved."""
+    worker = take_worker(engine.pool, engine.catalogue)
+    yield worker
+    worker.close()
+
+
+def scene_of(worker: RemoteScene) -> set[tuple[str, str]]:
+    return set(take_snapshot(worker).entries)
+
+
+def adopted(engine: Engine, tmp_path: Path, sql: str, worker: RemoteScene, other: RemoteScene) -> tuple[str, ...]:
+    """The newest scene of a journal that was edited, taken over; what is not in it."""
+    rebuild_commit(worker, engine.journal, engine.head().number)
+    seen, workspace = scene_of(worker), copy_of(engine, tmp_path / "copy")
+    with raw(workspace) as db:
+        db.execute(sql)
+    with closing(Journal(workspace)) as journal:
+        journal.quarantine("trial", expected="one", found="another")
+    with closing(Journal(workspace, recovering=True)) as journal:
+        head = journal.head
+        assert head is not None
+        with pytest.raises(RebuildFailed):
+            rebuild_commit(worker, journal, head.number)
+        problems = workspace_problems.find_problems(journal)
+        assert next(problems.ways_out()).startswith("blendwright recover --adopt")
+        kept = workspace_problems.adopt_head(journal, worker, other)
+        assert (kept.commit.kind, kept.commit.parent, kept.commit.hash_before) == (
+            "adopt",
+            head.number,
+            head.hash_after,
+        )
+        assert journal.quarantined() is None and workspace_problems.find_problems(journal).fit
+    assert kept.missing or scene_of(other) == seen
+    with closing(Journal(workspace)) as journal:
+        assert rebuild_commit(worker, journal, kept.commit.number).hash == kept.commit.hash_after
+        assert kept.missing or scene_of(worker) == seen
+    return kept.missing
+
+
+WRONG = "hash_after = substr(hash_after, 1, length(hash_after) - 4) || '0000'"
+
+
+def test_the_newest_scene_is_kept_where_its_saved_file_has_another_hash(
+    engine: Engine, worker: RemoteScene, other: RemoteScene, tmp_path: Path
+) -> None:
+    """As an import left it whose hash was not that of the file; with the commits that came after it."""
+    sql = (
+        f"UPDATE commits SET {WRONG} WHERE tool = 'file.import';"
+        " UPDATE checkpoints SET scene_hash = (SELECT k.hash_after FROM commits k WHERE k.number = checkpoints.number);"
+    )
+    assert adopted(engine, tmp_path, sql, worker, other) == ()
+
+
+def test_the_newest_scene_is_kept_as_far_as_it_can_be_redone(
+    engine: Engine, worker: RemoteScene, other: RemoteScene, tmp_path: Path
+) -> None:
+    sql = "UPDATE commits SET args = replace(args, 'Box a', 'Nobody') WHERE tool = 'object.transform'"
+    (missing,) = adopted(engine, tmp_path, sql, worker, other)
+    assert "object.transform" in missing and "Nobody" in missing
+
+
+def test_nothing_is_adopted_of_a_scene_that_is_lost(
+    engine: Engine, worker: RemoteScene, other: RemoteScene, tmp_path: Path
+) -> None:
+    workspace = copy_of(engine, tmp_path / "copy")
+    for file in (workspace / "checkpoints").iterdir():
+        file.unlink()
+    with closing(Journal(workspace, recovering=True)) as journal:
+        problems = workspace_problems.find_problems(journal)
+        assert problems.lost and not any("--adopt" in way for way in problems.ways_out())
+        with pytest.raises(Refusal, match="no checkpoint leads") as caught:
+            workspace_problems.adopt_head(journal, worker, other)
+        assert "recover --to" in (caught.value.findings[0].cure or "")
+        assert journal.head == engine.head()
+
+
+def test_a_checkpoint_that_opens_to_another_scene_is_passed_over_where_a_longer_way_leads_there(
+    engine: Engine, worker: RemoteScene, tmp_path: Path
+) -> None:
+    """A saved scene is a short cut: as long as the commits lead to the hash, nothing is wrong with the journal."""
+    workspace = copy_of(engine, tmp_path / "copy")
+    with closing(Journal(workspace)) as journal:
+        head = journal.head
+        assert head is not None
+        short = journal.route(head.number)
+        assert short.checkpoint is not None and short.redo
+        # The file of another scene, under the hash of HEAD's.
+        journal.add_checkpoint(journal.stage_checkpoint(short.checkpoint.path, head.hash_after), head.number)
+        assert journal.route(head.number).redo == ()
+        rebuilt = rebuild_commit(worker, journal, head.number)
+        assert (rebuilt.hash, rebuilt.redone) == (head.hash_after, len(short.redo))
+        assert rebuilt.passed_over == (short.checkpoint.path.name,)

@@ -13,6 +13,7 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
+import threading
 import traceback
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -49,6 +50,14 @@ def shown_level(environment: Mapping[str, str] | None = None) -> str | None:
     return word if word in (*LEVELS, OFF) else "info"
 
 
+class _CurrentRun(threading.local):
+    """The run of this thread: of several that wait for a person each has a thread of its own. `about` is what every line says."""
+
+    def __init__(self, about: Mapping[str, Any]) -> None:
+        self.about = about
+        self.request_id: str | None = None
+
+
 class Log:
     """An observer that writes the log of one workspace."""
 
@@ -56,9 +65,7 @@ class Log:
         self._redact = tuple(redact)
         self._file = LogFile(workspace, shown=shown)
         self._about_workspace: Mapping[str, Any] = {"workspace": str(workspace)}
-        self._about = self._about_workspace
-        """What every line says: of the workspace, and of the run while there is one."""
-        self._running: str | None = None
+        self._run = _CurrentRun(self._about_workspace)
 
     def __call__(self, event: events.Event) -> None:
         self._log_event(event)
@@ -68,7 +75,7 @@ class Log:
 
     def _line(self, level: str, what: str, **fields: Any) -> None:
         now = datetime.now(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
-        line = {**self._about, **fields, "event": what, "level": level, "timestamp": now}
+        line = {**self._run.about, **fields, "event": what, "level": level, "timestamp": now}
         self._file.add(level, orjson.dumps(line, default=repr))
 
     def _log_event(self, event: events.Event) -> None:
@@ -84,7 +91,7 @@ class Log:
                 self._ended(event)
             case events.RunBrokenOff():
                 self._line("error", "run broken off", message=event.message)
-                self._about, self._running = self._about_workspace, None
+                self._run.about, self._run.request_id = self._about_workspace, None
             case events.CallEnded():
                 self._called(event)
             case events.WorkerTrouble():
@@ -125,7 +132,7 @@ class Log:
                 pass
 
     def _operations(self, event: events.Committed | events.RolledBack) -> None:
-        about, running = self._about, self._running
+        about, running = self._run.about, self._run.request_id
         for record, commit in zip(event.records, event.commits, strict=True):
             # What is said of the run holds for its own records; anything else that is committed meanwhile is not part of it.
             if record["request_id"] != running and running is not None:
@@ -143,9 +150,9 @@ class Log:
             self._file.add(level, orjson.dumps(line))
 
     def _started(self, event: events.RunStarted) -> None:
-        self._running = event.request_id
+        self._run.request_id = event.request_id
         run = {"gemini_request_id": event.request_id, "schedule_hash": event.schedule_hash}
-        self._about = {**self._about_workspace, **run}
+        self._run.about = {**self._about_workspace, **run}
         self._line(
             "info",
             "run started",
@@ -156,7 +163,7 @@ class Log:
         )
 
     def _ended(self, event: events.RunEnded) -> None:
-        self._about, self._running = self._about_workspace, None
+        self._run.about, self._run.request_id = self._about_workspace, None
         report = event.report
         faults = [
             {

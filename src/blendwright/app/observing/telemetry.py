@@ -7,6 +7,7 @@ the audit record has; so a trace says exactly what the audit says.
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from time import time_ns
@@ -38,6 +39,15 @@ NAME = "blendwright"
 ATTRIBUTES = RECORD_FIELDS | {"audit_sequence": "sequence"}
 
 
+class _CurrentRun(threading.local):
+    """The run of this thread: of several that wait for a person each has a thread of its own."""
+
+    def __init__(self) -> None:
+        self.span: Span | None = None
+        self.request_id: str | None = None
+        self.schedule: str | None = None
+
+
 class Telemetry:
     """An observer for the providers it is given; either may be left out.
 
@@ -53,9 +63,7 @@ class Telemetry:
     ) -> None:
         self._tracer = None if tracers is None else tracers.get_tracer(NAME)
         self._meters = None if meters is None else _Instruments(meters, ids_in_examples)
-        self._run: Span | None = None
-        self._running: str | None = None
-        self._schedule: str | None = None
+        self._run = _CurrentRun()
 
     def __call__(self, event: events.Event) -> None:
         match event:
@@ -83,7 +91,7 @@ class Telemetry:
                     self._meters.counts[name].add(count)
 
     def _started(self, event: events.RunStarted) -> None:
-        self._running, self._schedule = event.request_id, event.schedule_hash
+        self._run.request_id, self._run.schedule = event.request_id, event.schedule_hash
         if self._tracer is not None:
             about = {
                 "gemini_request_id": event.request_id,
@@ -93,26 +101,26 @@ class Telemetry:
                 "operations": event.operations,
                 "scene_hash_before": event.baseline,
             }
-            self._run = self._tracer.start_span("run", context=Context(), attributes=dict(_named(about)))
+            self._run.span = self._tracer.start_span("run", context=Context(), attributes=dict(_named(about)))
 
     def _ended(self, labels: Mapping[str, str], spent_ms: float | None, *, ok: bool) -> None:
         if self._meters is not None:
             self._meters.runs.add(1, labels)
             if spent_ms is not None:
-                self._meters.run_seconds.record(spent_ms / 1000, labels, _within(self._run))
-        if self._run is not None:
-            self._run.set_attributes(dict(_named({"status": labels["status"]})))
+                self._meters.run_seconds.record(spent_ms / 1000, labels, _within(self._run.span))
+        if self._run.span is not None:
+            self._run.span.set_attributes(dict(_named({"status": labels["status"]})))
             if not ok:
-                self._run.set_status(Status(StatusCode.ERROR, labels["status"]))
-            self._run.end()
-        self._run = self._running = self._schedule = None
+                self._run.span.set_status(Status(StatusCode.ERROR, labels["status"]))
+            self._run.span.end()
+        self._run.span = self._run.request_id = self._run.schedule = None
 
     def _operations(self, event: events.Committed | events.RolledBack) -> None:
         for record, commit in zip(event.records, event.commits, strict=True):
-            ours = record["request_id"] == self._running
-            context = _within(self._run if ours else None)
+            ours = record["request_id"] == self._run.request_id
+            context = _within(self._run.span if ours else None)
             if self._tracer is not None:
-                context = self._span(record, commit, context, self._schedule if ours else None)
+                context = self._span(record, commit, context, self._run.schedule if ours else None)
             if self._meters is not None:
                 self._meters.add(record, context)
 
@@ -142,8 +150,8 @@ class Telemetry:
         return within
 
     def _note(self, name: str, **about: Any) -> None:
-        if self._run is not None:
-            self._run.add_event(name, dict(_named(about)), time_ns())
+        if self._run.span is not None:
+            self._run.span.add_event(name, dict(_named(about)), time_ns())
 
 
 # The labels of what is measured of single operations; whatever else is said of one belongs on an example.

@@ -1,5 +1,6 @@
 """Confinement on Linux: the layers in their order, and an honest account of which of them hold. Time is the core's to limit, by killing."""
 
+import contextlib
 import ctypes
 import importlib.util
 import os
@@ -22,9 +23,12 @@ _OPEN_FILES = 1024
 # secrets lie. The CPU lists are read by numpy, TBB and Cycles to choose how many threads they start.
 _SYSTEM = (
     *("/usr", "/lib", "/lib64", "/etc/ld.so.cache", "/etc/fonts"),
-    *("/proc/self", "/proc/cpuinfo", "/proc/meminfo", "/proc/stat"),
+    *("/proc/cpuinfo", "/proc/meminfo", "/proc/stat"),
     *("/sys/devices/system/cpu", "/sys/devices/system/node"),
 )
+# What the process may read about itself: the C library looks up its own stack, numpy and Blender 5.2 their own figures, and we our
+# memory. Not the directory: the network, the mounts and the control groups of the whole machine are in it too.
+_ITSELF = tuple(Path("/proc/self") / name for name in ("maps", "stat", "statm", "status"))
 
 # To start a program the kernel also runs the dynamic linker, or the interpreter of a script.
 _PROGRAMS = tuple(map(Path, ("/usr", "/lib", "/lib64", "/bin")))
@@ -40,7 +44,7 @@ def confine_linux(architecture: Architecture, allowance: Allowance) -> Confineme
 
     # Landlock holds for the thread that asks for it and for threads it starts later, not for those that run already.
     # Where files are out of reach before we ask, a launcher has seen to it: every thread descends from what it restricted.
-    threads = sum(1 for _ in Path("/proc/self/task").iterdir())
+    threads = Path("/proc/self/task").stat().st_nlink - 2  # not a listing, which a launcher has put out of reach
     if threads > 1 and selftest.acts_not_refused(surroundings, selftest.ON_FILES):
         missing.append(f"{threads - 1} threads were running before confinement and keep their access to files")
 
@@ -75,7 +79,7 @@ def _needed_to_run() -> tuple[Path, ...]:
     if site.ENABLE_USER_SITE:
         python.append(Path(site.getusersitepackages()))
     # The package itself is elsewhere when it is installed from a source tree.
-    return (*map(Path, _SYSTEM), *python, *map(Path, blendwright.__path__), *_places_of("bpy"))
+    return (*map(Path, _SYSTEM), *_ITSELF, *python, *map(Path, blendwright.__path__), *_places_of("bpy"))
 
 
 def _places_of(module: str) -> tuple[Path, ...]:
@@ -124,6 +128,7 @@ def limit_resources(allowance: Allowance) -> None:
 
 
 def _restrict_files(allowance: Allowance, missing: list[str], may_run: Sequence[Path] = ()) -> int:
+    _pin(_ITSELF)
     rules = [(path, landlock.READ) for path in _may_read(allowance)]
     rules += [(path, landlock.RUN) for path in may_run]
     rules += [(path, landlock.DEVICE) for path in _DEVICES]
@@ -140,6 +145,14 @@ def _restrict_files(allowance: Allowance, missing: list[str], may_run: Sequence[
     elif version < landlock.COMPLETE_ABI:
         missing.append(f"Landlock ABI {version} lets readable files be truncated (Linux 6.2 or later does not)")
     return version
+
+
+def _pin(files: Sequence[Path]) -> None:
+    """Keep files of /proc as they are for the life of the process, over exec too: a rule is for an inode, and once the kernel has
+    forgotten one that nobody holds, the next lookup makes another, which no rule allows."""
+    for path in files:
+        with contextlib.suppress(OSError):
+            os.set_inheritable(os.open(path, os.O_PATH), True)
 
 
 def _filter_calls(architecture: Architecture, missing: list[str]) -> bool:

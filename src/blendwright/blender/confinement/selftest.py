@@ -66,6 +66,14 @@ def _read_parent_environment(surroundings: Surroundings) -> bool:
     return True
 
 
+def _read_mounts(surroundings: Surroundings) -> bool:
+    return bool(Path("/proc/self/mountinfo").read_bytes())
+
+
+def _read_network(surroundings: Surroundings) -> bool:
+    return bool(Path("/proc/self/net/dev").read_bytes())
+
+
 def _write_outside(surroundings: Surroundings) -> bool:
     for directory in (surroundings.scratch.parent, surroundings.home, Path("/tmp"), Path("/dev/shm")):
         if directory is None or directory.is_relative_to(surroundings.scratch):
@@ -113,6 +121,8 @@ ACTS: dict[str, Act] = {
     "read_system_file": _read_system_file,
     "read_home": _read_home,
     "read_parent_environment": _read_parent_environment,
+    "read_mounts": _read_mounts,
+    "read_network": _read_network,
     "write_outside": _write_outside,
     "fork": _fork,
     "execute": lambda _: _reaches_kernel("execve", ctypes.c_char_p(b""), None, None),
@@ -122,13 +132,14 @@ ACTS: dict[str, Act] = {
     "signal_parent": _signal_parent,
     "trace": lambda _: _reaches_kernel("ptrace", ctypes.c_long(_PTRACE_ATTACH), ctypes.c_long(0), None, None),
     "use_io_uring": lambda _: _reaches_kernel("io_uring_setup", ctypes.c_uint(0), None),
+    "make_file_in_memory": lambda _: _reaches_kernel("memfd_create", None, ctypes.c_uint(0)),
     "leave_namespace": lambda _: _reaches_kernel("unshare", ctypes.c_int(0)),
     "change_mode": _change_mode,
 }
 
 
 # Those that Landlock alone refuses.
-ON_FILES = ("read_system_file", "read_home", "read_parent_environment", "write_outside")
+ON_FILES = ("read_system_file", "read_home", "read_parent_environment", "read_mounts", "read_network", "write_outside")
 
 
 def acts_not_refused(surroundings: Surroundings, names: Collection[str] = ACTS.keys()) -> tuple[str, ...]:

@@ -31,7 +31,6 @@ ALLOWED: dict[str, Numbers] = {
     "mincore": (27, 232),
     "msync": (26, 227),
     "membarrier": (324, 283),
-    "memfd_create": (319, 279),
     "mbind": (237, 235),
     "get_mempolicy": (239, 236),
     # Open files, pipes and inherited sockets.
@@ -160,8 +159,9 @@ PRETENDED: dict[str, Numbers] = {
     "fchmodat2": (452, 452),
 }
 
-# glibc asks for clone3 first, whose flags a filter cannot see, and falls back to clone when the kernel lacks it.
-ABSENT: dict[str, Numbers] = {"clone3": (435, 435)}
+# What a kernel may lack, and libraries can do without. glibc asks for clone3 first, whose flags a filter cannot see, and falls back
+# to clone. Files in memory that are mapped and closed again would count as nobody's memory; Blender makes none.
+ABSENT: dict[str, Numbers] = {"clone3": (435, 435), "memfd_create": (319, 279)}
 
 # Refused like all that is not listed: confinement makes them before the filter is there, or tries whether they are refused.
 REFUSED: dict[str, Numbers] = {

@@ -12,6 +12,7 @@ from typing import Any
 import bpy
 
 from blendwright.blender.scene.imported_blocks import ImportTracker, link_imported, pack_painted_images
+from blendwright.blender.scene.imported_paths import make_absolute
 from blendwright.blender.scene.reader import SceneReader
 from blendwright.blender.scene.scripts import silenced
 from blendwright.blender.scene.state import RESERVED_PREFIX
@@ -81,10 +82,15 @@ class Interchange(SceneReader):
         new = tracker.new()
         _reject_unsupported(new)
         link_imported(self.active, home, new, requested)
+        make_absolute(new, Path(path).parent, self._origin(path))
         pack_painted_images("/path")
         self._state.forget_names()
         names = [(kind, str(block.name), renamed.get(block.session_uid)) for kind, block in new]
         return [Arrival(Kind(kind), name, origin or name) for kind, name, origin in names]
+
+    def _origin(self, staged: str) -> Path:
+        """The directory of the file that the core has copied to `staged`."""
+        return next((Path(named).parent for named, copy in self._files.items() if copy == staged), Path(staged).parent)
 
     def export_file(self, path: str, form: str, objects: Sequence[Any] | None) -> Sequence[Carried]:
         if form != "blend":

@@ -12,7 +12,7 @@ from typing import Any, cast
 import bpy
 
 from blendwright.blender import fingerprint as fp
-from blendwright.blender.scene import external_files
+from blendwright.blender.scene import external_files, path_properties
 from blendwright.tool_api.scene import Carried
 from blendwright.values.canonical import digest
 from blendwright.wire.methods import ActiveItem
@@ -54,9 +54,9 @@ def active_content() -> list[ActiveItem]:
     ]
     named = {(entry["kind"], entry["name"], entry["path"]) for entry in external_files.paths()}
     named |= {
-        (kind, block.name, path) for kind, block in _blocks_in_file() for path in external_files.file_paths(block)
+        (kind, block.name, path) for kind, block in _blocks_in_file() for path in path_properties.file_paths(block)
     }
-    for kind, name, path in sorted(entry for entry in named if not external_files.is_default_path(entry[2])):
+    for kind, name, path in sorted(entry for entry in named if not path_properties.is_default_path(entry[2])):
         items.append({"what": "external file", "kind": kind, "name": name, "where": path, "digest": ""})
     packed = _packed()
     libraries: Any = bpy.data.libraries

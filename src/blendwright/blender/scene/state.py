@@ -188,7 +188,10 @@ class SceneState:
 
     def save(self, path: Path) -> None:
         self.purge()
-        bpy.ops.wm.save_as_mainfile(filepath=str(path), copy=True, compress=False, check_existing=False)
+        # Paths stay as they are: remapped to where the file happens to lie, they would be other ones in every file.
+        bpy.ops.wm.save_as_mainfile(
+            filepath=str(path), copy=True, compress=False, check_existing=False, relative_remap=False
+        )
 
     def _prepare(self) -> None:
         bpy.context.preferences.edit.undo_steps = 64

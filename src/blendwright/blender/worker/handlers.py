@@ -133,6 +133,21 @@ class SceneMethods:
             self._closed_epoch = closed
         return answer
 
+    def redo(self, request: methods.RedoRequest) -> methods.RedoAnswer:
+        """Run committed steps again; what leads elsewhere than it did ends it, and the core decides what that means."""
+        runs: list[StepAnswer | StepRun] = []
+        for step in request["steps"]:
+            runs.append(self._run({"tool": step["tool"], "version": step["version"], "args": step["args"]}))
+            if not isinstance(runs[-1], StepRun) and not runs[-1]["ok"]:
+                break
+        redone = 0
+        for step, run in zip(request["steps"], runs, strict=False):
+            answer = run.finish() if isinstance(run, StepRun) else run
+            if not answer["ok"] or answer["after"] != step["after"]:
+                return {"hash": answer["after"], "redone": redone, "message": answer["message"]}
+            redone += 1
+        return {**self._hash(), "redone": redone, "message": ""}
+
     def _run(self, request: StepRequest) -> StepAnswer | StepRun:
         tool = self._tools.get(request["tool"])
         if tool is None or tool.version != request["version"]:

@@ -1,0 +1,222 @@
+"""The journal of a workspace as those see it who only read it, needing no lock: what is committed, and how to get back to it.
+
+The work is done by the modules it names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from blendwright.journal import (
+    approvals,
+    audit_verification,
+    head_moves,
+    head_notes,
+    journal_copy,
+    operation_lookup,
+    planner_attempts,
+    rebuild_routes,
+    recovery,
+    statistics,
+    superseded,
+)
+from blendwright.journal import rows as row
+from blendwright.journal.ancestry import Ancestry, commits_among, head_row
+from blendwright.journal.checkpoint_files import CheckpointFiles
+from blendwright.journal.statistics import Statistics
+from blendwright.journal.store import FILE, Store
+from blendwright.records.audit import AuditHead, AuditRecord, AuditReport
+from blendwright.records.commits import (
+    Commit,
+    CommittedStep,
+    HeadMove,
+    MatchedCommit,
+    OperationMatch,
+    OperationQuery,
+)
+from blendwright.records.recovery import Intent, OpenBoundary, Quarantine, RebuildRoute, RecoveryInfo
+from blendwright.records.requests import Attempt, StoredApproval
+from blendwright.values.errors import EnvironmentUnfit, JournalError
+
+
+class JournalView:
+    """Reads a workspace's journal. Raises EnvironmentUnfit when there is none."""
+
+    def __init__(self, workspace: Path) -> None:
+        if not (workspace / FILE).is_file():
+            head_notes.require_unused(workspace)
+            raise EnvironmentUnfit(
+                f"{workspace} is not a workspace", cure="Name another directory, or start one: blendwright new."
+            )
+        self._store = Store(workspace, writable=False, before_create=head_notes.require_unused)
+        self._prepare(workspace)
+
+    def _prepare(self, workspace: Path) -> None:
+        self._files = CheckpointFiles(workspace)
+        self._ancestry = Ancestry(self._store)
+        self._cleaned: tuple[str, ...] = ()
+
+    @property
+    def head(self) -> Commit | None:
+        with self._store.snapshot():
+            head = head_row(self._store)
+            return None if head is None else self._commit(head[0])
+
+    def find_many(
+        self, queries: Sequence[OperationQuery], *, scene_hash: str | None = None
+    ) -> tuple[OperationMatch, ...]:
+        """One answer for each, in order; readings are looked up at `scene_hash`, HEAD's when it is None."""
+        return operation_lookup.find_many(self._store, self._ancestry, queries, scene_hash)
+
+    def superseded_by(self, request_id: str, commits: Sequence[MatchedCommit]) -> dict[int, int]:
+        """Of these commits of a request, those whose effect a later commit of another one took back, each with that commit."""
+        return superseded.superseded_by(self._store, self._ancestry, request_id, commits)
+
+    def recovery(self) -> RecoveryInfo:
+        with self._store.snapshot():
+            head = self.head
+            return RecoveryInfo(
+                head=head,
+                route=None if head is None else self.route(head.number),
+                indeterminate=recovery.indeterminate_intents(self._store),
+                boundary=recovery.open_boundary(self._store),
+                quarantine=recovery.current_quarantine(self._store),
+                cleaned=self._cleaned,
+            )
+
+    # The parts of `recovery`, for when no way leads to HEAD and it cannot be had as a whole.
+
+    def quarantined(self) -> Quarantine | None:
+        with self._store.snapshot():
+            return recovery.current_quarantine(self._store)
+
+    def indeterminate(self) -> tuple[Intent, ...]:
+        with self._store.snapshot():
+            return recovery.indeterminate_intents(self._store)
+
+    def open_boundary(self) -> OpenBoundary | None:
+        with self._store.snapshot():
+            return recovery.open_boundary(self._store)
+
+    def route(self, to: int, *, without: Collection[int] = ()) -> RebuildRoute:
+        """The way to the scene of a commit; raises JournalError when no undamaged checkpoint leads there.
+
+        `without` are ids of checkpoints to pass over: Blender opens them to another scene than was saved."""
+        return rebuild_routes.find(self._store, self._ancestry, self._files, to, without)
+
+    def steps_between(self, at: int, to: int) -> tuple[CommittedStep, ...] | None:
+        """What a worker that holds the scene of commit `at` redoes to have that of `to`; None where redo does not lead there."""
+        return rebuild_routes.steps_between(self._store, self._ancestry, at, to)
+
+    def show(self, number: int) -> Commit:
+        """Raises JournalError for a number that is not there."""
+        with self._store.snapshot():
+            return self._commit(number)
+
+    def _commit(self, number: int) -> Commit:
+        values = self._store.row(f"SELECT {row.COMMIT} FROM commits WHERE number = ?", (number,))
+        if values is None:
+            raise JournalError(f"there is no commit {number}")
+        return row.commit_of(values)
+
+    def log(self, *, limit: int = 50, before: int | None = None, all_lines: bool = False) -> tuple[Commit, ...]:
+        """HEAD's line, or every commit there is, newest first; `before` is the last number of the page before."""
+        with self._store.snapshot():
+            if all_lines:
+                newest_first = f"SELECT {row.COMMIT} FROM commits WHERE number < ? ORDER BY number DESC LIMIT ?"
+                below = before or 2**63 - 1
+                return tuple(map(row.commit_of, self._store.rows(newest_first, (below, limit))))
+            head = head_row(self._store)
+            if head is None:
+                return ()
+            below = None if before is None else self._commit(before).generation
+            ancestors = self._ancestry.of(head[0])
+            return tuple(islice(commits_among(self._store, ancestors, below=below, newest_first=True), limit))
+
+    def origins(self, *, all_lines: bool = False) -> tuple[Commit, ...]:
+        """The commits that took a whole scene in (baseline, adopted files), newest first; those before HEAD unless all are asked for."""
+        # Each has an index of its own; with OR, all commits would be read.
+        baseline, adopted = (
+            f"SELECT {row.COMMIT} FROM commits WHERE kind = '{kind}'" for kind in ("baseline", "adopt")
+        )
+        sql = f"{baseline} UNION ALL {adopted} ORDER BY number DESC"
+        with self._store.snapshot():
+            head = head_row(self._store)
+            if head is None:
+                return ()
+            commits = map(row.commit_of, self._store.rows(sql))
+            ancestors = self._ancestry.of(head[0])
+            return tuple(each for each in commits if all_lines or ancestors.holds(each.line, each.generation))
+
+    def moves(self, *, limit: int = 50) -> tuple[HeadMove, ...]:
+        """The latest moves of HEAD, newest first."""
+        with self._store.snapshot():
+            return head_moves.moves(self._store, limit)
+
+    def redo_target(self) -> int | None:
+        """Where `redo` would lead: back over the last undo, unless something else has happened since."""
+        with self._store.snapshot():
+            return next(iter(head_moves.redo_targets(self._store)), None)
+
+    def tags(self) -> Mapping[str, int]:
+        with self._store.snapshot():
+            return dict(self._store.rows("SELECT name, number FROM tags ORDER BY name"))
+
+    def contract(self, fingerprint: str) -> Mapping[str, Any] | None:
+        """The contract that a receipt names, as it was kept."""
+        with self._store.snapshot():
+            row = self._store.row("SELECT contract FROM contracts WHERE fingerprint = ?", (fingerprint,))
+        return None if row is None else orjson.loads(row[0])
+
+    def contract_of(self, session_id: str) -> str | None:
+        """The fingerprint of the contract that a session was held to."""
+        with self._store.snapshot():
+            row = self._store.row("SELECT contract FROM sessions WHERE session_id = ?", (session_id,))
+        return None if row is None else row[0]
+
+    def approvals(self, operation_hash: str | None = None) -> tuple[StoredApproval, ...]:
+        """Every question about one operation, newest first; without one, those that wait for an answer."""
+        with self._store.snapshot():
+            if operation_hash is None:
+                return approvals.pending(self._store)
+            return approvals.for_operation(self._store, operation_hash)
+
+    def attempts(self, request_id: str) -> tuple[Attempt, ...]:
+        """What planners made of a request, in the order in which they were asked."""
+        with self._store.snapshot():
+            return planner_attempts.of_request(self._store, request_id)
+
+    def commits_of(self, request_id: str) -> tuple[Commit, ...]:
+        """What a request did to the scene, on any line, oldest first."""
+        sql = f"SELECT {row.COMMIT} FROM commits WHERE request_id = ? ORDER BY number"
+        with self._store.snapshot():
+            return tuple(map(row.commit_of, self._store.rows(sql, (request_id,))))
+
+    def audit_records(self, *, after: int = 0, limit: int = 100, **fields: str) -> tuple[AuditRecord, ...]:
+        """In order, from the one after `after` on: those whose fields have these values."""
+        return audit_verification.records(self._store, after, limit, fields)
+
+    def copy_for_request(self, target: Path, request_id: str) -> None:
+        """Make `target` a workspace to throw away, in which a plan with this request id can be run."""
+        journal_copy.copy_for_request(self._store, self._ancestry, self._files, target, request_id)
+
+    def statistics(self) -> Statistics:
+        return statistics.read(self._store)
+
+    def verify_audit(self, known_heads: Sequence[AuditHead] = (), *, heads_outside: Path | None = None) -> AuditReport:
+        """Check the whole chain, and that the heads in receipts, in notes, and those the caller knows, lie on it.
+
+        `heads_outside` is the directory outside the workspace in which heads are noted."""
+        notes = head_notes.read_notes(self._store, heads_outside)
+        report = audit_verification.verify(self._store, known_heads)
+        contradictions = head_notes.contradictions(self._store, heads_outside, notes)
+        return replace(report, problems=(*report.problems, *contradictions))
+
+    def close(self) -> None:
+        self._store.close()
