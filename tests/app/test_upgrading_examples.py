@@ -23,9 +23,9 @@ QUICK = "noise_terrain"
 # Lights of the new Blender are a tenth brighter than they were told to be.
 BRIGHTER = """
 from blendwright.tool_api import Kind
-from blendwright.tools.light.create import Create
+from blendwright.tools.light.create import CreateLight
 
-original, verify = Create.apply, Create.verify
+original = CreateLight.apply
 
 
 def apply(self, scene, args):
@@ -35,8 +35,8 @@ def apply(self, scene, args):
     return result
 
 
-Create.apply = apply
-Create.verify = lambda self, scene, args, result: iter(())
+CreateLight.apply = apply
+CreateLight.verify = lambda self, scene, args, result: iter(())
 """
 
 

@@ -126,7 +126,7 @@ class _Speller:
         if node_type is None or edit.name in node_type.properties or edit.name in node_type.items:
             return edit
         other_name = PROPERTIES.get(node_type.bl_idname, {}).get(edit.name)
-        if other_name in node_type.properties and edit.value in node_type.properties[other_name].items:
+        if other_name is not None and edit.value in _own_choices(node_type, other_name):
             self._note(edit.at, f"property '{edit.name}'", node_type, f"'{other_name}'")
             return edit._replace(name=other_name)
         key = SETTINGS_AS_INPUTS.get(node_type.bl_idname, {}).get(edit.name)
@@ -183,6 +183,10 @@ class _Speller:
 def _input_of(node_type: NodeType, key: str) -> SocketType | None:
     inputs = (socket for layout in node_type.layouts for socket in (*layout.inputs, *layout.off))
     return next((socket for socket in inputs if key in (socket.identifier, socket.name)), None)
+
+
+def _own_choices(node_type: NodeType, name: str) -> tuple[str, ...]:
+    return node_type.properties[name].items if name in node_type.properties else ()
 
 
 def _choices(node_type: NodeType, name: str) -> tuple[str, ...]:

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import bpy
+import pytest
 import scene_parts as parts
 
 from blendwright.blender import fingerprint
@@ -61,7 +62,7 @@ def reached_types() -> dict[str, Any]:
 EMPTY_STRUCTS = {
     "MovieTrackingDopesheet": "says how a list of tracks is sorted and shown",
     "UnknownType": "what RNA says of a type that it does not know",
-    "GeometryNodesModifierInterface": "its parts are made of the node group; the modifier's reader has them",
+    "NodesModifierProperties": "its parts are made of the node group; the modifier's reader has them",
     "SequencerCompositorModifierProperties": "its parts are made of the node group; the modifier's reader has them",
 }
 
@@ -94,16 +95,20 @@ UNMOVED = {
     ("BoolAttributeValue", "value"): "the first ones are selections",
     ("CollectionLightLinking", "link_state"): "the first ones are of a scene's own collection, which links no lights",
     ("FieldSettings", "seed"): "without a force it does nothing",
+    **{
+        (f"GeometryNodesInterface{part}", "name"): "a name that no list shows and nothing goes by"
+        for part in ("Inputs", "Outputs", "Panels")
+    },
     ("NodeLink", "is_valid"): "worked out by Blender",
     ("ParticleSettings", "trail_count"): "0 and 1 are the same",
 }
 # Of a list so many items, and of a property so many places, are looked at.
 MOST_ITEMS, MOST_TRIALS = 400, 4
 # Writing these does more than changing a value.
-NOT_WRITTEN: dict[tuple[str, str], str] = {}
+NOT_WRITTEN = {("Modifier", "use_pin_to_last"): "moves the modifier, and all others up"}
 EMBEDDED = ("node_tree", "collection")
 # So many are found in every Blender; with far fewer the scene has lost something.
-LEAST_MOVED = 2500
+LEAST_MOVED = 2000
 
 
 class Site(NamedTuple):
@@ -118,10 +123,9 @@ class Site(NamedTuple):
         """The struct, unless an earlier write has put another one in its place."""
         struct = self.block
         for part in self.path:
-            if isinstance(part, int):
-                struct = struct[part] if part < len(struct) else None
-            else:
-                struct = getattr(struct, part, None)
+            if isinstance(part, int) and part >= len(struct):
+                return None
+            struct = struct[part] if isinstance(part, int) else getattr(struct, part, None)
             if struct is None:
                 return None
         return struct if struct.bl_rna.identifier == self.type and self.name in struct.bl_rna.properties else None
@@ -189,9 +193,11 @@ def numbers(prop: Any, value: Any) -> Iterator[Any]:
 
 
 def plain(value: Any) -> Any:
-    return [*value] if hasattr(value, "__len__") and not isinstance(value, (str, set)) else value
+    is_vector = hasattr(value, "__len__") and not isinstance(value, str) and not hasattr(value, "union")
+    return [*value] if is_vector else value
 
 
+@pytest.mark.slow
 def test_every_property_that_can_be_written_moves_the_hash() -> None:
     parts.empty_scene()
     parts.zoo()
@@ -210,6 +216,8 @@ def test_every_property_that_can_be_written_moves_the_hash() -> None:
     unexplained = {key for key in still if key not in moved and key not in UNMOVED}
     assert unexplained == set()
     assert len(moved) > LEAST_MOVED
+    # Inputs of a modifier are structs that Blender makes of its node group.
+    assert ("Socket_1", "value") in moved or bpy.app.version < (5, 2, 0)
 
 
 def _declared_by(site: Site) -> str:

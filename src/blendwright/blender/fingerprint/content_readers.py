@@ -200,8 +200,8 @@ def encode_group_inputs(walk: Walk, modifier: Any, out: Out) -> None:
     if properties is None:
         return
     for side in _SIDES:
-        structs = getattr(properties, side)
-        for prop in structs.bl_rna.properties:
+        structs = getattr(properties, side, None)  # a modifier of the sequencer has no outputs
+        for prop in structs.bl_rna.properties if structs is not None else ():
             if not prop.is_runtime:
                 continue
             name: str = prop.identifier

@@ -110,6 +110,7 @@ _BY_REASON: Final[dict[str, dict[str, str]]] = {
     "PointCloud": {_VIEW: "points color_attributes"},
     "GreasePencil": {_VIEW: "color_attributes root_nodes"},
     "GreasePencilDrawing": {_DERIVED: "user_count", _VIEW: "color_attributes strokes"},
+    "GreasePencilLayerGroup": {_VIEW: "children"},
     "GreasePencilTreeNode": {_VIEW: "next_node prev_node"},
     "GreasePencilLayer": {_DERIVED: "matrix_local", _EVALUATED: "matrix_layer"},
     "LatticePoint": {_DERIVED: "co", READER: "groups"},
@@ -209,7 +210,7 @@ _BY_REASON: Final[dict[str, dict[str, str]]] = {
         _DERIVED: "location_absolute internal_links",
         "recomputed when the node is drawn": "height",
         "computed when the node is drawn": "dimensions",
-        _UI: "show_preview",
+        _UI: "show_preview panel_states textbox_state",
         READER: "inputs outputs",
         _CLASS: (
             "color_tag type bl_label bl_description bl_icon bl_static_type bl_width_default bl_width_min "
@@ -265,7 +266,13 @@ _BY_REASON: Final[dict[str, dict[str, str]]] = {
         _UI: "meta_stack",
         _CACHE: "cache_raw_size cache_final_size",
     },
-    "Strip": {_DERIVED: "frame_final_duration frame_final_start frame_final_end frame_duration", _VIEW: "sequences"},
+    "Strip": {
+        _DERIVED: (
+            "frame_final_duration frame_final_start frame_final_end frame_duration "
+            "duration content_duration content_end left_handle right_handle"  # their names from Blender 5.1 on
+        ),
+        _VIEW: "sequences",
+    },
     "MetaStrip": {_VIEW: "sequences"},
     "MovieStrip": {_FILE: "fps"},
     "MovieClipStrip": {_FILE: "fps"},

@@ -86,10 +86,12 @@ def is_of_addon(rna: Any, prop: Any) -> bool:
     one of Python, or one that Blender made of a node group."""
     if not prop.is_runtime:
         return False
-    owner = getattr(_types, rna.identifier, None)
-    return owner is None or any(
-        prop.identifier in vars(cls) or prop.identifier in vars(cls).get("__annotations__", ()) for cls in owner.__mro__
-    )
+    owner: Any = getattr(_types, rna.identifier, None)
+    if owner is None:
+        return True
+    name: str = prop.identifier
+    namespaces: list[Any] = [vars(cls) for cls in owner.__mro__]
+    return any(name in names or name in names.get("__annotations__", ()) for names in namespaces)
 
 
 class TypeLayout:

@@ -42,9 +42,7 @@ GROUP_SOCKET = "NodeTreeInterfaceSocketString"
 
 # What Blender gives to new scenes, domains and modifiers by itself; caches are in its directory for temporary files.
 DEFAULT_PATHS = frozenset({"/tmp/", "//", "<builtin>"})
-CACHE = re.compile(r"cache_(fluid_\w+|ocean|dynamicpaint)")
-# From Blender 5.2 on, a directory.
-CACHE_DIRECTORY = re.compile(r"blendcache_\w*")
+CACHE = re.compile(r"cache_(fluid_\w+|ocean|dynamicpaint)|blendcache_\w*")
 SESSION_DIRECTORY = re.compile(r"blender_\w{6}")
 
 _types: Any = bpy.types
@@ -69,10 +67,7 @@ def is_default_path(path: str) -> bool:
     """Whether Blender writes such a path by itself, with nobody having asked for it."""
     if path in DEFAULT_PATHS:
         return True
-    directory, name = os.path.split(path)
-    if not name and CACHE_DIRECTORY.fullmatch(os.path.basename(directory)):  # noqa: PTH119 - of Blender
-        directory = path.removesuffix(os.path.basename(directory) + "/")  # noqa: PTH119
-        return directory == "//" or _is_session_directory(directory.rstrip("/"))
+    directory, name = os.path.split(path.removesuffix("/"))
     if not CACHE.fullmatch(name):
         return False
     return directory == "//" or _is_session_directory(directory)
