@@ -63,7 +63,7 @@ def checkpoint_files(engine: Engine) -> set[str]:
 def test_a_session_of_ordinary_steps_gets_checkpoints_and_is_rebuilt_from_them(engine: Engine) -> None:
     for _ in range(3):
         followed(engine)
-        assert redo_length(engine) <= 3
+        assert redo_length(engine) <= 3, engine.remarks
     work(engine, 2)
     before = engine.scene.hash
     engine.kill_worker()
@@ -107,7 +107,9 @@ def test_a_plan_that_may_be_taken_back_is_followed_only_when_it_is_kept(engine: 
     followed(engine)
     saved = {checkpoint.commit for checkpoint in rows(engine)}
     failing = of_operations(
-        box("f1"), box("f2", tool_name="object.transform", args={"name": "nobody"}), request_id="fails"
+        box("f1"),
+        box("f2", tool_name="object.transform", args={"name": "nobody", "location": [0, 0, 0]}),
+        request_id="fails",
     )
     assert not engine.run(replace(failing, boundary="plan")).ok
     background_of(engine).wait()

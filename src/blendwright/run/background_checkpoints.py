@@ -180,7 +180,7 @@ class BackgroundCheckpoints:
         steps = None if self._at is None else journal.steps_between(self._at, target.number)
         self._at = None
         if steps is None:
-            mismatch = rebuild(worker, journal.route(target.number), target).mismatch
+            mismatch = rebuild(worker, journal, target).mismatch
         else:
             found = (mismatch for _, mismatch in redo_in_batches(worker, steps) if mismatch is not None)
             mismatch = next(found, None)

@@ -18,6 +18,7 @@ from blendwright.tools.catalog import tools
 from blendwright.tools.registry import registry_fingerprint
 from blendwright.wire import methods
 from blendwright.wire.methods import EPOCH_CLOSED, Method, StepAnswer, StepRequest
+from blendwright.wire.package_version import PACKAGE_MISMATCH, mismatch, same_package, this_package
 
 
 def build(scratch: Path, confinement: Confinement) -> dict[str, Handler]:
@@ -33,7 +34,10 @@ def build(scratch: Path, confinement: Confinement) -> dict[str, Handler]:
     fingerprint = registry_fingerprint(type(tool) for tool in catalogue.values())
 
     def hello(params: dict[str, Any]) -> object:
-        return {"profile": profile.describe(confinement).model_dump(mode="json"), "catalogue": fingerprint}
+        if not same_package(params.get("package")):
+            raise Refused(PACKAGE_MISMATCH, mismatch(params.get("package"), this_package()))
+        about = profile.describe(confinement).model_dump(mode="json")
+        return {"package": this_package(), "profile": about, "catalogue": fingerprint}
 
     return {"hello": hello, "ping": ping} | SceneMethods(scratch, catalogue).handlers() | more_methods
 
