@@ -1,25 +1,41 @@
-# Every command sets up what it needs; a fresh machine with Python 3.11 is enough.
-PYTHON ?= python3.11
-VENV   := .venv
-BIN    := $(VENV)/bin
-READY  := $(VENV)/.ready
-DEMO   := build/demo
+# Every command sets up what it needs; a machine with Python 3.13 or 3.11 is enough. The newest that really runs is taken, with the newest
+# Blender for it (5.2 on 3.13, 5.0 on 3.11); PYTHON= names another one.
+ifeq ($(origin PYTHON), undefined)
+PYTHON  := $(shell bash scripts/find-python)
+endif
+VERSION := $(if $(PYTHON),$(shell $(PYTHON) -c "import sys; print('%d.%d' % sys.version_info[:2])"))
+VENV    := .venv
+BIN     := $(VENV)/bin
+READY   := $(VENV)/.ready-$(VERSION)
+DEMO    := build/demo
+# Where the Blenders of tests and benchmarks are, as `blendwright blender add` makes them.
+BLENDERS := XDG_DATA_HOME=$(CURDIR)/.envs
 
 # Compiled modules are kept, wherever Python would be told not to: Blender's own scripts alone cost every start half a second.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-slow test-matrix mcp-conformance gemini-cli check bench generate lock clean
+.PHONY: demo test test-slow test-matrix blenders which mcp-conformance gemini-cli check bench soak generate lock clean
 
-$(READY): requirements.txt pyproject.toml scripts/system-libraries
+ifneq ($(wildcard requirements/$(VERSION).txt),)
+# An environment of another Python is replaced.
+$(READY): requirements/$(VERSION).txt pyproject.toml scripts/system-libraries
 	bash scripts/system-libraries
-	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.txt
+	test "$$($(BIN)/python -c "import sys; print('%d.%d' % sys.version_info[:2])" 2>&1)" = $(VERSION) || { rm -rf $(VENV); $(PYTHON) -m venv $(VENV); }
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $<
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	-$(BIN)/python -m compileall -q -j 2 $(VENV)/lib > $(VENV)/compiled.log
 	touch $@
+else
+$(READY):
+	@echo "$(if $(VERSION),Blender is not made for Python $(VERSION): name one of 3.13 or 3.11 with PYTHON=,$(or $(PYTHON),No Python) does not run)" >&2
+	@exit 3
+endif
+
+which: $(READY)
+	@$(BIN)/python -c "import importlib.metadata, sys; print('Python', sys.version.split()[0], 'of', sys.base_prefix + ', Blender', importlib.metadata.version('bpy'))"
 
 # The main job on real Blender: an example plan, every operation with its receipt, the scene as a file, and a picture of it.
-demo: $(READY)
+demo: which
 	rm -rf $(DEMO)
 	$(BIN)/blendwright run examples/plans/table_set.json --workspace $(DEMO)/workspace \
 	  --export $(DEMO)/table.blend --image $(DEMO)/table.png
@@ -29,15 +45,19 @@ demo: $(READY)
 	  echo "picture: $(DEMO)/$$name.png"; done
 
 # A file at a time in each process: tests of one file share what is costly to start. Three of them keep two cores busy while one waits.
-test: $(READY)
+test: which blenders
 	$(BIN)/python -m pytest -n 3 --dist loadfile -m "not slow"
 
 test-slow: $(READY)
 	$(BIN)/python -m pytest -m slow --timeout 3600
 
-# The conformance suite on the older Blenders that are supported, each in an environment of its own.
+# Blenders beside that of the environment, for tests that work with several. What cannot be had here is said, by those tests as well.
+blenders: $(READY)
+	@for series in 5.2 5.0 4.5 4.2; do $(BLENDERS) $(BIN)/blendwright blender add $$series || test $$? -eq 3 || exit 1; done
+
+# The conformance suite on every Blender that is supported, each in an environment of its own, and a table of what passed.
 test-matrix: $(READY)
-	bash scripts/test-matrix 4.5.15 4.2.23
+	$(BIN)/python scripts/test_matrix.py
 
 check: $(READY)
 	$(BIN)/ruff check .
@@ -53,8 +73,13 @@ check: $(READY)
 	$(BIN)/python scripts/generate_nodes.py --check
 	$(BIN)/python scripts/check_docs.py
 
-bench: $(READY)
-	$(BIN)/python -m bench build/bench.json
+bench: which blenders
+	$(BLENDERS) $(BIN)/python -m bench build/bench.json
+
+# Three clients on a real server with a real Blender, for MINUTES: memory, descriptors, scratch and throughput, with a slope for each.
+MINUTES ?= 60
+soak: $(READY)
+	$(BIN)/python -m bench.soak --minutes $(MINUTES) --output build/soak.json
 
 # Everything that is generated: published schemas, reference pages, the catalogue's golden files, and the nodes of the installed
 # Blender. Those of the older ones are checked, or written with NODES=write, by test-matrix.
@@ -66,10 +91,11 @@ generate: $(READY)
 	PYTHONPATH=tests $(BIN)/python scripts/generate_refusals.py
 	PYTHONPATH=tests $(BIN)/python scripts/generate_requirements.py
 
-# Pins with hashes, without the names of indexes or hosts.
-lock:
-	uv pip compile --quiet pyproject.toml --extra blender --extra anthropic --extra openai --extra otel --extra dev --generate-hashes \
-	  --no-emit-index-url --no-emit-find-links --no-annotate --no-header -o requirements.txt
+# Pins with hashes, without the names of indexes or hosts; UPGRADE=--upgrade takes the newest versions.
+lock: $(READY)
+	test -x build/uv/bin/python || $(PYTHON) -m venv build/uv
+	build/uv/bin/python -m pip install --quiet --disable-pip-version-check uv
+	$(BIN)/python scripts/lock_requirements.py build/uv/bin/uv $(UPGRADE)
 
 clean:
 	rm -rf $(VENV) .envs build dist .pytest_cache .ruff_cache .hypothesis

@@ -34,7 +34,7 @@ def measure() -> Iterator[dict[str, Any]]:
         for size in (1_000, 10_000):
             # Anew each time: Blender keeps datablocks sorted by name, so what is left of other rounds would cost one side only.
             worker.reset()
-            _windowed(worker, [f"Box{number:06d}" for number in range(size)])
+            windowed(worker, [f"Box{number:06d}" for number in range(size)])
             if size == 1_000:
                 yield _read_only(worker)
             yield _creating(worker, size)
@@ -47,7 +47,7 @@ def _step(tool: str, args: dict[str, Any]) -> StepRequest:
     return {"tool": tool, "version": tools()[tool].version, "args": canonical}
 
 
-def _windowed(worker: RemoteScene, names: list[str]) -> float:
+def windowed(worker: RemoteScene, names: list[str]) -> float:
     """Seconds for one creating step per name, WINDOW of them on their way at once."""
     started = perf_counter()
     pending: list[Any] = []
@@ -66,7 +66,7 @@ def _creating(worker: RemoteScene, size: int) -> dict[str, Any]:
     ratios: list[float] = []
     for turn in range(ROUNDS):
         names = [f"New{size}_{turn}_{number:05d}" for number in range(BATCH)]
-        ours = _windowed(worker, names)
+        ours = windowed(worker, names)
         theirs = plain.create(names)
         ratios.append(ours / theirs)
     return row(

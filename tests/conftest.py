@@ -34,8 +34,9 @@ def stage(tmp_path: Path) -> Stage:
 
 @pytest.fixture(scope="session", autouse=True)
 def private_user_directories(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Whoever runs the tests may have a policy of their own, which does not count here; their caches stay as they are."""
+    """Whoever runs the tests may have a policy and Blenders of their own, which do not count here; their caches stay as they are."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_CONFIG_HOME", str(tmp_path_factory.mktemp("config")))
         patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+        patch.setenv("XDG_DATA_HOME", str(tmp_path_factory.mktemp("data")))
         yield

@@ -132,8 +132,9 @@ def _village(pictures: dict[str, Path], texture: str) -> None:
 
 def _material(pictures: dict[str, Path], texture: str) -> Any:
     material = _data.materials.new("Paint")
-    material.use_nodes = True
-    tree = material.node_tree
+    if material.node_tree is None:
+        material.use_nodes = True  # up to 4.5; setting it warns in 5.0
+    tree: Any = material.node_tree
     node = tree.nodes.new("ShaderNodeTexImage")
     if texture in ("missing", "windows"):
         node.image = _data.images.new("none.png", 1, 1)

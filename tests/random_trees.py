@@ -9,7 +9,7 @@ from __future__ import annotations
 import random
 import string
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 from blendwright.nodes.catalogue.load import Catalogue
@@ -27,8 +27,9 @@ INTERFACE = (
     "NodeSocketString",
 )
 # Blender removes items by itself where the first is on, and the second has to agree with what is linked.
-ITEM_PROPERTIES_LEFT_OUT = ("auto_remove", "structure_type")
-DATABLOCKS = ("OBJECT", "COLLECTION", "MATERIAL", "IMAGE")
+STRUCTURE = ("structure_type",)
+ITEM_PROPERTIES_LEFT_OUT = ("auto_remove", *STRUCTURE)
+DATABLOCKS = ("OBJECT", "COLLECTION", "MATERIAL", "IMAGE", "FONT", "SOUND")
 
 
 @dataclass
@@ -85,8 +86,9 @@ class _Grower:
         node_id = self._create(kind)
         values = self._deciding(node_id, kind)
         for name, prop in kind.properties.items():
-            if name not in kind.deciding and self._rng.random() < 0.5:
-                for value in random_value(self._rng, prop):
+            if name not in (*kind.deciding, *STRUCTURE) and self._rng.random() < 0.5:
+                sized = replace(prop, size=values[prop.sized_by]) if prop.sized_by else prop
+                for value in random_value(self._rng, sized):
                     self._property(node_id, name, value)
         (layout,) = kind.layouts_for(values)
         node = Grown(node_id, kind, layout, list(layout.inputs), list(layout.outputs))
@@ -112,7 +114,7 @@ class _Grower:
         if kind.deciding and self._rng.random() < 0.7:
             words = self._rng.choice(list(kind.settings))
             for name, word in zip(kind.deciding, words, strict=True):
-                values[name] = word == "true" if kind.properties[name].type == "BOOLEAN" else word
+                values[name] = {"BOOLEAN": "true".__eq__, "INT": int}.get(kind.properties[name].type, str)(word)
                 self._property(node_id, name, values[name])
         return values
 
@@ -142,7 +144,8 @@ class _Grower:
                     each.type, each.type
                 )
                 label = str(item["name"]) if items.named else str(number)
-                gives = "other" if "Grid" in node.type.bl_idname else None
+                # Grids and lists are no fields.
+                gives = "other" if any(word in node.type.bl_idname for word in ("Grid", "ToList")) else None
                 socket = SocketType(label, label, kind, self._catalogue.kind(kind), gives=gives, by_name=True)
                 (holder.inputs if each.side == "inputs" else holder.outputs).append(socket)
 
@@ -269,7 +272,8 @@ def random_value(rng: random.Random, prop: Property) -> Iterator[Any]:
         case "BOOLEAN":
             yield rng.random() < 0.5
         case "INT":
-            yield rng.randint(int(max(low, -10_000)), int(min(high, 10_000)))
+            whole = [rng.randint(int(max(low, -10_000)), int(min(high, 10_000))) for _ in range(prop.size or 1)]
+            yield whole if prop.size else whole[0]
         case "FLOAT" if prop.name == "width":
             yield float(rng.randint(150, 300))
         case "FLOAT" if prop.name != "location":
@@ -287,9 +291,10 @@ def random_value(rng: random.Random, prop: Property) -> Iterator[Any]:
 
 def _varies(socket: SocketType) -> bool:
     """Whether it may be a field, as far as its type tells."""
-    return (
-        socket.kind in ("VALUE", "INT", "BOOLEAN", "VECTOR", "RGBA", "ROTATION", "MATRIX") and socket.gives != "single"
-    )
+    if socket.kind == "STRING":
+        return socket.gives not in (None, "single")
+    fields = ("VALUE", "INT", "BOOLEAN", "VECTOR", "RGBA", "ROTATION", "MATRIX")
+    return socket.gives == "other" or (socket.kind in fields and socket.gives != "single")
 
 
 def _float(rng: random.Random, low: float, high: float) -> float:

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from itertools import product
 from typing import Any
 
+from node_survey.properties import is_small
 from node_survey.scratch import Scratch, Settings, choices
 from node_survey.sockets import describe_socket, real_sockets
 
@@ -37,7 +38,7 @@ def combinations(
         return
     with scratch.node(bl_idname, settings) as node:
         value = getattr(node, names[0])
-        options: list[Any] = [False, True] if isinstance(value, bool) else choices(node, names[0])
+        options: list[Any] = choices(node, names[0]) if isinstance(value, str) else numbers(node, names[0])
     for option in options:
         yield from combinations(scratch, bl_idname, names[1:], [*settings, (names[0], option)])
 
@@ -59,9 +60,17 @@ def layout(node: Any) -> dict[str, list[dict[str, Any]]]:
     }
 
 
+def numbers(node: Any, name: str) -> list[Any]:
+    """What a switch or a small whole number can be."""
+    prop = node.bl_rna.properties[name]
+    return [False, True] if prop.type == "BOOLEAN" else [*range(prop.hard_min, prop.hard_max + 1)]
+
+
 def _values(described: Mapping[str, Any]) -> list[Any]:
     if described["type"] == "BOOLEAN" and "size" not in described:
         return [False, True]
+    if described["type"] == "INT" and "size" not in described and is_small(described):
+        return [*range(described["min"], described["max"] + 1)]
     return [] if described.get("several") else described.get("items", [])
 
 
@@ -92,7 +101,7 @@ def _decides_choices(scratch: Scratch, bl_idname: str, first: str, options: list
     seen: set[tuple[str, ...]] = set()
     for option in options:
         with scratch.node(bl_idname) as node:
-            if isinstance(getattr(node, second), bool):
+            if not isinstance(getattr(node, second), str):
                 return False
             setattr(node, first, option)
             seen.add(tuple(choices(node, second)))

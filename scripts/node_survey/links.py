@@ -13,7 +13,17 @@ import bpy
 from node_survey.scratch import Scratch
 
 NUMBERS = ("VALUE", "INT", "BOOLEAN", "VECTOR", "RGBA")
-FIELDS = (*NUMBERS, "ROTATION", "MATRIX")
+# Kinds of value that no group can have, and the node that makes one: from Blender 5.2 on.
+MAKERS = {"INT_VECTOR": "FunctionNodeInputIntVector"}
+# Inputs that take one thing and no list.
+TAKERS = {
+    "OBJECT": ("GeometryNodeObjectInfo", "Object"),
+    "COLLECTION": ("GeometryNodeCollectionInfo", "Collection"),
+    "MATERIAL": ("GeometryNodeSetMaterial", "Material"),
+    "IMAGE": ("GeometryNodeImageInfo", "Image"),
+}
+# Texts follow fields from Blender 5.1 on.
+FIELDS = (*NUMBERS, "ROTATION", "MATRIX", *(["STRING"] if bpy.app.version >= (5, 1, 0) else []))
 
 
 def conversions() -> dict[str, list[str]]:
@@ -28,6 +38,10 @@ def conversions() -> dict[str, list[str]]:
     for output in list(source.outputs)[:-1]:
         taken = [socket.type for socket in list(target.inputs)[:-1] if _valid(tree, output, socket)]
         found[output.type] = sorted(set(taken))
+    for kind, maker in MAKERS.items():
+        if hasattr(bpy.types, maker):
+            made = tree.nodes.new(maker).outputs[0]
+            found[kind] = sorted({socket.type for socket in list(target.inputs)[:-1] if _valid(tree, made, socket)})
     # A menu that nobody has given items fits nowhere: ask one that has some.
     menu = next(output for output in source.outputs if output.type == "MENU")
     if _valid(tree, menu, tree.nodes.new("GeometryNodeMenuSwitch").inputs[0]):
@@ -77,6 +91,21 @@ def _valid(tree: Any, source: Any, target: Any) -> bool:
     return valid
 
 
+def _single_ends(tree: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Of the kinds that are never fields, but may be lists: an output that gives one of it, an input that takes one.
+
+    Before Blender 5.1 there are no lists of them."""
+    if bpy.app.version < (5, 1, 0):
+        return {}, {}
+    for name in interface_types():
+        tree.interface.new_socket(name, in_out="INPUT", socket_type=name).structure_type = "SINGLE"
+    outputs = list(tree.nodes.new("NodeGroupInput").outputs)[:-1]
+    # A menu fits only where its items are known.
+    makers = {socket.type: socket for socket in outputs if socket.type not in (*FIELDS, "MENU")}
+    takers = {kind: tree.nodes.new(name).inputs[key] for kind, (name, key) in TAKERS.items()}
+    return makers, takers
+
+
 class Fields:
     """Tries fields on the sockets of nodes in a scratch tree."""
 
@@ -87,21 +116,32 @@ class Fields:
         self._single: dict[str, Any] = dict.fromkeys(NUMBERS, value)
         self._field: dict[str, Any] = dict.fromkeys(NUMBERS, index)
         self._sink: dict[str, Any] = dict.fromkeys(NUMBERS, new("GeometryNodeMeshCube").inputs["Vertices X"])
-        for kind, maker in (("ROTATION", "FunctionNodeEulerToRotation"), ("MATRIX", "FunctionNodeCombineTransform")):
+        makers = {
+            "ROTATION": "FunctionNodeEulerToRotation",
+            "MATRIX": "FunctionNodeCombineTransform",
+            "STRING": "FunctionNodeValueToString",
+        }
+        for kind, maker in makers.items():
             self._single[kind] = new(maker).outputs[0]
             varied = new(maker)
             scratch.link(index, varied.inputs[0])
             self._field[kind] = varied.outputs[0]
-        # A rotation or a matrix goes to the same sink by way of its parts.
-        self._through = {kind: new(name) for kind, name in
-                         (("ROTATION", "FunctionNodeRotationToEuler"), ("MATRIX", "FunctionNodeSeparateTransform"))}  # fmt: skip
+        # What is no number goes to the same sink by way of its parts.
+        parts = {
+            "ROTATION": "FunctionNodeRotationToEuler",
+            "MATRIX": "FunctionNodeSeparateTransform",
+            "STRING": "FunctionNodeStringLength",
+        }
+        self._through = {kind: new(name) for kind, name in parts.items()}
+        self._one_of, self._one_into = _single_ends(scratch.tree)
         # Takes fields and single values, but nothing else: what it refuses is a grid or the like.
         self._taker = new("GeometryNodeSetPosition").inputs["Offset"]
 
     def takes(self, socket: Any) -> str | None:
         """What an input takes: "single", "field" (and single), "other"; None where fields are no matter."""
         if socket.type not in FIELDS:
-            return None
+            maker = self._one_of.get(socket.type)
+            return None if maker is None or self._scratch.valid(maker, socket) else "other"
         if not self._scratch.valid(self._single[socket.type], socket):
             return "other"
         return "field" if self._scratch.valid(self._field[socket.type], socket) else "single"
@@ -110,7 +150,8 @@ class Fields:
         """What an output is: "single", "field", "implicit" (a field unless inputs are linked), "other", or the inputs that it
         follows, by identifier."""
         if socket.type not in FIELDS:
-            return None
+            taker = self._one_into.get(socket.type)
+            return None if taker is None or self._scratch.valid(socket, taker) else "other"
         if not self._is_single(socket):
             return self._of_itself(socket, inputs)
         followed: list[str] = []

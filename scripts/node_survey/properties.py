@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import bpy
@@ -13,6 +14,8 @@ COMMON = ("label", "location", "width", "mute", "hide", "parent", "use_custom_co
 # Which item is highlighted in a list, and whether the viewer is on: state of the editor as well.
 EDITOR = ("active_index", "active_item", "active_input_index", "active_output_index", "active_main_index",
           "active_generation_index", "is_active_output", "ui_shortcut", "show_ui", "inspection_index")  # fmt: skip
+# A whole number with at most so many values may decide which sockets there are.
+FEW = 8
 STRUCTURED = {"ColorRamp": "COLOR_RAMP", "CurveMapping": "CURVE_MAPPING"}
 # Left-overs of materials that geometry trees do not read.
 UNREAD = ("TexMapping", "ColorMapping")
@@ -50,10 +53,33 @@ def own_properties(node: Any) -> dict[str, Any]:
     for prop in node.bl_rna.properties:
         if prop.identifier in shared or prop.identifier in EDITOR or prop.type == "COLLECTION":
             continue
+        if prop.identifier == "socket_idname" and "data_type" in node.bl_rna.properties:
+            continue  # says the same in other words
         described = describe(node, prop)
         if described is not None:
             found[prop.identifier] = described
+    for name, described in found.items():
+        if "size" in described and (number := _size_of(node, name, found)):
+            described["sized_by"] = number
     return found
+
+
+def is_small(described: Mapping[str, Any]) -> bool:
+    """Whether a whole number has few values."""
+    return "min" in described and "max" in described and described["max"] - described["min"] < FEW
+
+
+def _size_of(node: Any, name: str, properties: Mapping[str, Any]) -> str | None:
+    """The property that says how many numbers a vector has, from Blender 5.2 on."""
+    for other, described in properties.items():
+        if described["type"] == "INT" and "size" not in described and is_small(described):
+            before = len(getattr(node, name))
+            setattr(node, other, described["min"] if described["default"] != described["min"] else described["max"])
+            after = len(getattr(node, name))
+            setattr(node, other, described["default"])
+            if after != before:
+                return other
+    return None
 
 
 def describe(holder: Any, prop: Any) -> Any:
@@ -67,10 +93,12 @@ def describe(holder: Any, prop: Any) -> Any:
         found |= {"items": sorted(item.identifier for item in prop.enum_items), "several": True}
     elif prop.type == "ENUM":
         found["items"] = choices(holder, prop.identifier)
+        if not found["items"]:  # those of the menu that the node is linked to
+            return {"type": "MENU", "default": found["default"]}
     elif prop.type in WIDEST:
         found |= _range(prop)
         if prop.is_array:
-            found["size"] = prop.array_length
+            found["size"] = len(found["default"])
     return found
 
 

@@ -8,6 +8,7 @@ import bpy
 import pytest
 
 from blendwright.blender.step import HAS_UNDO
+from blendwright.tools.modifier.stored_inputs import put_value
 from stage import Stage
 
 TREE = {"object_name": "Box", "modifier_name": "Nodes"}
@@ -65,7 +66,7 @@ def _furnish(stage: Stage) -> None:
     node = data.node_groups["Tree"].nodes.new("GeometryNodeSetMaterial")
     node.name = "paint"
     node.inputs["Material"].default_value = data.materials.new("Lone")
-    box.modifiers["Nodes"]["Socket_2"] = data.materials.new("Given")
+    put_value(box.modifiers["Nodes"], "Socket_2", data.materials.new("Given"))
     box.modifiers.new("Dents", "DISPLACE").texture = data.textures.new("Dent", "CLOUDS")
     box.modifiers.new("Hair", "PARTICLE_SYSTEM")
     box.particle_systems[0].settings.name = "Strands"

@@ -9,11 +9,15 @@ import shutil
 import stat
 import sys
 import sysconfig
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 import blendwright
+from blender_environments import use_blender
+from blendwright.bridge.environments.records import Environment, environment_named, write_record
+from blendwright.bridge.environments.series import SERIES
 from blendwright.bridge.sources.blender_executable import BlenderExecutable
 from blendwright.bridge.spawn import WorkerSettings
 from blendwright.values.errors import EnvironmentUnfit
@@ -56,6 +60,9 @@ threading.Thread(target=intruder, daemon=True).start()
 started.wait()
 
 from types import SimpleNamespace
+from importlib.util import module_from_spec, spec_from_file_location
+spec = spec_from_file_location("blendwright", {package!r} + "/__init__.py", submodule_search_locations=[{package!r}])
+sys.modules["blendwright"] = module_from_spec(spec)
 from blendwright.blender.worker import extensions
 def ask(params):
     os.write(tell, b"x")
@@ -85,15 +92,16 @@ def script(place: Path, text: str) -> Path:
     return place
 
 
-def stand_in(place: Path, text: str) -> Path:
+def stand_in(place: Path, text: str, *, interpreter: Path | None = None, packages: Path | None = None) -> Path:
     """A script beside an interpreter of its own, as Blender brings one: nothing outside its directory may be run."""
     place.parent.mkdir()
     python = place.with_name("python")
-    shutil.copy(Path(sys.executable).resolve(), python)
-    place.with_name("pyvenv.cfg").write_text(f"home = {Path(sys.executable).resolve().parent}\n")
-    packages = sysconfig.get_paths()["purelib"]
-    source = str(Path(blendwright.__file__).parent.parent)
-    return script(place, f"#!{python}\nimport sys\nsys.path += [{packages!r}, {source!r}]\n{text}")
+    original = Path(sys.executable if interpreter is None else interpreter).resolve()
+    shutil.copy(original, python)
+    config = f"home = {original.parent}\ninclude-system-site-packages = false\n"
+    place.with_name("pyvenv.cfg").write_text(config)
+    packages = packages or Path(sysconfig.get_paths()["purelib"])
+    return script(place, f"#!{python}\nimport sys\nsys.path += [{str(packages)!r}]\n{text}")
 
 
 @pytest.fixture
@@ -106,7 +114,7 @@ def secret(tmp_path: Path) -> Path:
 def test_its_threads_are_confined_as_fully_as_the_worker(
     own_settings: WorkerSettings, tmp_path: Path, secret: Path
 ) -> None:
-    text = STAND_IN.format(secret=str(secret))
+    text = STAND_IN.format(secret=str(secret), package=str(Path(blendwright.__file__).parent))
     with BlenderExecutable(stand_in(tmp_path / "bin" / "blender", text)).open_pool(own_settings) as pool:
         worker = pool.take()
         account = worker.profile.confinement
@@ -144,3 +152,55 @@ def test_a_script_that_starts_blender_from_elsewhere_is_told_what_to_name(
         pytest.raises(EnvironmentUnfit, match="name the Blender executable itself"),
     ):
         pool.take()
+
+
+@dataclass(frozen=True)
+class WithPlaces(BlenderExecutable):
+    """May read what its directory only has links to, as a Blender has all of it in its own."""
+
+    places: tuple[Path, ...] = ()
+
+    def command(self, arguments: list[str]) -> list[str]:
+        more = [part for place in self.places for part in ("--readable", str(place))]
+        return super().command([*arguments, *more])
+
+
+def test_an_executable_works_with_its_own_python_whichever_that_is(
+    own_settings: WorkerSettings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Our own pydantic is compiled for another one. What it lacks is got by `blender add`, and until then the command is named."""
+    others = [each.name for each in SERIES if each.name in ("5.2", "4.5") and each.python != sys.version_info[:2]]
+    other = use_blender(others[0], monkeypatch)
+    environment = environment_named(other)
+    assert environment is not None
+    (site,) = environment.directory.glob("lib/python*/site-packages")
+    ships = _links(tmp_path / "ships", site, "bpy", "numpy", "numpy.libs")
+    path = stand_in(tmp_path / "bin" / "blender", PLAIN, interpreter=environment.interpreter, packages=ships)
+    source = WithPlaces(path, (ships, site, environment.interpreter.resolve().parents[1]))
+
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    python = environment.python.rpartition(".")[0]
+    with (
+        source.open_pool(own_settings) as pool,
+        pytest.raises(EnvironmentUnfit, match=f"no pydantic for its Python {python}") as caught,
+    ):
+        pool.take()
+    assert "blendwright blender add PATH" in str(caught.value.cure)
+
+    place = tmp_path / "data" / "blendwright" / "blenders" / "studio"
+    place.mkdir(parents=True)
+    needed = ("pydantic", "pydantic_core", "annotated_types", "typing_inspection", "typing_extensions.py")
+    _links(place / "packages", site, *needed)
+    write_record(Environment("studio", environment.blender, environment.python, "0", executable=str(path)), place)
+    with source.open_pool(own_settings) as pool:
+        worker = pool.take()
+        assert worker.profile.python == environment.python and worker.hash(full=True)
+        assert worker.profile.version_string.startswith(other)
+
+
+def _links(place: Path, site: Path, *names: str) -> Path:
+    place.mkdir()
+    for name in names:
+        if (site / name).exists():
+            (place / name).symlink_to(site / name)
+    return place

@@ -138,7 +138,7 @@ def test_a_python_without_bpy_is_told_what_to_install(own_settings: WorkerSettin
     ):
         pool.take()
     assert caught.value.cure is not None
-    assert "blendwright[blender]" in caught.value.cure
+    assert "blendwright blender add 5.2" in caught.value.cure
 
 
 def test_a_worker_that_never_says_hello_is_given_up_after_the_start_timeout(

@@ -15,6 +15,7 @@ from blendwright.blender.worker.loop import ENDED, STREAM_BROKEN, Handler, Loop,
 from blendwright.bridge.sources.python_environment import PythonEnvironment
 from blendwright.bridge.spawn import WorkerSettings, spawn
 from blendwright.wire import frames
+from blendwright.wire.package_version import this_package
 
 HELLO = {"id": 1, "method": "hello", "params": {"protocol": frames.PROTOCOL}}
 
@@ -73,7 +74,7 @@ def _refuse(params: dict[str, Any]) -> object:
 
 
 FAKE_HANDLERS: dict[str, Handler] = {
-    "hello": lambda params: {"profile": {"fake": True}, "catalogue": "abc"},
+    "hello": lambda params: {"package": {}, "profile": {"fake": True}, "catalogue": "abc"},
     "ping": lambda params: params,
     "test.fill": lambda params: "x" * params["bytes"],
     "not_json": lambda params: object(),
@@ -127,9 +128,10 @@ def fresh(request: pytest.FixtureRequest, settings: WorkerSettings) -> Iterator[
 def test_wrong_requests_get_an_error_each_and_the_worker_lives_on(fresh: Conversation) -> None:
     assert code(fresh.ask({"id": 1, "method": "ping", "params": {}})) == (1, "handshake_required")
     assert code(fresh.ask({"id": 2, "method": "hello", "params": {"protocol": 99}})) == (2, "protocol_mismatch")
-    hello = fresh.ask({"id": 3, "method": "hello", "params": {"protocol": frames.PROTOCOL}})
+    greeting = {"protocol": frames.PROTOCOL, "package": this_package()}
+    hello = fresh.ask({"id": 3, "method": "hello", "params": greeting})
     assert hello["id"] == 3
-    assert hello["result"].keys() == {"protocol", "profile", "catalogue"}
+    assert hello["result"].keys() == {"protocol", "package", "profile", "catalogue"}
 
     fresh.send_bytes(struct.pack(">I", 5) + b"{nope")
     assert code(fresh.answer()) == (None, "malformed_request")

@@ -16,7 +16,7 @@ def test_a_machine_that_is_fit_is_told_so(shell: Shell) -> None:
     report = shell("doctor", "--json", code=0).document
     assert report["ok"] is True
     checks = {check["name"]: check for check in report["checks"]}
-    assert {"python", "blender", "render engines", "confinement", "undo tier", "tools"} <= set(checks)
+    assert {"python", "blender", "other blenders", "render engines", "confinement", "undo tier", "tools"} <= set(checks)
     assert all(check["ok"] for check in checks.values() if check["required"])
     assert "CYCLES" in checks["render engines"]["found"]
     assert list(shell.place.iterdir()) == [], "looking leaves nothing behind"

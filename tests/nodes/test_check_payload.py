@@ -172,10 +172,10 @@ def test_a_long_payload_with_everything_wrong_gives_a_short_answer() -> None:
 
 
 def test_each_blender_is_asked_about_its_own_nodes() -> None:
-    resample = (create("r", "GeometryNodeResampleCurve"), prop("r", "mode", "LENGTH"))
-    assert of_tree(*resample, blender="4.5") == []
-    assert [found.pointer for found in of_tree(*resample)] == ["/operations/1/property"]
-    payload = NodeTreePayload.model_validate({"target": TARGET, "operations": list(resample)})
+    combine = create("c", "ShaderNodeCombineRGB")
+    assert of_tree(combine, blender="4.5") == []
+    assert [found.pointer for found in of_tree(combine)] == ["/operations/0/bl_idname"]
+    payload = NodeTreePayload.model_validate({"target": TARGET, "operations": [combine]})
     assert check_payload_for(payload, (4, 5, 15)) == []
     assert check_payload_for(payload, (5, 0, 1)) != []
     # Some supported Blender takes it, so it is not wrong as long as nobody says which one it is for.

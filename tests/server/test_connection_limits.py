@@ -154,10 +154,10 @@ def test_any_number_without_a_token_keeps_nobody_out_who_has_one(
                 assert answered(newcomer)
         earlier.sendall(REQUEST)
         assert answered(earlier), "who is known is not cut for strangers"
-    gone = [ended(connection) for connection in strangers[: 4 * MOST]]
+    gone = all(ended(connection) for connection in strangers[: 4 * MOST])
     for connection in strangers:
         connection.close()
-    assert all(gone), "those that came first went first"
+    assert gone, "those that came first went first"
 
 
 def test_of_too_many_who_have_a_token_the_one_that_is_idle_longest_goes(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import bpy
 import pytest
 
+from blendwright.tools.modifier.stored_inputs import data_path
 from tools.objects import box, named, place
 
 if TYPE_CHECKING:
@@ -140,8 +141,9 @@ def test_an_input_of_a_tree_that_is_keyframed_is_not_set(set_up: Stage) -> None:
     height = {"op": "set_group_io", "inputs": [{"name": "Height", "socket_type": "NodeSocketFloat"}]}
     target = {"object_name": "Box", "modifier_name": "Nodes", "node_group_name": "Tree"}
     set_up.do("geonodes.node_tree", {"target": target, "operations": [height]})
-    identifier = next(key for key in named("Box").modifiers["Nodes"].keys() if "_" in key and key.count("_") == 1)  # noqa: SIM118
-    named("Box").keyframe_insert(f'modifiers["Nodes"]["{identifier}"]', frame=1)
+    modifier = named("Box").modifiers["Nodes"]
+    identifier = modifier.node_group.interface.items_tree["Height"].identifier
+    named("Box").keyframe_insert(data_path(modifier, identifier), frame=1)
     set_up.state.refresh()
     (finding,) = set_up.refusal("geonodes.set_modifier_input", {"object_name": "Box", "socket": "Height", "value": 3.0})
     assert finding["pointer"] == "/value"

@@ -13,6 +13,7 @@ import pytest
 from blendwright.tools import registry, registry_cache
 from blendwright.tools.catalog import CATALOG
 from blendwright.values.canonical import digest
+from blendwright.wire import package_version
 
 FIRST, SECOND = CATALOG[:2]
 FORGED = "0" * 64
@@ -30,6 +31,7 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 def _forget() -> None:
     registry.cached_hashes.cache_clear()
     registry.sources.cache_clear()
+    package_version.package_hash.cache_clear()
 
 
 def test_hashes_are_those_of_the_declarations() -> None:
@@ -76,22 +78,29 @@ def test_a_tool_that_was_made_from_another_is_never_taken_for_it(cache: Path) ->
     assert registry_cache.load(cache, registry.sources()) == {FIRST.name: FORGED}
 
 
-def test_a_process_with_a_private_home_is_given_what_is_known(cache: Path, tmp_path: Path) -> None:
+def test_a_worker_with_a_private_home_is_given_what_is_known(
+    cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     hashes = registry.fingerprints([FIRST])
     registry.hand_over(tmp_path / "private")
-    assert registry_cache.load(tmp_path / "private" / "blendwright", registry.sources()) == hashes
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "private"))
+    # A worker makes the same schemas as the core even where its pydantic would write them otherwise.
+    monkeypatch.setattr("pydantic.VERSION", "another")
+    registry.sources.cache_clear()
+    registry.cached_hashes.cache_clear()
+    assert registry.cached_hashes() == hashes
 
 
 def test_every_package_that_the_catalogue_imports_is_among_the_sources() -> None:
     program = "import sys, blendwright.tools.catalog\nprint(*(name for name in sys.modules if name.startswith('blendwright.')))"
     listed = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout.split()
-    assert {name.split(".")[1] for name in listed} == set(registry.SOURCES)
+    assert {name.split(".")[1] for name in listed} == set(package_version.FOLDERS) - {"blender"}
 
 
 def test_an_edited_source_is_noticed(cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     source = tmp_path / "tools" / "one.py"
     source.parent.mkdir()
-    monkeypatch.setattr(registry, "_PACKAGE", tmp_path)
+    monkeypatch.setattr(package_version, "PACKAGE", tmp_path)
     hashes = {
         _sources_with(source, "a = 1\n"),
         _sources_with(source, "a = 2\n"),
@@ -102,5 +111,6 @@ def test_an_edited_source_is_noticed(cache: Path, tmp_path: Path, monkeypatch: p
 
 def _sources_with(path: Path, text: str) -> str:
     path.write_text(text)
+    package_version.package_hash.cache_clear()
     registry.sources.cache_clear()
     return registry.sources()

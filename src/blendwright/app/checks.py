@@ -16,15 +16,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from blendwright.app.blenders import OWN, list_blenders
 from blendwright.app.hosts import Host, host_named, installed
 from blendwright.app.opening import open
 from blendwright.app.policy_files import home_directory
 from blendwright.bridge.exit_diagnosis import LIBRARIES
+from blendwright.bridge.sources import worker_source
+from blendwright.bridge.sources.blender_executable import BlenderExecutable
 from blendwright.tools import catalog
 from blendwright.values.errors import BlendwrightError, EnvironmentUnfit
 from blendwright.wire.blender_profile import BlenderProfile
 
-NO_BLENDER = "Give --blender the path of a Blender executable, or leave it out to use bpy."
+NO_BLENDER = "`blendwright blender list` shows those that are here, and those that can be added."
+OLDEST_PYTHON = (3, 11)
 SECONDS = 120.0
 # Of what a server prints before it ends, the end tells why.
 LONGEST_TAIL = 300
@@ -46,19 +50,41 @@ class Check:
 
 
 def check_environment(blender: str | None = None) -> list[Check]:
-    """Python, the libraries of the system, Blender (the executable, or bpy), and the tools."""
+    """Python, the libraries of the system, Blender (the one that is named, or taken otherwise), the other Blenders, and the tools."""
     tools = Check("tools", True, f"{len(catalog.tools())} ({catalog.fingerprint()[:12]})")
-    return [_python(), *([] if blender else _libraries()), *_blender(blender), tools]
+    return [_python(), *_libraries(blender), *_blender(blender), *_other_blenders(), tools]
 
 
 def _python() -> Check:
-    ok = sys.version_info[:2] == (3, 11)
-    return Check("python", ok, platform.python_version(), "Use Python 3.11: the bpy wheels are made for it.")
+    """The core's own Python; that of a Blender is the worker's affair."""
+    ok = sys.version_info[:2] >= OLDEST_PYTHON
+    cure = f"Use Python {'.'.join(map(str, OLDEST_PYTHON))} or newer."
+    return Check("python", ok, platform.python_version(), cure)
 
 
-def _libraries() -> list[Check]:
-    """The system libraries that Blender loads; only Linux leaves them to the user."""
-    if sys.platform != "linux":
+def _other_blenders() -> list[Check]:
+    """Those that were added, each by itself where something is wrong with it, and those that can be."""
+    listed = [row for row in list_blenders() if row.name != OWN]
+    ready = [f"{row.name} ({row.blender} on Python {row.python})" for row in listed if row.standing == "ready"]
+    others = [row.name for row in listed if row.standing == "not added"]
+    missing = sorted({row.python for row in listed if row.standing == "no python"})
+    found = "; ".join(
+        [
+            f"added: {', '.join(ready) or 'none'}",
+            *([f"can be added: {', '.join(others)}"] if others else []),
+            *([f"no Python {' or '.join(missing)} here for the rest"] if missing else []),
+        ]
+    )
+    wrong = [row for row in listed if row.standing in ("broken", "outdated")]
+    return [
+        Check("other blenders", True, found, required=False),
+        *(Check(f"blender {row.name}", False, row.standing, row.cure, required=False) for row in wrong),
+    ]
+
+
+def _libraries(blender: str | None) -> list[Check]:
+    """The system libraries that the wheel loads; only Linux leaves them to the user."""
+    if sys.platform != "linux" or (blender is not None and isinstance(worker_source(blender), BlenderExecutable)):
         return []
     missing = {library: package for library, package in LIBRARIES.items() if not _loads(library)}
     state = f"missing: {', '.join(missing)}" if missing else f"all {len(LIBRARIES)} are there"

@@ -11,9 +11,9 @@ from typing import Any, TypeVar
 import orjson
 from pydantic import BaseModel, ValidationError
 
+from blendwright.app.blenders import chosen_blender
 from blendwright.app.policy_files import DEFAULT, settings_of
 from blendwright.app.workspace_settings import load_settings
-from blendwright.bridge.sources import worker_source
 from blendwright.bridge.spawn import WorkerSettings
 from blendwright.bridge.worker_source import WorkerSource
 from blendwright.policy.host_profile import HostLimits, HostStatement, stated_sources
@@ -114,9 +114,10 @@ def negotiated(
     tools: Mapping[str, AnyTool] | None = None,
 ) -> SessionContract:
     """Raises Refusal when there can be none, before Blender is started where that can be known."""
-    draft = load_settings(Path(workspace).resolve(), tools=tools, policy=policy, proposal=proposal).draft
+    directory = Path(workspace).resolve()
+    draft = load_settings(directory, tools=tools, policy=policy, proposal=proposal).draft
     with (
         tempfile.TemporaryDirectory(prefix="blendwright-contract-") as scratch,
-        worker_source(blender).open_pool(WorkerSettings(Path(scratch).resolve())) as pool,
+        chosen_blender(directory, blender, policy).open_pool(WorkerSettings(Path(scratch).resolve())) as pool,
     ):
         return draft.contract(pool.take().profile)

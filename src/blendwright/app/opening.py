@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 
+from blendwright.app.blenders import chosen_blender
 from blendwright.app.observing.event_bus import EventBus, open_event_bus
 from blendwright.app.open_scene import OpenScene
 from blendwright.app.policy_files import FILE as POLICY
@@ -20,7 +21,6 @@ from blendwright.app.read_workspace import read_journal
 from blendwright.app.recovery import recover
 from blendwright.app.session_scratch import SessionScratch, unfit_on_os_error
 from blendwright.app.workspace_settings import copy_start, load_settings, require_no_scene
-from blendwright.bridge.sources import worker_source
 from blendwright.bridge.worker_source import WorkerSource
 from blendwright.journal import Journal
 from blendwright.journal.store import FILE as JOURNAL
@@ -60,7 +60,8 @@ def open(
     """Open a workspace and the scene in it, which lives on until the next time.
 
     scene: a .blend file that a new workspace starts from; an empty scene otherwise. The file itself is never written.
-    blender: a Blender executable; the `bpy` of this environment otherwise.
+    blender: a version that was added (`5.2`), an executable, or an environment with a bpy; otherwise that of [blender] in
+      blendwright.toml, else the `bpy` of this environment, else the newest that was added.
     roots: the directories in which calls may read and write files, and files that a scene refers to are read; as the policy has
       them otherwise.
     policy: what calls may do and cost; otherwise that of blendwright.toml in the workspace, the user's own, and the defaults.
@@ -97,7 +98,7 @@ def open(
         recovered = recover(journal, scratch.cleared)
         events(WorkspaceOpened(str(directory), recovered))
         copied_start = None if start is None else copy_start(start, scratch.path, files.scratch_mb)
-        pool = worker_source(blender).open_pool(settings.worker_settings(scratch.path, environment))
+        pool = chosen_blender(directory, blender, policy).open_pool(settings.worker_settings(scratch.path, environment))
         scene_origin = None if start is None else start.resolve().parent
         background = None
         if spare:

@@ -9,11 +9,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from blendwright.app.blenders import chosen_blender
 from blendwright.app.read_workspace import read_journal
 from blendwright.app.recovery import recover
 from blendwright.app.session_scratch import SessionScratch, unfit_on_os_error
 from blendwright.app.workspace_settings import WorkspaceSettings, copy_start, load_settings, require_no_scene
-from blendwright.bridge.sources import worker_source
 from blendwright.bridge.worker_source import WorkerSource
 from blendwright.dialects.registry import parse_plan
 from blendwright.journal import Journal
@@ -62,7 +62,9 @@ def preview(
     target = None if image is None else Path(image).resolve()
 
     def open_pool(scratch: Path) -> AbstractContextManager[WorkerPool]:
-        return worker_source(blender).open_pool(settings.worker_settings(scratch, environment))
+        return chosen_blender(settings.directory, blender, policy).open_pool(
+            settings.worker_settings(scratch, environment)
+        )
 
     return _preview_on_copy(plan, settings, open_pool, options, start=start, spare=False, image=target)
 

@@ -10,11 +10,11 @@ from collections.abc import Generator
 from dataclasses import dataclass
 from pathlib import Path
 
+from blendwright.app.blenders import chosen_blender
 from blendwright.app.observing.event_bus import EventBus, open_event_bus
 from blendwright.app.policy_files import load_policy
 from blendwright.app.session_scratch import SessionScratch, unfit_on_os_error
 from blendwright.app.workspace_settings import heads_directory
-from blendwright.bridge.sources import worker_source
 from blendwright.bridge.spawn import WorkerSettings
 from blendwright.bridge.worker_source import WorkerSource
 from blendwright.journal import Journal, JournalView
@@ -70,7 +70,7 @@ def inspection_workers(
     directory = Path(workspace).resolve()
     with unfit_on_os_error(f"Blender needs room in {directory / 'scratch'}", "Make it writable."):
         scratch = SessionScratch(directory / "scratch")
-    pool = worker_source(blender).open_pool(WorkerSettings(scratch.path))
+    pool = chosen_blender(directory, blender).open_pool(WorkerSettings(scratch.path))
     try:
         with read_journal(directory) as journal:
             pool.allow(Externals(FileRoots(load_policy(directory).policy.policy.roots, directory)).readable(journal))

@@ -9,12 +9,17 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from blendwright.values.errors import EnvironmentUnfit, WorkerError, WorkerLost
+from blendwright.bridge.environments.series import NEWEST
+from blendwright.values.errors import EnvironmentUnfit, WorkerError, WorkerFault, WorkerLost
+from blendwright.wire.package_version import PACKAGE_MISMATCH
 
 _TAIL_BYTES = 8192
 _TAIL_LINES = 20
 
 _MISSING_LIBRARY = re.compile(r"(lib[\w.+-]+\.so[\w.]*): cannot open shared object file")
+
+# What `blender/worker/start.py` writes.
+_NO_PACKAGES = re.compile(r"no pydantic for Python (\d+\.\d+)")
 
 # Debian's names for what the bpy wheel links against.
 LIBRARIES = {
@@ -69,12 +74,16 @@ def start_failed(error: WorkerError, tail: Sequence[str]) -> EnvironmentUnfit:
         )
         message = f"Blender cannot start: the system library {library} is missing"
         return EnvironmentUnfit(message, cure=cure, details={**details, "library": library})
+    if isinstance(error, WorkerFault) and error.code == PACKAGE_MISMATCH:
+        cure = "The sources have changed since this program was started: start it anew."
+        return EnvironmentUnfit(f"Blender cannot be used: {error.message}", cure=cure, details=details)
     if "No module named 'bpy'" in text:
-        cure = "install the extra: pip install 'blendwright[blender]', or name a Blender executable"
-        return EnvironmentUnfit("Blender cannot start: this Python has no bpy", cure=cure, details=details)
-    if "No module named 'blendwright'" in text:
-        cure = "install blendwright in that environment too, in the same version"
-        return EnvironmentUnfit("Blender cannot start: that Python has no blendwright", cure=cure, details=details)
+        message = "Blender cannot start: that Python has no bpy"
+        return EnvironmentUnfit(message, cure=f"Get a Blender: blendwright blender add {NEWEST.name}", details=details)
+    if match := _NO_PACKAGES.search(text):
+        message = f"Blender cannot start: there is no pydantic for its Python {match[1]}"
+        cure = "For an executable: blendwright blender add PATH, with its path. In an environment of your own: install pydantic."
+        return EnvironmentUnfit(message, cure=cure, details=details)
     last = next((line.strip() for line in reversed(tail) if line.strip()), "its log is empty")
     return EnvironmentUnfit(f"Blender cannot start: {error.message}; the last line of its log: {last}", details=details)
 

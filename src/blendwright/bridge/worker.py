@@ -25,6 +25,7 @@ from blendwright.values.errors import Cancelled, DeadlinePassed, ProtocolBreach,
 from blendwright.wire import frames
 from blendwright.wire.blender_profile import WorkerProfile
 from blendwright.wire.methods import METHODS
+from blendwright.wire.package_version import PACKAGE_MISMATCH, mismatch, same_package, this_package
 from blendwright.wire.remote_scene import RemoteScene
 
 
@@ -47,7 +48,10 @@ class WorkerProcess(RemoteScene):
     def greet(self, timeout: float) -> None:
         """The handshake, to be done once before anything else; a worker that fails it is closed."""
         try:
-            answer = self.call("hello", {"protocol": frames.PROTOCOL}, deadline=timeout)
+            greeting = {"protocol": frames.PROTOCOL, "package": this_package()}
+            answer = self.call("hello", greeting, deadline=timeout)
+            if not same_package(answer["package"]):
+                raise WorkerFault(PACKAGE_MISMATCH, mismatch(this_package(), answer["package"]))
             self.profile = WorkerProfile.model_validate_json(orjson.dumps(answer["profile"]))
             self.catalogue = str(answer["catalogue"])
         except WorkerError as error:

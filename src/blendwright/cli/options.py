@@ -48,7 +48,8 @@ Workspace = Annotated[str, option("--workspace DIR", "The workspace to use.", ca
 AsJson = Annotated[bool, option("--json", "Print one JSON document on standard output, nothing else.")]
 Scene = Annotated[str | None, option("--scene FILE.blend", "Start from this file; it is not written.")]
 Blender = Annotated[
-    str | None, option("--blender PATH", "A Blender executable, or an environment with a bpy, to use instead.")
+    str | None,
+    option("--blender VERSION|PATH", "5.2 or another that was added, an executable, or an environment with a bpy."),
 ]
 Image = Annotated[Path | None, option("--image PNG", "Write a picture of the scene there afterwards.", callback=_png)]
 Export = Annotated[Path | None, option("--export FILE", "Write the scene there afterwards, replacing what is there.")]

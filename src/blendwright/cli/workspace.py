@@ -184,7 +184,8 @@ def _show_contract(out: SafeConsole, made: SessionContract, loaded: LoadedPolicy
     out.columns(rows, indent=2)
     out.show("  capabilities  " + " ".join(made.capabilities))
     out.print()
-    policy = dict(settings_of(loaded.policy.model_dump(mode="json")))
+    # Which Blender it is stands above, and is no part of what is negotiated.
+    policy = dict(settings_of(loaded.policy.model_dump(mode="json", exclude={"blender"})))
     agreed = dict(settings_of(_as_policy(made)))
     width = max(len(name) for name in policy)
     for name, value in policy.items():

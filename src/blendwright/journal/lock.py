@@ -20,13 +20,13 @@ FILE = "journal.lock"
 
 if sys.platform == "win32":
 
-    def _is_locked_elsewhere(descriptor: int) -> bool:
+    def is_locked_elsewhere(descriptor: int) -> bool:
         """Without such locks the fencing number decides alone: the later one writes, the earlier one is refused."""
         return False
 else:
     import fcntl
 
-    def _is_locked_elsewhere(descriptor: int) -> bool:
+    def is_locked_elsewhere(descriptor: int) -> bool:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -41,7 +41,7 @@ class WorkspaceLock:
         path = directory / FILE
         self._descriptor: int | None = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
         try:
-            if _is_locked_elsewhere(self._descriptor):
+            if is_locked_elsewhere(self._descriptor):
                 raise _refusal(path)
             tag = json.dumps({"pid": os.getpid(), "host": socket.gethostname(), "since": since}).encode()
             os.ftruncate(self._descriptor, 0)

@@ -16,8 +16,8 @@ from blendwright.nodes import payloads
 from blendwright.nodes.payloads import GIVEN_IDS, GROUP_INPUT, GROUP_OUTPUT, InterfaceSocket, Part
 
 GEOMETRY = "NodeSocketGeometry"
-# Properties that name another node: they are set when all nodes have the rest of theirs.
-LATE = ("paired_output", "parent")
+# Properties that are set when all nodes have the rest of theirs: they name another node, or have as many numbers as another one says.
+LATE = ("paired_output", "parent", "vector")
 
 InputValues = dict[str, payloads.SocketValue]
 

@@ -166,6 +166,16 @@ class AuditSettings(_Part):
     )
 
 
+class BlenderChoice(_Part):
+    """The table [blender]."""
+
+    use: Annotated[str, Field(min_length=1, max_length=4096)] | None = Field(
+        default=None,
+        description="The Blender to work with: one that was added, by its name such as '5.2'; in the user's own file also the path "
+        "of an executable or of an environment with a bpy. By default that of the environment that Blendwright runs in.",
+    )
+
+
 class JournalSettings(_Part):
     """The table [journal]."""
 
@@ -179,6 +189,7 @@ class JournalSettings(_Part):
 class Policy(_Part):
     """All of blendwright.toml."""
 
+    blender: BlenderChoice = BlenderChoice()
     policy: Rules = Rules()
     constraints: Constraints = Constraints()
     limits: Limits = Limits()

@@ -34,7 +34,7 @@ from blendwright.values.errors import (
 from blendwright.values.events import CallIds
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
-from blendwright.values.report import OperationReport, StepDetails
+from blendwright.values.report import StepDetails
 from blendwright.wire.methods import REVERT_FAILED, StepAnswer
 from blendwright.wire.remote_scene import RemoteScene
 
@@ -228,9 +228,8 @@ class Pipeline:
         if over is not None:
             self._end(call, over)
             return
-        if not self._has_worker(call):
-            return
-        approved = self._approved(call)
+        # The worker is needed twice: nobody is asked in vain, and others may have had their turn before the answer.
+        approved = self._approved(call) if self._has_worker(call) else None
         if approved is None or not self._has_worker(call):
             return
         call, options = approved, self._options
@@ -245,7 +244,7 @@ class Pipeline:
             self._commit(outcome.details)
             return
         if outcome.findings[0].fault is Fault.CANCELLED:
-            outcome.report = self._interrupted(outcome)
+            outcome.report = self._state.interrupted(outcome.call, outcome.findings, outcome.details)
             self._answered.append(outcome)
             self._end()
             return
@@ -257,12 +256,13 @@ class Pipeline:
         """Whether there is a worker for this call; otherwise its failure is reported."""
         try:
             self._window_worker()
-            return True
         except EnvironmentUnfit as error:
             self._quarantined(call.operation_id, error)
+            return False
         except (WorkerError, RebuildFailed) as error:
             self._break_off(call, error)
-        return False
+            return False
+        return True
 
     def _approved(self, call: Invocation) -> Invocation | None:
         """The call with what a person said to it; None when that was no yes: it is refused, or will be asked about again."""
@@ -362,23 +362,11 @@ class Pipeline:
         if call is not None and finding is not None:
             note = self._ledger.note(call, "rolled_back", self._reached, fault=finding.fault)
             outcome = StepOutcome(call, note, findings=(finding,))
-            outcome.report = self._interrupted(outcome)
+            outcome.report = self._state.interrupted(outcome.call, outcome.findings, outcome.details)
             self._answered.append(outcome)
         self._commit()
         self._todo.clear()
         self._state.skip_rest("not run: the run was ended")
-
-    def _interrupted(self, outcome: StepOutcome) -> OperationReport:
-        """Nothing went wrong with it, so it did not fail; nothing of it stands either."""
-        call = outcome.call
-        report = self._state.failed(
-            call.operation_id,
-            outcome.findings,
-            mcp_call_id=call.call_id,
-            operation_key=call.key,
-            details=outcome.details,
-        )
-        return replace(report, status="skipped")
 
     # ------------------------------------------------------------------ committing
 

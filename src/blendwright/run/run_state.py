@@ -100,6 +100,11 @@ class RunState:
             **fields,
         )
 
+    def interrupted(self, call: Invocation, findings: tuple[Finding, ...], details: StepDetails) -> OperationReport:
+        """Nothing went wrong with it, so it did not fail; nothing of it stands either."""
+        ids: dict[str, Any] = {"mcp_call_id": call.call_id, "operation_key": call.key, "details": details}
+        return replace(self.failed(call.operation_id, findings, **ids), status="skipped")
+
     def succeeded(
         self,
         call: Invocation,

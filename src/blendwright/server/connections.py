@@ -66,6 +66,7 @@ class GuardedConnection(H11Protocol):
     def on_response_complete(self) -> None:
         self._since = monotonic()
         super().on_response_complete()
+        self._watch()  # part of the next request may be here already
 
     def recognise(self) -> None:
         """Its request has the right token. Where there are too many such connections, the one that is idle longest makes room."""

@@ -6,8 +6,6 @@ keeps their hashes by the hash of the sources that they were made from.
 
 from __future__ import annotations
 
-import hashlib
-import os
 import sys
 from collections.abc import Iterable
 from functools import cache
@@ -15,15 +13,11 @@ from pathlib import Path
 
 import pydantic
 
-import blendwright
 from blendwright.policy.session_contract import Registry
 from blendwright.tool_api.tool import AnyTool
 from blendwright.tools import registry_cache
 from blendwright.values.canonical import digest
-
-_PACKAGE = Path(blendwright.__file__).parent
-# What a declaration can depend on: the packages that importing the catalogue imports.
-SOURCES = ("values", "wire", "tool_api", "policy", "nodes", "tools")
+from blendwright.wire.package_version import package_hash
 
 
 @cache
@@ -56,25 +50,19 @@ def tool_registry(tools: Iterable[AnyTool]) -> Registry:
 
 
 def hand_over(directory: Path) -> None:
-    """Give a process that cannot see the user's cache directory a cache of its own there, with what is known here."""
+    """Give a worker, which cannot see the user's cache directory, a cache of its own there, with what is known here.
+
+    It is found by the hash of our own sources alone: a worker with the same ones has the same declarations, while its pydantic,
+    which makes their schemas, may be another version.
+    """
     if cached := cached_hashes():
-        registry_cache.store(directory / "blendwright", sources(), cached)
+        registry_cache.store(directory / "blendwright", _handed_over(), cached)
 
 
 @cache
 def sources() -> str:
     """A hash over everything that declarations are made from."""
-    content = hashlib.sha256(pydantic.VERSION.encode())
-    for part in SOURCES:
-        for folder, folders, files in os.walk(_PACKAGE / part):
-            folders.sort()
-            for name in sorted(files):
-                if name.endswith(".py"):
-                    path = f"{folder}/{name}"
-                    content.update(f"\0{path[len(str(_PACKAGE)) :]}\0".encode())
-                    with open(path, "rb", buffering=0) as file:  # noqa: PTH123 (pathlib doubles the time)
-                        content.update(file.read())
-    return content.hexdigest()
+    return digest([pydantic.VERSION, package_hash()])
 
 
 def _is_of_its_file(tool: type[AnyTool]) -> bool:
@@ -86,4 +74,9 @@ def _is_of_its_file(tool: type[AnyTool]) -> bool:
 @cache
 def cached_hashes() -> dict[str, str]:
     """The hashes that are known of these very sources: those of the user's cache, and what was computed since."""
-    return dict(registry_cache.load(registry_cache.user_directory(), sources()))
+    directory = registry_cache.user_directory()
+    return dict(registry_cache.load(directory, _handed_over()) or registry_cache.load(directory, sources()))
+
+
+def _handed_over() -> str:
+    return f"of the core, {package_hash()}"

@@ -14,7 +14,8 @@ import struct
 from collections.abc import Sequence
 from typing import Any, BinaryIO, Self
 
-PROTOCOL = 1
+# 2: both sides say in their hello which package they run.
+PROTOCOL = 2
 MAX_FRAME = 32 * 1024 * 1024
 
 _LENGTH = struct.Struct(">I")

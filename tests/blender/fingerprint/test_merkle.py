@@ -11,7 +11,7 @@ LEAVES: dict[Key, bytes] = {("objects", f"Object {i}"): bytes([i % 256]) * 32 fo
 
 
 def test_the_label_names_method_and_blender() -> None:
-    assert label() == "bw2:{}.{}".format(*scene_parts.version[:2])
+    assert label() == "bw3:{}.{}".format(*scene_parts.version[:2])
     method, blender, digest = Fingerprint({}).root().split(":")
     assert f"{method}:{blender}" == label()
     assert len(digest) == 64

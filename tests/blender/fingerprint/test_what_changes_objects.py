@@ -10,6 +10,8 @@ import scene_parts as parts
 from changes import CUBE, MESH, Case, assert_moved_exactly, assign, kept, principled
 from scene_parts import context, data
 
+from blendwright.tools.modifier.stored_inputs import put_value
+
 OBJECT = {("objects", "Empty")}
 SCENE = {("scenes", "Scene")}
 MASTER = "scene\0Scene"  # the scene's own collection
@@ -138,7 +140,7 @@ CASES: dict[str, Case] = {
         lambda m: m.custom_profile.points.add(0.3, 0.9),
         CUBE,
     ),
-    "nodes modifier input": (parts.nodes_modifier, item("Socket_1", 4.0), CUBE),
+    "nodes modifier input": (parts.nodes_modifier, lambda m: put_value(m, "Socket_1", 4.0), CUBE),
     "nodes modifier group": (parts.nodes_modifier, assign("node_group", None), CUBE),
     "constraint added": (parts.empty, lambda o: o.constraints.new("LIMIT_SCALE"), OBJECT),
     "constraint influence": (constrained, assign("influence", 0.5), OBJECT),

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import bpy
 import pytest
 import scene_parts as parts
 from changes import CUBE, Case, assert_moved_exactly, assign, kept
@@ -203,6 +204,30 @@ def test_inputs_of_a_node_group_are_shown_as_the_group_says() -> None:
     before = parts.hashes()
     modifier.node_group.interface.items_tree["Amount"].min_value = -3
     context.view_layer.update()
+    assert parts.changed(before, parts.hashes()) == {("node_groups", "Group")}
+
+
+@pytest.mark.skipif(bpy.app.version < (5, 2, 0), reason="Blender 5.0 and 5.1 crash when a strip is made")
+def test_inputs_of_a_compositor_tree_on_a_strip_move_the_hash_of_the_scene() -> None:
+    parts.empty_scene()
+    strips = context.scene.sequence_editor_create().strips
+    strip = strips.new_effect(name="Strip", type="COLOR", channel=1, frame_start=1, length=10)
+    modifier = strip.modifiers.new("Tree", "COMPOSITOR")
+    tree = kept(data.node_groups.new("Tree", "CompositorNodeTree"))
+    tree.interface.new_socket("Image", in_out="INPUT", socket_type="NodeSocketColor")
+    amount = tree.interface.new_socket("Amount", in_out="INPUT", socket_type="NodeSocketFloat")
+    modifier.node_group = tree
+    before = parts.hashes()
+    getattr(modifier.properties.inputs, amount.identifier).value = 4.0
+    assert parts.changed(before, parts.hashes()) == {("scenes", "Scene")}
+
+
+def test_a_setting_that_blender_gives_to_a_node_at_run_time_moves_the_hash() -> None:
+    """`operation` of Integer Math and of a hundred others has the mark of what add-ons define."""
+    parts.empty_scene()
+    node = parts.group().nodes.new("FunctionNodeIntegerMath")
+    before = parts.hashes()
+    node.operation = "MULTIPLY"
     assert parts.changed(before, parts.hashes()) == {("node_groups", "Group")}
 
 

@@ -14,6 +14,7 @@ from village import socket
 from blendwright.blender.scene import BpyScene, references
 from blendwright.blender.scene.state import is_tombstone
 from blendwright.tool_api.scene import Kind
+from blendwright.tools.modifier.stored_inputs import value_of
 
 data: Any = bpy.data
 
@@ -57,7 +58,7 @@ def test_every_kind_of_reference_to_an_object_is_cleared(village: Trial) -> None
     assert plank["friend"] is None
     assert plank["group"]["inner"]["who"] is None
     assert plank["list"][0]["who"] is None
-    assert plank.modifiers["Builder"][socket(builder, "Object")] is None
+    assert value_of(plank.modifiers["Builder"], socket(builder, "Object")) is None
     assert builder.nodes["Object Info"].inputs["Object"].default_value is None
     assert bpy.context.scene["first"] is None
     assert data.worlds["Sky"]["sign"] is None

@@ -14,6 +14,7 @@ import pytest
 
 from blender.scene.hostile import make_hostile
 from blendwright.blender.scene import scripts
+from blendwright.tools.modifier.stored_inputs import put_value
 from stage import Stage
 
 # What a person does who opens a file and trusts it. Prints what is left of its code.
@@ -178,5 +179,5 @@ def test_nodes_that_read_files_are_marked(stage: Stage) -> None:
     box = data.objects.new("Box", data.meshes.new("Box"))
     modifier = box.modifiers.new("Nodes", "NODES")
     modifier.node_group = tree
-    modifier[socket.identifier] = "/victim/file"
+    put_value(modifier, socket.identifier, "/victim/file")
     assert {mark["where"] for mark in scripts.active_content()} == {"read by the node Import OBJ", "/victim/file"}

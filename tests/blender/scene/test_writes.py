@@ -348,8 +348,13 @@ def pointers_in_items(scene: BpyScene) -> None:
 
 def input_of_geometry_nodes(scene: BpyScene) -> None:
     modifier = obj(scene, "Plank").modifiers["Builder"]
-    scene.set_item(modifier, socket(modifier.node_group, "Object"), obj(scene, "Lamp"))
-    scene.set_item(modifier, socket(modifier.node_group, "Factor"), 0.125)
+    values = {"Object": obj(scene, "Lamp"), "Factor": 0.125}
+    for name, value in values.items():
+        identifier = socket(modifier.node_group, name)
+        if hasattr(modifier, "properties"):  # from Blender 5.2 on
+            scene.set(getattr(modifier.properties.inputs, identifier), "value", value)
+        else:
+            scene.set_item(modifier, identifier, value)
 
 
 @pytest.mark.parametrize("act", [pointers_in_items, input_of_geometry_nodes], ids=lambda act: act.__name__)

@@ -6,6 +6,8 @@ from typing import Any
 
 import bpy
 
+from blendwright.tools.modifier.stored_inputs import put_value
+
 data: Any = bpy.data
 context: Any = bpy.context
 
@@ -129,7 +131,7 @@ def _nodes(obj: Any, pivot: Any, material: Any, collection: Any) -> None:
     modifier = obj.modifiers.new("Builder", "NODES")
     modifier.node_group = group
     for name, value in (("Object", pivot), ("Material", material), ("Collection", collection), ("Factor", 0.75)):
-        modifier[socket(group, name)] = value
+        put_value(modifier, socket(group, name), value)
 
 
 def socket(group: Any, name: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import bpy
 import pytest
 
 from node_trees import (
@@ -127,3 +128,21 @@ def test_a_group_cannot_be_inside_itself_by_any_way(stage: Stage) -> None:
     for wanted in ("GN_Thing", "GN_Outer"):
         (finding,) = attempt(stage, prop("inner", "node_tree", wanted))
         assert (finding["pointer"], finding["code"]) == ("/operations/0/value", "SCENE_CONFLICT")
+
+
+def test_names_of_another_blender_are_understood_and_told(stage: Stage) -> None:
+    """A plan that was written for Blender 5.0 does the same on 5.2, and the other way round."""
+    newest, middle = bpy.app.version >= (5, 2, 0), bpy.app.version >= (5, 0, 0)
+    done = build(
+        stage,
+        node("n", "FunctionNodeRandomValue", data_type="FLOAT"),
+        value("n", "Max_001" if newest else "Max", 7.5),
+        node("r", "GeometryNodeResampleCurve"),
+        prop("r", "mode", "LENGTH") if middle else value("r", "Mode", "Length"),
+    )
+    made = tree().nodes
+    assert next(socket for socket in made["n"].inputs if socket.name == "Max" and socket.enabled).default_value == 7.5
+    held = made["r"].inputs["Mode"].default_value if middle else made["r"].mode.title()
+    assert held == "Length"
+    told = [note.split(":")[0] for note in done["notes"]]
+    assert "/operations/4" in told and ("/operations/2/socket" in told) == newest

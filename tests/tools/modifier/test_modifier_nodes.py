@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import bpy
 import pytest
 
+from blendwright.tools.modifier.stored_inputs import menu_items, value_of
 from tools.modifier.modifiers import add, modifier
 
 if TYPE_CHECKING:
@@ -32,6 +33,10 @@ def identifier(tree: Any, name: str) -> str:
     return next(item.identifier for item in tree.interface.items_tree if item.name == name and item.in_out == "INPUT")
 
 
+def held(tree: Any, name: str) -> Any:
+    return value_of(modifier(), identifier(tree, name))
+
+
 def test_inputs_of_a_tree_are_set_by_name_or_identifier(box: Stage, tree: Any) -> None:
     inputs = {
         "Float": 2,
@@ -45,14 +50,14 @@ def test_inputs_of_a_tree_are_set_by_name_or_identifier(box: Stage, tree: Any) -
     settings = {"type": "NODES", "node_group": "Tree", "inputs": inputs}
     assert box.call("modifier.add", {"object": "Box", "name": "It", "settings": settings}, rehearse="inverse")["ok"]
     add(box, settings)
-    assert modifier()[identifier(tree, "Float")] == 2.0
-    assert modifier()[identifier(tree, "Int")] == 5
-    assert list(modifier()[identifier(tree, "Vector")]) == [1, 2, 3]
-    assert modifier()[identifier(tree, "Object")].name == "Ball"
+    assert held(tree, "Float") == 2.0
+    assert held(tree, "Int") == 5
+    assert held(tree, "Vector") == [1, 2, 3]
+    assert held(tree, "Object").name == "Ball"
     assert not box.do("modifier.add", {"object": "Box", "name": "It", "settings": settings})["changed"]
     change = {"object": "Box", "modifier": "It", "settings": {"type": "NODES", "inputs": {"Int": 6}}}
     assert box.do("modifier.set", change)["changed"]
-    assert (modifier()[identifier(tree, "Int")], modifier()[identifier(tree, "Float")]) == (6, 2.0)
+    assert (held(tree, "Int"), held(tree, "Float")) == (6, 2.0)
 
 
 @pytest.mark.parametrize(
@@ -91,7 +96,7 @@ def test_inputs_keep_to_the_bounds_of_their_sockets_and_the_items_of_their_menus
     add(box, {"type": "NODES", "node_group": "Tree"})
     wrong: list[tuple[str, Any]] = [("Int", 99), ("Int", -1), ("Float", 50.5), ("Vector", [0, 0, 2])]
     # Blender 4.2 does not tell the items of a menu.
-    wrong += [("Menu", 77)] if "items" in modifier().id_properties_ui(identifier(tree, "Menu")).as_dict() else []
+    wrong += [("Menu", 77)] if menu_items(modifier(), identifier(tree, "Menu")) else []
     for name, value in wrong:
         asked = {"object_name": "Box", "socket": name, "value": value}
         (finding,) = box.refusal("geonodes.set_modifier_input", asked)

@@ -37,7 +37,8 @@ def fold_array(values: Any) -> Any:
     """Fold a numpy array of floats in place."""
     values += values.dtype.type(0)
     # The sum of squares is NaN only when an element is: cheaper than testing each.
-    squares = np.dot(values, values)
+    with np.errstate(over="ignore", invalid="ignore"):
+        squares = np.dot(values, values)
     if squares != squares:
         values[np.isnan(values)] = _NAN
     return values

@@ -11,15 +11,17 @@ import numpy as np
 
 from blendwright.blender.fingerprint import mesh
 from blendwright.blender.fingerprint.attributes import blob
-from blendwright.blender.fingerprint.canonical import fold, fold_all, fold_array
+from blendwright.blender.fingerprint.canonical import canonical_path, fold, fold_all, fold_array
 from blendwright.blender.fingerprint.identity import key_of, layer_collections, layer_flags
 from blendwright.blender.fingerprint.poses import encode_pose
-from blendwright.blender.fingerprint.walk import Out, Reader, Walk
+from blendwright.blender.fingerprint.properties import plain
+from blendwright.blender.fingerprint.walk import Out, Reader, Walk, blanked
 
 _link = attrgetter(
     *("to_node.name", "to_socket.identifier", "multi_input_sort_id"),
     *("from_node.name", "from_socket.identifier", "is_muted"),
 )
+_SIDES = ("inputs", "outputs")  # its third part says which panels are open
 _CACHE_RANGE = ("frame_start", "frame_end")
 
 
@@ -179,11 +181,35 @@ def _sockets(walk: Walk, sockets: Any, out: Out) -> None:
         if layout.vectors:
             for value in layout.vectors(socket):
                 out.append(fold_all(value))
+        for name in layout.paths:
+            out.append(canonical_path(getattr(socket, name), socket.id_data))
         if layout.parts:
             for value in layout.parts(socket):
                 out.append(None if value is None else key_of(value))
         if layout.custom:  # sockets of builtin types carry no custom properties
             walk.properties(socket, layout, None, out)
+
+
+def encode_group_inputs(walk: Walk, modifier: Any, out: Out) -> None:
+    """What a modifier gives to its node group, from Blender 5.2 on; before, custom properties hold it.
+
+    Blender makes a type for each input of each group. They are read as they are stored, because all have the same names. What
+    is stored follows the group only when the modifier is evaluated: what the group has lost does not count, and reading
+    what it has gained stores the default, as an evaluation would."""
+    properties = getattr(modifier, "properties", None)
+    if properties is None:
+        return
+    for side in _SIDES:
+        structs = getattr(properties, side, None)  # a modifier of the sequencer has no outputs
+        for prop in structs.bl_rna.properties if structs is not None else ():
+            if not prop.is_runtime:
+                continue
+            name: str = prop.identifier
+            struct = getattr(structs, name)
+            group = struct.bl_system_properties_get()
+            animated = walk.channels.get((struct.as_pointer(), name), {}) if walk.channels else {}
+            values = [(key, blanked(plain(group[key]), animated.get(key))) for key in sorted(group.keys())]
+            out.append((name, values))
 
 
 def encode_image_layers(_walk: Walk, node: Any, out: Out) -> None:
@@ -211,9 +237,11 @@ READERS: Final[dict[str, Reader]] = {
     "NlaStrip": encode_strip,
     "Node": encode_sockets,
     "NodeTree": encode_tree,
+    "NodesModifier": encode_group_inputs,
     "Object": encode_object,
     "ParticleSettings": encode_particle_settings,
     "ParticleSystem": encode_particle_system,
+    "SequencerCompositorModifierData": encode_group_inputs,
     "ShapeKey": encode_shape_key,
     "Text": encode_text,
     "ViewLayer": encode_layer_collections,

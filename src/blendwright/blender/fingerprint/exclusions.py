@@ -12,6 +12,7 @@ EXCLUDED_KINDS: Final[dict[str, str]] = {
     "workspaces": "user interface: tabs and their tools",
     "brushes": "tool state: comes from asset libraries, not part of what is modelled",
     "paint_curves": "tool state: strokes drawn for a brush",
+    "all_ids": "every datablock again, in one list (Blender 5.2)",
     "libraries": "linked datablocks carry the library's path in their key",
 }
 
@@ -50,7 +51,7 @@ INCLUDED: Final[frozenset[tuple[str, str]]] = frozenset(
 _DERIVED = "computed from other values that are in"
 _EVALUATED = "an evaluated value"
 _UI = "user interface state"
-_SPECIAL = "read by a reader of its own"
+READER = "read by a reader of its own"
 _VIEW = "another view of data that is in"
 _CLASS = "a constant of the class, not of the instance"
 _CACHE = "the state of a cache"
@@ -85,7 +86,7 @@ _BY_REASON: Final[dict[str, dict[str, str]]] = {
         _EVALUATED: "bound_box dimensions matrix_world motion_path",
         "how motion paths are drawn": "animation_visualization",
         _VIEW: "use_mesh_mirror_x use_mesh_mirror_y use_mesh_mirror_z",
-        _SPECIAL: "material_slots pose",
+        READER: "material_slots pose",
     },
     "Mesh": {
         _VIEW: (
@@ -96,10 +97,10 @@ _BY_REASON: Final[dict[str, dict[str, str]]] = {
             "uv_layer_clone uv_layer_clone_index uv_layer_stencil uv_layer_stencil_index total_vert_sel "
             "total_edge_sel total_face_sel use_paint_mask use_paint_mask_vertex use_paint_bone_selection"
         ),
-        _SPECIAL: "texspace_location texspace_size attributes skin_vertices",
+        READER: "texspace_location texspace_size attributes skin_vertices",
     },
-    "Curve": {_SPECIAL: "texspace_location texspace_size"},
-    "MetaBall": {_SPECIAL: "texspace_location texspace_size"},
+    "Curve": {READER: "texspace_location texspace_size"},
+    "MetaBall": {READER: "texspace_location texspace_size"},
     "TextCurve": {_UI: "edit_format"},
     "Curves": {
         _VIEW: "curves points position_data color_attributes",
@@ -109,15 +110,16 @@ _BY_REASON: Final[dict[str, dict[str, str]]] = {
     "PointCloud": {_VIEW: "points color_attributes"},
     "GreasePencil": {_VIEW: "color_attributes root_nodes"},
     "GreasePencilDrawing": {_DERIVED: "user_count", _VIEW: "color_attributes strokes"},
+    "GreasePencilLayerGroup": {_VIEW: "children"},
     "GreasePencilTreeNode": {_VIEW: "next_node prev_node"},
     "GreasePencilLayer": {_DERIVED: "matrix_local", _EVALUATED: "matrix_layer"},
-    "LatticePoint": {_DERIVED: "co", _SPECIAL: "groups"},
+    "LatticePoint": {_DERIVED: "co", READER: "groups"},
     "Key": {"the datablock that these keys are in refers to them": "user"},
-    "ShapeKey": {_SPECIAL: "frame data", _VIEW: "points"},
+    "ShapeKey": {READER: "frame data", _VIEW: "points"},
     "VertexGroup": {"its place in the list": "index"},
     "Collection": {
         "membership has leaves of its own": "objects all_objects",
-        _SPECIAL: "collection_objects collection_children",
+        READER: "collection_objects collection_children",
         _UI: "active_exporter_index",
     },
     "Scene": {
@@ -129,15 +131,19 @@ _BY_REASON: Final[dict[str, dict[str, str]]] = {
         _VIEW: "keying_sets_all",
     },
     "RenderSettings": {_VIEW: "stereo_views", _DERIVED: "file_extension frame_path"},
-    "ImageFormatSettings": {_SPECIAL: "linear_colorspace_settings"},
+    "ImageFormatSettings": {READER: "linear_colorspace_settings"},
     "View3DShading": {
         "belongs to the preferences": "selected_studio_light",
         "of viewports only; a scene's has no valid value": "wireframe_color_type",
         _UI: "cycles",
     },
-    "ViewLayer": {_DERIVED: "objects", _EVALUATED: "depsgraph", _SPECIAL: "layer_collection"},
+    "ViewLayer": {_DERIVED: "objects", _EVALUATED: "depsgraph", READER: "layer_collection"},
     "Modifier": {_SESSION: "persistent_uid", _EVALUATED: "execution_time"},
-    "NodesModifier": {_EVALUATED: "node_warnings", _UI: "panels show_group_selector show_manage_panel"},
+    "NodesModifier": {
+        _EVALUATED: "node_warnings",
+        _UI: "panels show_group_selector show_manage_panel",
+        READER: "properties",
+    },
     "NodesModifierBake": {_CACHE: "data_blocks", "the bake's id is in": "node"},
     "DecimateModifier": {_EVALUATED: "face_count"},
     "MultiresModifier": {_DERIVED: "total_levels"},
@@ -155,17 +161,17 @@ _BY_REASON: Final[dict[str, dict[str, str]]] = {
     "Constraint": {_EVALUATED: "error_location error_rotation"},
     "PointCache": {_CACHE: "info", _VIEW: "point_caches"},
     "PointCacheItem": {_CACHE: "info"},
-    "ParticleSystem": {_EVALUATED: "particles child_particles dt_frac", _SPECIAL: "cloth point_cache"},
-    "DynamicPaintSurface": {_SPECIAL: "point_cache"},
-    "FieldSettings": {_SPECIAL: "seed"},
-    "ParticleSettings": {_SPECIAL: "trail_count", "the name of the slot whose number is in": "material_slot"},
+    "ParticleSystem": {_EVALUATED: "particles child_particles dt_frac", READER: "cloth point_cache"},
+    "DynamicPaintSurface": {READER: "point_cache"},
+    "FieldSettings": {READER: "seed"},
+    "ParticleSettings": {READER: "trail_count", "the name of the slot whose number is in": "material_slot"},
     "ParticleTarget": {_DERIVED: "name"},
     "ParticleDupliWeight": {_DERIVED: "name"},
     "PoseBone": {
         _EVALUATED: "matrix matrix_channel matrix_basis head tail length",
         _VIEW: "bone parent child motion_path",
     },
-    "Pose": {"how motion paths are drawn": "animation_visualization", _SPECIAL: "bones"},
+    "Pose": {"how motion paths are drawn": "animation_visualization", READER: "bones"},
     "Armature": {"exist only in edit mode": "edit_bones", _VIEW: "collections_all"},
     "Bone": {_DERIVED: "children matrix head tail length collections"},
     "BoneCollection": {_DERIVED: "index child_number parent"},
@@ -173,12 +179,12 @@ _BY_REASON: Final[dict[str, dict[str, str]]] = {
         _DERIVED: "action_suitable_slots",
         "a memory for when an action is assigned again": "last_slot_identifier",
         _SESSION: "action_slot_handle action_slot_handle_tweak_storage",
-        _SPECIAL: "drivers",
+        READER: "drivers",
         _UI: "use_tweak_mode use_pin",
     },
-    "Action": {_DERIVED: "curve_frame_range", _SPECIAL: "fcurves"},
+    "Action": {_DERIVED: "curve_frame_range", READER: "fcurves"},
     "ActionSlot": {"counts creations; the identifier is in": "handle", _DERIVED: "target_id_type_icon"},
-    "ActionChannelbag": {"counts creations; the slot's identifier is in": "slot_handle", _SPECIAL: "fcurves"},
+    "ActionChannelbag": {"counts creations; the slot's identifier is in": "slot_handle", READER: "fcurves"},
     "ActionGroup": {"each curve names its group": "channels", "a palette entry drawn in editors": "colors"},
     "ActionConstraint": {
         _DERIVED: "action_suitable_slots",
@@ -192,27 +198,27 @@ _BY_REASON: Final[dict[str, dict[str, str]]] = {
         _DERIVED: "action_suitable_slots",
         _SESSION: "action_slot_handle",
         _UI: "last_slot_identifier",
-        _SPECIAL: "influence strip_time",
+        READER: "influence strip_time",
         _VIEW: "frame_start_ui frame_end_ui frame_start_raw frame_end_raw",
     },
     "NodeTree": {
         _UI: "view_center",
-        _SPECIAL: "nodes links interface",
+        READER: "nodes links interface",
         _CLASS: "type bl_label bl_description bl_icon bl_use_group_interface",
     },
     "Node": {
         _DERIVED: "location_absolute internal_links",
         "recomputed when the node is drawn": "height",
         "computed when the node is drawn": "dimensions",
-        _UI: "show_preview",
-        _SPECIAL: "inputs outputs",
+        _UI: "show_preview panel_states textbox_state",
+        READER: "inputs outputs",
         _CLASS: (
             "color_tag type bl_label bl_description bl_icon bl_static_type bl_width_default bl_width_min "
             "bl_width_max bl_height_default bl_height_min bl_height_max"
         ),
     },
-    "CompositorNodeImage": {_SPECIAL: "layer view"},
-    "CompositorNodeCryptomatteV2": {_SPECIAL: "layer view"},
+    "CompositorNodeImage": {READER: "layer view"},
+    "CompositorNodeCryptomatteV2": {READER: "layer view"},
     "GeometryNodeClosureInput": {
         "experimental in Blender 4.5, where reading it without a pair crashes": "paired_output",
     },
@@ -241,7 +247,7 @@ _BY_REASON: Final[dict[str, dict[str, str]]] = {
     "ImageUser": {_UI: "multilayer_layer multilayer_pass multilayer_view"},
     "PackedFile": {_DERIVED: "size"},
     "Text": {
-        _SPECIAL: "lines",
+        READER: "lines",
         _UI: "current_line current_line_index current_character select_end_line select_end_line_index",
     },
     "Sound": {_FILE: "samplerate channels factory"},
@@ -260,18 +266,27 @@ _BY_REASON: Final[dict[str, dict[str, str]]] = {
         _UI: "meta_stack",
         _CACHE: "cache_raw_size cache_final_size",
     },
-    "Strip": {_DERIVED: "frame_final_duration frame_final_start frame_final_end frame_duration", _VIEW: "sequences"},
+    "Strip": {
+        _DERIVED: (
+            "frame_final_duration frame_final_start frame_final_end frame_duration "
+            "duration content_duration content_end left_handle right_handle"  # their names from Blender 5.1 on
+        ),
+        _VIEW: "sequences",
+    },
     "MetaStrip": {_VIEW: "sequences"},
     "MovieStrip": {_FILE: "fps"},
     "MovieClipStrip": {_FILE: "fps"},
     "SceneStrip": {_DERIVED: "fps"},
+    "SequencerCompositorModifierData": {READER: "properties"},
 }
-EXCLUDED: Final[dict[str, frozenset[str]]] = {
-    name: frozenset(" ".join(reasons.values()).split()) for name, reasons in _BY_REASON.items()
+# Type -> property -> why it stays out.
+EXCLUDED: Final[dict[str, dict[str, str]]] = {
+    type_name: {name: reason for reason, names in reasons.items() for name in names.split()}
+    for type_name, reasons in _BY_REASON.items()
 }
 
 # From Blender 4.4 an action has layers; these older properties show the first layer again.
-LEGACY_ACTION: Final[frozenset[str]] = frozenset({"groups", "id_root"})
+LEGACY_ACTION: Final[dict[str, str]] = {"groups": _VIEW, "id_root": _VIEW}
 
 # Geometry attributes, by the beginning of their name.
 EXCLUDED_ATTRIBUTES: Final[dict[str, str]] = {

@@ -11,7 +11,7 @@ import bpy
 
 from blendwright.blender.fingerprint.exclusions import EXCLUDED_KINDS
 
-METHOD = 2
+METHOD = 3
 
 Key = tuple[str, ...]
 
@@ -142,7 +142,8 @@ def layer_collections(layer: Any) -> Iterator[tuple[tuple[str, ...], Any]]:
         for child in node.children:
             yield from visit(child, (*path, child.name))
 
-    return visit(layer.layer_collection, ())
+    # Blender 5.2 makes the tree when it is needed for the first time.
+    return iter(()) if layer.layer_collection is None else visit(layer.layer_collection, ())
 
 
 def layer_flags(node: Any) -> tuple[bool, ...]:

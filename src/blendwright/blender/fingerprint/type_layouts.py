@@ -49,32 +49,49 @@ def _types_with_subtypes() -> frozenset[str]:
 
 def hashed_properties(rna: Any) -> list[Any]:
     """The properties of a type that belong to its content."""
+    reasons = reasons_to_leave_out(rna)
+    return [prop for prop in rna.properties if prop.identifier not in reasons]
+
+
+def reasons_to_leave_out(rna: Any) -> dict[str, str]:
+    """The properties of a type that the walk does not read, each with the reason: all others are hashed."""
     chain = bases(rna)
-    skipped: set[str] = {"rna_type"}
+    listed: dict[str, str] = {"rna_type": "the type itself"}
     for name in chain:
-        skipped.update(exclusions.EXCLUDED.get(name, ()))
-    included = {name for owner, name in exclusions.INCLUDED if owner in chain}
+        listed |= exclusions.EXCLUDED.get(name, {})
     if rna.identifier == "Action" and "layers" in rna.properties:
-        skipped |= exclusions.LEGACY_ACTION
-    properties: list[Any] = []
+        listed |= exclusions.LEGACY_ACTION
+    included = {name for owner, name in exclusions.INCLUDED if owner in chain}
+    reasons: dict[str, str] = {}
     for prop in rna.properties:
         name: str = prop.identifier
-        if name in skipped:
-            continue
-        if name not in included:
-            if name in exclusions.UI_NAMES or name.startswith(exclusions.UI_PREFIXES):
-                continue
-            # A read-only flag tells about other values.
-            if prop.is_readonly and prop.type == "BOOLEAN":
-                continue
-        # Defined by an add-on: reading it through RNA would create it; it is read as a system property.
-        if prop.is_runtime:
-            continue
-        # Blender 5.0 marks old names; reading one warns, and what it meant is in under the new name.
-        if getattr(prop, "is_deprecated", False):
-            continue
-        properties.append(prop)
-    return properties
+        if name in listed:
+            reasons[name] = listed[name]
+        elif name not in included and (name in exclusions.UI_NAMES or name.startswith(exclusions.UI_PREFIXES)):
+            reasons[name] = "user interface state, by its name"
+        elif name not in included and prop.is_readonly and prop.type == "BOOLEAN":
+            reasons[name] = "a read-only flag tells about other values"
+        elif is_of_addon(rna, prop):
+            reasons[name] = "defined by an add-on: reading it would create it; it is read as a system property"
+        elif getattr(prop, "is_deprecated", False):
+            # Reading one warns (5.0).
+            reasons[name] = "an old name; what it meant is in under the new one"
+    return reasons
+
+
+def is_of_addon(rna: Any, prop: Any) -> bool:
+    """Whether Python code defined a property. Blender makes settings of its own nodes at run time too: those are read as any other.
+
+    What Python defines is in the dictionary of a class or among its annotations; a type that bpy.types does not have is
+    one of Python, or one that Blender made of a node group."""
+    if not prop.is_runtime:
+        return False
+    owner: Any = getattr(_types, rna.identifier, None)
+    if owner is None:
+        return True
+    name: str = prop.identifier
+    namespaces: list[Any] = [vars(cls) for cls in owner.__mro__]
+    return any(name in names or name in names.get("__annotations__", ()) for names in namespaces)
 
 
 class TypeLayout:
@@ -116,10 +133,11 @@ class TypeLayout:
         self.vectors = getter(self.vector_names)
         self.flags = tuple(flags)
         self.paths = tuple(paths)
+        self.part_names = tuple(name for name, _ in parts)
         self.part_kinds = tuple(kind for _, kind in parts)
-        self.parts = getter(tuple(name for name, _ in parts))
+        self.parts = getter(self.part_names)
         # Properties added by add-ons, and whether instances can carry such or custom ones.
-        self.runtime = frozenset(p.identifier for p in rna.properties if p.is_runtime)
+        self.runtime = frozenset(p.identifier for p in rna.properties if is_of_addon(rna, p))
         self.custom = supports_custom(instance)
         self.system = hasattr(instance, "bl_system_properties_get")
         # Whether there is nothing to it but numbers and strings.

@@ -34,7 +34,7 @@ from blendwright.blender.fingerprint.type_layouts import (
 # `exclusions.py`; a hash that silently stopped somewhere would be worse than an error.
 _DEEPEST = 24
 # What Blender notes of an asset whenever it saves: the size of an object, the sockets of a node group, whether an action is a pose.
-_WRITTEN_ON_SAVE = frozenset({"dimensions", "type", "inputs", "outputs", "is_single_frame"})
+_WRITTEN_ON_SAVE = frozenset({"dimensions", "type", "inputs", "outputs", "properties", "is_single_frame"})
 
 Out = list[Any]
 Reader = Callable[["Walk", Any, Out], None]
@@ -135,7 +135,7 @@ class Walk:
         if own and layout.name == "AssetMetaData":
             own = [item for item in own if item[0] not in _WRITTEN_ON_SAVE]
         if channels:
-            own = own and [(name, _blanked(value, channels.get(f'["{name}"]')), *shown) for name, value, *shown in own]
+            own = own and [(name, blanked(value, channels.get(f'["{name}"]')), *shown) for name, value, *shown in own]
             added = added and _without_animated(added, "", channels)
         if own or added:
             out.append(("properties", own, added))
@@ -236,7 +236,7 @@ def _vector(value: Any, depth: int) -> tuple[float, ...]:
     return fold_all(value)
 
 
-def _blanked(value: Any, indices: set[int] | None) -> Any:
+def blanked(value: Any, indices: set[int] | None) -> Any:
     """A custom property without what is animated of it: all, or some elements."""
     if indices is None:
         return value

@@ -12,6 +12,8 @@ from typing import Any, NamedTuple
 
 import bpy
 
+from blendwright.tools.modifier import stored_inputs
+
 PATHS = frozenset({"FILE_PATH", "DIR_PATH"})
 DIRECTORY = "DIR_PATH"
 FILE_NAME = "FILE_NAME"
@@ -40,7 +42,7 @@ GROUP_SOCKET = "NodeTreeInterfaceSocketString"
 
 # What Blender gives to new scenes, domains and modifiers by itself; caches are in its directory for temporary files.
 DEFAULT_PATHS = frozenset({"/tmp/", "//", "<builtin>"})
-CACHE = re.compile(r"cache_(fluid_\w+|ocean|dynamicpaint)")
+CACHE = re.compile(r"cache_(fluid_\w+|ocean|dynamicpaint)|blendcache_\w*")
 SESSION_DIRECTORY = re.compile(r"blender_\w{6}")
 
 _types: Any = bpy.types
@@ -65,7 +67,7 @@ def is_default_path(path: str) -> bool:
     """Whether Blender writes such a path by itself, with nobody having asked for it."""
     if path in DEFAULT_PATHS:
         return True
-    directory, name = os.path.split(path)
+    directory, name = os.path.split(path.removesuffix("/"))
     if not CACHE.fullmatch(name):
         return False
     return directory == "//" or _is_session_directory(directory)
@@ -123,7 +125,7 @@ def _inputs(modifier: Any) -> Iterator[str]:
     tree = modifier.node_group
     for item in tree.interface.items_tree if tree is not None else ():
         if item.item_type == "SOCKET" and getattr(item, "subtype", "") in PATHS:
-            value = modifier.get(item.identifier)
+            value = stored_inputs.value_of(modifier, item.identifier) if item.in_out == "INPUT" else None
             if value:
                 yield str(value)
 

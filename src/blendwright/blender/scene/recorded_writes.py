@@ -10,7 +10,7 @@ from typing import Any
 import bpy
 
 from blendwright.blender import fingerprint as fp
-from blendwright.blender.scene import preimage, references
+from blendwright.blender.scene import group_inputs, preimage, references
 from blendwright.blender.scene.preimage import Thaw, freeze, freeze_item, item_hints, put_hints, put_item
 from blendwright.blender.scene.reader import SceneReader
 from blendwright.tool_api.scene import Kind
@@ -248,15 +248,8 @@ class RecordedWrites(SceneReader):
     def _save_inputs(self, modifier: Any) -> None:
         """The inputs of a geometry-nodes modifier, which Blender drops when it has no group."""
         resolve = self._address(modifier.id_data, modifier)
-        saved_values = {key: freeze_item(modifier[key], self._block) for key in modifier.keys()}  # noqa: SIM118 - no mapping
-
-        def back() -> None:
-            for key in resolve().keys() - saved_values.keys():
-                del resolve()[key]
-            for key, thaw in saved_values.items():
-                put_item(resolve(), key, thaw())
-
-        self.undo_log.inverse(back)
+        put_back = group_inputs.saved(modifier, self._block)
+        self.undo_log.inverse(lambda: put_back(resolve()))
 
     @contextmanager
     def temporarily(self, target: Any, **values: Any) -> Generator[None]:

@@ -6,6 +6,7 @@ Must not write, and must not read add-on settings that are not stored: reading w
 
 from collections.abc import Container, Iterator
 from typing import Any, NamedTuple, cast
+from weakref import WeakKeyDictionary
 
 import bpy
 
@@ -59,7 +60,8 @@ class Slots(NamedTuple):
     custom: bool
 
 
-_slots: dict[str, Slots] = {}
+# By class: Blender 5.2 makes types of node groups, all with the same names, and drops them again.
+_slots: WeakKeyDictionary[type, Slots] = WeakKeyDictionary()
 
 
 def referrers(blocks: set[Any]) -> dict[Any, list[Any]]:
@@ -113,16 +115,16 @@ def path_to(owner: Any, target: Any) -> Path | None:
 
 
 def _slots_of(struct: Any) -> Slots:
-    rna = struct.bl_rna
-    cached = _slots.get(rna.identifier)
+    cached = _slots.get(struct.__class__)
     if cached is None:
+        rna = struct.bl_rna
         leading = [prop for prop in rna.properties if prop.type in ("POINTER", "COLLECTION")]
         slots = [
             Slot(prop.identifier, prop.type == "COLLECTION", prop.is_readonly, prop.is_runtime)
             for prop in leading
             if prop.identifier not in DERIVED | ELEMENTS | INTERACTIVE and not _is_membership(prop)
         ]
-        cached = _slots[rna.identifier] = Slots(tuple(slots), supports_custom(struct))
+        cached = _slots[struct.__class__] = Slots(tuple(slots), supports_custom(struct))
     return cached
 
 

@@ -82,7 +82,9 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--memory-mb", type=int, default=16_384, help="address space")
     parser.add_argument("--file-mb", type=int, default=4096, help="the largest file")
     parser.add_argument("--home", type=Path, help="the user's home, when a launcher knows it")
-    parser.add_argument("--import-root", type=Path, action="append", default=[], help="added to sys.path by start.py")
+    parser.add_argument(
+        "--packages", nargs=2, action="append", default=[], metavar=("PYTHON", "DIR"), help="see start.py"
+    )
     return parser.parse_args(argv)
 
 
@@ -91,7 +93,7 @@ def allowance(options: argparse.Namespace) -> Allowance:
     return Allowance(
         options.scratch,
         # Extensions are files, which will do as well.
-        readable=[*options.import_root, *options.readable, *extension_files()],
+        readable=[*(Path(place) for _, place in options.packages), *options.readable, *extension_files()],
         files=[(Path(path), (int(device), int(inode))) for path, device, inode in options.readable_file],
         address_space=options.memory_mb << 20,
         file_size=options.file_mb << 20,

@@ -7,6 +7,7 @@ from typing import Any, cast
 
 from blendwright.blender import fingerprint as fp
 from blendwright.blender.confinement import Confinement
+from blendwright.blender.content import write_content
 from blendwright.blender.scene import SceneState, external_files
 from blendwright.blender.scene.scripts import active_content, silenced
 from blendwright.blender.step import Stepper, StepRun
@@ -18,6 +19,7 @@ from blendwright.tools.catalog import tools
 from blendwright.tools.registry import registry_fingerprint
 from blendwright.wire import methods
 from blendwright.wire.methods import EPOCH_CLOSED, Method, StepAnswer, StepRequest
+from blendwright.wire.package_version import PACKAGE_MISMATCH, mismatch, same_package, this_package
 
 
 def build(scratch: Path, confinement: Confinement) -> dict[str, Handler]:
@@ -33,7 +35,10 @@ def build(scratch: Path, confinement: Confinement) -> dict[str, Handler]:
     fingerprint = registry_fingerprint(type(tool) for tool in catalogue.values())
 
     def hello(params: dict[str, Any]) -> object:
-        return {"profile": profile.describe(confinement).model_dump(mode="json"), "catalogue": fingerprint}
+        if not same_package(params.get("package")):
+            raise Refused(PACKAGE_MISMATCH, mismatch(params.get("package"), this_package()))
+        about = profile.describe(confinement).model_dump(mode="json")
+        return {"package": this_package(), "profile": about, "catalogue": fingerprint}
 
     return {"hello": hello, "ping": ping} | SceneMethods(scratch, catalogue).handlers() | more_methods
 
@@ -109,6 +114,11 @@ class SceneMethods:
 
     def hash(self, request: methods.HashRequest) -> methods.SceneHash:
         return {"hash": self._state.full_root()} if request.get("full") else self._hash()
+
+    def content(self, request: methods.ContentRequest) -> methods.ContentAnswer:
+        keys = request.get("keys")
+        named = None if keys is None else [tuple(key) for key in keys]
+        return {"blocks": write_content(self._state, self._inside(request["path"]), named)}
 
     def step(self, request: StepRequest) -> StepAnswer | StepRun:
         """Run one step. A failure closes its epoch: what was sent behind it was meant for a scene that did not come to be."""

@@ -1,17 +1,51 @@
-"""The file that a Blender executable is given by `--python`: makes our packages importable and runs the worker.
+"""The first file of every worker: makes our own package importable, and what it needs, and runs the worker.
 
-Blender brings its own Python, which knows nothing of ours: until the import roots are added, only the standard library is there.
+It is run by the Python of a Blender, which knows nothing of the core's: until this is done, only the standard library is there.
+What runs is the package that this very file belongs to, so the tools of core and worker cannot drift apart.
 """
 
-import itertools
+import importlib.util
+import os
 import sys
+from pathlib import Path
 
-arguments = sys.argv[sys.argv.index("--") + 1 :]
-for flag, value in itertools.pairwise(arguments):
-    if flag == "--import-root":
-        # At the end: what Blender ships itself (numpy above all) must win over what our environment has.
-        sys.path.append(value)
+# Read by the core, which knows how to get what is missing.
+NO_PACKAGES = "no pydantic for Python"
 
-from blendwright.blender.worker.entry import main  # noqa: E402 - cannot be found any earlier
+PACKAGE = Path(__file__).resolve().parents[2]
+PYTHON = f"{sys.version_info[0]}.{sys.version_info[1]}"
 
-main(arguments)
+
+def _add_packages(arguments: list[str]) -> None:
+    """At the end: what Blender ships itself (numpy above all) must win over what others have."""
+    for place, flag in enumerate(arguments):
+        if flag == "--packages" and arguments[place + 1] == PYTHON:
+            sys.path.append(arguments[place + 2])
+    if importlib.util.find_spec("pydantic") is None:
+        sys.stderr.write(f"{NO_PACKAGES} {PYTHON}\n")
+        sys.stderr.flush()
+        os._exit(1)
+
+
+def _load_package() -> None:
+    """Only this package, not what lies beside it: there the core may have compiled packages of another Python."""
+    init = PACKAGE / "__init__.py"
+    spec = importlib.util.spec_from_file_location(PACKAGE.name, init, submodule_search_locations=[str(PACKAGE)])
+    assert spec is not None and spec.loader is not None
+    package = importlib.util.module_from_spec(spec)
+    sys.modules[PACKAGE.name] = package
+    spec.loader.exec_module(package)
+
+
+def start() -> None:
+    arguments = sys.argv[sys.argv.index("--") + 1 :]
+    _add_packages(arguments)
+    _load_package()
+
+    from blendwright.blender.worker.entry import main
+
+    main(arguments)
+
+
+if __name__ == "__main__":
+    start()

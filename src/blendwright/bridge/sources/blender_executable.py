@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,34 +11,46 @@ from typing import Self
 
 import pydantic
 
-import blendwright
-from blendwright.bridge.sources.python_environment import RUN_MODULE
+from blendwright.bridge.environments.records import environments
+from blendwright.bridge.sources.python_environment import START_FILE
 from blendwright.bridge.worker_source import ProcessSource
 from blendwright.values.errors import EnvironmentUnfit
-
-PACKAGE = Path(blendwright.__file__).resolve().parent
 
 
 @dataclass(frozen=True)
 class BlenderExecutable(ProcessSource):
-    """A Blender that was installed by itself. It brings its own Python, which is given our packages."""
+    """A Blender that was installed by itself. It brings its own Python, whichever that is, which is given what a worker needs."""
 
     path: Path
 
     @classmethod
     def from_text(cls, text: str) -> Self | None:
-        return cls(Path(text))
+        path = Path(text).expanduser()
+        found = None if path.exists() else shutil.which(text)
+        return cls(path if found is None else Path(found))
 
     def command(self, arguments: list[str]) -> list[str]:
-        if not os.access(self.path, os.X_OK):
-            raise EnvironmentUnfit(
-                f"{self.path} is not an executable file", cure="give the path of a Blender executable"
-            )
-        for root in dict.fromkeys((PACKAGE.parent, Path(pydantic.__file__).resolve().parent.parent)):
-            arguments += ["--import-root", str(root)]
+        if not os.access(self.path, os.X_OK) or self.path.is_dir():
+            cure = "Give the path of a Blender executable, or a version: `blendwright blender list` shows those that are here."
+            raise EnvironmentUnfit(f"{self.path} is not an executable file", cure=cure)
+        for python, packages in _packages().items():
+            arguments += ["--packages", python, str(packages)]
         # The launcher starts in the scratch, where a relative path would mean another file.
         blender = self.path.absolute()
         arguments += ["--readable", str(blender.resolve().parent)]
-        launcher = [sys.executable, *RUN_MODULE, "blendwright.blender.worker.launch", "--parent", str(os.getpid())]
-        start_file = PACKAGE / "blender" / "worker" / "start.py"
-        return [*launcher, str(blender), str(start_file), "--", *arguments]
+        # -P keeps the working directory, where anything may lie, out of sys.path.
+        launcher = [sys.executable, "-P", "-m", "blendwright.blender.worker.launch", "--parent", str(os.getpid())]
+        return [*launcher, str(blender), str(START_FILE), "--", *arguments]
+
+
+def _packages() -> dict[str, Path]:
+    """By version of Python, where pydantic is for it: compiled packages of one Python cannot be loaded by another.
+
+    Which Python a Blender has only shows inside it, so it is offered all of them.
+    """
+    own = ".".join(map(str, sys.version_info[:2]))
+    added = [each for each in environments() if each.executable is not None and each.problem() is None]
+    return {
+        **{each.python.rpartition(".")[0]: each.packages for each in reversed(added)},
+        own: Path(pydantic.__file__).resolve().parent.parent,
+    }

@@ -11,7 +11,7 @@ from typing import Any
 from blendwright.nodes.catalogue.model import ItemList, ItemSocket, Layout, NodeType, Property, SocketType
 
 # The Blenders that have a catalogue, the newest first. The newest is used for plans that are checked without a Blender.
-VERSIONS = ("5.0", "4.5", "4.2")
+VERSIONS = ("5.2", "5.1", "5.0", "4.5", "4.2")
 NEWEST = VERSIONS[0]
 SIDES = ("inputs", "outputs", "off")
 

@@ -47,7 +47,9 @@ class SocketType:
 
 @dataclass(frozen=True, slots=True)
 class Property:
-    """A property of a node, or of an item: BOOLEAN, INT, FLOAT, STRING, ENUM, DATABLOCK, NODE, COLOR_RAMP or CURVE_MAPPING."""
+    """A property of a node, or of an item: BOOLEAN, INT, FLOAT, STRING, ENUM, DATABLOCK, NODE, COLOR_RAMP or CURVE_MAPPING.
+
+    MENU takes the name of an item of the menu that the node leads to, which only the whole tree knows."""
 
     name: str
     type: str
@@ -58,6 +60,8 @@ class Property:
     max: float | None = None
     size: int | None = None
     kind: str | None = None
+    # The property that says how many numbers there are, where they are not always as many.
+    sized_by: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

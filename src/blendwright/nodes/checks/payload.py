@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import islice
 from typing import Any
 
@@ -15,6 +16,7 @@ from blendwright.nodes.checks.links import conversion_problems, cycle_problems, 
 from blendwright.nodes.checks.simulated_tree import FRAME, GROUP, REROUTE, LinkEnd, LinkEnds, SimulatedTree
 from blendwright.nodes.checks.sockets import find_socket, unknown_node
 from blendwright.nodes.checks.values import invalid, item_list_problems, property_problems, socket_value_problems
+from blendwright.nodes.spellings import Nodes, respelled
 from blendwright.nodes.tree import Interface, Tree
 from blendwright.values.findings import Finding, did_you_mean, pointer_of
 
@@ -56,10 +58,19 @@ class _PayloadCheck:
         self._link_pointers: dict[LinkEnds, str] = {}
 
     def findings(self) -> Iterator[Finding]:
+        nodes = Nodes(self._type_of, self._sockets_of)
         for edit in edits.edits_of(self._payload):
-            yield from self._check(edit)
+            for each in respelled(edit, self._tree.catalogue, nodes).edits:
+                yield from self._check(each)
         yield from cycle_problems(self._tree, self._link_pointers)
         yield from field_problems(self._tree, self._link_pointers)
+
+    def _type_of(self, node_id: str) -> str | None:
+        node = self._tree.nodes.get(node_id)
+        return None if node is None else node.type.bl_idname
+
+    def _sockets_of(self, node_id: str, side: Side) -> Mapping[str, str]:
+        return {socket.identifier: socket.type for socket in self._tree.sockets(node_id, side).known}
 
     def _check(self, edit: edits.Edit) -> Iterator[Finding]:
         match edit:
@@ -124,7 +135,10 @@ class _PayloadCheck:
             problems = list(item_list_problems(node.type.items[name], value, at))
         elif name in node.type.properties:
             choices = node.type.choices(name, node.values)
-            problems = list(property_problems(node.type.properties[name], value, choices, at))
+            prop = node.type.properties[name]
+            if prop.sized_by is not None:
+                prop = replace(prop, size=node.values.get(prop.sized_by, prop.size))
+            problems = list(property_problems(prop, value, choices, at))
             problems = problems or list(self._reference_problems(node_id, name, value, at))
         else:
             names = [*node.type.properties, *node.type.items]

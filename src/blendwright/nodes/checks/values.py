@@ -9,8 +9,8 @@ from blendwright.nodes.catalogue.model import VALUELESS, ItemList, Property, Soc
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, did_you_mean, pointer_of
 
-DATABLOCKS = ("OBJECT", "COLLECTION", "MATERIAL", "IMAGE")
-SIZES = {"VECTOR": (2, 4), "RGBA": (4, 4), "ROTATION": (3, 3)}
+DATABLOCKS = ("OBJECT", "COLLECTION", "MATERIAL", "IMAGE", "FONT", "SOUND")
+SIZES = {"VECTOR": (2, 4), "RGBA": (4, 4), "ROTATION": (3, 3), "INT_VECTOR": (2, 3)}
 # The numbers that Blender can store at all.
 RANGES = {"INT": (-(2.0**31), 2.0**31 - 1), "FLOAT": (-3.4e38, 3.4e38)}
 SHOWN = 60
@@ -56,6 +56,9 @@ def property_problems(prop: Property, value: Any, choices: Sequence[str], at: st
         yield from _structured(what, RAMP if prop.type == "COLOR_RAMP" else CURVES, value, at)
     elif prop.size is not None:
         yield from _numbers(what, value, prop.size, prop.size, prop.min, prop.max, at)
+    elif prop.type == "MENU":
+        if not isinstance(value, str):
+            yield _wrong_type(what, "the name of a menu item", value, at)
     else:
         yield from _scalar(what, prop.type, value, prop.min, prop.max, at)
 

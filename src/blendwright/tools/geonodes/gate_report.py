@@ -15,6 +15,7 @@ from pydantic_core import PydanticCustomError
 from blendwright.tool_api.arguments import Args, Result, optional
 from blendwright.tool_api.scene import Block, GeometryFacts, Kind, Scene
 from blendwright.tools.geonodes.structural_gates import StructuralGates, nodes_that_do_not_arrive
+from blendwright.tools.modifier import stored_inputs
 from blendwright.tools.modifier.inputs import sockets_of
 from blendwright.tools.scene.plain_values import number
 
@@ -207,7 +208,7 @@ def _not_evaluated(obj: Block, modifier: Block, facts: GeometryFacts | None) -> 
         return f"'{obj.name}' is hidden or in no collection of the view layer. Show it, or link it to a collection."
     # Types without a value of their own (matrices, menus without items) have no property either.
     valued = [socket for socket in sockets_of(modifier.node_group) if hasattr(socket, "default_value")]
-    lacking = [socket.name for socket in valued if socket.identifier not in modifier]
+    lacking = [socket.name for socket in valued if not stored_inputs.has_input(modifier, socket.identifier)]
     if lacking:
         return f"The modifier has no value for {', '.join(lacking)}. Set it with geonodes.set_modifier_input."
     return ""

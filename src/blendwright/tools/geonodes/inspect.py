@@ -14,7 +14,7 @@ from blendwright.tool_api.scene import Block, Scene
 from blendwright.tool_api.tool import Example, Findings, Reads
 from blendwright.tools.geonodes.examples import ON_CUBE, SIZED_CUBE
 from blendwright.tools.geonodes.modifier_target import NodesModifierArgs, nodes_modifier, tree_problems
-from blendwright.tools.modifier import inputs
+from blendwright.tools.modifier import inputs, stored_inputs
 from blendwright.tools.node_trees.export import export_tree
 from blendwright.tools.node_trees.mermaid import diagram
 from blendwright.tools.node_trees.values import to_json
@@ -85,11 +85,10 @@ class InspectTree(Reads[InspectTreeArgs, TreeInspected]):
 
 def _input(modifier: Block, socket: Block) -> ModifierInput:
     identifier: str = socket.identifier
-    by_attribute = bool(modifier.get(f"{identifier}_use_attribute", False))
     return ModifierInput(
         identifier=identifier,
         name=socket.name,
         socket_type=socket.socket_type,
-        value=to_json(modifier.get(identifier)),
-        attribute=modifier.get(f"{identifier}_attribute_name") if by_attribute else None,
+        value=to_json(stored_inputs.value_of(modifier, identifier)),
+        attribute=stored_inputs.attribute_of(modifier, identifier),
     )

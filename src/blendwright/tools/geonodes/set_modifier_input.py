@@ -15,7 +15,7 @@ from blendwright.tool_api.tool import Example, Findings, Tool
 from blendwright.tools.checks import invalid
 from blendwright.tools.geonodes.examples import ON_CUBE, SIZED_CUBE
 from blendwright.tools.geonodes.modifier_target import NodesModifierArgs, nodes_modifier, tree_problems
-from blendwright.tools.modifier import inputs
+from blendwright.tools.modifier import inputs, stored_inputs
 from blendwright.tools.modifier.settings import InputValue
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
@@ -87,10 +87,7 @@ class SetModifierInput(Tool[SetModifierInputArgs, ModifierInputSet]):
             scene.edit(modifier.id_data)
             if args.value is not None:
                 inputs.write(scene, modifier, {args.socket: args.value})
-            else:
-                modifier[f"{identifier}_attribute_name"] = args.attribute
-            if f"{identifier}_use_attribute" in modifier:
-                modifier[f"{identifier}_use_attribute"] = args.attribute is not None
+            stored_inputs.put_attribute(modifier, identifier, args.attribute)
             # Blender does not notice writes to the inputs of a tree by itself.
             modifier.id_data.update_tag()
         name = modifier.name
@@ -102,12 +99,10 @@ class SetModifierInput(Tool[SetModifierInputArgs, ModifierInputSet]):
 
     def _differences(self, scene: Scene, args: SetModifierInputArgs, modifier: Block) -> Iterator[str]:
         identifier: str = inputs.inputs_named(modifier.node_group, args.socket)[0].identifier
-        if bool(modifier.get(f"{identifier}_use_attribute", False)) != (args.attribute is not None):
-            yield f"{identifier}_use_attribute"
+        if stored_inputs.attribute_of(modifier, identifier) != args.attribute:
+            yield f"the attribute of {identifier}"
         if args.value is not None:
             yield from inputs.differences(scene, modifier, {args.socket: args.value})
-        elif modifier.get(f"{identifier}_attribute_name") != args.attribute:
-            yield f"{identifier}_attribute_name"
 
 
 def _modifier(scene: Scene, args: SetModifierInputArgs) -> Block:

@@ -32,6 +32,9 @@ class TreeChanged(Result):
     created: list[str] = Field(description="What had to be created: of object, modifier and node_group.")
     nodes: int = Field(description="Nodes in the tree now.")
     links: int = Field(description="Links in the tree now.")
+    notes: list[str] = Field(
+        default_factory=list[str], description="Names of another Blender that were understood, and what they are here."
+    )
 
 
 class EditsNodeTree(Tool[P, TreeChanged], Generic[P], family=True):
@@ -52,9 +55,12 @@ class EditsNodeTree(Tool[P, TreeChanged], Generic[P], family=True):
         target, changes = modifier_target.target_of(args), list(edits.edits_of(args))
         group, created = modifier_target.ensure_target(scene, target)
         name: str = group.name
+        notes: list[str] = []
         if changes:
             with scene.redraft(group) as tree:
-                TreeEditor(scene, tree, group).apply_all(changes)
+                editor = TreeEditor(scene, tree, group)
+                editor.apply_all(changes)
+                notes = editor.notes
         tree = modifier_target.attach_group(scene, target, name)
         return TreeChanged(
             object=target.object,
@@ -63,6 +69,7 @@ class EditsNodeTree(Tool[P, TreeChanged], Generic[P], family=True):
             created=created,
             nodes=len(tree.nodes),
             links=len(tree.links),
+            notes=notes,
         )
 
     def verify(self, scene: Scene, args: P, result: TreeChanged) -> Findings:

@@ -1,7 +1,6 @@
 """The inputs of a geometry-nodes modifier: which there are, what fits them, and how they are written.
 
-They are custom properties of the modifier, and Blender takes unknown keys in silence: all is checked against the tree's
-interface here."""
+Blender takes unknown keys and unfit values in silence: all is checked against the tree's interface here."""
 
 from __future__ import annotations
 
@@ -13,8 +12,9 @@ from blendwright.nodes.catalogue.model import SocketType
 from blendwright.nodes.checks.values import socket_value_problems
 from blendwright.tool_api.scene import Block, Scene
 from blendwright.tool_api.tool import Findings
-from blendwright.tools.animation_data import channel_conflicts, custom_path
+from blendwright.tools.animation_data import channel_conflicts
 from blendwright.tools.checks import invalid, same
+from blendwright.tools.modifier import stored_inputs
 from blendwright.tools.node_trees.interface import interface_sockets
 from blendwright.tools.node_trees.values import SOCKET_KINDS, to_json
 from blendwright.values.faults import Fault
@@ -73,21 +73,20 @@ def animated_inputs(scene: Scene, modifier: Block, inputs: Mapping[str, Any], at
     """Where a value would not last, because keyframes or a driver have the input."""
     for key in inputs:
         for socket in inputs_named(modifier.node_group, key):
-            path = modifier.path_from_id() + custom_path(socket.identifier)
+            path = stored_inputs.data_path(modifier, socket.identifier)
             yield from channel_conflicts(scene, modifier.id_data, path, at + pointer_of([key]))
 
 
 def write(scene: Scene, modifier: Block, inputs: Mapping[str, Any]) -> None:
     """Write values; the object must be open for writing."""
     for identifier, value in _blender_values(scene, modifier, inputs):
-        modifier[identifier] = value
+        stored_inputs.put_value(modifier, identifier, value)
 
 
 def differences(scene: Scene, modifier: Block, inputs: Mapping[str, Any]) -> Iterator[str]:
     """The names of inputs that hold something else."""
     for identifier, value in _blender_values(scene, modifier, inputs):
-        actual = modifier.get(identifier)
-        if not same(value, list(actual) if hasattr(actual, "to_list") else actual):
+        if not same(value, stored_inputs.value_of(modifier, identifier)):
             yield identifier
 
 
@@ -133,10 +132,9 @@ def _socket_type(socket: Block) -> SocketType:
 
 def _menu_problems(modifier: Block, socket: Block, value: Any, at: str) -> Findings:
     """A number of a menu that stands for none of its items."""
-    if socket.socket_type != "NodeSocketMenu" or socket.identifier not in modifier:
+    if socket.socket_type != "NodeSocketMenu":
         return
-    items = modifier.id_properties_ui(socket.identifier).as_dict().get("items", ())
-    numbers = {item[-1]: item[1] for item in items}
+    numbers = stored_inputs.menu_items(modifier, socket.identifier)
     if numbers and value not in numbers:
         choices = ", ".join(f"{number} ({name})" for number, name in numbers.items())
         yield invalid(f"the menu '{socket.name}' has no item {value}", at, f"Give one of {choices}.")

@@ -14,6 +14,7 @@ from blendwright.nodes import edits
 from blendwright.nodes.catalogue.load import catalogue_for
 from blendwright.nodes.catalogue.model import Side
 from blendwright.nodes.payloads import GROUP_INPUT, GROUP_OUTPUT
+from blendwright.nodes.spellings import Nodes, Respelled, respelled
 from blendwright.tool_api.scene import Block, Kind, Scene
 from blendwright.tools.node_trees import graph, properties, sockets, values
 from blendwright.tools.node_trees.graph import FRAME, INPUT, OUTPUT, ZONES, NodeGraph, graph_of
@@ -22,6 +23,8 @@ from blendwright.tools.node_trees.values import invalid
 from blendwright.values.errors import StepError
 from blendwright.values.faults import Fault
 from blendwright.values.findings import did_you_mean
+
+MENU, MENU_VALUE = "FunctionNodeInputMenu", "value"
 
 
 class TreeEditor:
@@ -32,12 +35,31 @@ class TreeEditor:
         self._tree = tree
         self._group = group
         self._interface = InterfaceEditor(scene, tree)
+        # Values of nodes that make a menu: id, name of an item, pointer.
+        self._menus: list[tuple[str, Any, str]] = []
+        self.notes: list[str] = []
+        """What was spelled as another Blender does, one sentence each."""
 
     def apply_all(self, changes: Iterable[edits.Edit]) -> None:
         """Apply edits in their order. Defaults of menus come last, when the tree says which items there are."""
+        words = catalogue_for(self._scene.version)
+        nodes = Nodes(self._type_of, self._sockets_of)
         for edit in changes:
-            self._apply(edit)
+            here = respelled(edit, words, nodes) if words else Respelled([edit], [])
+            self.notes += here.notes
+            for each in here.edits:
+                self._apply(each)
+        for node_id, value, at in self._menus:
+            properties.write_property(self._scene, self._node(node_id, at), MENU_VALUE, value, at, group=self._group)
         self._interface.finish()
+
+    def _type_of(self, node_id: str) -> str | None:
+        node = self.find(node_id)
+        return None if node is None else node.bl_idname
+
+    def _sockets_of(self, node_id: str, side: Side) -> Mapping[str, str]:
+        node = self._node(node_id, "")
+        return {socket.identifier: socket.bl_idname for socket in sockets.available_sockets(getattr(node, side))}
 
     def _apply(self, edit: edits.Edit) -> None:
         match edit:
@@ -109,10 +131,10 @@ class TreeEditor:
         node.name = node_id
         node.location = (0.0, 0.0)
         node.select = False
-        font = getattr(node, "font", None)
-        # The first node that writes text brings the built-in font along as a datablock.
-        if font is not None and font.name not in fonts:
-            self._scene.adopt(Kind.FONT, font, font.name)
+        # The first node that writes text brings the built-in font along as a datablock; from Blender 5.1 on in an input.
+        for font in (getattr(node, "font", None), *(each.default_value for each in node.inputs if each.type == "FONT")):
+            if font is not None and font.name not in fonts:
+                self._scene.adopt(Kind.FONT, font, font.name)
         return node
 
     def _remove(self, node: Block) -> None:
@@ -133,6 +155,8 @@ class TreeEditor:
             self._set_parent(node, value, at)
         elif name == properties.PAIRED and node.bl_idname in ZONES:
             self._pair(node, value, at)
+        elif node.bl_idname == MENU and name == MENU_VALUE:
+            self._menus.append((node.name, value, at))
         else:
             properties.write_property(self._scene, node, name, value, at, group=self._group)
 

@@ -16,7 +16,7 @@ from blendwright.tools.node_trees.values import has_value, to_json
 # What a new node holds: its properties, and its inputs by identifier.
 Defaults = tuple[dict[str, Any], dict[str, Any]]
 # Types that bring a datablock along, the built-in font: none is created to read its defaults, so all that they hold is exported.
-WITHOUT_DEFAULTS = frozenset({"GeometryNodeStringToCurves"})
+WITHOUT_DEFAULTS = frozenset({"GeometryNodeStringToCurves", "GeometryNodeInputFont"})
 _node_defaults: dict[str, Defaults] = {}
 _socket_defaults: dict[str, dict[str, Any]] = {}
 

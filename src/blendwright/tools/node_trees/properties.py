@@ -26,6 +26,7 @@ REFERENCES = {
     "Material": Kind.MATERIAL,
     "Image": Kind.IMAGE,
     "VectorFont": Kind.FONT,
+    "Sound": Kind.SOUND,
     "Text": Kind.TEXT,
 }
 PAIRED, PARENT, GROUP = "paired_output", "parent", "node_tree"
@@ -52,6 +53,8 @@ def own_properties(node: Block) -> tuple[str, ...]:
 
 
 def _is_content(prop: Block, kind: str) -> bool:
+    if prop.identifier == "socket_idname":
+        return kind != "NodeImplicitConversion"  # whose data_type says the same in other words
     if prop.type == "COLLECTION":
         return "new" in prop.srna.functions if prop.srna else False
     if prop.identifier == PAIRED:

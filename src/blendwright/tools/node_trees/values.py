@@ -11,7 +11,7 @@ from blendwright.values.errors import StepError
 from blendwright.values.faults import Fault
 
 # What datablock a socket of a type holds.
-SOCKET_KINDS = {name: Kind[name] for name in ("OBJECT", "COLLECTION", "MATERIAL", "IMAGE", "TEXTURE")}
+SOCKET_KINDS = {name: Kind[name] for name in ("OBJECT", "COLLECTION", "MATERIAL", "IMAGE", "TEXTURE", "FONT", "SOUND")}
 SINGLE_PRECISION = struct.Struct("<f")
 
 

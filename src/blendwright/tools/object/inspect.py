@@ -12,6 +12,7 @@ from blendwright.tool_api import Args, Block, Example, Findings, Kind, Name, Res
 from blendwright.tool_api.promises import READ_ONLY
 from blendwright.tools.bounding_boxes import Reach
 from blendwright.tools.checks import differs, existing_object
+from blendwright.tools.modifier import stored_inputs
 from blendwright.tools.object_creation import own_data
 from blendwright.tools.scene.plain_values import number, vector3, vector4
 from blendwright.tools.scene.snapshot_model import Number
@@ -20,7 +21,7 @@ from blendwright.tools.world_space import orientation, world_matrix
 # Said elsewhere, about the user interface, or about how long the last evaluation took.
 LEFT_OUT = frozenset({
     "rna_type", "name", "type", "show_expanded", "is_active", "is_override_data", "persistent_uid", "execution_time",
-    "use_pin_to_last",
+    "use_pin_to_last", "properties",
 })  # fmt: skip
 PLAIN = ("BOOLEAN", "INT", "FLOAT", "STRING", "ENUM")
 CUBE = ("mesh.create_primitive", {"kind": "cube", "name": "Box", "location": [0, 0, 1]})
@@ -126,7 +127,8 @@ def _bounds(reach: Reach, obj: Block) -> Bounds | None:
 
 
 def _modifier(modifier: Block) -> ModifierReport:
-    inputs = _custom_properties(modifier) if modifier.type == "NODES" else {}
+    held = stored_inputs.all_of(modifier) if modifier.type == "NODES" else {}
+    inputs = {key: _plain_value(held[key]) for key in sorted(held)}
     return ModifierReport(name=modifier.name, type=modifier.type, settings=_plain_settings(modifier), inputs=inputs)
 
 

@@ -1,0 +1,76 @@
+"""Which blendwright a process runs: core and worker tell each other, and work together only where it is the same.
+
+The version alone is not enough: between two versions the sources of a checkout change under the same number.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import platform
+from functools import cache
+from pathlib import Path
+from typing import TypedDict
+
+import blendwright
+
+PACKAGE = Path(blendwright.__file__).parent
+# The code of an answer to a hello that comes from another package.
+PACKAGE_MISMATCH = "package_mismatch"
+# What runs in a worker.
+FOLDERS = ("values", "wire", "policy", "tool_api", "nodes", "tools", "blender")
+
+
+class PackageVersion(TypedDict):
+    """What one side says of itself in the handshake."""
+
+    version: str
+    hash: str
+    python: str
+
+
+def this_package() -> PackageVersion:
+    return {"version": blendwright.__version__, "hash": package_hash(), "python": platform.python_version()}
+
+
+def same_package(theirs: object) -> bool:
+    """Whether the other side runs this very package. Its Python may be another one."""
+    match theirs:
+        case {"version": str(version), "hash": str(sources)}:
+            ours = this_package()
+            return (version, sources) == (ours["version"], ours["hash"])
+        case _:
+            return False
+
+
+def mismatch(core: object, worker: object) -> str:
+    """For people, which package each side runs."""
+    return f"the core runs {_described(core)} and the worker runs {_described(worker)}"
+
+
+def _described(package: object) -> str:
+    match package:
+        case {"version": str(version), "hash": str(sources), "python": str(python)}:
+            return f"blendwright {version} (sources {sources[:12]}, Python {python})"
+        case _:
+            return "a blendwright that does not say which it is"
+
+
+@cache
+def package_hash() -> str:
+    """A hash over the sources of everything that runs in a worker."""
+    return hash_of(PACKAGE)
+
+
+def hash_of(package: Path) -> str:
+    content = hashlib.sha256()
+    for part in FOLDERS:
+        for folder, folders, files in os.walk(package / part):
+            folders.sort()
+            for name in sorted(files):
+                if name.endswith(".py"):
+                    path = f"{folder}/{name}"
+                    content.update(f"\0{path[len(str(package)) :]}\0".encode())
+                    with open(path, "rb", buffering=0) as file:  # noqa: PTH123 (pathlib doubles the time)
+                        content.update(file.read())
+    return content.hexdigest()
