@@ -19,6 +19,8 @@ DIRECTORY = "DIR_PATH"
 FILE_NAME = "FILE_NAME"
 # RNA does not say of these that they are paths.
 UNMARKED_PATHS = frozenset({("Text", "filepath")})
+# Names of files in a directory that stands beside them, which Blender 5.2 calls paths.
+NAMES_CALLED_PATHS = frozenset({("CompositorNodeOutputFile", "file_name")})
 # What Blender makes the name of a file with. Some are cleared of separators when they are set, which a file need not have been.
 NAME_PARTS = frozenset(
     {
@@ -145,10 +147,11 @@ def path_properties(identifier: str) -> PathProperties:
             and (each.subtype in subtypes or any((owner, each.identifier) in listed for owner in owners))
         )
 
+    file_names = those(frozenset({FILE_NAME}), NAMES_CALLED_PATHS)
     return PathProperties(
-        paths=those(PATHS, UNMARKED_PATHS),
+        paths=tuple(name for name in those(PATHS, UNMARKED_PATHS) if name not in file_names),
         directories=those(frozenset({DIRECTORY})),
-        file_names=those(frozenset({FILE_NAME})),
+        file_names=file_names,
         parts=those(frozenset(), NAME_PARTS),
         ways=tuple((each.identifier, each.type == "COLLECTION") for each in properties if _leads_on(each)),
     )
