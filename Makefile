@@ -14,7 +14,7 @@ BLENDERS := XDG_DATA_HOME=$(CURDIR)/.envs
 # Compiled modules are kept, wherever Python would be told not to: Blender's own scripts alone cost every start half a second.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-slow test-matrix blenders which mcp-conformance gemini-cli check bench generate lock clean
+.PHONY: demo test test-slow test-matrix blenders which mcp-conformance gemini-cli check bench soak generate lock clean
 
 ifneq ($(wildcard requirements/$(VERSION).txt),)
 # An environment of another Python is replaced.
@@ -75,6 +75,11 @@ check: $(READY)
 
 bench: which blenders
 	$(BLENDERS) $(BIN)/python -m bench build/bench.json
+
+# Three clients on a real server with a real Blender, for MINUTES: memory, descriptors, scratch and throughput, with a slope for each.
+MINUTES ?= 60
+soak: $(READY)
+	$(BIN)/python -m bench.soak --minutes $(MINUTES) --output build/soak.json
 
 # Everything that is generated: published schemas, reference pages, the catalogue's golden files, and the nodes of the installed
 # Blender. Those of the older ones are checked, or written with NODES=write, by test-matrix.

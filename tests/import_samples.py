@@ -134,7 +134,7 @@ def _material(pictures: dict[str, Path], texture: str) -> Any:
     material = _data.materials.new("Paint")
     if material.node_tree is None:
         material.use_nodes = True  # up to 4.5; setting it warns in 5.0
-    tree = material.node_tree
+    tree: Any = material.node_tree
     node = tree.nodes.new("ShaderNodeTexImage")
     if texture in ("missing", "windows"):
         node.image = _data.images.new("none.png", 1, 1)

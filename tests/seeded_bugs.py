@@ -7,9 +7,8 @@ at the top: a process that is to have a bug reads this file before it loads the 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
-from unittest.mock import ANY
 
 from planting import Bug, Function
 from wrong_functions import answering, changing, omitted
@@ -68,24 +67,19 @@ def overlooks_adoptions(conflict: Function) -> Function:
     return wrong
 
 
-def answers_what_the_journal_says(redo_in_batches: Function) -> Function:
-    def wrong(worker: Any, steps: Iterable[Any]) -> Iterator[Any]:
-        for redone, _ in redo_in_batches(worker, steps):
-            yield redone, None
+def redoes_what_changed_nothing(step_of: Function) -> Function:
+    def wrong(commit: Any) -> Any:
+        return step_of(commit)._replace(hash_before="another scene")
 
     return wrong
 
 
-def redoes_what_changed_nothing(redo_in_batches: Function) -> Function:
-    def wrong(worker: Any, steps: Iterable[Any]) -> Iterator[Any]:
-        return redo_in_batches(worker, [step._replace(hash_before="another scene") for step in steps])
+def accepts_any_scene(saved_head: Function) -> Function:
+    def wrong(self: Any, deadline: float) -> Any:
+        from blendwright.run import live_scene
 
-    return wrong
-
-
-def accepts_any_scene(save: Function) -> Function:
-    def wrong(self: Any, expected: str, *, deadline: float = 60.0) -> Any:
-        return save(self, ANY, deadline=deadline)
+        save: Any = vars(live_scene)["_save"]
+        return save(self.worker(), deadline)[1]
 
     return wrong
 
@@ -116,6 +110,104 @@ def moves_head_first(rebuild_commit: Function) -> Function:
     def wrong(worker: Any, journal: Any, number: int) -> Any:
         journal.move_head("checkout", number)
         return rebuild_commit(worker, journal, number)
+
+    return wrong
+
+
+def takes_a_worker_at_once(window_worker: Function) -> Function:
+    def wrong(self: Any) -> Any:
+        if not self._window:
+            self._worker = self._scene.worker()
+        return self._worker
+
+    return wrong
+
+
+def overlooks_where_head_is(lookup: Function) -> Function:
+    def wrong(self: Any, journal: Any, calls: Sequence[Any]) -> Any:
+        self._head = journal.head.number
+        return lookup(self, journal, calls)
+
+    return wrong
+
+
+def waits_for_ever(answer: Function) -> Function:
+    def wrong(self: Any, future: Any) -> Any:
+        return future.result()
+
+    return wrong
+
+
+def keeps_the_worker(discard: Function) -> Function:
+    def wrong(self: Any) -> None:
+        self._reusable = None
+
+    return wrong
+
+
+# ---------------------------------------------------------------------- the journal
+
+
+def leaves_out_the_last(find: Function) -> Function:
+    from dataclasses import replace
+
+    def wrong(store: Any, ancestry: Any, files: Any, to: int, without: Collection[int] = ()) -> Any:
+        route = find(store, ancestry, files, to, without)
+        return replace(route, redo=route.redo[:-1])
+
+    return wrong
+
+
+def waits_for_no_disk(prepare: Function) -> Function:
+    def wrong(self: Any, writable: bool) -> None:
+        prepare(self, writable)
+        self._connection.execute("PRAGMA synchronous = OFF")
+
+    return wrong
+
+
+def announces_what_is_settled(begin_intent: Function) -> Function:
+    def wrong(store: Any, new: Any) -> int:
+        id = begin_intent(store, new)
+        with store.transaction("intent"):
+            store.change("UPDATE intents SET state = 'settled' WHERE id = ?", (id,))
+        return id
+
+    return wrong
+
+
+def leaves_the_chain_behind(flush: Function) -> Function:
+    def wrong(self: Any) -> None:
+        self._rows, rows = self._rows[:1], self._rows
+        flush(self)
+        self._rows = rows[1:]
+
+    return wrong
+
+
+def commits_in_two(write: Function) -> Function:
+    def wrong(
+        store: Any, ancestry: Any, files: Any, entries: Sequence[Any], *, keeps_boundary: int | None, recovering: bool
+    ) -> Any:
+        if len(entries) < 2:
+            return write(store, ancestry, files, entries, keeps_boundary=keeps_boundary, recovering=recovering)
+        half = len(entries) // 2
+        first = write(store, ancestry, files, entries[:half], keeps_boundary=None, recovering=recovering)
+        rest = write(store, ancestry, files, entries[half:], keeps_boundary=keeps_boundary, recovering=recovering)
+        return type(rest)(
+            first.numbers + rest.numbers,
+            first.receipts + rest.receipts,
+            rest.head,
+            rest.audit,
+            [*first.records, *rest.records],
+        )
+
+    return wrong
+
+
+def keeps_no_more_than_the_last(thinned: Function) -> Function:
+    def wrong(store: Any, ancestors: Any, newest_first: list[Any], budget: int) -> set[int]:
+        return {checkpoint.id for checkpoint in newest_first[:1]}
 
     return wrong
 
@@ -157,6 +249,8 @@ def believes_the_declared_level(level: Function) -> Function:
 
     return wrong
 
+
+SIMULATION, WHATEVER = "tests/simulation/test_simulation.py", "whatever_happens"
 
 BUGS = (
     # ------------------------------------------------------------------ the run layer
@@ -218,21 +312,21 @@ BUGS = (
     ),
     Bug(
         "hashes are not compared on redo",
-        "blendwright.run.rebuild:redo_in_batches",
-        answers_what_the_journal_says,
+        "blendwright.run.rebuild:_mismatch_in",
+        answering(None),
         "tests/run/test_live_scene.py",
         "leads_elsewhere",
     ),
     Bug(
         "a saved scene is not compared",
-        "blendwright.run.live_scene:LiveScene.save",
+        "blendwright.run.live_scene:LiveScene._saved_head",
         accepts_any_scene,
         "tests/run/test_live_scene.py",
         "nobody_recorded",
     ),
     Bug(
         "an export is redone by a rebuild",
-        "blendwright.run.rebuild:redo_in_batches",
+        "blendwright.run.rebuild:_step_of",
         redoes_what_changed_nothing,
         "tests/run/test_live_scene.py",
         "export_is_not_done_again",
@@ -348,6 +442,153 @@ BUGS = (
         omitted,
         "tests/journal/test_lock.py",
         during="blendwright.journal.journal:Journal.__init__",
+    ),
+    # ------------------------------------------------------------------ what the simulation finds
+    Bug(
+        "a new worker is taken before the answers of the old one are committed",
+        "blendwright.run.pipeline:Pipeline._window_worker",
+        takes_a_worker_at_once,
+        SIMULATION,
+        WHATEVER,
+    ),
+    Bug(
+        "an interrupted run leaves its scene in the worker",
+        "blendwright.run.live_scene:LiveScene.follow_head",
+        omitted,
+        SIMULATION,
+        WHATEVER,
+        during="blendwright.run.pipeline:Pipeline.run",
+    ),
+    Bug(
+        "a rollback leaves its scene in the worker",
+        "blendwright.run.live_scene:LiveScene.follow_rollback",
+        omitted,
+        SIMULATION,
+        WHATEVER,
+    ),
+    Bug(
+        "a lost worker is gone on with",
+        "blendwright.run.live_scene:LiveScene.discard",
+        keeps_the_worker,
+        SIMULATION,
+        WHATEVER,
+    ),
+    Bug(
+        "an answer is waited for without a limit",
+        "blendwright.run.pipeline:Pipeline._answer",
+        waits_for_ever,
+        SIMULATION,
+        WHATEVER,
+    ),
+    Bug(
+        "a boundary that is interrupted at its beginning stays open",
+        "blendwright.run.runner:Runner._give_up",
+        omitted,
+        SIMULATION,
+        WHATEVER,
+    ),
+    Bug(
+        "the answers of the last plan outlive a move of HEAD",
+        "blendwright.run.idempotency:LastPlan.lookup",
+        overlooks_where_head_is,
+        "tests/app/test_the_same_plan_again.py",
+    ),
+    Bug(
+        "a commit is acknowledged before it is on the disk",
+        "blendwright.journal.store:Store._prepare",
+        waits_for_no_disk,
+        SIMULATION,
+        WHATEVER,
+    ),
+    Bug(
+        "a checkpoint is named before its content is on the disk",
+        "os:fsync",
+        omitted,
+        SIMULATION,
+        WHATEVER,
+        during="blendwright.journal.checkpoint_files:_copy",
+    ),
+    Bug(
+        "the name of a checkpoint is not on the disk when its row is",
+        "blendwright.journal.store:sync_directory",
+        omitted,
+        SIMULATION,
+        WHATEVER,
+        during="blendwright.journal.checkpoint_files:CheckpointFiles.stage",
+    ),
+    Bug(
+        "a damaged checkpoint is opened",
+        "blendwright.journal.checkpoint_files:CheckpointFiles.sound",
+        answering(True),
+        SIMULATION,
+        WHATEVER,
+    ),
+    Bug(
+        "half of a copy stays after a crash",
+        "blendwright.journal.checkpoint_files:CheckpointFiles.clear_parts",
+        answering(()),
+        SIMULATION,
+        WHATEVER,
+    ),
+    Bug(
+        "a rebuild leaves out the last commit",
+        "blendwright.journal.rebuild_routes:find",
+        leaves_out_the_last,
+        SIMULATION,
+        WHATEVER,
+    ),
+    Bug(
+        "a group of commits takes two transactions",
+        "blendwright.journal.commit_transaction:write",
+        commits_in_two,
+        "tests/journal/test_crash_points.py",
+    ),
+    Bug(
+        "the end of the audit chain is not written",
+        "blendwright.journal.audit_log:AuditAppender.flush",
+        leaves_the_chain_behind,
+        SIMULATION,
+        WHATEVER,
+    ),
+    Bug(
+        "an effect outside the scene is announced as settled",
+        "blendwright.journal.recovery:begin_intent",
+        announces_what_is_settled,
+        SIMULATION,
+        WHATEVER,
+        during="blendwright.journal.journal:Journal.begin_intent",
+    ),
+    Bug(
+        "gc removes what a commit needs that cannot be replayed",
+        "blendwright.journal.garbage_collection:_thinned",
+        keeps_no_more_than_the_last,
+        SIMULATION,
+        WHATEVER,
+    ),
+    Bug(
+        "an operation is committed twice on one line",
+        "blendwright.journal.commit_transaction:_CommitTransaction._check_key",
+        omitted,
+        "tests/journal/test_commits.py",
+    ),
+    Bug(
+        "a commit may start from another scene than HEAD's",
+        "blendwright.journal.commit_transaction:_CommitTransaction._check",
+        omitted,
+        "tests/journal/test_commits.py",
+    ),
+    Bug(
+        "two writers hold the workspace",
+        "blendwright.journal.lock:_is_locked_elsewhere",
+        answering(False),
+        SIMULATION,
+        WHATEVER,
+    ),
+    Bug(
+        "the scratch of dead sessions stays",
+        "blendwright.app.session_scratch:_clear_abandoned",
+        answering(0),
+        "tests/app/test_opening.py",
     ),
     # ------------------------------------------------------------------ who may do what
     Bug(

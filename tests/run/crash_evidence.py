@@ -57,7 +57,7 @@ def assert_holds(workspace: Path, told: list[list[str]], undisturbed: dict[str, 
             assert any(row[3:] == (rest[0], rest[1]) for row in rows), f"{rest} was acknowledged"
         elif what == "moved":
             assert (rest[0], int(rest[1])) in moves, f"{rest} was acknowledged"
-        elif what == "adopted":
+        elif what in ("adopted", "rebaselined"):
             assert any((row[0], row[4]) == (int(rest[0]), rest[1]) for row in rows), f"{rest} was acknowledged"
         elif what == "rolled_back" and asked.get(rest[0], -1) < place:
             assert not any(request == rest[0] for request, _ in standing), f"{rest} was taken back"

@@ -18,6 +18,7 @@ from blendwright.records.commits import Commit
 from blendwright.run import background_checkpoints, workspace_problems
 from blendwright.run.background_checkpoints import BackgroundCheckpoints
 from blendwright.run.options import RunOptions
+from blendwright.run.rebaseline import rebaseline
 from blendwright.values.errors import EnvironmentUnfit, RebuildFailed, WorkerError
 from blendwright.values.faults import Fault
 from blendwright.values.outcome import Outcome
@@ -64,6 +65,8 @@ class Story:
             self._move("checkout", lambda: self.scene.history.checkout(1))
         if not any(commit.kind == "adopt" for commit in line if self._mine(commit, line)):
             self._until_adopted()
+        if not any(commit.kind == "rebaseline" for commit in self._line() if self._mine(commit, self._line())):
+            self._rebaseline()
         self._plan("after", [moved("last", "Box a", to=2.0)])
         self.tell(f"end {self.number} {self.scene.hash}")
 
@@ -134,6 +137,21 @@ class Story:
         # None: it was adopted in the attempt that lost its worker afterwards.
         if adopted is not None:
             self.tell(f"adopted {adopted.number} {adopted.hash_after}")
+
+    def _rebaseline(self) -> None:
+        """The commit with which a workspace moves to another Blender; here the Blender stays the same."""
+        live = self.scene._session.scene  # pyright: ignore[reportPrivateUsage]
+
+        def move() -> Commit:
+            worker = live.worker()
+            worker.save("moved.blend")
+            scene_hash = worker.open("moved.blend")
+            made = rebaseline(self.scene.journal, worker.require_process().scratch / "moved.blend", scene_hash, {}, {})
+            live.follow_head()
+            return made
+
+        made = self._insist(move)
+        self.tell(f"rebaselined {made.number} {made.hash_after}")
 
     @staticmethod
     def _until_kept(act: Callable[[], Result]) -> Result:

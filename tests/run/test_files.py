@@ -151,6 +151,14 @@ def test_a_companion_that_leads_out_of_the_roots_is_left_behind(
     assert [path.name for path in place.parent.iterdir()] == ["a.obj"]
 
 
+def test_a_companion_that_is_a_loop_of_links_is_left_behind(access: FileAccess, root: Path, scratch: Path) -> None:
+    (root / "a.obj").write_text("shape")
+    (root / "a.mtl").symlink_to(root / "a.mtl")
+    args = accepted(access, source=str(root / "a.obj"))
+    place = Path(access.stage(TOOL, args, scratch).paths[args["source"]])
+    assert [path.name for path in place.parent.iterdir()] == ["a.obj"]
+
+
 def test_what_was_written_is_brought_to_its_place(access: FileAccess, root: Path, scratch: Path) -> None:
     args = accepted(access, target=str(root / "new" / "a.obj"))
     staged = access.stage(TOOL, args, scratch)

@@ -5,6 +5,7 @@ None is ever got in the middle of something else: what is missing is named with 
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
@@ -19,8 +20,11 @@ from blendwright.bridge.environments.series import SERIES, VERSION_TEXT, own_ble
 from blendwright.bridge.sources import worker_source
 from blendwright.bridge.sources.named_blender import NamedBlender
 from blendwright.bridge.worker_source import WorkerSource
+from blendwright.journal import JournalView
+from blendwright.journal.store import FILE as JOURNAL
 from blendwright.policy.policy import Policy
-from blendwright.values.errors import Refusal
+from blendwright.run.rebuild import blender_of
+from blendwright.values.errors import EnvironmentUnfit, JournalError, Refusal
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
@@ -31,17 +35,20 @@ OWN = "(this environment)"
 def chosen_blender(
     directory: Path, blender: str | Path | WorkerSource | None, policy: Policy | None = None
 ) -> WorkerSource:
-    """The one that a caller names, else the one of `[blender]` in the workspace's file or the user's, else that of this environment.
+    """The one that a caller names, else the one of `[blender]` in the workspace's file or the user's, else the one that the workspace
+    belongs to, else that of this environment.
 
     Raises Refusal where a workspace's file names a program.
     """
     if blender is not None:
         return worker_source(blender)
     if policy is not None:
-        return worker_source(policy.blender.use)
+        return worker_source(policy.blender.use or _belonging(directory))
     loaded = load_policy(directory)
     use, origin = loaded.policy.blender.use, Path(loaded.origins["blender.use"])
-    if use is None or NamedBlender.from_text(use) is not None:
+    if use is None:
+        return worker_source(_belonging(directory))
+    if NamedBlender.from_text(use) is not None:
         return worker_source(use)
     if origin != user_file():
         # Whoever made the workspace must not choose which program is run here.
@@ -50,6 +57,25 @@ def chosen_blender(
         raise Refusal([Finding(Fault.SCHEMA_INVALID, message, "/blender/use", cure)])
     path = Path(use).expanduser()
     return worker_source(path if path.is_absolute() or len(path.parts) == 1 else origin.parent / path)
+
+
+def _belonging(directory: Path) -> str | None:
+    """The Blender that made the workspace's current scene, where it has been added; None leaves it to that of this environment."""
+    version = workspace_blender(directory)
+    own = own_blender()
+    if version is None or (own is not None and own.startswith(f"{version}.")):
+        return None
+    fitting = (each for each in environments() if each.blender.startswith(f"{version}.") and each.problem() is None)
+    return next((each.name for each in fitting), None)
+
+
+def workspace_blender(directory: Path) -> str | None:
+    """The series of Blender that a workspace belongs to: that of HEAD's hash. None where there is no scene yet."""
+    if not (directory / JOURNAL).is_file():
+        return None
+    with contextlib.suppress(EnvironmentUnfit, JournalError), contextlib.closing(JournalView(directory)) as journal:
+        return None if journal.head is None else blender_of(journal.head.hash_after)
+    return None
 
 
 @dataclass(frozen=True, slots=True)

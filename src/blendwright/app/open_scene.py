@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import marshal
 import time
@@ -225,21 +226,24 @@ class OpenScene:
             return
         self._closed = True
         scene = self._session.scene
-        try:
-            scene.end_background()
-            if scene.redo_ms > WORTH_SAVING_MS or scene.worth_saving:
-                scene.checkpoint()
-        except BlendwrightError:
+        with contextlib.ExitStack() as ends:
+            # From the last to the first; an interruption in one of them keeps none of the others from being done.
+            ends.callback(self._scratch.remove)
+            ends.callback(self._session.journal.close)
+            ends.callback(self._events, WorkspaceClosed())
+            ends.callback(self._end_workers)
             # A checkpoint is a convenience; what is wrong with the scene or the disk shows when it is needed next.
-            pass
-        finally:
+            with contextlib.suppress(BlendwrightError):
+                scene.end_background()
+                if scene.redo_ms > WORTH_SAVING_MS or scene.worth_saving:
+                    scene.checkpoint()
             crash_points.reach("close.saved")
+
+    def _end_workers(self) -> None:
+        with contextlib.ExitStack() as ends:
+            ends.callback(self._session.scene.join_background)
             self._pool.close()
-            scene.join_background()
-            crash_points.reach("close.workers_ended")
-            self._events(WorkspaceClosed())
-            self._session.journal.close()
-            self._scratch.remove()
+        crash_points.reach("close.workers_ended")
 
 
 class Compiler:

@@ -251,6 +251,8 @@ def replay(workspace: Workspace = ".blendwright", blender: Blender = None, json:
 
 def _show_replay(out: SafeConsole, result: Replay) -> None:
     counts = f"{result.commits} commits, {result.redone} run again, {result.opened} opened from a saved scene"
+    if result.other:
+        counts += f", {result.other} left out that belong to another Blender (name it with --blender)"
     if result.mismatch is None:
         out.labelled("ok", f"{counts}; all {result.by} agree", "bold green")
         return

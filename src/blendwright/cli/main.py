@@ -11,7 +11,7 @@ from typing import Annotated, Any, NoReturn
 import typer
 
 import blendwright
-from blendwright.cli import approvals, ask, blender, catalogue, history, hosts, running, scene, workspace
+from blendwright.cli import approvals, ask, blender, catalogue, history, hosts, running, scene, upgrading, workspace
 from blendwright.cli.options import option
 from blendwright.cli.output import Exit, begin_output, console, fail, notes
 from blendwright.cli.refusals import refusing_calls, refusing_plans
@@ -83,6 +83,8 @@ app.command("externals")(workspace.externals)
 app.add_typer(history.audit_app, name="audit")
 app.command("metrics")(workspace.metrics)
 app.command("replay")(history.replay)
+app.command("upgrade")(upgrading.upgrade)
+app.command("compare")(upgrading.compare)
 app.command("recover")(workspace.recover)
 app.command("serve")(hosts.serve)
 app.add_typer(blender.blender_app, name="blender")

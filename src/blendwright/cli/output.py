@@ -240,14 +240,14 @@ def show_difference(difference: Difference, out: SafeConsole, *, none: str | Non
     for changed in difference.changed:
         out.labelled("~", f"{changed.kind} {changed.name}", "yellow")
         for change in changed.properties:
-            out.show(f"    {change.property}: {_short_value(change.old)} → {_short_value(change.new)}", "dim")
+            out.show(f"    {change.property}: {short_value(change.old)} → {short_value(change.new)}", "dim")
     if difference.unseen:
         out.show("~ something that snapshots do not show", "yellow")
     if difference.is_empty and none is not None:
         out.show(none)
 
 
-def _short_value(value: Any) -> str:
+def short_value(value: Any) -> str:
     """Short: numbers as people write them, long texts cut. None stands for what is not there."""
     match value:
         case None:
@@ -257,7 +257,7 @@ def _short_value(value: Any) -> str:
         case float():
             text = f"{value:g}"
         case [*parts]:
-            text = f"[{', '.join(map(_short_value, parts))}]"
+            text = f"[{', '.join(map(short_value, parts))}]"
         case _:
             text = orjson.dumps(value).decode()
     return text if len(text) <= LONGEST_VALUE else text[:LONGEST_VALUE] + "…"

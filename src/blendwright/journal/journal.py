@@ -6,6 +6,7 @@ before `commit` has returned. `Journal` is the one writer; not thread-safe, one 
 
 from __future__ import annotations
 
+import contextlib
 import uuid
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -247,13 +248,12 @@ class Journal(JournalView):
 
     def close(self) -> None:
         """A second time does nothing."""
-        try:
+        with contextlib.ExitStack() as ends:
+            ends.callback(self._lock.release)
+            ends.callback(crash_points.reach, "close.before_lock_release")
+            ends.callback(self._store.close)
             if self._notes is not None:
                 self._notes.close()
-            self._store.close()
-        finally:
-            crash_points.reach("close.before_lock_release")
-            self._lock.release()
 
     def _refuse_in_quarantine(self) -> None:
         if not self._recovering:

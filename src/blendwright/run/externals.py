@@ -10,7 +10,7 @@ import contextlib
 import hashlib
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, Literal
@@ -145,13 +145,17 @@ class Externals:
         return OpenedFile(scene_hash, worker.require_process().scratch / SCENE_FILE, tuple(externals))
 
     def readable(self, journal: JournalView) -> tuple[ReadableFile, ...]:
-        """What workers of this workspace may read besides their scratch, as it is in this moment. Linked files never: another content
-        of theirs is another scene, which the journal could not tell from a damaged one."""
+        """What workers of this workspace may read besides their scratch, as it is in this moment."""
+        commits = journal.origins(all_lines=True)
+        return self.readable_files(external for commit in commits for external in externals_of_receipt(commit.receipt))
+
+    def readable_files(self, externals: Iterable[External]) -> tuple[ReadableFile, ...]:
+        """Those of the files that workers may read, as they are in this moment. Linked files never: another content of theirs is
+        another scene, which the journal could not tell from a damaged one."""
         readable: dict[Path, ReadableFile] = {}
-        for commit in journal.origins(all_lines=True):
-            for external in externals_of_receipt(commit.receipt):
-                if external.state == "present" and not external.linked:
-                    readable |= {each.path: each for each in self._identify(external)}
+        for external in externals:
+            if external.state == "present" and not external.linked:
+                readable |= {each.path: each for each in self._identify(external)}
         return tuple(readable[path] for path in sorted(readable))[:MOST_READABLE]
 
     def now(self, recorded: External) -> External:

@@ -246,8 +246,9 @@ class FileAccess:
         if destination != target and os.path.lexists(destination):
             message = f"{destination}, which belongs to it, exists"
             raise Refusal([Finding(Fault.SCENE_CONFLICT, message, "", "Choose another path.")])
-        if not self._allowed(destination) or destination.parent.resolve() != destination.parent:
-            raise Refusal([self._forbidden(destination.parent.resolve() / destination.name, "")])
+        parent = _resolved(str(destination.parent), "")
+        if not self._allowed(destination) or parent != destination.parent:
+            raise Refusal([self._forbidden(parent / destination.name, "")])
         return destination
 
     def _allowed(self, path: Path) -> bool:
@@ -272,8 +273,8 @@ class FileAccess:
                 sources = {path.name: opened.enter_context(open_file(path))}
                 for suffix in COMPANIONS.get(path.suffix.lower(), ()):
                     beside = path.with_suffix(suffix)
-                    real = beside.resolve()
-                    if real.is_file() and self._allowed(real):
+                    real = _resolved_or_none(beside)
+                    if real is not None and real.is_file() and self._allowed(real):
                         sources[beside.name] = opened.enter_context(open_file(real))
                 # Before anything is copied: a file that is too large would fill the disk first.
                 sizes = (os.fstat(source.fileno()).st_size for source in sources.values())
@@ -346,6 +347,14 @@ def _without_links(path: Path) -> Path:
         if error.errno == errno.ELOOP:
             raise
     return resolved
+
+
+def _resolved_or_none(path: Path) -> Path | None:
+    """A path without links; None for a loop of them, which Python 3.13 and later take for a file that is not there."""
+    try:
+        return path.resolve()
+    except RuntimeError:
+        return None
 
 
 def _unusable(error: Exception, at: str) -> Finding:

@@ -16,7 +16,15 @@ from blendwright.records.commits import Commit, NewCommit
 from blendwright.run.background_checkpoints import BackgroundCheckpoints
 from blendwright.run.externals import Externals, OpenedFile
 from blendwright.run.invocation import new_id
-from blendwright.run.rebuild import Mismatch, Rebuilt, other_scheme, rebuild, scheme_of, take_worker
+from blendwright.run.rebuild import (
+    Mismatch,
+    Rebuilt,
+    other_scheme,
+    rebuild,
+    require_same_blender,
+    scheme_of,
+    take_worker,
+)
 from blendwright.run.scratch_files import SCENE_FILE, open_scene_file
 from blendwright.values import crash_points
 from blendwright.values.cancel import CancelToken
@@ -310,6 +318,7 @@ class LiveScene:
         return None
 
     def _rebuild(self, worker: RemoteScene, head: Commit) -> Rebuilt:
+        require_same_blender(worker, head.hash_after)
         try:
             return rebuild(worker, self._journal, head)
         except JournalError as error:

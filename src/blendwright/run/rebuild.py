@@ -34,20 +34,31 @@ def scheme_of(scene_hash: str) -> str:
     return scene_hash.rpartition(":")[0]
 
 
-def other_scheme(theirs: str, ours: str) -> EnvironmentUnfit:
-    """The refusal of a workspace whose hashes were made in another way. It is whole, so it is never quarantined for that."""
+def blender_of(scene_hash: str) -> str:
+    """The series of Blender that made a hash: 5.2."""
+    return scheme_of(scene_hash).rpartition(":")[2]
+
+
+def other_scheme(theirs: str, ours: str, commit: int | None = None) -> EnvironmentUnfit:
+    """The refusal of a workspace, or of one commit of it, whose hashes were made in another way. It is whole, so it is never quarantined
+    for that."""
     their_method, _, their_blender = scheme_of(theirs).partition(":")
     our_method, _, our_blender = scheme_of(ours).partition(":")
+    what = "the workspace was written" if commit is None else f"commit {commit} was made"
     if their_method != our_method:
         had, have = their_method.removeprefix("bw"), our_method.removeprefix("bw")
-        message = f"the workspace was written with method {had} of the fingerprint, this blendwright has method {have}"
+        message = f"{what} with method {had} of the fingerprint, this blendwright has method {have}"
         cure = (
             "Use the blendwright that wrote it. To go on with this one: `blendwright export FILE.blend` there, then "
             "`blendwright new --scene FILE.blend` here, in a new workspace."
         )
     else:
-        message = f"the workspace was written with Blender {their_blender}, this is Blender {our_blender}"
-        cure = "Use the Blender that wrote it."
+        message = f"{what} with Blender {their_blender}, this is Blender {our_blender}"
+        cure = f"Use the Blender that wrote it: --blender {their_blender}."
+        if commit is None:
+            cure += f" To move the workspace to this one: blendwright upgrade --blender {our_blender}"
+        else:
+            cure += f" `blendwright checkout {commit} --blender {their_blender}` goes on from there."
     return EnvironmentUnfit(message, cure=cure, details={"expected": theirs, "found": ours})
 
 
@@ -141,18 +152,28 @@ def follow_route(worker: RemoteScene, route: RebuildRoute, target: Commit) -> Re
     return Rebuilt(reached, redone, spent)
 
 
+def require_same_blender(worker: RemoteScene, scene_hash: str, commit: int | None = None) -> None:
+    """Raises EnvironmentUnfit where another Blender made the hash: what that one saved may open here in part, or not at all."""
+    method, _, theirs = scheme_of(scene_hash).partition(":")
+    ours = "{}.{}".format(*worker.profile.version)
+    if theirs != ours:
+        raise other_scheme(scene_hash, f"{method}:{ours}:", commit)
+
+
 def _comparable(mismatch: Mismatch) -> bool:
     return scheme_of(mismatch.expected) == scheme_of(mismatch.found)
 
 
 def rebuild_commit(worker: RemoteScene, journal: JournalView, number: int) -> Rebuilt:
     """The same where nothing but the commit's own scene will do: raises RebuildFailed, with both hashes, on a mismatch."""
-    rebuilt = rebuild(worker, journal, journal.show(number))
+    target = journal.show(number)
+    require_same_blender(worker, target.hash_after, number)
+    rebuilt = rebuild(worker, journal, target)
     mismatch = rebuilt.mismatch
     if mismatch is None:
         return rebuilt
     if not _comparable(mismatch):
-        raise other_scheme(mismatch.expected, mismatch.found)
+        raise other_scheme(mismatch.expected, mismatch.found, number)
     raise RebuildFailed(
         f"{mismatch.reason()}: expected {mismatch.expected}, found {mismatch.found}",
         cure="Run `blendwright replay` to see up to where the journal agrees.",
@@ -259,13 +280,15 @@ By = Literal["hashes", "results"]
 
 @dataclass(frozen=True, slots=True)
 class Replay:
-    """`agreed` is the last commit up to which everything agreed; `by` says what could be compared."""
+    """`agreed` is the last commit up to which everything agreed; `by` says what could be compared. `other` counts the commits of a
+    workspace that was moved which belong to another Blender, and were left out."""
 
     head: int
     commits: int
     by: By
     redone: int
     opened: int
+    other: int
     agreed: int | None
     mismatch: Mismatch | None
 
@@ -302,11 +325,14 @@ class _Replayer:
 
     def run(self) -> Replay:
         empty = self._worker.reset()
-        if scheme_of(empty) != scheme_of(self._commits[0].hash_after):
+        own = sum(scheme_of(commit.hash_after) == scheme_of(empty) for commit in self._commits)
+        if not own:
             self._by = "results"
         mismatch = next(self._mismatches(empty), None)
+        count = len(self._commits)
+        other = count - own if own else 0
         return Replay(
-            self._commits[-1].number, len(self._commits), self._by, self._redone, self._opened, self._agreed, mismatch
+            self._commits[-1].number, count, self._by, self._redone, self._opened, other, self._agreed, mismatch
         )
 
     def _mismatches(self, empty: str) -> Iterator[Mismatch]:
@@ -320,6 +346,9 @@ class _Replayer:
                     commit.number, "it starts from another scene than its parent left", parent_hash, commit.hash_before
                 )
             parent_hash = commit.hash_after
+            if self._by == "hashes" and scheme_of(commit.hash_after) != scheme_of(empty):
+                # A commit that moved the workspace brings its scene, so that what follows does not need what was left out.
+                continue
             if commit.replayable and commit.parent is not None:
                 steps.append(commit)
                 continue

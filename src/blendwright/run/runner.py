@@ -138,14 +138,14 @@ class Runner:
         if whole is None:
             pipeline.run(runnable)
             return
-        boundary = journal.begin_boundary(plan.request_id)
-        crash_points.reach("whole.begun")
-        state.hold()
         try:
+            boundary = journal.begin_boundary(plan.request_id)
+            crash_points.reach("whole.begun")
+            state.hold()
             pipeline.run(runnable)
             self._close(boundary, state, whole, pipeline.failures)
         except BaseException:
-            self._give_up(boundary, pipeline.failures)
+            self._give_up(plan.request_id, pipeline.failures)
             raise
         if plan.boundary != "plan":
             state.release()
@@ -306,12 +306,13 @@ class Runner:
             self.session.scene.follow_rollback()
         state.take_back(f"taken back, because '{state.caller_id(culprit)}' was not done", ids)
 
-    def _give_up(self, boundary: int, failures: Sequence[NewAudit]) -> None:
+    def _give_up(self, request_id: str, failures: Sequence[NewAudit]) -> None:
         """The run ends without an answer. Left open, the boundary would take back what is done in this workspace later."""
         try:
-            # It may have been closed in the very moment of the interruption.
-            if self.session.journal.open_boundary() is not None:
-                self.session.journal.roll_back(boundary, failures)
+            # It may have been opened, or closed, in the very moment of the interruption.
+            boundary = self.session.journal.open_boundary()
+            if boundary is not None and boundary.request_id == request_id:
+                self.session.journal.roll_back(boundary.id, failures)
         except BlendwrightError:
             # Nothing may be written behind it any more; whoever opens the workspace next rolls it back.
             self.session.journal.give_up("a plan that is kept whole could neither be kept nor be taken back")

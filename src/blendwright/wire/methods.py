@@ -116,6 +116,12 @@ class RelocateRequest(FileRequest):
     new_paths: Mapping[str, str]
 
 
+class ContentRequest(FileRequest):
+    """Where to write the content of datablocks, which `keys` names by kind and name; all where it is left out."""
+
+    keys: NotRequired[list[list[str]]]
+
+
 class SceneHash(TypedDict):
     """The fingerprint of the scene after the method."""
 
@@ -180,6 +186,12 @@ class SwapAnswer(SceneHash):
     active_content: list[ActiveItem]
 
 
+class ContentAnswer(TypedDict):
+    """How many datablocks were written."""
+
+    blocks: int
+
+
 class ExternalFilesAnswer(TypedDict):
     paths: list[ExternalPath]
 
@@ -212,10 +224,13 @@ HASH = _method("hash", HashRequest, SceneHash)
 EXTERNAL_FILES = _method("external_files", NoArguments, ExternalFilesAnswer)
 RELOCATE_FILES = _method("relocate_files", RelocateRequest, SceneHash)
 ACTIVE_CONTENT = _method("active_content", NoArguments, ActiveContentAnswer)
+CONTENT = _method("content", ContentRequest, ContentAnswer)
 REDO = _method("redo", RedoRequest, RedoAnswer)
 STEP = Method("scene.step", shape(StepRequest), shape(StepAnswer, without=ADDED_BY_CORE, is_sound=is_consistent))
 
 METHODS: dict[str, Method] = {
     method.name: method
-    for method in (RESET, OPEN, SAVE, EXPORT, SWAP, HASH, EXTERNAL_FILES, RELOCATE_FILES, ACTIVE_CONTENT, REDO, STEP)
+    for method in (
+        *(RESET, OPEN, SAVE, EXPORT, SWAP, HASH, EXTERNAL_FILES, RELOCATE_FILES, ACTIVE_CONTENT, CONTENT, REDO, STEP),
+    )
 }

@@ -130,6 +130,13 @@ class RemoteScene(ABC):
         request = {"path": file, "new_paths": dict(new_paths)}
         return self.call(methods.RELOCATE_FILES.name, request, deadline=HANG_SECONDS)["hash"]
 
+    def content(self, file: str, keys: Sequence[Sequence[str]] | None = None) -> int:
+        """Write the content of these datablocks, or of all, to a file as named values; returns how many there are."""
+        request: dict[str, Any] = {"path": file}
+        if keys is not None:
+            request["keys"] = [[*key] for key in keys]
+        return self.call(methods.CONTENT.name, request, deadline=HANG_SECONDS)["blocks"]
+
     def hash(self, *, full: bool = False) -> str:
         """The scene's hash: as kept from step to step, or with `full` recomputed."""
         return self.call(methods.HASH.name, {"full": full}, deadline=HANG_SECONDS)["hash"]

@@ -133,8 +133,9 @@ class TypeLayout:
         self.vectors = getter(self.vector_names)
         self.flags = tuple(flags)
         self.paths = tuple(paths)
+        self.part_names = tuple(name for name, _ in parts)
         self.part_kinds = tuple(kind for _, kind in parts)
-        self.parts = getter(tuple(name for name, _ in parts))
+        self.parts = getter(self.part_names)
         # Properties added by add-ons, and whether instances can carry such or custom ones.
         self.runtime = frozenset(p.identifier for p in rna.properties if is_of_addon(rna, p))
         self.custom = supports_custom(instance)

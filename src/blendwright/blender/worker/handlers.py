@@ -7,6 +7,7 @@ from typing import Any, cast
 
 from blendwright.blender import fingerprint as fp
 from blendwright.blender.confinement import Confinement
+from blendwright.blender.content import write_content
 from blendwright.blender.scene import SceneState, external_files
 from blendwright.blender.scene.scripts import active_content, silenced
 from blendwright.blender.step import Stepper, StepRun
@@ -113,6 +114,11 @@ class SceneMethods:
 
     def hash(self, request: methods.HashRequest) -> methods.SceneHash:
         return {"hash": self._state.full_root()} if request.get("full") else self._hash()
+
+    def content(self, request: methods.ContentRequest) -> methods.ContentAnswer:
+        keys = request.get("keys")
+        named = None if keys is None else [tuple(key) for key in keys]
+        return {"blocks": write_content(self._state, self._inside(request["path"]), named)}
 
     def step(self, request: StepRequest) -> StepAnswer | StepRun:
         """Run one step. A failure closes its epoch: what was sent behind it was meant for a scene that did not come to be."""

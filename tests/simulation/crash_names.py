@@ -1,0 +1,31 @@
+"""The names of all crash points that a core of the simulation can come by, read from the source."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import blendwright
+from journal import crash_point_names
+
+SOURCE = Path(blendwright.__file__).parent
+# Nobody approves, plans, tags or upgrades anything in the simulation, and no Blender follows in a thread of its own.
+ELSEWHERE = ("approval.", "answer.", "tag.", "attempt.", "upgrade.", "background.")
+
+
+def _named_in(directory: Path) -> list[str]:
+    found: list[str] = []
+    for path in sorted(directory.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Call) and ast.unparse(node.func) == "crash_points.reach":
+                (name,) = node.args
+                if isinstance(name, ast.Constant):
+                    found.append(str(name.value))
+    return found
+
+
+ALL: tuple[str, ...] = tuple(
+    name
+    for name in sorted({*_named_in(SOURCE / "run"), *_named_in(SOURCE / "app"), *crash_point_names.POINTS})
+    if not name.startswith(ELSEWHERE)
+)

@@ -1,0 +1,197 @@
+"""The disk of a simulated world: it is full, or fails, when the seed says so, and forgets what was not synced when the power is cut.
+
+SQLite writes through a file system of ours; our own files go through `os.write` and `os.fsync`. Nothing is ever synced in earnest. Killing
+a process is a copy of its files as they are; cutting the power is a copy in which everything that was written after the last sync
+of a file is there, or is not, or is there in part, and in which a name that was not synced may be missing.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import shutil
+import stat
+from collections.abc import Callable, Generator
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+import apsw
+
+from simulation.world import World
+
+NAME = "simulated"
+SECTOR = 512
+# Lost with the process: who is next makes its own.
+NOT_KEPT = ("*-shm",)
+
+
+def _nobody(where: str) -> None:
+    raise AssertionError("nobody has said what a kill is")
+
+
+class Disk:
+    """Holds for one workspace at a time."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self.writes_left: int | None = None
+        """So many writes and syncs are possible before the disk refuses; None while it has room."""
+        self.kill_at_write: int | None = None
+        self.full: type[apsw.Error] = apsw.FullError
+        self._unsynced: dict[str, tuple[bytes, list[tuple[int, bytes]]]] = {}
+        self._synced_files: set[tuple[int, int]] = set()
+        self._durable_names: dict[tuple[int, int], set[str]] = {}
+        self.on_kill: Callable[[str], None] = _nobody
+
+    # ------------------------------------------------------------------ what is written
+
+    def count(self) -> None:
+        """Before a write or a sync. Raises what a disk raises that is full, and goes on to do so."""
+        if self._world.dead:
+            return
+        if self.kill_at_write is not None:
+            self.kill_at_write -= 1
+            if self.kill_at_write <= 0:
+                self.kill_at_write = None
+                self.on_kill("in the middle of a transaction")
+                raise OSError(errno.EIO, "the process is dead")
+        if self.writes_left is not None:
+            self.writes_left -= 1
+            if self.writes_left <= 0:
+                self.writes_left = 1
+                self._world.struck["full"] += 1
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    def note_write(self, path: str, data: bytes, offset: int) -> None:
+        if path not in self._unsynced:
+            self._unsynced[path] = (Path(path).read_bytes(), [])
+        self._unsynced[path][1].append((offset, data))
+
+    def note_sync(self, path: str) -> None:
+        self._unsynced.pop(path, None)
+
+    def _write(self, descriptor: int, data: Any) -> int:
+        if stat.S_ISREG(os.fstat(descriptor).st_mode):
+            self.count()
+        return self._real_write(descriptor, data)
+
+    def _fsync(self, descriptor: int) -> None:
+        self.count()
+        info = os.fstat(descriptor)
+        if stat.S_ISDIR(info.st_mode):
+            self._durable_names[info.st_dev, info.st_ino] = set(os.listdir(descriptor))
+        else:
+            self._synced_files.add((info.st_dev, info.st_ino))
+
+    # ------------------------------------------------------------------ what is left
+
+    def survive(self, workspace: Path, to: Path, *, power_cut: bool) -> None:
+        """The files of a workspace, as whoever comes next finds them."""
+        shutil.copytree(workspace, to, ignore=shutil.ignore_patterns(*NOT_KEPT, "worker-*"))
+        if power_cut:
+            self._forget(workspace, to)
+
+    def _forget(self, workspace: Path, to: Path) -> None:
+        chance = self._world.chance
+        for path, (base, writes) in sorted(self._unsynced.items()):
+            copy = to / Path(path).relative_to(workspace)
+            if copy.exists():
+                copy.write_bytes(self._partly(base, writes))
+        checkpoints = workspace / "checkpoints"
+        durable = self._names(checkpoints)
+        for file in sorted(checkpoints.iterdir()) if checkpoints.is_dir() else ():
+            info, copy = file.stat(), to / "checkpoints" / file.name
+            if (info.st_dev, info.st_ino) not in self._synced_files:
+                copy.write_bytes(copy.read_bytes()[: chance.randrange(info.st_size + 1)])
+            if file.name not in durable and chance.random() < 0.5:
+                copy.unlink()
+        if "journal.db" not in self._names(workspace) and chance.random() < 0.5:
+            for copy in to.glob("journal.db*"):
+                copy.unlink()
+
+    def _names(self, directory: Path) -> set[str]:
+        if not directory.is_dir():
+            return set()
+        info = directory.stat()
+        return self._durable_names.get((info.st_dev, info.st_ino), set())
+
+    def _partly(self, base: bytes, writes: list[tuple[int, bytes]]) -> bytes:
+        """Any of the writes, the last of them torn at a sector."""
+        chance, content = self._world.chance, bytearray(base)
+        share = chance.choice((0.0, 0.5, 1.0))
+        for offset, data in writes:
+            if chance.random() >= share:
+                continue
+            part = data[: chance.randrange(len(data) // SECTOR + 1) * SECTOR] if chance.random() < 0.3 else data
+            content.extend(bytes(max(0, offset + len(part) - len(content))))
+            content[offset : offset + len(part)] = part
+        return bytes(content)
+
+    def settled(self, workspace: Path) -> None:
+        """The power is back: what is there now is all that there is, and all of it is durable."""
+        self._unsynced.clear()
+        for directory in (workspace, workspace / "checkpoints"):
+            if directory.is_dir():
+                info = directory.stat()
+                self._durable_names[info.st_dev, info.st_ino] = {path.name for path in directory.iterdir()}
+                for path in directory.iterdir():
+                    self._synced_files.add((path.stat().st_dev, path.stat().st_ino))
+
+    @contextlib.contextmanager
+    def installed(self) -> Generator[None]:
+        self._real_write = os.write
+        files = _Files(self)
+        with patch.object(os, "write", self._write), patch.object(os, "fsync", self._fsync):
+            try:
+                yield
+            finally:
+                files.unregister()
+
+
+class _File(apsw.VFSFile):
+    def __init__(self, disk: Disk, name: Any, flags: Any) -> None:
+        super().__init__("unix", name, flags)
+        self._disk = disk
+        self._path = "" if name is None else str(name.filename() if isinstance(name, apsw.URIFilename) else name)
+
+    def xWrite(self, data: Any, offset: int) -> None:
+        self._count()
+        self._disk.note_write(self._path, bytes(data), offset)
+        inner: Any = super()
+        inner.xWrite(data, offset)
+
+    def xSync(self, flags: int) -> None:
+        self._count()
+        self._disk.note_sync(self._path)
+
+    def xLock(self, level: int) -> None:
+        try:
+            super().xLock(level)
+        except apsw.IOError as error:
+            # Whoever only reads cannot lock it for writing, which SQLite tries at the end and does without.
+            raise apsw.BusyError("opened for reading") from error
+
+    def xTruncate(self, newsize: int) -> None:
+        super().xTruncate(newsize)
+        self._disk.note_sync(self._path)
+
+    def _count(self) -> None:
+        try:
+            self._disk.count()
+        except OSError as error:
+            raise self._disk.full("the simulated disk refuses") from error
+
+
+class _Files(apsw.VFS):
+    def __init__(self, disk: Disk) -> None:
+        super().__init__(NAME, "unix", makedefault=True)
+        self._disk = disk
+
+    def xOpen(self, name: Any, flags: Any) -> _File:
+        return _File(self._disk, name, flags)
+
+    def xDelete(self, filename: str, syncdir: bool) -> None:
+        super().xDelete(filename, syncdir)
+        self._disk.note_sync(filename)

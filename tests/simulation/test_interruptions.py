@@ -1,0 +1,60 @@
+"""What the simulation found, each by itself: Ctrl-C in the narrow places of a process that lives on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from blendwright.app.open_scene import OpenScene
+from blendwright.app.opening import open as open_workspace
+from plans import box
+from simulation.disk import Disk
+from simulation.toy_scene import CREATE
+from simulation.workers import SimulatedSource
+from simulation.world import Rates, Waiting, World
+
+
+def interrupted(
+    place: Path, point: str, act: Callable[[OpenScene], object], after: Callable[[OpenScene], None]
+) -> None:
+    """Ctrl-C at a point while something is done; then, in the same process, something else."""
+
+    def interrupt(where: str) -> None:
+        raise KeyboardInterrupt
+
+    world = World(0)
+    world.rates = Rates()
+    with world.installed(), Disk(world).installed():
+        scene = open_workspace(place / "w", blender=SimulatedSource(world), spare=False)
+        scene.warm()
+        world.waiting.append(Waiting(1, interrupt, point))
+        with pytest.raises(KeyboardInterrupt):
+            act(scene)
+        after(scene)
+        scene.close()
+
+
+def plan(request: str) -> dict[str, object]:
+    return {"request_id": request, "operations": [box("a", tool_name=CREATE, args={"name": request})]}
+
+
+@pytest.mark.parametrize("point", ["boundary.after_commit", "whole.begun", "whole.before_keep", "whole.kept"])
+def test_a_plan_that_is_kept_whole_leaves_nothing_open_when_it_is_interrupted(tmp_path: Path, point: str) -> None:
+    """What is done later in the same process would be taken back with it by whoever opens the workspace next."""
+
+    def after(scene: OpenScene) -> None:
+        assert scene.journal.open_boundary() is None
+        assert scene.run(plan("later")).status == "succeeded"
+
+    interrupted(tmp_path, point, lambda scene: scene.run(plan("whole"), boundary="plan"), after)
+
+
+@pytest.mark.parametrize("point", ["close.saved", "close.workers_ended", "close.before_lock_release"])
+def test_a_workspace_whose_closing_is_interrupted_is_closed(tmp_path: Path, point: str) -> None:
+    def after(scene: OpenScene) -> None:
+        assert list((tmp_path / "w" / "scratch").glob("session-*")) == []
+        open_workspace(tmp_path / "w", spare=False).close()
+
+    interrupted(tmp_path, point, lambda scene: scene.close(), after)

@@ -1,0 +1,168 @@
+"""One simulated world: everything in it that is not the core's own doing comes from one seed, and so does the time.
+
+Responsible for: the chance, the clock, the trace, and the instants at which something happens to the core: it is killed, interrupted,
+cancelled, or the disk refuses. Nothing waits here: whoever would wait moves the clock.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import random
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Generator, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from functools import lru_cache
+from types import ModuleType
+from typing import Any, NamedTuple
+from unittest.mock import patch
+
+from blendwright.run import pipeline
+from blendwright.values import crash_points
+
+# No single thing that a core is asked for may take longer, in the time of this world.
+LONGEST = 6 * 3600.0
+
+
+class Killed(BaseException):
+    """The core is dead. What it still does on its way out happens in a directory that nobody looks at any more."""
+
+
+class Hangs(AssertionError):
+    """The core waits for what never comes."""
+
+
+@dataclass(slots=True)
+class Rates:
+    """How often each misfortune happens, out of one. Some worlds are calm, others are not."""
+
+    dies: float = 0.0
+    hangs: float = 0.0
+    slow: float = 0.0
+    breach: float = 0.0
+    error: float = 0.0
+    fails: float = 0.0
+    spoils: float = 0.0
+    no_start: float = 0.0
+    lies: float = 0.0
+    last_moment: float = 0.5
+
+    @classmethod
+    def drawn(cls, chance: random.Random) -> Rates:
+        severity = chance.choice((0.0, 0.2, 1.0, 1.0, 3.0))
+        most = {
+            "dies": 0.04,
+            "hangs": 0.02,
+            "slow": 0.03,
+            "breach": 0.01,
+            "error": 0.01,
+            "fails": 0.05,
+            "spoils": 0.01,
+            "no_start": 0.03,
+        }
+        drawn = {name: chance.random() * rate * severity for name, rate in most.items()}
+        return cls(**drawn, lies=0.1 if chance.random() < 0.12 else 0.0)
+
+
+@dataclass(slots=True)
+class Waiting:
+    """What will happen at a named point: `name` is "" where any point counts, `nth` says when."""
+
+    nth: int
+    act: Callable[[str], None]
+    name: str = ""
+
+
+@lru_cache(maxsize=1)
+def _clocks(modules: int) -> list[tuple[ModuleType, str]]:
+    """Where the engine has the machine's clocks; looked up again when there are more modules than before."""
+    clocks = (time.monotonic, time.perf_counter)
+    engine = [module for name, module in sys.modules.items() if name.partition(".")[0] == "blendwright"]
+    return [(module, name) for module in engine for name, value in list(vars(module).items()) if value in clocks]
+
+
+class _Done(NamedTuple):
+    done: set[Future[Any]]
+    not_done: set[Future[Any]]
+
+
+@dataclass
+class World:
+    """The world of one seed."""
+
+    seed: int
+    chance: random.Random = field(init=False)
+    rates: Rates = field(init=False)
+    now: float = 1000.0
+    dead: bool = False
+    lied: bool = False
+    """Whether a worker said of a sound scene that it is another one: only then may a workspace be quarantined."""
+    trace: list[str] = field(default_factory=list[str])
+    reached: Counter[str] = field(default_factory=Counter[str])
+    struck: Counter[str] = field(default_factory=Counter[str])
+    """What happened to the core, and at which points."""
+    waiting: list[Waiting] = field(default_factory=list[Waiting])
+
+    def __post_init__(self) -> None:
+        self.chance = random.Random(self.seed)
+        self.rates = Rates.drawn(self.chance)
+        self._bytes = random.Random(-1 - self.seed)
+        self._action_began = self.now
+
+    # ------------------------------------------------------------------ time
+
+    def monotonic(self) -> float:
+        return self.now
+
+    def begin_action(self, what: str) -> None:
+        self._action_began = self.now
+        self.say(what)
+
+    def advance_to(self, moment: float) -> None:
+        self.now = max(self.now, moment)
+        if self.now - self._action_began > LONGEST:
+            raise Hangs(f"it took {self.now - self._action_began:.0f} s of this world's time, with no end in sight")
+
+    # ------------------------------------------------------------------ what happens
+
+    def say(self, what: str) -> None:
+        self.trace.append(what)
+
+    def happens(self, rate: float) -> bool:
+        return self.chance.random() < rate
+
+    def reach(self, name: str) -> None:
+        """Instead of `crash_points.reach`."""
+        if self.dead:
+            return
+        self.reached[name] += 1
+        for one in list(self.waiting):
+            if one.name in ("", name):
+                one.nth -= 1
+                if one.nth == 0:
+                    self.waiting.remove(one)
+                    one.act(name)
+
+    # ------------------------------------------------------------------ in place of the machine
+
+    def _wait(self, futures: Sequence[Future[Any]], timeout: float | None = None) -> _Done:
+        """Instead of `concurrent.futures.wait`, which knows no other time than the machine's."""
+        (future,) = futures
+        with contextlib.suppress(TimeoutError, Exception):
+            future.result(timeout)
+        done = {future} if future.done() else set[Future[Any]]()
+        return _Done(done, set(futures) - done)
+
+    @contextlib.contextmanager
+    def installed(self) -> Generator[None]:
+        """The core lives in this world."""
+        with contextlib.ExitStack() as stack:
+            for module, name in _clocks(len(sys.modules)):
+                stack.enter_context(patch.object(module, name, self.monotonic))
+            stack.enter_context(patch.object(pipeline, "wait", self._wait))
+            stack.enter_context(patch.object(crash_points, "reach", self.reach))
+            stack.enter_context(patch.object(os, "urandom", self._bytes.randbytes))
+            yield
