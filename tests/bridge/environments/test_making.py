@@ -67,7 +67,7 @@ def blender_wheel(place: Path, version: str = "9.1.0") -> str:
     return wheel(place, "bpy", version, {"bpy/__init__.py": app})
 
 
-def test_an_environment_is_made_listed_brought_up_to_date_and_removed(
+def test_an_environment_is_made_listed_found_outdated_and_removed(
     root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     locked(monkeypatch, blender_wheel(tmp_path / "wheels"))
@@ -82,7 +82,7 @@ def test_an_environment_is_made_listed_brought_up_to_date_and_removed(
     assert not list(made.directory.glob("lib/*/site-packages/pip")), "nothing that workers do not need"
     assert sorted(path.name for path in root.iterdir()) == [".lock", "9.1"]
 
-    # Pins that have changed make it outdated, and adding it again makes it anew in the same place.
+    # Pins that have changed make it outdated.
     monkeypatch.setattr(Series, "requirements", property(lambda self: "other pins"))
     assert environments()[0].outdated
 
@@ -93,10 +93,11 @@ def test_an_environment_is_made_listed_brought_up_to_date_and_removed(
         making.remove("9.1", told.append)
 
 
-def test_a_file_with_another_hash_is_refused_and_leaves_nothing(
-    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("hashes", [f" --hash=sha256:{'0' * 64}", ""], ids=["another hash", "no hash"])
+def test_a_file_without_its_hash_is_refused_and_leaves_nothing(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, hashes: str
 ) -> None:
-    locked(monkeypatch, f"bpy==9.1.0 --hash=sha256:{'0' * 64}\n")
+    locked(monkeypatch, f"bpy==9.1.0{hashes}\n")
     blender_wheel(tmp_path / "wheels")
     with pytest.raises(EnvironmentUnfit, match="pip") as caught:
         making.add_series(SMALL, lambda line: None)
