@@ -165,7 +165,8 @@ def test_another_protocol_version_is_refused_naming_both(loop: Conversation) -> 
 
 
 def test_hello_is_said_once(loop: Conversation) -> None:
-    assert loop.ask(HELLO)["result"] == {"protocol": frames.PROTOCOL, "profile": {"fake": True}, "catalogue": "abc"}
+    about = {"package": {}, "profile": {"fake": True}, "catalogue": "abc"}
+    assert loop.ask(HELLO)["result"] == {"protocol": frames.PROTOCOL, **about}
     assert code(loop.ask({**HELLO, "id": 2})) == (2, "handshake_done")
 
 

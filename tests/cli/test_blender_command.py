@@ -48,6 +48,7 @@ def test_the_list_has_what_is_here_and_what_can_be_had(
     others = {each.name for each in SERIES if each.version != own_blender()} - {"4.2"}
     assert {listed[name]["standing"] for name in others} == {"no python"}
     assert all("needs Python" in listed[name]["cure"] for name in others)
+    monkeypatch.delenv("COLUMNS", raising=False)  # nothing is wrapped
     shown = shell("blender", "list", code=0).out
     assert "4.2.23" in shown and "blendwright blender add 4.5" in shown
 

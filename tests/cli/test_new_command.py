@@ -83,7 +83,14 @@ def test_the_policy_to_edit_decides_nothing_and_shows_every_default(shell: Shell
     shell("new", code=0)
     place = shell.place / ".blendwright"
     loaded = load_policy(place)
-    assert set(read_policy(place / "blendwright.toml")) == {"policy", "constraints", "limits", "audit"}
+    assert set(read_policy(place / "blendwright.toml")) == {
+        "policy",
+        "blender",
+        "constraints",
+        "limits",
+        "audit",
+        "journal",
+    }
     assert not any("starter" in origin or str(place) in origin for origin in loaded.origins.values())
     text = (place / "blendwright.toml").read_text()
     shown = "".join(
@@ -92,4 +99,6 @@ def test_the_policy_to_edit_decides_nothing_and_shows_every_default(shell: Shell
     )
     defaults = json.loads(Policy().model_dump_json())
     del defaults["constraints"]["determinism"]
+    del defaults["blender"]["use"]
+    del defaults["journal"]["audit_heads"]
     assert tomllib.loads(shown) == defaults

@@ -17,8 +17,16 @@ POINTER = 8
 OF_THE_SESSION = ("recalc", "session_uid", "_pad")
 # The file's own name, and what lies behind the end of such names; code cannot change any of it.
 OF_THE_FILE = ("FileGlobal",)
-# Where the particles lie that could be combed: noted when a scene is evaluated, forgotten when it is opened.
-FORGOTTEN = frozenset({("ParticleEditSettings", "*scene"), ("ParticleEditSettings", "*object")})
+# Where the particles lie that could be combed: noted when a scene is evaluated, forgotten when it is opened. From 5.2 on also whether
+# the file has been saved, and when a curve of a tool was changed last.
+FORGOTTEN = frozenset(
+    {
+        ("ParticleEditSettings", "*scene"),
+        ("ParticleEditSettings", "*object"),
+        ("wmWindowManager", "file_saved"),
+        ("CurveProfile", "changed_timestamp"),
+    }
+)
 
 
 class Block(NamedTuple):

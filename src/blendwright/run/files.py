@@ -6,6 +6,7 @@ The roots are those of the policy, without what belongs to the workspace itself.
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -61,7 +62,7 @@ class FileRoots:
 
 def _root(name: str) -> str:
     try:
-        return str(Path(name).expanduser().resolve())
+        return str(_without_links(Path(name).expanduser()))
     except (OSError, RuntimeError, ValueError) as error:
         message = f"the policy names a directory that cannot be, {name!r}: {error}"
         raise EnvironmentUnfit(message, cure="Correct it in blendwright.toml.") from error
@@ -332,9 +333,20 @@ def _move_out(destination: Path, scratch: Path, *parts: str, private: bool = Fal
 def _resolved(path: str, at: str) -> Path:
     """A path without links. Raises Refusal for what no file can have: too long, a loop of links, a null byte, an unknown user's home."""
     try:
-        return Path(path).expanduser().resolve()
+        return _without_links(Path(path).expanduser())
     except (OSError, RuntimeError, ValueError) as error:
         raise Refusal([_unusable(error, at)]) from error
+
+
+def _without_links(path: Path) -> Path:
+    resolved = path.resolve()
+    try:
+        resolved.stat()
+    except OSError as error:
+        # Python 3.13 leaves a loop of links as it is; before, it was an error.
+        if error.errno == errno.ELOOP:
+            raise
+    return resolved
 
 
 def _resolved_or_none(path: Path) -> Path | None:
