@@ -579,7 +579,7 @@ BUGS = (
     ),
     Bug(
         "two writers hold the workspace",
-        "blendwright.journal.lock:_is_locked_elsewhere",
+        "blendwright.journal.lock:is_locked_elsewhere",
         answering(False),
         SIMULATION,
         WHATEVER,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-import shutil
 import signal
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,6 +17,7 @@ import blendwright
 from blendwright.journal import store as journal_store
 from blendwright.policy.approvals import ApprovalAnswer, ApprovalRequest, Approver
 from blendwright.policy.policy import Policy, Rules
+from blendwright.run import scratch_files
 from blendwright.values import crash_points
 from blendwright.values.cancel import CancelToken
 from blendwright.values.errors import EnvironmentUnfit, JournalError
@@ -153,12 +153,12 @@ def test_a_disk_that_is_full_leaves_no_blender_behind(engine: Engine, monkeypatc
         taken.append(take(bare=bare, seconds=seconds))
         return taken[-1]
 
-    def full(source: Any, target: Any, length: int) -> NoReturn:
+    def full(source: Any, target: Any) -> NoReturn:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     monkeypatch.setattr(engine.pool, "take", counted)
     with monkeypatch.context() as disk:
-        disk.setattr(shutil, "copyfileobj", full)
+        disk.setattr(scratch_files, "copy", full)
         with pytest.raises(EnvironmentUnfit, match="No space left") as refused:
             engine.call("object.create_empty", {"name": "Second"})
     assert refused.value.cure

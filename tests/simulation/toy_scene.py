@@ -12,8 +12,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from blendwright.values.faults import Fault
+from sessions import blender
 
-SCHEME = "bw0:simulated"
+# The method is no real one; the series is that of the profile that simulated workers tell.
+SCHEME = "bw0:{}.{}".format(*blender().version)
 _MODULUS = 1 << 256
 
 # The tools that the simulated Blender can run; their arguments, promises and checks are those of the catalogue.

@@ -103,7 +103,7 @@ UNMOVED = {
     ("ParticleSettings", "trail_count"): "0 and 1 are the same",
 }
 # Of a list so many items, and of a property so many places, are looked at.
-MOST_ITEMS, MOST_TRIALS = 400, 4
+MOST_ITEMS, MOST_TRIALS = 400, 8
 # Writing these does more than changing a value.
 NOT_WRITTEN = {("Modifier", "use_pin_to_last"): "moves the modifier, and all others up"}
 EMBEDDED = ("node_tree", "collection")

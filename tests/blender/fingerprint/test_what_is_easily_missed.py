@@ -223,11 +223,11 @@ def test_inputs_of_a_compositor_tree_on_a_strip_move_the_hash_of_the_scene() -> 
 
 
 def test_a_setting_that_blender_gives_to_a_node_at_run_time_moves_the_hash() -> None:
-    """`operation` of Integer Math and of a hundred others has the mark of what add-ons define."""
+    """`operation` of Boolean Math and of a hundred others has the mark of what add-ons define."""
     parts.empty_scene()
-    node = parts.group().nodes.new("FunctionNodeIntegerMath")
+    node = parts.group().nodes.new("FunctionNodeBooleanMath")
     before = parts.hashes()
-    node.operation = "MULTIPLY"
+    node.operation = "XOR"
     assert parts.changed(before, parts.hashes()) == {("node_groups", "Group")}
 
 
