@@ -8,10 +8,10 @@ from typing import Any
 import blendwright
 
 TARGET = {"object_name": "Cube", "modifier_name": "GeometryNodes", "node_group_name": "G"}
-# The mode became a socket in 5.0: older Blenders take this, so nothing is wrong with it as long as nobody says which one it is for.
+# Viewers have items of any type from 5.0 on. Older Blenders take this, so nothing is wrong with it while nobody says which one is meant.
 OLDER: list[dict[str, Any]] = [
-    {"op": "create_node", "node_id": "r", "bl_idname": "GeometryNodeResampleCurve"},
-    {"op": "set_property", "node_id": "r", "property": "mode", "value": "LENGTH"},
+    {"op": "create_node", "node_id": "r", "bl_idname": "GeometryNodeViewer"},
+    {"op": "set_property", "node_id": "r", "property": "data_type", "value": "FLOAT"},
 ]
 
 
@@ -30,4 +30,4 @@ def test_a_plan_for_another_blender_is_refused_before_its_first_operation(tmp_pa
         called = scene.call("geonodes.node_tree", target=TARGET, operations=OLDER)
         assert not called.ok
         assert scene.hash == before
-        assert "has no property 'mode'" in called.message
+        assert "has no property 'data_type'" in called.message

@@ -12,10 +12,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from blendwright.values.faults import Fault
+from blendwright.wire.blender_profile import hash_scheme
 from sessions import blender
 
-# The method is no real one; the series is that of the profile that simulated workers tell.
-SCHEME = "bw0:{}.{}".format(*blender().version)
+# That of the Blender which simulated workers say they are.
+SCHEME = hash_scheme(blender().version)
 _MODULUS = 1 << 256
 
 # The tools that the simulated Blender can run; their arguments, promises and checks are those of the catalogue.

@@ -24,6 +24,7 @@ from blendwright.records.recovery import RebuildRoute
 from blendwright.run.scratch_files import open_scene_file
 from blendwright.values import crash_points
 from blendwright.values.errors import EnvironmentUnfit, JournalError, RebuildFailed, WorkerFault
+from blendwright.wire.blender_profile import hash_scheme
 from blendwright.wire.methods import RedoAnswer, RedoStep, StepAnswer, StepRequest
 from blendwright.wire.remote_scene import HANG_SECONDS, RemoteScene
 from blendwright.wire.worker_port import WorkerPool
@@ -153,11 +154,10 @@ def follow_route(worker: RemoteScene, route: RebuildRoute, target: Commit) -> Re
 
 
 def require_same_blender(worker: RemoteScene, scene_hash: str, commit: int | None = None) -> None:
-    """Raises EnvironmentUnfit where another Blender made the hash: what that one saved may open here in part, or not at all."""
-    method, _, theirs = scheme_of(scene_hash).partition(":")
-    ours = "{}.{}".format(*worker.profile.version)
-    if theirs != ours:
-        raise other_scheme(scene_hash, f"{method}:{ours}:", commit)
+    """Raises EnvironmentUnfit where another Blender or method made the hash: what that one saved may open here in part, or not at all."""
+    ours = hash_scheme(worker.profile.version)
+    if scheme_of(scene_hash) != ours:
+        raise other_scheme(scene_hash, f"{ours}:", commit)
 
 
 def _comparable(mismatch: Mismatch) -> bool:

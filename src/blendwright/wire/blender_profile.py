@@ -1,11 +1,21 @@
 """What a Blender says about itself, and about the process that it runs in."""
 
+from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+# Of the fingerprint: raised whenever the same scene gets another hash.
+FINGERPRINT_METHOD = 3
+
 Transport = Literal["in_process", "command_line", "stdio", "http"]
 Word = Annotated[str, Field(min_length=1, max_length=200)]
+
+
+def hash_scheme(version: Sequence[int]) -> str:
+    """How hashes begin that this blendwright makes with a Blender: those of other methods and Blenders cannot be compared with them."""
+    major, minor = version[:2]
+    return f"bw{FINGERPRINT_METHOD}:{major}.{minor}"
 
 
 class BlenderProfile(BaseModel):

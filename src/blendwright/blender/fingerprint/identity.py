@@ -10,8 +10,7 @@ from typing import Any, NamedTuple
 import bpy
 
 from blendwright.blender.fingerprint.exclusions import EXCLUDED_KINDS
-
-METHOD = 3
+from blendwright.wire.blender_profile import hash_scheme
 
 Key = tuple[str, ...]
 
@@ -34,8 +33,7 @@ _kind_by_class: dict[type, str] = {}
 @cache
 def label() -> str:
     """Version of the method and of Blender: hashes with different labels are not comparable."""
-    major, minor = _app.version[:2]
-    return f"bw{METHOD}:{major}.{minor}"
+    return hash_scheme(_app.version)
 
 
 @cache
