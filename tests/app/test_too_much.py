@@ -15,6 +15,7 @@ import pytest
 
 import blendwright
 from blendwright.app.queries import recorded_externals
+from blendwright.blender.scene import SceneState
 from blendwright.policy.policy import Constraints, Policy, Verdict
 from blendwright.run.externals import MOST_HASHED, External, Externals
 from blendwright.run.files import FileRoots
@@ -99,6 +100,7 @@ def test_a_file_of_ten_gigabytes_is_not_adopted(opened: blendwright.OpenScene, p
 
 def test_external_files_without_end_are_recorded_by_their_size(tmp_path: Path) -> None:
     """A scene can name as many as it likes: so much is hashed, and no more."""
+    SceneState().reset()  # whatever other tests left in the Blender of this process
     data = bpy.data
     for number in range(3):
         image = data.images.load(str(sparse(tmp_path / f"{number}.png", LARGE << number)))
