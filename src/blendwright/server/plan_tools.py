@@ -22,13 +22,13 @@ from blendwright.plan.validate import ValidPlan
 from blendwright.policy.approvals import NOBODY
 from blendwright.run.options import RunOptions
 from blendwright.server.context import Caller, ServerContext
-from blendwright.server.responses import ToolResponse, success
+from blendwright.server.pictures import from_outcome, pictures_made
+from blendwright.server.responses import Picture, ToolResponse, success
 from blendwright.server.server_tool import server_tool
 from blendwright.tool_api.arguments import Args
 from blendwright.tool_api.promises import Determinism
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
-from blendwright.values.no_follow import read_file
 from blendwright.values.outcome import DeterminismClass
 from blendwright.values.plan import Plan
 from blendwright.values.report import OperationReport, RunReport
@@ -104,7 +104,7 @@ async def plan_preview(context: ServerContext, caller: Caller, args: PreviewArgs
         with tempfile.TemporaryDirectory() as directory:
             picture = Path(directory, "preview.png") if args.image else None
             preview = opened.preview(plan, context.options(caller), image=picture)
-            images = (picture.read_bytes(),) if picture is not None and picture.is_file() else ()
+            images = (Picture(picture.read_bytes()),) if picture is not None and picture.is_file() else ()
         report = preview.report
         result = preview.to_json()
         totals = {key: result["report"][key] for key in ("totals", "unseen") if key in result["report"]}
@@ -190,7 +190,8 @@ def plan_response(report: RunReport, *, full: bool = False, parse_ms: float | No
         "result": render(report),
         "report": summary(report, full=full),
     }
-    return ToolResponse(plan_outcome("", report, result, parse_ms=parse_ms))
+    outcome = plan_outcome("", report, result, parse_ms=parse_ms)
+    return ToolResponse(outcome.with_(artifacts=pictures_made(report.operations)))
 
 
 def summary(report: RunReport, *, full: bool = False) -> dict[str, Any]:
@@ -210,13 +211,13 @@ def summary(report: RunReport, *, full: bool = False) -> dict[str, Any]:
     }
 
 
-def _picture(opened: OpenScene, options: RunOptions) -> tuple[bytes, ...]:
+def _picture(opened: OpenScene, options: RunOptions) -> tuple[Picture, ...]:
     """Through the scene's camera, or from the front right above where it has none."""
     for viewpoint in ({}, {"view": "ISO"}):
         args = {**viewpoint, "artifact": "after.png"}
         outcome = opened.outcome("render.preview", args, options)
         if outcome.ok:
-            return (read_file(Path(outcome.artifacts[0])),)
+            return (from_outcome(outcome),)
         if outcome.fault is Fault.POLICY_BLOCKED:
             break  # whoever does not want a picture is not asked for another one
     return ()

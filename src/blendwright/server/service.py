@@ -17,7 +17,7 @@ from mcp.server.lowlevel.server import Server
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from blendwright.policy.host_profile import EnvelopeName, combined
-from blendwright.server import catalogue_tools, plan_tools, scene_tools, workspace_tools
+from blendwright.server import catalogue_tools, plan_tools, scene_image, scene_tools, workspace_tools
 from blendwright.server.client_info import (
     ProgressReporter,
     RequestContext,
@@ -28,6 +28,7 @@ from blendwright.server.client_info import (
 )
 from blendwright.server.context import Caller, ServerContext
 from blendwright.server.elicitation import MultiRoundCall, PendingApproval, PendingCalls, session_approver
+from blendwright.server.pictures import with_pictures
 from blendwright.server.prompts import get_prompt, list_prompts
 from blendwright.server.resources import Resources
 from blendwright.server.responses import ToolResponse, error_failure, failure, render_response
@@ -42,6 +43,7 @@ NAME = "blendwright"
 TOOLS: tuple[ServerTool, ...] = (
     *plan_tools.TOOLS,
     *scene_tools.TOOLS,
+    *scene_image.TOOLS,
     *catalogue_tools.TOOLS,
     *workspace_tools.TOOLS,
 )
@@ -151,7 +153,8 @@ class Service:
         if isinstance(args, tuple):
             return tool.refuse(*args)
         try:
-            return await tool.handler(self._context, caller, args)
+            response = await tool.handler(self._context, caller, args)
+            return await asyncio.to_thread(with_pictures, response, self._context.artifacts)
         except Refusal as refusal:
             return tool.refuse(*refusal.findings)
         except Exception as error:

@@ -34,7 +34,9 @@ class StillArgs(Args):
         "Look from this side at all that a render shows, through a camera that does not stay."
     )
     frame: FrameNumber | None = optional("Frame to render instead of the current one.")
-    resolution: tuple[Pixels, Pixels] | None = optional("Width and height in pixels, instead of the scene's.")
+    resolution: Annotated[tuple[Pixels, Pixels], Field(strict=False)] | None = optional(
+        "Width and height in pixels, instead of the scene's."
+    )
     artifact: PngName = Field(
         default="still.png", description="Name of the picture among the workspace's artifacts, when no path is given."
     )
