@@ -81,9 +81,8 @@ class Look:
 
     def take(self, args: ImageArgs, seconds: float) -> ToolResponse:
         viewpoints = _viewpoints(args)
-        wanted = LookQuality(args.engine, args.width, args.height, args.samples)
+        quality = LookQuality(args.engine, args.width, args.height, args.samples)
         began = perf_counter()
-        quality = wanted
         captioned: list[Captioned] = []
         last: Outcome | None = None
         for number, (caption, viewpoint) in enumerate(viewpoints):
@@ -97,7 +96,7 @@ class Look:
         whole = from_outcome(last)
         if len(captioned) > 1:
             whole = _kept_montage(captioned, len(args.frames), Path(last.artifacts[0]))
-        return ToolResponse(_described(last, wanted, quality, [each.caption for each in captioned]), (whole,))
+        return ToolResponse(_described(last, quality, [each.caption for each in captioned]), (whole,))
 
     def _render(self, quality: LookQuality, viewpoint: dict[str, Any], denoise: bool, seconds: float) -> Outcome:
         size = {"engine": quality.engine, "width": quality.width, "height": quality.height, "artifact": ARTIFACT}
@@ -142,13 +141,13 @@ def _kept_montage(captioned: Sequence[Captioned], frames: int, last: Path) -> Pi
     return Picture(data, path=target)
 
 
-def _described(outcome: Outcome, wanted: LookQuality, made: LookQuality, captions: Sequence[str]) -> Outcome:
+def _described(outcome: Outcome, made: LookQuality, captions: Sequence[str]) -> Outcome:
     """What the picture shows and what it was made with; what the last of several says of itself is not said of all."""
     about: dict[str, Any] = {"views": captions, "engine": made.engine, "each": [made.width, made.height]}
     if made.engine == "CYCLES":
         about["samples"] = made.samples
     if made.reduced:
-        about["reduced"] = f"asked for {wanted.width}x{wanted.height}; give more seconds for more quality"
+        about["reduced"] = "lower quality than asked for, to fit the time; give more seconds for more"
     return outcome.with_(result=about, artifacts=())
 
 
