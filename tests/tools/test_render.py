@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from stage import Stage
 
 SMALL = {"width": 64, "height": 48}
+STILL_SIZE = {"resolution": [32, 24]}
+STILL = {"samples": 1, **STILL_SIZE}
 
 
 def pixels(path: Path) -> NDArray[np.float32]:
@@ -249,6 +251,7 @@ def test_a_frame_is_shown_and_the_scene_stays_at_its_own(stage: Stage) -> None:
     red_box(stage)
     camera = {"name": "Camera", "location": [0, -10, 0], "rotation_euler_deg": [90, 0, 0]}
     stage.do("camera.create", camera)
+    stage.do("scene.set_render", {"engine": "WORKBENCH"})
     for frame, place in ((1, 0.0), (20, 3.0)):
         key = {"object": "Box", "channel": "location", "frame": frame, "value": [place, 0, 0]}
         stage.do("animation.set_keyframe", key)
@@ -258,12 +261,10 @@ def test_a_frame_is_shown_and_the_scene_stays_at_its_own(stage: Stage) -> None:
     assert shown[0] == shown[2] != shown[1]
     assert (bpy.context.scene.frame_current, stage.state.full_root()) == (1, before)
     stills = [
-        stage.do("render.still", {"camera": "Camera", "frame": frame, **STILL})["pixels_sha256"] for frame in (1, 20)
+        stage.do("render.still", {"camera": "Camera", "frame": frame, **STILL_SIZE})["pixels_sha256"]
+        for frame in (1, 20)
     ]
     assert stills[0] != stills[1] and stage.state.full_root() == before
-
-
-STILL = {"samples": 1, "resolution": [32, 24]}
 
 
 def test_denoising_is_on_by_itself_and_can_be_left_out(stage: Stage) -> None:
