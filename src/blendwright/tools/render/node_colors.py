@@ -89,7 +89,8 @@ def _color(socket: Block | None, groups: Groups, depth: int) -> Color:
     if node.type in {"MIX", "MIX_RGB"}:
         return _mixture(node, groups, depth)
     if node.type in {"TEX_CHECKER", "TEX_BRICK"}:
-        return _mixed(*(_color(node.inputs[name], groups, depth + 1) for name in ("Color1", "Color2")), 0.5)
+        one, other = (_color(node.inputs[name], groups, depth + 1) for name in ("Color1", "Color2"))
+        return _mixed(one, other, 0.5)
     if node.type == "TEX_IMAGE":
         return _image(node.image) or _default(socket)
     if node.type == "COMBINE_COLOR" and node.mode == "RGB":
