@@ -159,11 +159,11 @@ def everything(scene: Scene, without: str = "") -> list[Point]:
     return [point for box in everything_by_object(scene, without) for point in box]
 
 
-def everything_by_object(scene: Scene, without: str = "") -> list[list[Point]]:
+def everything_by_object(scene: Scene, without: str = "") -> Iterator[list[Point]]:
     """The same for each object; what reaches too far to compute with cannot be shown along with the rest."""
     reach = Reach(scene)
     boxes = (reach.corners(obj) for obj in visible(scene) if obj.name != without)
-    return [box for box in boxes if box and _within_reach(box)]
+    return (box for box in boxes if box and _within_reach(box))
 
 
 def subject_points(scene: Scene, names: Sequence[str], without: str) -> list[Point]:

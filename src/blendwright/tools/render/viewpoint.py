@@ -11,7 +11,7 @@ from contextlib import ExitStack
 from typing import Literal
 
 from blendwright.tool_api import Block, Findings, Kind, Point, Scene
-from blendwright.tools.bounding_boxes import BoundingBox, around, everything, everything_by_object
+from blendwright.tools.bounding_boxes import BoundingBox, around, everything_by_object
 from blendwright.tools.camera_views import FROM, frustum, standpoint, view_axes, view_matrix
 from blendwright.tools.checks import conflict, existing_object
 
@@ -29,7 +29,7 @@ AT = "/camera"
 def viewpoint_problems(scene: Scene, view: NamedView | None, camera: str | None, cure: str) -> Findings:
     """Why there is nothing to look through, or at; without a view and a camera the scene's own is meant."""
     if view is not None:
-        if not everything(scene):
+        if next(everything_by_object(scene), None) is None:
             yield conflict("there is nothing to look at", "/view", "Create a visible object first.")
     elif camera is not None:
         yield from existing_object(scene, camera, AT, "CAMERA")
@@ -64,7 +64,7 @@ def viewing_camera(scene: Scene, view: NamedView | None, camera: str | None, tem
 
 def _subject(scene: Scene) -> tuple[list[Point], list[BoundingBox]]:
     """The points that a view is to show, and the boxes of the backdrops that it leaves out of account."""
-    objects = everything_by_object(scene)
+    objects = list(everything_by_object(scene))
     solid = around([point for points in objects if not _is_flat(around(points)) for point in points])
     shown: list[Point] = []
     backdrops: list[BoundingBox] = []
