@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import io
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +12,12 @@ import numpy as np
 from mcp.client.client import Client
 from PIL import Image
 
+from blendwright.policy.host_profile import HostLimits, HostStatement
 from blendwright.server.context import ServerContext
 from blendwright.server.look_quality import SMALLEST_WIDTH, LookPace, LookQuality
 from blendwright.server.pictures import LARGEST, MOST_SENT, Captioned, montage, sendable, with_pictures
 from blendwright.server.responses import Picture, ToolResponse
+from blendwright.tool_api.promises import Determinism
 from blendwright.values.outcome import Outcome
 from hosts import call, cube, operation, plan, talk
 
@@ -177,3 +180,15 @@ def test_frames_are_a_strip_and_views_are_named_in_either_case(context: ServerCo
     unknown = call(context, "legacy", "scene_image", {"views": ["above"]})
     (finding,) = unknown.structured_content["details"]["findings"]
     assert finding["pointer"] == "/views/0" and "TOP" in finding["message"]
+
+
+def test_a_contract_that_asks_for_determinism_gets_a_look_without_a_time_limit(context: ServerContext) -> None:
+    call(context, "legacy", "plan_execute", {"plan": plan("seeded", cube("a", "Seeded"))})
+    strict = replace(context, statements=(HostStatement("flag", HostLimits(determinism=Determinism.SEEDED)),))
+    args = {"views": ["iso"], "engine": "CYCLES", "samples": 1, "denoise": False, **SMALL}
+    answer = call(strict, "legacy", "scene_image", args)
+    assert not answer.is_error, answer.structured_content
+    assert [part.type for part in answer.content] == ["text", "image"]
+    assert answer.structured_content["determinism_class"] == "seeded"
+    loose = call(context, "legacy", "scene_image", args)
+    assert loose.structured_content["determinism_class"] == "nondeterministic"
