@@ -44,7 +44,7 @@ def fail_whole(journal: Journal, times: int) -> None:
 def counted(journal: Journal, act: Callable[[], object]) -> int:
     """How many instructions of SQLite's machine it takes."""
     store: Any = vars(journal)["_store"]
-    connection = vars(store)["_connection"]
+    connection: Any = vars(store)["_connection"]
     count = 0
 
     def step() -> bool:

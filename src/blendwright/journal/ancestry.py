@@ -14,7 +14,6 @@ from blendwright.journal.store import Row, Store
 from blendwright.records.commits import Commit
 from blendwright.values.errors import JournalError
 
-
 # In one statement: a statement for each line takes ten times as long.
 _LINES_BEHIND = """
 WITH RECURSIVE behind (id, parent_line, fork_generation) AS (
