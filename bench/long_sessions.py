@@ -171,10 +171,11 @@ def _in_turn(short: _Session, long: _Session, act: Callable[[_Session], float]) 
     """The medians of both, asked in turn."""
     spent: tuple[list[float], list[float]] = ([], [])
     for _ in range(ROUNDS):
-        for session in (short, long):
-            session.moves(PLAN)
-            session.await_spare()
         for session, found in zip((short, long), spent, strict=True):
+            session.moves(PLAN)
+            # Neither may start a Blender while the other one is asked.
+            short.await_spare()
+            long.await_spare()
             found.append(act(session))
     return statistics.median(spent[0]), statistics.median(spent[1])
 

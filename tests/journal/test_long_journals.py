@@ -43,8 +43,8 @@ def fail_whole(journal: Journal, times: int) -> None:
 
 def counted(journal: Journal, act: Callable[[], object]) -> int:
     """How many instructions of SQLite's machine it takes."""
-    store: Any = vars(journal)["_store"]
-    connection: Any = vars(store)["_connection"]
+    opened: Any = journal
+    connection: Any = opened._store._connection
     count = 0
 
     def step() -> bool:
