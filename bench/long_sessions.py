@@ -135,8 +135,8 @@ class _Session:
     def await_spare(self) -> None:
         """Until the checkpoint under way is saved and the next Blender has started: what that takes is not what is measured."""
         self.beside.wait()
-        pool: Any = vars(self.beside)["_pool"]
-        spares: list[Future[Any]] = list(vars(pool)["_spares"])
+        beside: Any = self.beside
+        spares: list[Future[Any]] = list(beside._pool._spares)
         for spare in spares:
             spare.result()
         time.sleep(0.3)
