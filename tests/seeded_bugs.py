@@ -266,8 +266,8 @@ def previews_an_older_scene(copied_journal: Function) -> Function:
 
     from blendwright.values.errors import JournalError
 
-    def wrong(workspace: Any, copy: Any, request_id: str) -> Any:
-        journal = copied_journal(workspace, copy, request_id)
+    def wrong(workspace: Any, copy: Any, request_id: str, without: Sequence[int] = ()) -> Any:
+        journal = copied_journal(workspace, copy, request_id, without)
         with contextlib.suppress(JournalError):
             if journal.head is not None and journal.head.parent is not None:
                 journal.move_head("undo", journal.head.parent)

@@ -203,9 +203,9 @@ class JournalView:
         """In order, from the one after `after` on: those whose fields have these values."""
         return audit_verification.records(self._store, after, limit, fields)
 
-    def copy_for_request(self, target: Path, request_id: str) -> None:
-        """Make `target` a workspace to throw away, in which a plan with this request id can be run."""
-        journal_copy.copy_for_request(self._store, self._ancestry, self._files, target, request_id)
+    def copy_for_request(self, target: Path, request_id: str, *, without: Collection[int] = ()) -> None:
+        """Make `target` a workspace to throw away, in which a plan with this request id can be run; `without` as in `route`."""
+        journal_copy.copy_for_request(self._store, self._ancestry, self._files, target, request_id, without)
 
     def statistics(self) -> Statistics:
         return statistics.read(self._store)
