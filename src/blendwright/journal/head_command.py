@@ -2,7 +2,7 @@
 
 It is started without a shell, gets the note as one line of JSON, and has a limited time. The first head is told before anything else
 happens: a command that does not work is noticed on opening. Later ones are told in a thread, the newest only, so that no commit waits
-and a failure is told to observers. What was told can be given to `blendwright audit verify --head`.
+and a failure is told to observers. What was told can be given to `blendwright audit verify --known`.
 """
 
 from __future__ import annotations
