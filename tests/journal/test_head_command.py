@@ -87,7 +87,7 @@ def test_only_the_users_own_file_can_name_a_command(tmp_path: Path, monkeypatch:
     with pytest.raises(Refusal) as refused:
         load_policy(workspace)
     [finding] = refused.value.findings
-    assert f"{named}:3" in finding.message and str(own) in finding.cure
+    assert f"{named}:3" in finding.message and str(own) in (finding.cure or "")
     own.write_text("[journal]\naudit_heads_command = []\n")
     named.unlink()
     with pytest.raises(Refusal):

@@ -177,18 +177,25 @@ class Deeds:
             assert found.report.scene_hash_after == expected.added_to(head.hash_after), "a preview of another scene"
 
     def tag(self, scene: OpenScene) -> None:
-        head, name = scene.journal.head, self.chance.choice(("first", "second"))
-        if head is None:
+        """A tag is put, and put elsewhere."""
+        name = self.chance.choice(("first", "second"))
+
+        def put(number: int) -> None:
+            self._tagged({**self.oracle.tags, name: number}, lambda: scene.journal.set_tag(name, number))
+
+        for commit in scene.journal.log(limit=2):
+            put(commit.number)
+        if name in self.oracle.tags and self.chance.random() < 0.3:
+            others = {each: number for each, number in self.oracle.tags.items() if each != name}
+            self._tagged(others, lambda: scene.journal.delete_tag(name))
+
+    def _tagged(self, tags: dict[str, int], act: Callable[[], None]) -> None:
+        if self.world.dead:
             return
-        known = self.oracle.tags
-        if name in known and self.chance.random() < 0.3:
-            self.oracle.tagging = {each: number for each, number in known.items() if each != name}
-            scene.journal.delete_tag(name)
-        else:
-            self.oracle.tagging = {**known, name: self.chance.randint(1, head.number)}
-            scene.journal.set_tag(name, self.oracle.tagging[name])
+        self.oracle.tagging = tags
+        act()
         if not self.world.dead:
-            self.oracle.tags, self.oracle.tagging = self.oracle.tagging, None
+            self.oracle.tags, self.oracle.tagging = tags, None
 
     def _listed(self, scene: OpenScene, tools: tuple[str, ...], boundary: Boundary, *, fails: bool = False) -> None:
         """A plan of these tools; where it `fails`, the last of them finds its name taken."""

@@ -75,7 +75,8 @@ class ToyScene:
     def snapshot(self) -> dict[str, Any]:
         """All of it on one page, in the shape of the tool's answer."""
         objects = [{"name": name, "fingerprint": place} for name, place in self.objects.items()]
-        lists = {kind: {"items": []} for kind in ("materials", "cameras", "lights", "node_groups", "collections")}
+        nothing: list[dict[str, Any]] = []
+        lists = {kind: {"items": nothing} for kind in ("materials", "cameras", "lights", "node_groups", "collections")}
         settings = dict.fromkeys(("scene", "world", "render"))
         return {"fingerprint": self.hash, "next_offset": None, "objects": {"items": objects}, **lists, **settings}
 

@@ -183,10 +183,14 @@ class World:
                 stack.enter_context(patch.object(module, name, self.monotonic))
             stack.enter_context(patch.object(pipeline, "wait", self._wait))
             stack.enter_context(patch.object(crash_points, "reach", self.reach))
-            stack.enter_context(
-                patch.object(background_checkpoints, "ThreadPoolExecutor", lambda *_, **__: thread(self))
-            )
-            # Processes that have the numbers of simulated workers are somebody else's.
-            stack.enter_context(patch.object(background_checkpoints, "_lower_priority", lambda worker: None))
+
+            def begin_thread(workers: int, *, thread_name_prefix: str) -> Executor:
+                return thread(self)
+
+            def leave_priority(worker: object) -> None:
+                """Processes that have the numbers of simulated workers are somebody else's."""
+
+            stack.enter_context(patch.object(background_checkpoints, "ThreadPoolExecutor", begin_thread))
+            stack.enter_context(patch.object(background_checkpoints, "_lower_priority", leave_priority))
             stack.enter_context(patch.object(os, "urandom", self._bytes.randbytes))
             yield
