@@ -43,8 +43,8 @@ class Deeds:
         weights: dict[Deed, float] = {
             self.plan: 8, self.again: 3, self.changed: 1, self.call: 1, self.import_: 3, self.export: 1, self.lose: 1,
             self.failing_whole: 1, self.undo: 2, self.redo: 1, self.checkout: 1, self.adopt: 1, self.save: 1,
-            self.collect: 0.5, self.intrude: 0.5, self.preview: 1, self.tag: 1, self.follow: 0.5,
-            self.delete: 2 if self.asking else 0.3, self.answer: 0.5 if self.asking else 0.1,
+            self.collect: 0.5, self.intrude: 0.5, self.preview: 1, self.tag: 2, self.follow: 0.5,
+            self.delete: 2 if self.asking else 0.3, self.answer: 2 if self.asking else 0.1,
         }  # fmt: skip
         return self.chance.choices(list(weights), list(weights.values()))[0]
 
@@ -143,7 +143,11 @@ class Deeds:
 
     def answer(self, scene: OpenScene) -> None:
         """Somebody answers, in another process, what was left for them; whatever waited for it is asked for again."""
-        self.delete(scene)
+        self.oracle.nobody_there = True
+        try:
+            self.delete(scene)
+        finally:
+            self.oracle.nobody_there = False
         for stored in scene.journal.approvals():
             reply = self.chance.choice((ApprovalAnswer.APPROVED, ApprovalAnswer.APPROVED, ApprovalAnswer.DECLINED))
             if reply is ApprovalAnswer.APPROVED:

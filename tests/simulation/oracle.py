@@ -52,6 +52,8 @@ class Oracle:
     """What the tags are where what is under way was done."""
     approved: set[str] = field(default_factory=set[str])
     """The approvals that a person gave."""
+    nobody_there: bool = False
+    """Whether whoever is asked says nothing, so that questions are left for later."""
     asked: set[Operation] = field(default_factory=set[Operation])
     """What was done, and only with the approval of a person."""
     _audit_head: AuditHead | None = None

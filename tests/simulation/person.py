@@ -20,7 +20,7 @@ class Person(ApprovalPrompt):
         return "somebody"
 
     def ask(self, request: ApprovalRequest, *, cancel: CancelToken | None = None) -> ApprovalAnswer:
-        answer = self._world.chance.choice(ANSWERS)
+        answer = ApprovalAnswer.NONE if self._oracle.nobody_there else self._world.chance.choice(ANSWERS)
         self._world.say(f"asked about {request.tool}: {answer}")
         if answer is ApprovalAnswer.APPROVED:
             self._oracle.approved.add(request.id)
