@@ -1,6 +1,7 @@
 """Modules that Blender imports when it starts and that a worker never uses: they are loaded when somebody does.
 
-Blender 5.2 looks for leftovers of downloads of remote asset libraries, and loads a whole HTTP client for it: a fifth of the time it starts in.
+Blender 5.2 looks for leftovers of downloads of remote asset libraries, and loads a whole HTTP client for it, which takes a fifth of
+its start.
 """
 
 import importlib.abc
