@@ -1,6 +1,6 @@
 """The process in which programs are evaluated: `python -m blendwright.programs.evaluator`. Speaks frames on its standard streams.
 
-A frame is four bytes of length and a JSON object. In: {"program": …}, or the answer to a load. Out: {"load": path}, {"at": line}, or the
+A frame is four bytes of length and a JSON object. In: {"program": …}, or the answer to a load. Out: {"load": path}, {"at": line}, {"ready": true} once, or the
 result. The process has no files, limited memory and limited time; the core ends it when a program takes too long.
 """
 
@@ -23,8 +23,9 @@ from blendwright.programs.recording import MAIN, LimitPassed, Limits, ProgramErr
 
 LENGTH = struct.Struct(">I")
 STEPS_PER_CHECK = 1000
-PRELUDE_TEXT = Path(__file__).with_name("prelude.star")
-OWN_NAMES = ("math", "param", "print", "random", "round", "sum", "vec")
+# Read before the process gives up its right to open files.
+PRELUDE_TEXT = Path(__file__).with_name("prelude.star").read_text(encoding="utf-8")
+OWN_NAMES = ("math", "pad", "param", "print", "random", "round", "sum", "vec")
 # What is no attribute in Starlark, being one of its reserved words.
 RESERVED = frozenset({"import"})
 EXTENSIONS = starlark.LibraryExtension
@@ -37,17 +38,16 @@ def dialect() -> starlark.Dialect:
     return chosen
 
 
-def globals_() -> starlark.Globals:
-    return starlark.Globals.extended_by(
-        [
-            EXTENSIONS.StructType,
-            EXTENSIONS.Map,
-            EXTENSIONS.Filter,
-            EXTENSIONS.Partial,
-            EXTENSIONS.Json,
-            EXTENSIONS.CallStack,
-        ]
-    )
+LIBRARY = [EXTENSIONS.StructType, EXTENSIONS.Map, EXTENSIONS.Filter, EXTENSIONS.Partial, EXTENSIONS.Json]
+
+
+def program_globals() -> starlark.Globals:
+    return starlark.Globals.extended_by(LIBRARY)
+
+
+def prelude_globals() -> starlark.Globals:
+    """Only the prelude sees the stack: a program is to mean the same wherever its lines stand."""
+    return starlark.Globals.extended_by([*LIBRARY, EXTENSIONS.CallStack])
 
 
 class Prelude:
@@ -74,13 +74,13 @@ class Prelude:
             noun, _, verb = tool.partition(".")
             nouns.setdefault(noun, []).append(verb)
         self.names = [*OWN_NAMES, *(noun for noun in nouns if noun.isidentifier() and noun not in OWN_NAMES), "at"]
-        text = PRELUDE_TEXT.read_text(encoding="utf-8") + "\n_at = _marker\n"
+        text = PRELUDE_TEXT + "\n_at = _marker\n"
         for noun, verbs in nouns.items():
             members = ", ".join(f'{_attribute(verb)} = _tool("{noun}.{verb}")' for verb in verbs)
             text += f"_{noun} = struct({members})\n" if noun.isidentifier() and noun not in OWN_NAMES else ""
         # Names with an underscore cannot be loaded; under these they can.
         text += "".join(f"public_{name} = _{name}\n" for name in self.names)
-        starlark.eval(module, starlark.parse(PRELUDE, text, dialect()), globals_())
+        starlark.eval(module, starlark.parse(PRELUDE, text, dialect()), prelude_globals())
         self._frozen = module.freeze()
         symbols = ", ".join(f'{"_at" if name == "at" else name}="public_{name}"' for name in self.names)
         self._import = f'load("{PRELUDE}", {symbols})'
@@ -103,7 +103,7 @@ class Prelude:
     def new_module(self) -> starlark.Module:
         module = starlark.Module()
         loader = starlark.FileLoader(lambda name: self._frozen)
-        starlark.eval(module, starlark.parse("<names>", self._import, dialect()), globals_(), loader)
+        starlark.eval(module, starlark.parse("<names>", self._import, dialect()), program_globals(), loader)
         return module
 
 
@@ -155,9 +155,10 @@ class Evaluation:
 
     def _evaluate(self, label: str, text: str, module: starlark.Module) -> None:
         options = starlark.EvalOptions(check_cancelled=self._cancelled, max_callstack_size=self.limits.call_depth)
+        starlark.parse(label, text, dialect())  # by itself first, so that its errors are its own
         # The value of the last statement is made JSON of, which not every value can be.
         parsed = starlark.parse(label, f"{text}\nNone\n", dialect())
-        starlark.eval_with(options, module, parsed, globals_(), file_loader=starlark.FileLoader(self._load))
+        starlark.eval_with(options, module, parsed, program_globals(), file_loader=starlark.FileLoader(self._load))
 
     def _cancelled(self) -> bool:
         self._checks += 1
@@ -267,6 +268,7 @@ def main() -> None:
             raise ProgramError(str(answer["refused"]))
         return str(answer["text"])
 
+    send({"ready": True})
     while True:
         request = receive()
         tools = tuple(request["tools"])

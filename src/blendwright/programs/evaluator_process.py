@@ -72,11 +72,12 @@ class EvaluatorProcess:
     def ask(self, request: Mapping[str, Any], seconds: float, read_library: Callable[[str], str]) -> dict[str, Any]:
         """The result. Raises EvaluatorEnded, after which this process is of no use any more."""
         line: int | None = None
-        # The first program also waits for the interpreter to start.
-        deadline = time.monotonic() + seconds + (0 if self.asked else START_SECONDS)
-        self.asked += 1
         try:
+            if not self.asked:
+                self._receive(time.monotonic() + START_SECONDS)  # it is ready
+            self.asked += 1
             self._send(request)
+            deadline = time.monotonic() + seconds
             while True:
                 answer = self._receive(deadline)
                 if "load" in answer:

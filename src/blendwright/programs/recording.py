@@ -50,7 +50,7 @@ class Limits:
     printed_bytes: int = 16_384
     steps: int = 10_000_000
     call_depth: int = 100
-    memory_mb: int = 512
+    memory_mb: int = 256
     seconds: float = 10.0
 
 
