@@ -34,11 +34,12 @@ def test_a_program_is_validated_previewed_and_run(context: ServerContext) -> Non
 
 
 def test_findings_of_a_program_have_its_line_and_a_failure_takes_all_of_it_back(context: ServerContext) -> None:
+    size = PROGRAM.split("\n")[2].index("size") + 1
     for tool in ("plan_validate", "plan_preview", "plan_execute"):
         broken = call(context, tool, program="x = 1\ny = x +")
         assert not broken["ok"] and broken["details"]["findings"][0]["place"] == "program:2:8"
         late = call(context, tool, program=PROGRAM, params={"size": -1.0, "stem": "Late"})
-        assert not late["ok"] and late["details"]["findings"][0]["place"] == "program:3:91", late
+        assert not late["ok"] and late["details"]["findings"][0]["place"] == f"program:3:{size}", late
     clash = PROGRAM + 'object.create_empty(name = "Gone_0")'
     failed = call(context, "plan_execute", program=clash, params={"stem": "Gone"})
     assert failed["details"]["findings"][0]["place"] == "program:5:21"
@@ -46,6 +47,7 @@ def test_findings_of_a_program_have_its_line_and_a_failure_takes_all_of_it_back(
 
 
 def test_either_a_plan_or_a_program_is_given(context: ServerContext) -> None:
-    for args in ({}, {"plan": {"request_id": "a", "operations": []}, "program": "x"}):
-        answer = call(context, "plan_validate", **args)
-        assert not answer["ok"] and "either a plan or a program" in answer["message"]
+    both = call(context, "plan_validate", plan={"request_id": "a", "operations": []}, program="x")
+    assert not both["ok"] and "only one of them" in both["message"]
+    neither = call(context, "plan_validate")
+    assert not neither["ok"] and "'program'" in neither["details"]["findings"][0]["cure"]

@@ -260,7 +260,7 @@ class Compiler:
         tools: Mapping[str, AnyTool],
         macros: Mapping[str, Macro],
         terms: ContractTerms,
-        roots: FileRoots,
+        roots: FileRoots | None = None,
     ) -> None:
         self._tools = tools
         self._macros = macros
@@ -295,7 +295,7 @@ class Compiler:
     def parse(self, document: dict[str, Any], request_id: str | None, boundary: Boundary | None) -> Plan:
         """The plan of a document; a program finds the tools, macros and roots of this workspace. Raises Refusal for what is none."""
         around = None
-        if "program" in document:
+        if "program" in document and self._roots is not None:
             from blendwright.app.programs import surroundings_of
 
             around = surroundings_of((*self._tools, *self._macros), self._roots)

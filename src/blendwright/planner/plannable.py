@@ -64,8 +64,9 @@ mesh.create_primitive(kind = \\"cylinder\\", name = \\"Leg_%d\\" % i, radius = 0
 PROGRAM_RULES = """\
 Answer with {"program": text}: a Starlark program that calls tools by name, as noun.verb with named arguments. Starlark is Python without
 imports, classes, while, try, sets and the operator **. A call returns a handle: pass it where a name is wanted, or use handle.name. What
-is written first happens first. There are math (sin, cos, sqrt, pi, sin_deg, cos_deg …), vec (add, sub, scale, rotate, polar(radius, degrees, z) …),
-random(seed) with uniform, int, choice, and pad(7, 2) for "07". Nothing of the scene can be read by the program. Findings name its line."""
+is written first happens first. There are math (sin, cos, sqrt, pi, sin_deg, cos_deg …), vec (add, sub, scale, rotate,
+polar(radius, degrees, z) …), random(seed) with uniform, int, choice, and pad(7, 2) for "07". Nothing of the scene can be read by the
+program. Findings name its line."""
 
 SCENE_RULES = """\
 Rules: metres, degrees, linear RGB 0..1, Z up. Names are exact and must be free. Every object gets a name of its own that says what it is.

@@ -1,7 +1,7 @@
 """The process in which programs are evaluated: `python -m blendwright.programs.evaluator`. Speaks frames on its standard streams.
 
-A frame is four bytes of length and a JSON object. In: {"program": …}, or the answer to a load. Out: {"load": path}, {"at": line}, {"ready": true} once, or the
-result. The process has no files, limited memory and limited time; the core ends it when a program takes too long.
+A frame is four bytes of length and a JSON object. In: {"program": …}, or the answer to a load. Out: {"ready": true} once, {"load": path},
+{"at": line}, or the result. The process has no files, limited memory and limited time; the core ends it when a program takes too long.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ from blendwright.plan.validate import ValidPlan
 from blendwright.policy.approvals import NOBODY
 from blendwright.run.options import RunOptions
 from blendwright.server.context import Caller, ServerContext
-from blendwright.server.plan_arguments import PlanOrProgram, read_program
+from blendwright.server.programs import read_program
 from blendwright.server.responses import ToolResponse, success
 from blendwright.server.server_tool import server_tool
 from blendwright.tool_api.arguments import Args
@@ -37,16 +37,31 @@ from blendwright.values.report import OperationReport, RunReport
 SHORT_FIELDS = ("operation_id", "tool", "status", "fault", "message", "findings")
 
 
-class ValidateArgs(PlanOrProgram):
-    plan: dict[str, Any] | None = Field(default=None, description="As in plan_execute.")
-    program: str | None = Field(default=None, description="As in plan_execute.")
+PLAN = (
+    "The plan: {request_id, operations:[{operation_id, tool_name, args, depends_on, safety_level}]}, or a steps plan."
+)
+PROGRAM = (
+    "Instead of a plan: Starlark (Python-like) that yields one. Tools by name: "
+    'leg = mesh.create_primitive(kind="cube", name="Leg_%d" % i); pass leg where a name is wanted. '
+    "Loops, functions, math, vec, random(seed), param(name, default), print."
+)
+PARAMS = "The program's parameters."
+
+
+class ValidateArgs(Args):
+    plan: dict[str, Any] = Field(default_factory=dict[str, Any], description="As in plan_execute.")
+    program: str = Field(default="", description="As in plan_execute.")
+    params: dict[str, Any] = Field(default_factory=dict[str, Any], description=PARAMS)
 
 
 class PreviewArgs(ValidateArgs):
     image: bool = Field(default=False, description="Also a picture of the result.")
 
 
-class ExecuteArgs(PlanOrProgram):
+class ExecuteArgs(Args):
+    plan: dict[str, Any] = Field(default_factory=dict[str, Any], description=PLAN)
+    program: str = Field(default="", description=PROGRAM)
+    params: dict[str, Any] = Field(default_factory=dict[str, Any], description=PARAMS)
     boundary: Literal["operation", "plan"] | None = Field(
         default=None, description="What a failure takes back: its operation (of a plan), or all (of a program)."
     )
@@ -76,7 +91,7 @@ def _refuse_plan(*findings: Finding, dialect: str | None = None) -> ToolResponse
     refuse=_refuse_plan,
 )
 async def plan_validate(context: ServerContext, caller: Caller, args: ValidateArgs) -> ToolResponse:
-    plan, _ = await _parse(context, args.document)
+    plan, _ = await _parse(context, args)
     # Not in the queue: a plan can be checked while another one runs. Roots are whatever the server was started with.
     valid = await asyncio.to_thread(
         check, plan, context.workspace, caller.proposal, tools=context.tools, macros=context.macros, roots=False
@@ -95,7 +110,7 @@ async def plan_validate(context: ServerContext, caller: Caller, args: ValidateAr
     refuse=_refuse_plan,
 )
 async def plan_preview(context: ServerContext, caller: Caller, args: PreviewArgs) -> ToolResponse:
-    plan, parse_ms = await _parse(context, args.document)
+    plan, parse_ms = await _parse(context, args)
 
     def work(opened: OpenScene) -> ToolResponse:
         with tempfile.TemporaryDirectory() as directory:
@@ -120,7 +135,7 @@ async def plan_preview(context: ServerContext, caller: Caller, args: PreviewArgs
     refuse=_refuse_plan,
 )
 async def plan_execute(context: ServerContext, caller: Caller, args: ExecuteArgs) -> ToolResponse:
-    return await _execute(context, caller, args, *await _parse(context, args.document, boundary=args.boundary))
+    return await _execute(context, caller, args, *await _parse(context, args, boundary=args.boundary))
 
 
 @server_tool(
@@ -129,18 +144,19 @@ async def plan_execute(context: ServerContext, caller: Caller, args: ExecuteArgs
     refuse=partial(_refuse_plan, dialect="geonodes"),
 )
 async def geonodes_execute(context: ServerContext, caller: Caller, args: GeonodesArgs) -> ToolResponse:
-    parsed = await _parse(context, args.plan, boundary=args.boundary, dialect="geonodes")
-    return await _execute(context, caller, ExecuteArgs(plan=args.plan, image=args.image), *parsed)
+    asked = ExecuteArgs(plan=args.plan, image=args.image)
+    parsed = await _parse(context, asked, boundary=args.boundary, dialect="geonodes")
+    return await _execute(context, caller, asked, *parsed)
 
 
-async def _parse(context: ServerContext, document: dict[str, Any], **options: Any) -> tuple[Plan, float]:
+async def _parse(context: ServerContext, args: ValidateArgs | ExecuteArgs, **options: Any) -> tuple[Plan, float]:
     """The plan, and how many milliseconds reading it took."""
     started = perf_counter()
     # The arguments were checked when they were read. A program may take a while, and others are served meanwhile.
     plan = (
-        await asyncio.to_thread(read_program, document, context, **options)
-        if "program" in document
-        else parse_plan(document, is_json=True, **options)
+        await asyncio.to_thread(read_program, context, args.program, args.params, args.plan, **options)
+        if args.program
+        else parse_plan(args.plan, is_json=True, **options)
     )
     return plan, round((perf_counter() - started) * 1000, 3)
 
