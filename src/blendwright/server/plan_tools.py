@@ -41,17 +41,15 @@ PLAN = (
     "The plan: {request_id, operations:[{operation_id, tool_name, args, depends_on, safety_level}]}, or a steps plan."
 )
 PROGRAM = (
-    "Instead of a plan: Starlark (Python-like) that yields one. Tools by name: "
-    'leg = mesh.create_primitive(kind="cube", name="Leg_%d" % i); pass leg where a name is wanted. '
-    "Loops, functions, math, vec, random(seed), param(name, default), print."
+    "Instead of a plan, Starlark that yields one: for i in range(4): leg = mesh.create_primitive(kind='cube', name='L%d' % i). "
+    "leg stands for its name. Has math, vec, random(seed), param(name, default)."
 )
-PARAMS = "The program's parameters."
 
 
 class ValidateArgs(Args):
     plan: dict[str, Any] = Field(default_factory=dict[str, Any], description="As in plan_execute.")
-    program: str = Field(default="", description="As in plan_execute.")
-    params: dict[str, Any] = Field(default_factory=dict[str, Any], description=PARAMS)
+    program: str = ""
+    params: dict[str, Any] = Field(default_factory=dict[str, Any])
 
 
 class PreviewArgs(ValidateArgs):
@@ -61,7 +59,7 @@ class PreviewArgs(ValidateArgs):
 class ExecuteArgs(Args):
     plan: dict[str, Any] = Field(default_factory=dict[str, Any], description=PLAN)
     program: str = Field(default="", description=PROGRAM)
-    params: dict[str, Any] = Field(default_factory=dict[str, Any], description=PARAMS)
+    params: dict[str, Any] = Field(default_factory=dict[str, Any], description="Of the program.")
     boundary: Literal["operation", "plan"] | None = Field(
         default=None, description="What a failure takes back: its operation (of a plan), or all (of a program)."
     )
