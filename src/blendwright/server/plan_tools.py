@@ -162,7 +162,9 @@ async def _parse(context: ServerContext, args: ValidateArgs | ExecuteArgs, **opt
 async def _execute(
     context: ServerContext, caller: Caller, args: ExecuteArgs, plan: Plan, parse_ms: float
 ) -> ToolResponse:
-    job = context.jobs.start(plan.request_id, len(plan.operations), caller.cancel) if args.background else None
+    job = None
+    if args.background:
+        job = context.jobs.start(plan.request_id, len(plan.operations), caller.cancel, caller.client)
 
     def work(opened: OpenScene) -> ToolResponse:
         ended = 0
