@@ -179,8 +179,8 @@ class ServerContext:
     """Which Blender, where it is not the usual one."""
     statements: tuple[HostStatement, ...] = ()
     """What whoever started the server says about hosts."""
-    own_roots: bool = False
-    """Whether the roots were given instead of those of the policy."""
+    roots: tuple[str, ...] | None = None
+    """The roots that were given instead of those of the policy."""
     side_executor: Executor = field(default_factory=lambda: ThreadPoolExecutor(1, "aside"))
     """For work with Blender processes of its own, one at a time: each takes memory and cores."""
     sessions: dict[Proposal, OpenScene] = field(default_factory=dict[Proposal, OpenScene])

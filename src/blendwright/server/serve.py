@@ -110,7 +110,7 @@ async def serving(settings: Settings) -> AsyncGenerator[Service]:
         Jobs(),
         settings.blender,
         settings.statements,
-        own_roots=settings.roots is not None,
+        roots=settings.roots,
     )
     queue.start()
     try:

@@ -95,17 +95,17 @@ def server_tool(
 
 
 def without_titles(schema: Any) -> Any:
-    """A schema without the titles that only repeat the names; in a host's context every byte counts."""
+    """A schema without the titles that only repeat the names, and without what is so anyway; in a host's context every byte counts."""
     if isinstance(schema, dict):
         fields = cast("dict[str, Any]", schema)
-        return {key: without_titles(value) for key, value in fields.items() if not _is_title(key, value)}
+        return {key: without_titles(value) for key, value in fields.items() if not _is_empty_word(key, value)}
     if isinstance(schema, list):
         return [without_titles(part) for part in cast("list[Any]", schema)]
     return schema
 
 
-def _is_title(key: str, value: Any) -> bool:
-    return key == "title" and isinstance(value, str)
+def _is_empty_word(key: str, value: Any) -> bool:
+    return (key == "title" and isinstance(value, str)) or (key == "additionalProperties" and value is True)
 
 
 def direct_tools(tools: Mapping[str, AnyTool]) -> tuple[ServerTool, ...]:
