@@ -98,7 +98,7 @@ class ExclusiveStep:
         self._journal = journal
         self._ledger = ledger
         self._files = files
-        self._isolated = IsolatedRunner(scene, files.scratch_mb)
+        self._isolated = IsolatedRunner(scene, files)
 
     def run(
         self,
@@ -154,7 +154,7 @@ class ExclusiveStep:
     ) -> StepOutcome:
         worker = self._scene.worker()
         staged = NO_FILES
-        if file_arguments(call.tool.args_model):
+        if file_arguments(call.tool.args_model) and call.promises.isolation is not Isolation.DISPOSABLE:
             staged = self._files.stage(call.tool, call.args, worker.require_process().scratch)
         crash_points.reach("call.staged")
         if _needs_proof(call) and "rehearse" not in request:
@@ -167,6 +167,7 @@ class ExclusiveStep:
             own = call.tool.seconds_for(call.model) or seconds
             limits = CodeLimits(monotonic() + seconds, own, cancel, run_ends)
             answer = self._isolated.run(call, request, limits)
+            staged = self._isolated.staged if call.promises.isolation is Isolation.DISPOSABLE else staged
         crash_points.reach("call.answered")
         if answer["reverted_by"] == REVERT_FAILED:
             # The last way back: a scene rebuilt from the journal, in another worker.
