@@ -98,7 +98,9 @@ def test_images_importers_exporters_and_renders_work_with_declared_files(engine:
     assert (place / "out/scene.glb").read_bytes().startswith(b"glTF")
     assert sorted(Path(path).name for path in exported.artifacts) == ["scene.glb", "scene.mtl", "scene.obj"]
     assert exported.fingerprint_after == exported.fingerprint_before
-    assert engine.head().number == number + 1, "what writes files has a commit with its receipt, though the scene is as before"
+    assert engine.head().number == number + 1, (
+        "what writes files has a commit with its receipt, though the scene is as before"
+    )
     assert engine.journal.indeterminate_intents() == ()
 
     rendered = run(engine, RENDER, out=["view.png"])

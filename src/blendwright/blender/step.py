@@ -48,7 +48,7 @@ class StepRun:
         self._args = args
         self._request = request
         self._call = request.get("call")
-        self._scene = BpyScene(state, request.get("files", {}), outbox)
+        self._scene = BpyScene(state, request.get("files", {}), outbox, request.get("seconds"))
         self._disposable = request.get("disposable", False)
         memfile = tool.revert is Revert.MEMFILE or request.get("rehearse") == Revert.MEMFILE.value
         self._memfile = memfile and not self._disposable

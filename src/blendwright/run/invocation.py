@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from typing import Any
 
@@ -63,6 +63,8 @@ class Invocation:
     """It belongs to no plan, and its key never comes again."""
     proof_demanded: bool = False
     """What foreign code does counts only where it does the same twice."""
+    ended_early: bool = False
+    """Its time was over before it had done all: how far it came is another matter on another machine."""
 
     @property
     def ids(self) -> CallIds:
@@ -71,7 +73,8 @@ class Invocation:
     @cached_property
     def promises(self) -> Promises:
         """What the tool promises for these arguments, which must be sound."""
-        return _fixed_promises(type(self.tool)) or _promises(self.tool, self.model, proven=self.proof_demanded)
+        made = _fixed_promises(type(self.tool)) or _promises(self.tool, self.model, proven=self.proof_demanded)
+        return replace(made, determinism=Determinism.NONDETERMINISTIC, replayable=False) if self.ended_early else made
 
     @property
     def writes_outside(self) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic
@@ -33,6 +33,7 @@ from blendwright.run.invocation import Invocation
 from blendwright.run.live_scene import LiveScene
 from blendwright.run.resource_guard import ResourceGuard
 from blendwright.run.scratch_files import SCENE_FILE, copy_scene, open_scene_file
+from blendwright.run.waiting import Heartbeat, Waiting
 from blendwright.tool_api.promises import Isolation
 from blendwright.values.cancel import CancelToken
 from blendwright.values.errors import DeadlinePassed, Refusal, WorkerError
@@ -62,6 +63,7 @@ class CodeLimits:
     seconds: float
     cancel: CancelToken | None
     run_ends: float
+    waiting: Callable[[Waiting], None] | None = None
 
     def left(self, most: float = FILE_SECONDS) -> float:
         return max(0.001, min(most, self.ends - monotonic()))
@@ -205,7 +207,9 @@ class IsolatedRunner:
             return code_answer(before, findings=(broken_off(error),), printed="")
         try:
             if not trusted and worker.profile.confinement.get("level") != FULL:
-                return code_answer(before, findings=(refusal("unconfined", "the process for the code is not confined"),))
+                return code_answer(
+                    before, findings=(refusal("unconfined", "the process for the code is not confined"),)
+                )
             process, before_file = worker.require_process(), target.with_name(BEFORE_FILE)
             with ResourceGuard(process, self._scratch_mb) as guard:
                 try:
@@ -257,7 +261,9 @@ class IsolatedRunner:
         # The scene's own process hashes what comes of it: what this one finds would be believed by nobody.
         final_request["disposable"] = True
         final_request["files"] = staged.paths
-        answer = worker.step(final_request, deadline=limits.left(limits.seconds), cancel=limits.cancel)
+        seconds = limits.left(limits.seconds)
+        with Heartbeat(limits.waiting, request["tool"], seconds, worker.require_process().scratch):
+            answer = worker.step(final_request, deadline=seconds, cancel=limits.cancel)
         if answer["ok"]:
             worker.save(SCENE_FILE, full=False, deadline=limits.left(), cancel=limits.cancel)
         return answer

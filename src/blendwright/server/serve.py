@@ -15,13 +15,16 @@ from pathlib import Path
 import anyio
 
 import blendwright
+from blendwright.app.policy_files import load_policy
 from blendwright.macros import load_macros
 from blendwright.policy.host_profile import HostStatement
+from blendwright.policy.policy import Costs
 from blendwright.server.context import Jobs, ServerContext
 from blendwright.server.early_server import stdio_connection
 from blendwright.server.service import Service
 from blendwright.server.workspace_queue import WorkspaceQueue
 from blendwright.tools import catalog
+from blendwright.values.errors import Refusal
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
@@ -94,6 +97,7 @@ async def serving(settings: Settings) -> AsyncGenerator[Service]:
         settings.blender,
         settings.statements,
         own_roots=settings.roots is not None,
+        costs=told_costs(workspace),
     )
     queue.start()
     try:
@@ -101,6 +105,14 @@ async def serving(settings: Settings) -> AsyncGenerator[Service]:
     finally:
         # Not awaited: whatever is cancelled meanwhile, this finishes. Nobody is served any more who would be kept waiting.
         queue.close()
+
+
+def told_costs(workspace: Path) -> Costs:
+    """What work may cost here; the usual where the policy cannot be read, which every call will say."""
+    try:
+        return load_policy(workspace).policy.constraints
+    except Refusal:
+        return Costs()
 
 
 async def serve(settings: Settings) -> signal.Signals | None:

@@ -26,6 +26,8 @@ class StepRequest(TypedDict):
     verify: NotRequired[bool]
     # Apply, then take back by this way and prove it: a rehearsal that leaves the scene as it was.
     rehearse: NotRequired[str]
+    # How long it may take before the worker is ended: what can end sooner with a part of its work does.
+    seconds: NotRequired[float]
     # The steps that a core sends without waiting share an epoch: once one of them has failed, the worker refuses the rest.
     epoch: NotRequired[int]
     # Answer before the next request is looked at; otherwise a kept step may be hashed together with those behind it.

@@ -25,7 +25,7 @@ MODULES = frozenset({
 FILE_MODULES = frozenset({"io", "pathlib"})
 NAMES = frozenset({"__import__", "breakpoint", "compile", "eval", "exec", "input"})
 FILE_NAMES = frozenset({"open"})
-DECLARE = "Declare the files: files={\"in\": [paths], \"out\": [paths]}, and use files[path] in the code."
+DECLARE = 'Declare the files: files={"in": [paths], "out": [paths]}, and use files[path] in the code.'
 # What a class or a script may ordinarily say.
 DUNDERS = frozenset({"__annotations__", "__doc__", "__init__", "__name__", "__post_init__"})
 DUNDER = re.compile(r"__\w+__")

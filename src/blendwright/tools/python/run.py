@@ -13,7 +13,7 @@ from blendwright.tools.python.code_check import check_code, with_line_breaks
 # The contract has the limit that counts; this one only keeps the schema finite.
 LONGEST = 1_000_000
 MOST_OUTPUT = 65_536
-MOST_MILLISECONDS = 600_000
+MOST_MILLISECONDS = 86_400_000
 
 
 class RunPythonArgs(Args):
@@ -28,12 +28,14 @@ class RunPythonArgs(Args):
         description="safe: in a confined process that is thrown away, and what it leaves is checked. trusted: in the process that "
         "holds the scene, after a person has allowed this very code.",
     )
-    timeout_ms: int = Field(
-        default=4000, ge=1, le=MOST_MILLISECONDS, description="How long the code may run, in milliseconds."
+    timeout_ms: int | None = optional(
+        "How long the code may run, in milliseconds; left out, as long as the contract gives it (constraints.code_seconds).",
+        ge=1,
+        le=MOST_MILLISECONDS,
     )
     seed: Seed = Field(default=0, description="What random numbers start from.")
     files: DeclaredFiles | None = optional(
-        "Files inside the allowed roots that safe code reads (in) and writes (out): {\"in\": [paths], \"out\": [paths]}. They are "
+        'Files inside the allowed roots that safe code reads (in) and writes (out): {"in": [paths], "out": [paths]}. They are '
         "copied in and out; the code has them as files[path]. Images, sounds and fonts that it loads are packed into the scene."
     )
     overwrite: bool = Field(
@@ -44,7 +46,9 @@ class RunPythonArgs(Args):
     @classmethod
     def _safe_only(cls, value: DeclaredFiles | None, info: ValidationInfo) -> DeclaredFiles | None:
         if value and info.data.get("mode") == "trusted":
-            raise PydanticCustomError("files_safe", "files are for safe code; trusted code has file.import and file.export")
+            raise PydanticCustomError(
+                "files_safe", "files are for safe code; trusted code has file.import and file.export"
+            )
         return value
 
 
@@ -68,6 +72,7 @@ class RunPython(Tool[RunPythonArgs, PythonRan]):
     name = "python.run"
     version = 2
     destructive_with = ("overwrite",)
+    time_limit = "code_seconds"
     promises = (
         SAFE_ONE_TIME_WRITE.but(determinism=Determinism.SEEDED, revert=Revert.MEMFILE, replayable=False)
         .writes_to(*Kind)
@@ -107,8 +112,11 @@ class RunPython(Tool[RunPythonArgs, PythonRan]):
     def isolation_for(self, args: RunPythonArgs) -> Isolation:
         return Isolation.DISPOSABLE if args.mode == "safe" else Isolation.REPLACED
 
-    def seconds_for(self, args: RunPythonArgs) -> float:
-        return args.timeout_ms / 1000
+    def seconds_for(self, args: RunPythonArgs) -> float | None:
+        return None if args.timeout_ms is None else args.timeout_ms / 1000
+
+    def time_asked(self, args: RunPythonArgs) -> tuple[str, float] | None:
+        return None if args.timeout_ms is None else ("/timeout_ms", args.timeout_ms / 1000)
 
     def code_chars_for(self, args: RunPythonArgs) -> int:
         return len(args.code)

@@ -13,7 +13,14 @@ from blendwright.tool_api.promises import READ_ONLY, Determinism
 from blendwright.tools.bounding_boxes import everything
 from blendwright.tools.camera_views import FROM, View, frustum, standpoint, view_axes, view_matrix
 from blendwright.tools.checks import conflict, differs
-from blendwright.tools.render.rendering import PngName, Rendered, camera_problems, engine_id, render_picture
+from blendwright.tools.render.rendering import (
+    PngName,
+    Rendered,
+    camera_problems,
+    engine_id,
+    render_picture,
+    sampling_seconds,
+)
 
 CUBE = ("mesh.create_primitive", {"kind": "cube", "name": "Box"})
 CAMERA = ("camera.create", {"name": "Camera", "location": [4, -6, 4], "rotation_euler_deg": [60, 0, 34]})
@@ -45,6 +52,8 @@ class Preview(Tool[PreviewArgs, Rendered]):
     """Render a small, quick picture of the scene to an artifact. The scene and its settings stay as they are."""
 
     name = "render.preview"
+    version = 2
+    time_limit = "render_seconds"
     promises = READ_ONLY.but(determinism=Determinism.SEEDED).needs("scene_read", "render")
     examples = (
         Example({"view": "ISO", "width": 160, "height": 120}, CUBE),
@@ -98,6 +107,7 @@ def _preview_settings(scene: Scene, args: PreviewArgs) -> Iterator[tuple[Block, 
     if args.engine == "WORKBENCH":
         yield target.display, {"render_aa": "OFF"}
     else:
-        noise = {"samples": args.samples, "seed": args.seed, "time_limit": 0.0}
+        limit = sampling_seconds(scene, args.width * args.height)
+        noise = {"samples": args.samples, "seed": args.seed, "time_limit": limit}
         extras = ("use_animated_seed", "use_denoising", "use_adaptive_sampling")
         yield target.cycles, {"device": "CPU", **noise, **dict.fromkeys(extras, False)}

@@ -9,7 +9,14 @@ from blendwright.tool_api import Example, Findings, Kind, Scene, Tool
 from blendwright.tool_api.arguments import Args, Name, Seed, WritePath, optional
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE, Determinism
 from blendwright.tools.checks import differs, invalid
-from blendwright.tools.render.rendering import PngName, Rendered, camera_problems, engine_name, render_picture
+from blendwright.tools.render.rendering import (
+    PngName,
+    Rendered,
+    camera_problems,
+    engine_name,
+    render_picture,
+    sampling_seconds,
+)
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
@@ -49,10 +56,13 @@ class StillArgs(Args):
 class Still(Tool[StillArgs, Rendered]):
     """Render the current frame at full quality, with the scene's own settings, to an artifact or a PNG file.
 
-    Takes as long as the render takes: the deadline of the call ends it, so lower the samples or give a time limit. The noise of
-    CYCLES depends on the seed given here, not on the scene's."""
+    Takes as long as the render takes, at most constraints.render_seconds: CYCLES ends before that with the samples that it has, and
+    the result says `partial`; other engines are ended without a picture. The noise of CYCLES depends on the seed given here, not on
+    the scene's."""
 
     name = "render.still"
+    version = 2
+    time_limit = "render_seconds"
     promises = (
         SAFE_IDEMPOTENT_WRITE.but(determinism=Determinism.NONDETERMINISTIC, replayable=False)
         .writes_to()
@@ -70,6 +80,9 @@ class Still(Tool[StillArgs, Rendered]):
     def replayable_for(self, args: StillArgs) -> bool:
         """An artifact is the workspace's own; a file elsewhere may have changed hands since."""
         return args.path is None
+
+    def time_asked(self, args: StillArgs) -> tuple[str, float] | None:
+        return None if args.time_limit_s is None else ("/time_limit_s", args.time_limit_s)
 
     def seed_for(self, args: StillArgs) -> int | None:
         return args.seed
@@ -96,7 +109,8 @@ class Still(Tool[StillArgs, Rendered]):
             if engine == "CYCLES":
                 values = {"device": "CPU", "seed": args.seed, "use_animated_seed": False}
                 values |= {"samples": args.samples} if args.samples is not None else {}
-                values |= {"time_limit": args.time_limit_s or 0.0}
+                width, height = _size(scene)
+                values |= {"time_limit": sampling_seconds(scene, width * height, args.time_limit_s)}
                 temporary.enter_context(scene.temporarily(scene.active.cycles, **values))
             return render_picture(scene, file, camera, engine, artifact=artifact, path=args.path)
 
