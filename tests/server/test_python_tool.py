@@ -24,6 +24,10 @@ def run(context: ServerContext, code: str, **args: Any) -> dict[str, Any]:
     return call(context, ERA, "python_run", {"code": code, **args}).structured_content
 
 
+def findings(answer: Any) -> list[dict[str, Any]]:
+    return answer.structured_content["details"]["findings"]
+
+
 def test_it_answers_what_was_printed_and_changed_and_with_a_picture_if_asked(context: ServerContext) -> None:
     answer = call(context, ERA, "python_run", {"code": CUBE, "image": True})
     result = answer.structured_content["result"]
@@ -58,10 +62,10 @@ def test_more_time_than_the_contract_gives_is_refused_before_anything_runs(conte
     assert finding["pointer"] == "/timeout_s" and "120 s are allowed" in finding["message"]
     asked = operation("a", "python.run", {"code": "print(1)", "timeout_ms": 121_000})
     answer = call(context, ERA, "plan_execute", {"plan": plan("long code", cube("b", "Never"), asked)})
-    [finding] = answer.structured_content["result"]["report"]["findings"]
+    [finding] = findings(answer)
     assert finding["pointer"].endswith("/args/timeout_ms") and "constraints.code_seconds" in finding["cure"]
     whole = {"plan": plan("long run", cube("b", "Never")), "timeout_s": 3601}
-    [finding] = call(context, ERA, "plan_execute", whole).structured_content["result"]["report"]["findings"]
+    [finding] = findings(call(context, ERA, "plan_execute", whole))
     assert "3600 s are allowed" in finding["message"] and "constraints.run_seconds" in finding["cure"]
     found = call(context, ERA, "scene_find", {"name": "Never"}).structured_content
     assert found["result"]["total"] == 0

@@ -262,7 +262,7 @@ class IsolatedRunner:
         final_request["disposable"] = True
         final_request["files"] = staged.paths
         seconds = limits.left(limits.seconds)
-        with Heartbeat(limits.waiting, request["tool"], seconds, worker.require_process().scratch):
+        with Heartbeat(limits.waiting, request["tool"], limits.seconds, worker.require_process().scratch):
             answer = worker.step(final_request, deadline=seconds, cancel=limits.cancel)
         if answer["ok"]:
             worker.save(SCENE_FILE, full=False, deadline=limits.left(), cancel=limits.cancel)
