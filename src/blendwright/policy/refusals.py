@@ -132,7 +132,7 @@ RULES: dict[str, Rule] = {
         "a call asks for more time than the contract gives it",
         "Ask for at most {most} s, run it in the background (at most {background} s), or raise constraints.{setting}.",
     ),
-    "run_seconds": Rule(
+    "timeout": Rule(
         Fault.LIMIT_EXCEEDED,
         "a run or a call is to be given more time than the contract gives it",
         "Allow at most {most} s, run it in the background, or raise constraints.{setting}.",

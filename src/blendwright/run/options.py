@@ -108,7 +108,7 @@ def too_much_time(timeout: float | None, most: float, setting: str) -> tuple[Fin
     if timeout is None or timeout <= most:
         return ()
     message = f"it is to have {timeout:g} s, and {most:g} s are allowed"
-    return (refusal("run_seconds", message, most=f"{most:g}", setting=setting),)
+    return (refusal("timeout", message, most=f"{most:g}", setting=setting),)
 
 
 class PhaseClock:
