@@ -31,7 +31,9 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
 
 def test_every_call_has_the_limit_of_its_kind_and_a_host_tightens_all_that_it_waits_for() -> None:
     tools = catalog.tools()
-    limits = {name: ContractTerms().seconds_for(tools[name]) for name in ("object.delete", "python.run", "render.still")}
+    limits = {
+        name: ContractTerms().seconds_for(tools[name]) for name in ("object.delete", "python.run", "render.still")
+    }
     assert limits == {"object.delete": 30, "python.run": 120, "render.still": 600}
     hasty = agree(Proposal(host=HostProfile(call_seconds=20)), Policy())
     assert isinstance(hasty, ContractTerms)
@@ -49,7 +51,9 @@ def test_a_call_that_is_to_have_more_time_is_refused_with_the_setting(engine: En
     ):
         outcome = engine.call(tool, args, timeout=allowed + 1.0)
         assert outcome.fault is Fault.LIMIT_EXCEEDED, tool
-        assert f"{allowed} s are allowed" in outcome.message and f"constraints.{setting}" in str(outcome.findings[0].cure)
+        assert f"{allowed} s are allowed" in outcome.message and f"constraints.{setting}" in str(
+            outcome.findings[0].cure
+        )
     for args, pointer in (({"time_limit_s": 601.0}, "/time_limit_s"), ({"time_limit_s": 600.0}, None)):
         outcome = engine.call("render.still", args)
         assert (outcome.findings[0].pointer if outcome.fault is Fault.LIMIT_EXCEEDED else None) == pointer
