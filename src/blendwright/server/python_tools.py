@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Annotated, Any
 
-from pydantic import Field
+from pydantic import Field, WithJsonSchema
 
 from blendwright.app.open_scene import OpenScene
 from blendwright.server.context import Caller, ServerContext
@@ -14,7 +14,6 @@ from blendwright.server.plan_tools import picture_after
 from blendwright.server.responses import ToolResponse
 from blendwright.server.server_tool import server_tool
 from blendwright.tool_api.arguments import Args, DeclaredFiles, Seed
-from blendwright.tools.python.code_check import FILE_MODULES, MODULES
 from blendwright.values.outcome import Outcome
 
 TOOL = "python.run"
@@ -24,24 +23,25 @@ MOST_NAMES = 20
 POINTERS = {"/timeout_ms": "/timeout_s"}
 
 DESCRIPTION = (
-    "Run Python (bpy) on the scene: confined, one transaction. It works on a copy; the result becomes the scene when the code ends well, "
-    "otherwise nothing is changed. Answers what it printed and changed, or the line that failed. Importable: "
-    + ", ".join(sorted(MODULES - {"__future__"}))
-    + " ("
-    + ", ".join(sorted(FILE_MODULES))
-    + " and open with files). Not there: os, sys, subprocess, sockets, pip packages, handlers, timers, add-ons, other files, since code "
-    "must not reach beyond the scene. Files of the roots: declare them, use files[path] (importers, exporters, images)."
+    "Run Python (bpy) on the scene, confined, as one transaction: on a copy, which becomes the scene when the code ends well. Answers what it "
+    "printed and changed, or the line that failed. Imports: bpy, bmesh, mathutils, numpy, and of the standard library what only computes "
+    "(math, random, json, re, csv, struct, itertools, collections, dataclasses, time …; io, pathlib and open with files). Not there: os, sys, "
+    "subprocess, network, pip packages, handlers, add-ons, undeclared files: code must not reach beyond the scene. "
+    "Importers, exporters and images work on declared files."
 )
+# In short: the models below say the rest when a call is checked.
+FILES_SCHEMA = {"type": "object", "additionalProperties": {"type": "array", "items": {"type": "string"}}}
+SECONDS_SCHEMA = {"type": "number", "exclusiveMinimum": 0}
 
 
 class PythonArgs(Args):
-    code: Annotated[str, Field(min_length=1, description="Python with real line breaks.")]
-    files: DeclaredFiles | None = Field(
-        default=None, description='{"in": [paths], "out": [paths]}; the code has each as files[path].'
+    code: Annotated[str, Field(min_length=1)]
+    files: Annotated[DeclaredFiles | None, WithJsonSchema(FILES_SCHEMA)] = Field(
+        default=None, description='{"in": [paths], "out": [paths]} in the roots; files[path] in the code.'
     )
     overwrite: bool = Field(default=False, description="Outputs may replace files.")
     seed: Seed = Field(default=0, description="Of random numbers.")
-    timeout_s: float | None = Field(default=None, gt=0, description="Deadline of the code, within the time limit.")
+    timeout_s: Annotated[float | None, Field(gt=0), WithJsonSchema(SECONDS_SCHEMA)] = None
     image: bool = Field(default=False, description="Also a picture afterwards.")
 
 

@@ -27,13 +27,7 @@ ADDED_BY_HOSTS = "wait_for_previous"
 
 OUTPUT_SCHEMA: dict[str, Any] = {
     "type": "object",
-    "properties": {
-        "ok": {"type": "boolean"},
-        "error_code": {"type": ["string", "null"]},
-        "message": {"type": "string"},
-        "details": {"type": "object"},
-        "result": {"type": ["object", "null"]},
-    },
+    "properties": {"ok": {"type": "boolean"}},
     "required": ["ok"],
 }
 
