@@ -23,11 +23,11 @@ MOST_NAMES = 20
 POINTERS = {"/timeout_ms": "/timeout_s"}
 
 DESCRIPTION = (
-    "Run Python (bpy) on the scene, confined, as one transaction: on a copy, which becomes the scene when the code ends well. Answers what it "
-    "printed and changed, or the line that failed. Imports: bpy, bmesh, mathutils, numpy, and of the standard library what only computes "
-    "(math, random, json, re, csv, struct, itertools, collections, dataclasses, time …; io, pathlib and open with files). Not there: os, sys, "
-    "subprocess, network, pip packages, handlers, add-ons, undeclared files: code must not reach beyond the scene. "
-    "Importers, exporters and images work on declared files."
+    "Run Python (bpy) on the scene, confined, as one transaction: on a copy, which becomes the scene when the code ends well. "
+    "Answers what it printed and changed, or the line that failed. Imports: bpy, bmesh, mathutils, numpy, and of the standard "
+    "library what only computes (math, random, json, re, csv, struct, itertools, collections, dataclasses, time …; io, pathlib "
+    "and open with files). Not there: os, sys, subprocess, network, pip packages, handlers, add-ons, undeclared files: code must "
+    "not reach beyond the scene. Importers, exporters and images work on declared files."
 )
 # In short: the models below say the rest when a call is checked.
 FILES_SCHEMA = {"type": "object", "additionalProperties": {"type": "array", "items": {"type": "string"}}}
