@@ -169,7 +169,8 @@ async def _execute(
         # A host that waits for an answer has it before it gives up.
         waits = caller.proposal.host.call_seconds if job is None else None
         timeout = waits if args.timeout_s is None else args.timeout_s
-        if too_long := too_much_time(timeout, waits or math.inf, "call_seconds"):
+        too_long = () if args.timeout_s is None else too_much_time(timeout, waits or math.inf, "call_seconds")
+        if too_long:
             return plan_response(refused_report(plan, [finding.under("/timeout_s") for finding in too_long]))
 
         def tell(waiting: Waiting) -> None:
