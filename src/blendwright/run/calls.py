@@ -71,7 +71,8 @@ class _ToolCall:
         self._too_long = too_much_time(options.timeout, allowed, tool.time_limit)
         self._seconds = allowed if options.timeout is None else min(options.timeout, allowed)
         # Where the caller gave a time, the call is over a little later wherever it waits, also for a Blender to start.
-        ends = None if options.timeout is None else options.timeout + AT_THE_LATEST
+        run_seconds = terms.constraints.run_seconds
+        ends = None if options.timeout is None else min(options.timeout + AT_THE_LATEST, run_seconds)
         self._options = replace(options, timeout=ends, call_seconds=self._seconds, one_at_a_time=True)
         self._clock = PhaseClock(options.parse_ms)
 

@@ -214,9 +214,8 @@ class Runner:
     ) -> tuple[tuple[Finding, ...], dict[str, ApprovalRequest]]:
         """What speaks against the operations that would run, and what a person is asked about, by operation. Starts Blender."""
         session, requests = self.session, dict[str, ApprovalRequest]()
-        if options.timeout is not None and not schedule.plan.single_call:
-            if too_long := options.too_long(session.contract.terms):
-                return too_long, requests
+        if options.timeout is not None and (too_long := options.too_long(session.contract.terms)):
+            return too_long, requests
         try:
             session.scene.worker()
             if clock is not None:
