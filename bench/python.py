@@ -8,7 +8,7 @@ from __future__ import annotations
 import statistics
 import tempfile
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from time import perf_counter
@@ -69,7 +69,7 @@ def _ratio(runner: Runner, code: str) -> float:
 
 
 @contextmanager
-def _runner(runs: int) -> Iterator[Runner]:
+def _runner(runs: int) -> Generator[Runner]:
     """An engine with a Blender at hand for its scene and for each of so many runs of code."""
     with (
         tempfile.TemporaryDirectory() as place,

@@ -60,6 +60,11 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
         yield engine
 
 
+def unread(code: str, *, trusted: bool, files: bool = False) -> tuple[()]:
+    """Code that nobody reads."""
+    return ()
+
+
 def run(engine: Engine, code: str, overwrite: bool = False, **files: list[str]) -> Outcome:
     declared = {key.rstrip("_"): [str(engine.place / name) for name in names] for key, names in files.items()}
     return engine.call("python.run", {"code": code, "files": declared, "overwrite": overwrite})
@@ -121,7 +126,7 @@ def test_what_code_writes_stays_behind_when_the_call_fails(engine: Engine) -> No
     refused(engine, {"code": link, "files": outside}, Fault.EXECUTION_FAILED)
     code = write + "import bpy\nbpy.data.texts.new('boot.py').use_module = True"
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("blendwright.tools.python.run.check_code", lambda *_, **__: ())
+        patch.setattr("blendwright.tools.python.run.check_code", unread)
         refused(engine, {"code": code, "files": outside}, Fault.POLICY_BLOCKED)
     assert not (engine.place / "left.txt").exists()
 

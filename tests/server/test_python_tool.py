@@ -87,8 +87,8 @@ def test_progress_is_told_while_code_runs(context: ServerContext, monkeypatch: p
     monkeypatch.setattr("blendwright.run.waiting.INTERVAL", 0.05)
     told: list[tuple[float, float | None, str | None]] = []
 
-    async def note(done: float, total: float | None, message: str | None) -> None:
-        told.append((done, total, message))
+    async def note(progress: float, total: float | None, message: str | None) -> None:
+        told.append((progress, total, message))
 
     async def script(client: Client) -> Any:
         code = "import time\nprint('half way', flush=True)\ntime.sleep(1)"
