@@ -60,6 +60,7 @@ HOSTS: dict[str, Side] = {
     "payload limit": Side(Proposal(limits=LimitsAsked(payload_bytes=1024)), rules()),
     "little code": Side(Proposal(limits=LimitsAsked(python_code_chars=3)), rules()),
     "short code": Side(Proposal(limits=LimitsAsked(python_code_chars=100)), rules()),
+    "little time for code": Side(Proposal(constraints=CostsAsked(code_seconds=2)), rules()),
     "few vertices": Side(Proposal(constraints=CostsAsked(vertices=100)), rules()),
     "seeded demanded": Side(Proposal(determinism=Determinism.SEEDED), rules()),
     "deterministic demanded": Side(Proposal(determinism=Determinism.DETERMINISTIC), rules()),
@@ -163,6 +164,17 @@ DEMANDS: dict[str, Demand] = {
         {
             **ELSEWHERE,
             "python_code": ("little code", "short code"),
+            "trusted_python": but(GRANTED),
+            "determinism": ("deterministic demanded",),
+        },
+        asked=(GRANTED,),
+    ),
+    "code of three seconds": Demand(
+        CATALOGUE["python.run"],
+        {"code": "###", "mode": "trusted", "timeout_ms": 3000},
+        {
+            **ELSEWHERE,
+            "seconds": ("little time for code",),
             "trusted_python": but(GRANTED),
             "determinism": ("deterministic demanded",),
         },

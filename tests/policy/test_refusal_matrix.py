@@ -22,6 +22,7 @@ NO_OBJECTIONS = {
     "contract_edited",
     "plan_too_long", "plan_nondeterministic", "macro_step_id", "tool_unknown", "scratch", "approval_missing",
     "approval_declined", "approval_outdated", "trusted_unasked", "preview_unasked",
+    "timeout",
 }  # fmt: skip
 
 

@@ -53,8 +53,10 @@ def keeps_plans_whole(parse: Function) -> Function:
 
 
 def demands_nothing(check: Function) -> Function:
-    def wrong(self: Any, calls: Any, operations: Any, path_findings: Any, determinism: Any = None) -> Any:
-        return check(self, calls, operations, path_findings, None)
+    def wrong(
+        self: Any, calls: Any, operations: Any, path_findings: Any, determinism: Any = None, *, background: bool = False
+    ) -> Any:
+        return check(self, calls, operations, path_findings, None, background=background)
 
     return wrong
 

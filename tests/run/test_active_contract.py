@@ -53,11 +53,13 @@ def test_a_plan_longer_than_the_contract_allows_is_refused() -> None:
 
 
 @pytest.mark.proves("EXEC-TIME-03")
-def test_the_budget_of_the_host_ends_a_call_that_asks_for_more(engine: Engine) -> None:
+def test_the_budget_of_the_host_ends_a_call_and_more_is_refused(engine: Engine) -> None:
     policy = UNASKED.model_copy(update={"constraints": Constraints(call_seconds=3.0)})
     with engine.under(policy, Proposal(host=HostProfile(call_seconds=0.4))):
         engine.session.contract.contract()
-        outcome = engine.call("trial.misbehave", {"how": "run_away", "name": "Late"}, timeout=30)
+        late = {"how": "run_away", "name": "Late"}
+        assert engine.call("trial.misbehave", late, timeout=30).fault is Fault.LIMIT_EXCEEDED
+        outcome = engine.call("trial.misbehave", late)
     assert outcome.fault is Fault.TOOL_TIMEOUT
     assert tool_result(outcome).details["partial_work"]["deadline_seconds"] == 0.4
 
@@ -73,10 +75,12 @@ def test_the_results_of_a_plan_are_read_back_where_host_or_caller_want_all_of_th
         assert faults("agreed") == [Fault.VERIFICATION_FAILED]
 
 
-def test_the_budget_of_the_contract_ends_a_run_that_asks_for_more(engine: Engine) -> None:
+def test_the_budget_of_the_contract_ends_a_run_and_more_is_refused(engine: Engine) -> None:
     with engine.under(Policy(constraints=Constraints(run_seconds=0.5))):
         late = {"how": "run_away", "name": "Late"}
-        report = engine.run(plan_of("budget", box("a", tool_name="trial.misbehave", args=late)), timeout=60)
+        plan = plan_of("budget", box("a", tool_name="trial.misbehave", args=late))
+        assert [each.rule for each in engine.run(plan, timeout=60).all_findings()] == ["timeout"]
+        report = engine.run(plan)
     assert [operation.fault for operation in report.operations] == [Fault.TOOL_TIMEOUT]
 
 

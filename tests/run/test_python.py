@@ -39,7 +39,7 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
         yield engine
 
 
-def unread(code: str, *, trusted: bool) -> tuple[()]:
+def unread(code: str, *, trusted: bool, files: bool = False) -> tuple[()]:
     """Code that nobody reads: the confinement is the boundary, not the reading."""
     return ()
 

@@ -42,7 +42,7 @@ class Bounded(Engine):
         return FileAccess({str(self.place): Verdict.ALLOW}, self.place / "artifacts", scratch_mb=64)
 
 
-def unread(code: str, *, trusted: bool) -> tuple[()]:
+def unread(code: str, *, trusted: bool, files: bool = False) -> tuple[()]:
     return ()
 
 

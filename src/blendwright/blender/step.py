@@ -30,7 +30,7 @@ MEMBER_KIND = str(Kind.COLLECTION)
 # Blender's own undo is proven to work headless from 4.5 on; before that such steps are rebuilt by the core.
 HAS_UNDO = bpy.app.version >= (4, 5, 0)
 # A rehearsal is taken back at once, and a cross-check compares hashes at once.
-ANSWERED_AT_ONCE = frozenset({"rehearse", "cross_check", "prompt"})
+ANSWERED_AT_ONCE = frozenset({"rehearse", "cross_check", "prompt", "disposable"})
 # Soft-deleted datablocks cost memory; removing them all at once is cheap, one at a time is not.
 MOST_TOMBSTONES = 512
 
@@ -48,8 +48,10 @@ class StepRun:
         self._args = args
         self._request = request
         self._call = request.get("call")
-        self._scene = BpyScene(state, request.get("files", {}), outbox)
-        self._memfile = tool.revert is Revert.MEMFILE or request.get("rehearse") == Revert.MEMFILE.value
+        self._scene = BpyScene(state, request.get("files", {}), outbox, request.get("seconds"))
+        self._disposable = request.get("disposable", False)
+        memfile = tool.revert is Revert.MEMFILE or request.get("rehearse") == Revert.MEMFILE.value
+        self._memfile = memfile and not self._disposable
         self._may_wait = tool.revert is Revert.INVERSE and ANSWERED_AT_ONCE.isdisjoint(request)
         self._start: str | None = None if self._may_wait else state.root()
         self._leaves = dict(state.fingerprint.leaves()) if self._memfile else {}
@@ -142,6 +144,8 @@ class StepRun:
 
     def _seal(self) -> None:
         self._start = self._before  # the last moment at which it can be known
+        if self._disposable:
+            return
         if self._memfile:
             # What an operator changed shows in a comparison of the whole scene: nobody recorded its writes.
             self._state.refresh()
@@ -170,6 +174,8 @@ class StepRun:
     # ------------------------------------------------------------------ taking back
 
     def _revert(self) -> str:
+        if self._disposable:
+            return REVERT_FAILED
         before = self._before  # asked for while nothing of the step is in the fingerprint
         method = Revert.MEMFILE if self._memfile else Revert.INVERSE
         if method is Revert.MEMFILE and not HAS_UNDO:

@@ -12,9 +12,9 @@ from pydantic import Field
 
 from blendwright.nodes.payloads import GnOpsPayload, NodeTreePayload
 from blendwright.tool_api.arguments import Args, Result
-from blendwright.tools.python.run import MOST_MILLISECONDS
 
 MOST_STEPS = 25
+MOST_MILLISECONDS = 600_000
 MOST_ID = 128
 
 Version = Literal["1.0"]

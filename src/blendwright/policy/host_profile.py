@@ -45,15 +45,15 @@ class HostStatement:
     limits: HostLimits
 
 
-# Under which name of the contract each of them is found.
+# Under which names of the contract each of them is found.
 CONTRACT_NAMES = {
-    "payload_bytes": "limits.payload_bytes",
-    "call_seconds": "constraints.call_seconds",
-    "streaming": "host.streaming",
-    "cancellation": "host.cancellation",
-    "envelope": "host.envelope",
-    "determinism": "constraints.determinism",
-    "verification": "host.verification",
+    "payload_bytes": ("limits.payload_bytes",),
+    "call_seconds": ("constraints.call_seconds", "constraints.code_seconds", "constraints.render_seconds"),
+    "streaming": ("host.streaming",),
+    "cancellation": ("host.cancellation",),
+    "envelope": ("host.envelope",),
+    "determinism": ("constraints.determinism",),
+    "verification": ("host.verification",),
 }
 
 
@@ -74,11 +74,12 @@ def combined(statements: Sequence[HostStatement]) -> HostLimits:
 def stated_sources(statements: Sequence[HostStatement], agreed: Mapping[str, Any]) -> dict[str, Source]:
     """Who said what was agreed, by its name in the contract; what nobody said, or the policy has stricter, is not among them."""
     found: dict[str, Source] = {}
-    for field, name in CONTRACT_NAMES.items():
+    for field, names in CONTRACT_NAMES.items():
         for statement in statements:
             value = getattr(statement.limits, field)
-            if value is not None and value == agreed[name]:
-                found[name] = statement.source
+            for name in names:
+                if value is not None and value == agreed[name]:
+                    found[name] = statement.source
     return found
 
 

@@ -200,6 +200,16 @@ def _code(call: ProposedCall) -> Iterator[Finding]:
         yield refusal("python_code", f"the code has {chars} characters, and {most} are allowed")
 
 
+def _seconds(call: ProposedCall) -> Iterator[Finding]:
+    asked, most = call.tool.time_asked(call.model), call.terms.seconds_for(call.tool)
+    if asked is not None and asked[1] > most:
+        message = f"{call.tool.name} is asked for {asked[1]:g} s, and {most:g} s are allowed"
+        background = f"{call.terms.constraints.background_seconds:g}"
+        yield refusal(
+            "seconds", message, asked[0], most=f"{most:g}", background=background, setting=call.tool.time_limit
+        )
+
+
 def _determinism(call: ProposedCall) -> Iterator[Finding]:
     demand, actual = call.terms.constraints.determinism, call.tool.determinism_for(call.model)
     if demand is not None and actual.rank > demand.rank:
@@ -255,6 +265,10 @@ OBJECTIONS: tuple[Objection, ...] = (
     Objection(
         ("python_code",), Stage.PLAN, "the code is too long", _code,
         concerns=_overrides("code_chars_for"), by_arguments=True, in_arguments=True,
+    ),
+    Objection(
+        ("seconds",), Stage.ARGUMENTS, "the arguments ask for too much time", _seconds,
+        concerns=_overrides("time_asked"), by_arguments=True, in_arguments=True,
     ),
     Objection(
         ("determinism",), Stage.PLAN, "the result is of a weaker class than demanded", _determinism,

@@ -44,8 +44,19 @@ class Limits(Bounds):
 class Costs(Bounds):
     """What work may cost."""
 
-    call_seconds: Annotated[float, Field(gt=0, le=3600)] = Field(default=30.0, description="Deadline of one call.")
+    call_seconds: Annotated[float, Field(gt=0, le=3600)] = Field(
+        default=30.0, description="Deadline of one call that neither runs code nor renders."
+    )
+    code_seconds: Annotated[float, Field(gt=0, le=3600)] = Field(
+        default=120.0, description="Deadline of one call that runs Python code, opening and saving the scene included."
+    )
+    render_seconds: Seconds = Field(
+        default=600.0, description="Deadline of one call that renders; Cycles ends before it, with what it has."
+    )
     run_seconds: Seconds = Field(default=3600.0, description="Deadline of one run of a plan.")
+    background_seconds: Seconds = Field(
+        default=14_400.0, description="Deadline of one run in the background, and of each call in it."
+    )
     memory_mb: Annotated[int, Field(ge=6144)] = Field(
         default=16_384, description="Address space of a Blender process; it needs 6 GB to start."
     )
@@ -70,7 +81,10 @@ class CostsAsked(Bounds):
     """Costs that a host asks for; what it leaves out is as the policy has it."""
 
     call_seconds: Seconds | None = None
+    code_seconds: Seconds | None = None
+    render_seconds: Seconds | None = None
     run_seconds: Seconds | None = None
+    background_seconds: Seconds | None = None
     memory_mb: Annotated[int, Field(ge=6144)] | None = None
     scratch_mb: Annotated[int, Field(ge=64)] | None = None
     vertices: Count | None = None

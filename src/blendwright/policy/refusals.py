@@ -127,6 +127,16 @@ RULES: dict[str, Rule] = {
     "python_code": Rule(
         Fault.LIMIT_EXCEEDED, "a piece of code is longer than the contract allows", "Split it, or write less."
     ),
+    "seconds": Rule(
+        Fault.LIMIT_EXCEEDED,
+        "a call asks for more time than the contract gives it",
+        "Ask for at most {most} s, run it in the background (at most {background} s), or raise constraints.{setting}.",
+    ),
+    "timeout": Rule(
+        Fault.LIMIT_EXCEEDED,
+        "a run or a call is to be given more time than the contract gives it",
+        "Allow at most {most} s, run it in the background, or raise constraints.{setting}.",
+    ),
     "scratch": Rule(
         Fault.LIMIT_EXCEEDED, "what Blender wrote is larger than the contract allows; it is taken back", "Ask for less."
     ),

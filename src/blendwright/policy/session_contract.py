@@ -28,6 +28,7 @@ from blendwright.policy.policy import (
 )
 from blendwright.policy.refusals import refusal
 from blendwright.tool_api.promises import CAPABILITIES, Determinism, strictest
+from blendwright.tool_api.tool import AnyTool
 from blendwright.values.canonical import digest, stable_json
 from blendwright.values.findings import Finding, pointer_of
 from blendwright.wire.blender_profile import BlenderProfile
@@ -42,6 +43,9 @@ FEATURES: dict[str, str] = {
     "ui_optional": "tools that use Blender's user interface, where there is one",
     "unsafe_ops": "tools that call context-dependent operators",
 }
+
+# The deadlines of single calls: a host waits for each of them.
+WAITED_FOR: tuple[str, ...] = ("call_seconds", "code_seconds", "render_seconds")
 
 Version = tuple[int, int, int]
 Names = Annotated[tuple[str, ...], AfterValidator(lambda names: tuple(sorted(set(names))))]
@@ -114,6 +118,15 @@ class ContractTerms(_Part):
             return self
         return self.model_copy(update={"constraints": self.constraints.model_copy(update={"determinism": stricter})})
 
+    def in_background(self) -> ContractTerms:
+        """The same terms for a run in the background, which nobody waits for: one limit for all of it and for each of its calls."""
+        seconds = dict.fromkeys((*WAITED_FOR, "run_seconds"), self.constraints.background_seconds)
+        return self.model_copy(update={"constraints": self.constraints.model_copy(update=seconds)})
+
+    def seconds_for(self, tool: AnyTool) -> float:
+        """How long one call of a tool may take."""
+        return getattr(self.constraints, tool.time_limit)
+
 
 class SessionContract(ContractTerms):
     """What both sides of a session hold to."""
@@ -145,7 +158,7 @@ def agree(proposal: Proposal, policy: Policy) -> ContractTerms | tuple[Finding, 
     rules = _granted(policy.policy, proposal.features)
     host = proposal.host
     constraints = tightened(
-        policy.constraints, proposal.constraints.model_dump(), {"call_seconds": host.call_seconds}
+        policy.constraints, proposal.constraints.model_dump(), dict.fromkeys(WAITED_FOR, host.call_seconds)
     ).model_dump() | {
         "determinism": strictest(policy.constraints.determinism, proposal.determinism),
         "idempotency": max(policy.constraints.idempotency, proposal.idempotency or "recorded"),  # in this order

@@ -143,11 +143,14 @@ class ActiveContract:
         operations: Mapping[str, Operation],
         path_findings: PathFindings,
         determinism: Determinism | None,
+        *,
+        background: bool = False,
     ) -> tuple[tuple[Finding, ...], bool]:
         """Phase 2: everything that contract, policy and this very Blender say against these calls, and whether a person may have to
         allow one of them. Raises Refusal, as `contract` does."""
         contract = self._contract or self.contract()
         terms = contract if determinism is None else contract.demanding(determinism)
+        terms = terms.in_background() if background else terms
         findings, asks = list[Finding](), False
         for call in calls:
             operation, promises = operations[call.operation_id], call.promises

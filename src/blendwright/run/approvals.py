@@ -222,7 +222,7 @@ def line(tool: AnyTool, args: Mapping[str, Any], redact: Sequence[str]) -> str:
     single = {name: value for name, value in shown.items() if not isinstance(value, Mapping | list | tuple)}
     parted = {name: value for name, value in shown.items() if name not in single}
     parts = [f"{_json(name)}:{_json(value) if name in paths else _text(value)}" for name, value in single.items()]
-    parts += [f"{_json(name)}:{_parts(value)}" for name, value in parted.items()]
+    parts += [f"{_json(name)}:{_json(value) if name in paths else _parts(value)}" for name, value in parted.items()]
     return escape_invisible(f"{tool.name} {{{','.join(parts)}}}")
 
 

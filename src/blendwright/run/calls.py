@@ -11,7 +11,7 @@ from blendwright.plan.validate import ValidPlan, validate
 from blendwright.policy.refusals import refusal
 from blendwright.run.invocation import Invocation, new_id, operation_key
 from blendwright.run.ledger import changes_of, handles_of
-from blendwright.run.options import DEFAULT_OPTIONS, PhaseClock, RunOptions
+from blendwright.run.options import DEFAULT_OPTIONS, PhaseClock, RunOptions, too_much_time
 from blendwright.run.runner import Runner
 from blendwright.tool_api.promises import Determinism
 from blendwright.tool_api.tool import AnyTool
@@ -65,15 +65,19 @@ class _ToolCall:
         self._session = runner.session
         self._tool = tool
         self._plan = plan
-        allowed = options.call_seconds or self._session.contract.terms.constraints.call_seconds
+        terms = self._session.contract.terms
+        terms = terms.in_background() if options.background else terms
+        allowed = options.call_seconds or terms.seconds_for(tool)
+        self._too_long = too_much_time(options.timeout, allowed, tool.time_limit)
         self._seconds = allowed if options.timeout is None else min(options.timeout, allowed)
         # Where the caller gave a time, the call is over a little later wherever it waits, also for a Blender to start.
-        ends = None if options.timeout is None else options.timeout + AT_THE_LATEST
+        run_seconds = terms.constraints.run_seconds
+        ends = None if options.timeout is None else min(options.timeout + AT_THE_LATEST, run_seconds)
         self._options = replace(options, timeout=ends, call_seconds=self._seconds, one_at_a_time=True)
         self._clock = PhaseClock(options.parse_ms)
 
     def run(self) -> Outcome:
-        valid = non_interoperable_values(self._plan.operations[0].args)
+        valid = self._too_long or non_interoperable_values(self._plan.operations[0].args)
         valid = valid or validate(self._plan, self._session.tools, self._session.contract.terms, stage=None)
         # Nothing runs before it that could change what its paths lead to.
         findings = valid if isinstance(valid, tuple) else self._path_findings(valid)

@@ -6,6 +6,7 @@ until then nothing has happened.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from time import monotonic
 
@@ -19,6 +20,7 @@ from blendwright.run.invocation import Invocation
 from blendwright.run.isolated_code import CodeLimits, IsolatedRunner
 from blendwright.run.ledger import Ledger
 from blendwright.run.live_scene import LiveScene
+from blendwright.run.waiting import Heartbeat, Waiting
 from blendwright.tool_api.arguments import file_arguments
 from blendwright.tool_api.promises import Isolation
 from blendwright.values import crash_points
@@ -98,7 +100,7 @@ class ExclusiveStep:
         self._journal = journal
         self._ledger = ledger
         self._files = files
-        self._isolated = IsolatedRunner(scene, files.scratch_mb)
+        self._isolated = IsolatedRunner(scene, files)
 
     def run(
         self,
@@ -107,6 +109,7 @@ class ExclusiveStep:
         seconds: float,
         run_ends: float,
         cancel: CancelToken | None = None,
+        waiting: Callable[[Waiting], None] | None = None,
         verify: bool = False,
         rehearse: str | None = None,
     ) -> StepOutcome:
@@ -125,7 +128,8 @@ class ExclusiveStep:
         if rehearse is not None:
             request["rehearse"] = rehearse
         try:
-            outcome = self._through(call, request, intent, seconds, run_ends, cancel)
+            limits = CodeLimits(monotonic() + seconds, seconds, cancel, run_ends, waiting)
+            outcome = self._through(call, request, intent, limits)
         except Refusal as refusal:
             fault = refusal.findings[0].fault
             note = self._ledger.note(call, "failed", before, fault=fault, settles=intent)
@@ -148,25 +152,28 @@ class ExclusiveStep:
         call: Invocation,
         request: StepRequest,
         intent: int | None,
-        seconds: float,
-        run_ends: float,
-        cancel: CancelToken | None,
+        limits: CodeLimits,
     ) -> StepOutcome:
         worker = self._scene.worker()
         staged = NO_FILES
-        if file_arguments(call.tool.args_model):
+        if file_arguments(call.tool.args_model) and call.promises.isolation is not Isolation.DISPOSABLE:
             staged = self._files.stage(call.tool, call.args, worker.require_process().scratch)
         crash_points.reach("call.staged")
         if _needs_proof(call) and "rehearse" not in request:
             self._scene.start_proof()
         request["files"] = staged.paths
         if call.promises.isolation is Isolation.SHARED:
-            answer = self._scene.step(request, deadline=seconds, cancel=cancel)
+            if not call.proof_demanded:
+                # Where the same is demanded again, a part of it will not do.
+                request["seconds"] = limits.seconds
+            scratch = None if worker.process is None else worker.process.scratch
+            with Heartbeat(limits.waiting, call.tool.name, limits.seconds, scratch):
+                answer = self._scene.step(request, deadline=limits.seconds, cancel=limits.cancel)
             report_exception(self._scene, call, answer)
         else:
-            own = call.tool.seconds_for(call.model) or seconds
-            limits = CodeLimits(monotonic() + seconds, own, cancel, run_ends)
+            limits.seconds = call.tool.seconds_for(call.model) or limits.seconds
             answer = self._isolated.run(call, request, limits)
+            staged = self._isolated.staged if call.promises.isolation is Isolation.DISPOSABLE else staged
         crash_points.reach("call.answered")
         if answer["reverted_by"] == REVERT_FAILED:
             # The last way back: a scene rebuilt from the journal, in another worker.
@@ -178,7 +185,9 @@ class ExclusiveStep:
             fault = findings[0].fault if findings else None
             note = self._ledger.note(call, status, answer["before"], fault=fault, answer=answer, settles=intent)
             return StepOutcome(call, note, answer, findings, revert_method(answer))
-        checkpoint = self._saved(call, answer, run_ends) if not call.promises.replayable else None
+        if (answer["result"] or {}).get("partial"):
+            call = replace(call, ended_early=True)
+        checkpoint = self._saved(call, answer, limits.run_ends) if not call.promises.replayable else None
         crash_points.reach("call.saved")
         try:
             artifacts: list[str] = []

@@ -6,7 +6,6 @@ The roots are those of the policy, without what belongs to the workspace itself.
 from __future__ import annotations
 
 import contextlib
-import errno
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,9 +16,10 @@ from typing import Any
 from blendwright.journal.file_modes import OWN
 from blendwright.policy.policy import Verdict, nearest_root
 from blendwright.policy.refusals import refusal
+from blendwright.run.resolved_paths import first_existing, resolved, resolved_or_none, unusable, without_links
 from blendwright.run.resource_guard import MOST_ENTRIES, UncountableDirectory, entries_below
 from blendwright.run.scratch_files import copy_opened_in, list_files, make_directory, move_out
-from blendwright.tool_api.arguments import file_arguments
+from blendwright.tool_api.arguments import PathArgument, paths_in
 from blendwright.tool_api.tool import AnyTool
 from blendwright.values import crash_points
 from blendwright.values.errors import EnvironmentUnfit, ProtocolBreach, Refusal
@@ -62,7 +62,7 @@ class FileRoots:
 
 def _root(name: str) -> str:
     try:
-        return str(_without_links(Path(name).expanduser()))
+        return str(without_links(Path(name).expanduser()))
     except (OSError, RuntimeError, ValueError) as error:
         message = f"the policy names a directory that cannot be, {name!r}: {error}"
         raise EnvironmentUnfit(message, cure="Correct it in blendwright.toml.") from error
@@ -123,28 +123,30 @@ class FileAccess:
     def rules_for(self, tool: AnyTool, args: Mapping[str, Any]) -> tuple[tuple[str, Verdict], ...]:
         """The roots that the call's files lie in, and what the policy says of each. Raises Refusal for what cannot be a path."""
         rules: dict[str, Verdict] = {}
-        for name in file_arguments(tool.args_model):
-            if args[name] is not None:
-                root = self._roots.rule(_resolved(args[name], "/" + name))
-                rules |= {} if root is None else dict([root])
+        for each in paths_in(tool.args_model, args):
+            root = self._roots.rule(resolved(each.path, each.pointer))
+            rules |= {} if root is None else dict([root])
         return tuple(rules.items())
 
     def normalised(self, tool: AnyTool, args: dict[str, Any]) -> tuple[dict[str, Any], tuple[Finding, ...]]:
         """Path arguments made absolute, or what speaks against them."""
         findings: list[Finding] = []
-        for name, role in file_arguments(tool.args_model).items():
-            if args[name] is None:
-                continue
+        seen: set[Path] = set()
+        for each in paths_in(tool.args_model, args):
+            at = each.pointer
             try:
-                path = _resolved(args[name], "/" + name)
-                findings += self._findings(path, role, "/" + name, bool(args.get("overwrite")))
-            except Refusal as unusable:
-                findings += unusable.findings
+                path = resolved(each.path, at)
+                findings += self._findings(path, each.role, at, bool(args.get("overwrite")))
+            except Refusal as refused:
+                findings += refused.findings
                 continue
             except OSError as error:
-                findings.append(_unusable(error, "/" + name))
+                findings.append(unusable(error, at))
                 continue
-            args = args | {name: str(path)}
+            if path in seen:
+                findings.append(Finding(Fault.ARGS_INVALID, f"{path} is named twice", at, "Name each file once."))
+            seen.add(path)
+            args = args | {each.name: _replaced(args[each.name], each, str(path))}
         return args, tuple(findings)
 
     def path_findings(self, tool: AnyTool, args: dict[str, Any]) -> tuple[Finding, ...]:
@@ -161,11 +163,11 @@ class FileAccess:
 
     def judged_target(self, path: Path) -> Path:
         """Where a file may be written, without links, replacing one that is there. Raises Refusal."""
-        target = _resolved(str(path), "")
+        target = resolved(str(path), "")
         try:
             findings = tuple(self._findings(target, "write", "", overwrite=True))
         except OSError as error:
-            findings = (_unusable(error, ""),)
+            findings = (unusable(error, ""),)
         if findings:
             raise Refusal(findings)
         return target
@@ -174,17 +176,54 @@ class FileAccess:
         """Copy in what is read, and make room for what is written."""
         paths: dict[str, str] = {}
         outputs: dict[Path, Path] = {}
-        for name, role in file_arguments(tool.args_model).items():
-            if args[name] is None:
+        named = paths_in(tool.args_model, args)
+        declared = [each for each in named if each.key and each.role == "read"]
+        if declared:
+            paths |= self._stage_together([Path(each.path) for each in declared], scratch, declared[0].name)
+        for each in named:
+            if each in declared:
                 continue
-            path = Path(args[name])
-            directory = _make_directory(scratch, name)
-            paths[args[name]] = str(directory / path.name)
-            if role == "read":
+            path = Path(each.path)
+            directory = _make_directory(scratch, f"{each.name}_{each.number}" if each.key else each.name)
+            paths[each.path] = str(directory / path.name)
+            if each.role == "read":
                 self._copy_in(path, directory)
             else:
                 outputs[directory] = path
         return Staged(paths, outputs)
+
+    def _stage_together(self, files: Sequence[Path], scratch: Path, name: str) -> dict[str, str]:
+        """Copies that lie to each other as the files do, since one may name another. Their sizes count together."""
+        top = Path(os.path.commonpath([file.parent for file in files]))
+        directory = _make_directory(scratch, f"{name}_in")
+        with contextlib.suppress(OSError):  # what cannot be read is told below
+            self._refuse_size(sum(file.stat().st_size for file in files), "Blender would have")
+        for file in files:
+            self._copy_in(file, directory.joinpath(*file.relative_to(top).parent.parts), below=directory)
+        return {str(file): str(directory / file.relative_to(top)) for file in files}
+
+    def bring_over(self, staged: Staged, scratch: Path) -> Staged:
+        """Copy what one process wrote to the scratch of another, from where it is delivered. Raises Refusal for what is not there."""
+        outputs: dict[Path, Path] = {}
+        for number, (directory, target) in enumerate(staged.outputs.items()):
+            at, place = f"/files/out/{number}", _make_directory(scratch, directory.name)
+            try:
+                written = written_files(directory, target)
+            except Refusal as missing:
+                message = f"the code wrote no file for {target}"
+                cure = f"Write it to files['{target.name}'], or leave it out of files."
+                raise Refusal([Finding(Fault.EXECUTION_FAILED, message, at, cure)]) from missing
+            for made in written:
+                try:
+                    with open_file(directory / made) as opened:
+                        self._refuse_size(os.fstat(opened.fileno()).st_size, "The code has")
+                        copy_opened_in(opened, scratch, "files", directory.name, *made.parts, make=True)
+                except OSError as error:
+                    message = f"what the code wrote for {target} cannot be read: {error.strerror}"
+                    raise Refusal([Finding(Fault.EXECUTION_FAILED, message, at, "Write a plain file.")]) from error
+            outputs[place] = target
+        self.refuse_too_much(scratch)
+        return Staged(dict.fromkeys(map(str, outputs.values()), ""), outputs)
 
     def deliver(self, staged: Staged) -> list[str]:
         """Bring what the worker wrote to where the arguments said; returns the paths. Raises Refusal where that cannot be.
@@ -237,7 +276,7 @@ class FileAccess:
             yield Finding(Fault.ARGS_INVALID, f"{path} is a directory", at, "Name a file in it.")
         elif role == "write" and path.exists() and not overwrite:
             yield Finding(Fault.SCENE_CONFLICT, f"{path} exists", at, "Choose another path, or set overwrite to true.")
-        elif role == "write" and not os.access(_first_existing(path.parent), os.W_OK):
+        elif role == "write" and not os.access(first_existing(path.parent), os.W_OK):
             yield Finding(Fault.POLICY_BLOCKED, f"{path.parent} cannot be written to", at, "Choose another directory.")
 
     def _destination(self, made: Path, target: Path) -> Path:
@@ -246,7 +285,7 @@ class FileAccess:
         if destination != target and os.path.lexists(destination):
             message = f"{destination}, which belongs to it, exists"
             raise Refusal([Finding(Fault.SCENE_CONFLICT, message, "", "Choose another path.")])
-        parent = _resolved(str(destination.parent), "")
+        parent = resolved(str(destination.parent), "")
         if not self._allowed(destination) or parent != destination.parent:
             raise Refusal([self._forbidden(parent / destination.name, "")])
         return destination
@@ -266,21 +305,23 @@ class FileAccess:
             return refusal("path_outside", f"{path} is outside the allowed roots", at, roots=roots)
         return refusal("path_denied", f"{path} is in {root[0]}, which the policy denies", at, roots=roots)
 
-    def _copy_in(self, path: Path, directory: Path) -> None:
-        scratch, inside = directory.parent.parent, (directory.parent.name, directory.name)
+    def _copy_in(self, path: Path, directory: Path, below: Path | None = None) -> None:
+        """`below`: what of the directory is there already; it is made as far as it is not."""
+        scratch = (below or directory).parent.parent
+        inside = directory.relative_to(scratch).parts
         try:
             with contextlib.ExitStack() as opened:
                 sources = {path.name: opened.enter_context(open_file(path))}
                 for suffix in COMPANIONS.get(path.suffix.lower(), ()):
                     beside = path.with_suffix(suffix)
-                    real = _resolved_or_none(beside)
+                    real = resolved_or_none(beside)
                     if real is not None and real.is_file() and self._allowed(real):
                         sources[beside.name] = opened.enter_context(open_file(real))
                 # Before anything is copied: a file that is too large would fill the disk first.
                 sizes = (os.fstat(source.fileno()).st_size for source in sources.values())
                 self._refuse_size(sum(sizes), "Blender would have")
                 for name, source in sources.items():
-                    copy_opened_in(source, scratch, *inside, name)
+                    copy_opened_in(source, scratch, *inside, name, make=below is not None)
         except OSError as error:
             message = f"{path} cannot be read: {error.strerror}"
             cure = "Check the file's permissions."
@@ -293,6 +334,15 @@ class FileAccess:
             number += 1
             candidate = path.with_stem(f"{path.stem}-{number}")
         return candidate
+
+
+def _replaced(value: Any, place: PathArgument, path: str) -> Any:
+    """The value of an argument with another path at this place."""
+    if not place.key:
+        return path
+    paths = [*value[place.key]]
+    paths[place.number] = path
+    return {**value, place.key: paths}
 
 
 def written_files(directory: Path, target: Path) -> list[Path]:
@@ -328,41 +378,6 @@ def _move_out(destination: Path, scratch: Path, *parts: str, private: bool = Fal
     except OSError as error:
         message = f"{destination} cannot be written: {error.strerror}"
         raise Refusal([Finding(Fault.EXECUTION_FAILED, message, "", "Choose another path.")]) from error
-
-
-def _resolved(path: str, at: str) -> Path:
-    """A path without links. Raises Refusal for what no file can have: too long, a loop of links, a null byte, an unknown user's home."""
-    try:
-        return _without_links(Path(path).expanduser())
-    except (OSError, RuntimeError, ValueError) as error:
-        raise Refusal([_unusable(error, at)]) from error
-
-
-def _without_links(path: Path) -> Path:
-    resolved = path.resolve()
-    try:
-        resolved.stat()
-    except OSError as error:
-        # Python 3.13 leaves a loop of links as it is; before, it was an error.
-        if error.errno == errno.ELOOP:
-            raise
-    return resolved
-
-
-def _resolved_or_none(path: Path) -> Path | None:
-    """A path without links; None for a loop of them, which Python 3.13 and later take for a file that is not there."""
-    try:
-        return path.resolve()
-    except RuntimeError:
-        return None
-
-
-def _unusable(error: Exception, at: str) -> Finding:
-    return Finding(Fault.ARGS_INVALID, f"not a usable path: {error}", at, "Check the path.")
-
-
-def _first_existing(path: Path) -> Path:
-    return path if path.exists() else _first_existing(path.parent)
 
 
 def deliver_picture(outcome: Outcome, target: Path) -> Outcome:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from typing import Any
 
@@ -16,7 +16,7 @@ import orjson
 import rfc8785
 
 from blendwright.policy.approvals import Approval
-from blendwright.tool_api.arguments import file_arguments
+from blendwright.tool_api.arguments import file_arguments, paths_in
 from blendwright.tool_api.promises import Determinism, Isolation, SafetyLevel
 from blendwright.tool_api.tool import AnyTool, Tool
 from blendwright.values.canonical import digest
@@ -63,6 +63,8 @@ class Invocation:
     """It belongs to no plan, and its key never comes again."""
     proof_demanded: bool = False
     """What foreign code does counts only where it does the same twice."""
+    ended_early: bool = False
+    """Its time was over before it had done all: how far it came is another matter on another machine."""
 
     @property
     def ids(self) -> CallIds:
@@ -71,12 +73,13 @@ class Invocation:
     @cached_property
     def promises(self) -> Promises:
         """What the tool promises for these arguments, which must be sound."""
-        return _fixed_promises(type(self.tool)) or _promises(self.tool, self.model, proven=self.proof_demanded)
+        made = _fixed_promises(type(self.tool)) or _promises(self.tool, self.model, proven=self.proof_demanded)
+        return replace(made, determinism=Determinism.NONDETERMINISTIC, replayable=False) if self.ended_early else made
 
     @property
     def writes_outside(self) -> bool:
         """Whether it may leave something outside the scene, which no rebuild takes back."""
-        return "file_write" in self.tool.requires.capabilities or self.promises.isolation is Isolation.REPLACED
+        return "file_write" in self.promises.capabilities or self.promises.isolation is Isolation.REPLACED
 
     @property
     def takes_in(self) -> bool:
@@ -88,8 +91,7 @@ class Invocation:
         """What it leaves outside, for whoever has to find out whether it did."""
         if self.promises.isolation is Isolation.REPLACED:
             return f"{self.tool.name} ran trusted code ({digest(dict(self.args))[:12]})"
-        named = [str(self.args[name]) for name, role in file_arguments(self.tool.args_model).items()
-                 if role == "write" and self.args[name] is not None]  # fmt: skip
+        named = [each.path for each in paths_in(self.tool.args_model, self.args) if each.role == "write"]
         return f"{self.tool.name} writes {', '.join(named) or 'an artifact of the workspace'}"
 
     def request(self) -> StepRequest:

@@ -8,26 +8,35 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic
 from typing import Any
 
-from pydantic import ValidationError
-
 from blendwright.blendfile.comparison import same_content
 from blendwright.policy.objections import FULL
 from blendwright.policy.refusals import refusal
+from blendwright.run.code_answers import (
+    CURE,
+    broken_off,
+    code_answer,
+    failed_again,
+    failure_of,
+    forbidden_content,
+    result_of,
+    without_paths,
+)
 from blendwright.run.code_proof import contradiction, output_difference, scene_difference
-from blendwright.run.failure_reasons import finding_of
+from blendwright.run.files import NO_FILES, FileAccess, Staged
 from blendwright.run.invocation import Invocation
 from blendwright.run.live_scene import LiveScene
 from blendwright.run.resource_guard import ResourceGuard
 from blendwright.run.scratch_files import SCENE_FILE, copy_scene, open_scene_file
+from blendwright.run.waiting import Heartbeat, Waiting
 from blendwright.tool_api.promises import Isolation
 from blendwright.values.cancel import CancelToken
-from blendwright.values.errors import DeadlinePassed, WorkerError
+from blendwright.values.errors import DeadlinePassed, Refusal, WorkerError
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 from blendwright.values.no_follow import copy, open_file
@@ -42,9 +51,6 @@ BEFORE_FILE = "before.blend"
 RESULT_FILE = "result.blend"
 PROOF_FILE = "proof.blend"
 MOST_PRINTED = 65_536
-LONGEST_MESSAGE = 2000
-MOST_NAMED = 5
-CURE = "Correct the code; the scene is as before."
 
 
 @dataclass(slots=True)
@@ -57,6 +63,7 @@ class CodeLimits:
     seconds: float
     cancel: CancelToken | None
     run_ends: float
+    waiting: Callable[[Waiting], None] | None = None
 
     def left(self, most: float = FILE_SECONDS) -> float:
         return max(0.001, min(most, self.ends - monotonic()))
@@ -75,20 +82,23 @@ class CodeRun:
 class IsolatedRunner:
     """Runs calls whose tool asks for a process of its own: twice, where determinism is demanded."""
 
-    def __init__(self, scene: LiveScene, scratch_mb: int) -> None:
+    def __init__(self, scene: LiveScene, files: FileAccess) -> None:
         self._scene = scene
-        self._scratch_mb = scratch_mb
+        self._files = files
+        self._scratch_mb = files.scratch_mb
         self.opened_file: Path | None = None
         """The file that the code left, which the scene's process has opened and never wrote itself."""
+        self.staged = NO_FILES
+        """The files that the code wrote for others, brought to the scratch of the scene's process."""
 
     def run(self, call: Invocation, request: StepRequest, limits: CodeLimits) -> StepAnswer:
         """The answer as a step in the scene's process would have given it. Raises WorkerError where that process itself failed."""
-        self.opened_file = None
+        self.opened_file, self.staged = None, NO_FILES
         scratch_root = self._scene.worker().require_process().scratch.parent
         if call.proof_demanded and not sys.platform.startswith("linux"):
-            return _answer(self._scene.hash, findings=(contradiction("the clock cannot be pinned on this system"),))
+            return code_answer(self._scene.hash, findings=(contradiction("the clock cannot be pinned on this system"),))
         run = self._run_trusted if call.promises.isolation is Isolation.REPLACED else self._run_safe
-        return _without_paths(run(call, request, limits), scratch_root)
+        return without_paths(run(call, request, limits), scratch_root)
 
     # ------------------------------------------------------------------ trusted
 
@@ -97,7 +107,7 @@ class IsolatedRunner:
         if call.approval is None:
             message = f"{call.tool.name} runs trusted code, which only a person can allow"
             finding = refusal("trusted_unasked", message)
-            return _answer(self._scene.hash, findings=(finding,))
+            return code_answer(self._scene.hash, findings=(finding,))
         saved = self._scene.save(deadline=limits.left()) if call.proof_demanded else None
         # Not asked for again below: where it is lost by then, a rebuilt one would not have the step that is to be saved.
         worker = self._scene.worker()
@@ -127,7 +137,7 @@ class IsolatedRunner:
         if finding is not None:
             clean.abandon()
             self._scene.discard()
-            return _answer(answer["before"], findings=(finding,), code_answer=answer, reverted_by="rebuild")
+            return code_answer(answer["before"], findings=(finding,), ran=answer, reverted_by="rebuild")
         self._scene.replace_worker(clean)
         self.opened_file = clean.require_process().scratch / SCENE_FILE
         return answer
@@ -160,17 +170,17 @@ class IsolatedRunner:
         for file in (RESULT_FILE, PROOF_FILE) if call.proof_demanded else (RESULT_FILE,):
             run = self._run_apart(call, request, saved, saved.with_name(file), limits)
             if not isinstance(run, CodeRun):
-                return _failed_again(run) if runs else run
+                return failed_again(run) if runs else run
             runs.append(run)
         first, last = runs[0], runs[-1]
         finding = output_difference(first.result["output"], last.result["output"]) if last is not first else None
         if finding is not None:
-            return _answer(before, findings=(finding,), code_answer=first.answer)
+            return code_answer(before, findings=(finding,), ran=first.answer)
         rehearsed = "rehearse" in request
         if all(run.unchanged for run in runs) or (rehearsed and not call.proof_demanded):
             reverted_by = "rebuild" if rehearsed else None
-            return _answer(
-                before, code_answer=last.answer, result=last.result, reverted_by=reverted_by, unchanged=not rehearsed
+            return code_answer(
+                before, ran=last.answer, result=last.result, reverted_by=reverted_by, unchanged=not rehearsed
             )
         answer = self._swap_in(ours, before, content_before, runs, limits)
         if rehearsed and answer["ok"]:
@@ -194,26 +204,36 @@ class IsolatedRunner:
             # Code reads what its process may read, and a scene can name any file for its picture: it gets none of them.
             worker = self._fresh_worker(limits, bare=not trusted)
         except DeadlinePassed as error:
-            return _answer(before, findings=(_broken(error),), printed="")
+            return code_answer(before, findings=(broken_off(error),), printed="")
         try:
             if not trusted and worker.profile.confinement.get("level") != FULL:
-                return _answer(before, findings=(refusal("unconfined", "the process for the code is not confined"),))
+                return code_answer(
+                    before, findings=(refusal("unconfined", "the process for the code is not confined"),)
+                )
             process, before_file = worker.require_process(), target.with_name(BEFORE_FILE)
             with ResourceGuard(process, self._scratch_mb) as guard:
                 try:
+                    # Which files there are to read is known since the call was found sound; one can be gone by now.
+                    staged = self._files.stage(call.tool, call.args, process.scratch)
                     self._open_scene(worker, saved, before_file, limits)
-                    answer = self._run_code(worker, request, limits)
+                    answer = self._run_code(worker, request, staged, limits)
+                except Refusal as refused:
+                    return code_answer(before, findings=refused.findings)
                 except WorkerError as error:
-                    finding = guard.finding() or _broken(error)
-                    return _answer(before, findings=(finding,), printed=_printed(process.scratch))
-            findings = _failure(answer)
+                    finding = guard.finding() or broken_off(error)
+                    return code_answer(before, findings=(finding,), printed=_printed(process.scratch))
+            findings = failure_of(answer)
             if findings:
-                return _answer(before, findings=findings, code_answer=answer)
-            result, finding = _result(call, answer)
+                return code_answer(before, findings=findings, ran=answer)
+            result, finding = result_of(call, answer)
             finding = finding or guard.finding()
             finding = finding or fetch_result_file(process.scratch / SCENE_FILE, target, self._scratch_mb)
             if finding is not None:
-                return _answer(before, findings=(finding,), code_answer=answer)
+                return code_answer(before, findings=(finding,), ran=answer)
+            try:
+                self.staged = self._files.bring_over(staged, target.parent)
+            except Refusal as refused:
+                return code_answer(before, findings=refused.findings, ran=answer)
         finally:
             worker.abandon()
         return CodeRun(answer, result, target.name, same_content(before_file, target))
@@ -228,17 +248,24 @@ class IsolatedRunner:
         """Give the scene to the process, and keep how that one writes it: only what one process wrote can be compared."""
         file = worker.require_process().scratch / SCENE_FILE
         copy_scene(saved, file)
-        worker.open(SCENE_FILE, deadline=limits.left(), cancel=limits.cancel)
+        worker.open(SCENE_FILE, full=False, deadline=limits.left(), cancel=limits.cancel)
         worker.save(SCENE_FILE, full=False, deadline=limits.left(), cancel=limits.cancel)
         copy_scene(file, before_file)
 
-    def _run_code(self, worker: RemoteScene, request: StepRequest, limits: CodeLimits) -> Mapping[str, Any]:
+    def _run_code(
+        self, worker: RemoteScene, request: StepRequest, staged: Staged, limits: CodeLimits
+    ) -> Mapping[str, Any]:
         # A rehearsal is taken back with the whole process.
         final_request = request.copy()
         final_request.pop("rehearse", None)
-        answer = worker.step(final_request, deadline=limits.left(limits.seconds), cancel=limits.cancel)
+        # The scene's own process hashes what comes of it: what this one finds would be believed by nobody.
+        final_request["disposable"] = True
+        final_request["files"] = staged.paths
+        seconds = limits.left(limits.seconds)
+        with Heartbeat(limits.waiting, request["tool"], limits.seconds, worker.require_process().scratch):
+            answer = worker.step(final_request, deadline=seconds, cancel=limits.cancel)
         if answer["ok"]:
-            worker.save(SCENE_FILE, deadline=limits.left(), cancel=limits.cancel)
+            worker.save(SCENE_FILE, full=False, deadline=limits.left(), cancel=limits.cancel)
         return answer
 
     def _swap_in(
@@ -255,7 +282,7 @@ class IsolatedRunner:
             opened = [ours.swap(run.file, deadline=limits.left()) for run in runs]
             unexpected = [item for one in opened for item in one["active_content"] if item not in content_before]
             if unexpected:
-                finding = _forbidden_content(unexpected)
+                finding = forbidden_content(unexpected)
             elif opened[0]["hash"] != opened[-1]["hash"]:
                 changes = opened[-1]["changes"]
                 finding = scene_difference(ours, lambda: ours.swap(runs[0].file, deadline=FILE_SECONDS), changes)
@@ -263,89 +290,14 @@ class IsolatedRunner:
                 # The first was compared with the scene, the second with the first.
                 after, changes = opened[-1]["hash"], opened[0]["changes"]
                 self.opened_file = ours.require_process().scratch / last.file
-                return _answer(before, code_answer=last.answer, result=last.result, after=after, changes=changes)
+                return code_answer(before, ran=last.answer, result=last.result, after=after, changes=changes)
         except WorkerError as error:
             message = f"what the code left cannot be opened: {error.message}"
             finding = Finding(Fault.EXECUTION_FAILED, message, "/code", CURE)
             if isinstance(error, DeadlinePassed):
-                finding = _broken(error)
+                finding = broken_off(error)
         self._scene.discard()
-        return _answer(before, findings=(finding,), code_answer=last.answer, reverted_by="rebuild")
-
-
-def _answer(
-    before: str,
-    *,
-    findings: tuple[Finding, ...] = (),
-    code_answer: Mapping[str, Any] | None = None,
-    result: dict[str, Any] | None = None,
-    after: str | None = None,
-    changes: list[list[str]] | None = None,
-    reverted_by: str | None = None,
-    unchanged: bool = False,
-    printed: str | None = None,
-) -> StepAnswer:
-    spent = (code_answer or {}).get("execute_ms")
-    answer: StepAnswer = {
-        "ok": not findings,
-        "fault": findings[0].fault.value if findings else None,
-        "message": "; ".join(finding.message for finding in findings),
-        "findings": [finding.to_json() for finding in findings],
-        "result": result,
-        "changes": changes or [],
-        "before": before,
-        "after": after or before,
-        "unchanged": unchanged,
-        "reverted_by": reverted_by,
-        "artifacts": [],
-        "plan_ms": None,
-        "execute_ms": float(spent) if isinstance(spent, int | float) and 0 <= spent < 1e9 else None,
-        "verify_ms": None,
-    }
-    if printed is not None:
-        answer["printed"] = printed
-    return answer
-
-
-def _broken(error: WorkerError) -> Finding:
-    found = finding_of(error)
-    if found.fault is Fault.INTERNAL_ERROR:
-        found = replace(found, fault=Fault.EXECUTION_FAILED, cure=CURE)
-    return replace(found, message=f"the code broke off: {error.message}"[:LONGEST_MESSAGE], pointer="/code")
-
-
-def _failed_again(answer: StepAnswer) -> StepAnswer:
-    """A run that failed after one that did not: a contradiction, unless time or room ran out."""
-    if answer["fault"] != Fault.EXECUTION_FAILED:
-        return answer
-    finding = contradiction(f"the first time it ended well, and then {answer['message']}")
-    answer["fault"], answer["message"], answer["findings"] = finding.fault.value, finding.message, [finding.to_json()]
-    return answer
-
-
-def _printed(scratch: Path) -> str:
-    """What code that did not live to answer had printed."""
-    try:
-        with open_file(scratch / PRINTED_FILE) as opened:
-            return opened.read(MOST_PRINTED).decode("utf-8", "replace")
-    except OSError:
-        return ""
-
-
-def _failure(answer: Mapping[str, Any]) -> tuple[Finding, ...]:
-    """Why the code failed, in the words of its own process: believed as far as that it failed."""
-    if answer["ok"]:
-        return ()
-    message = answer["message"] or "the code failed"
-    return (Finding(Fault.EXECUTION_FAILED, message[:LONGEST_MESSAGE], "/code", CURE),)
-
-
-def _result(call: Invocation, answer: Mapping[str, Any]) -> tuple[dict[str, Any], Finding | None]:
-    try:
-        result = call.tool.result_model.model_validate(answer["result"]).model_dump(mode="json")
-    except ValidationError:
-        return {}, Finding(Fault.EXECUTION_FAILED, "the code left an answer that makes no sense", "/code", CURE)
-    return result, None
+        return code_answer(before, findings=(finding,), ran=last.answer, reverted_by="rebuild")
 
 
 def fetch_result_file(source: Path, target: Path, scratch_mb: int) -> Finding | None:
@@ -362,27 +314,10 @@ def fetch_result_file(source: Path, target: Path, scratch_mb: int) -> Finding | 
     return None
 
 
-def _forbidden_content(unexpected: Sequence[ActiveItem]) -> Finding:
-    named = [f"{item['what']} {item['name']} {item['where']}".strip() for item in unexpected[:MOST_NAMED]]
-    more = f" and {len(unexpected) - len(named)} more" if len(unexpected) > len(named) else ""
-    message = f"the code left behind what safe code may not: {', '.join(named)}{more}"
-    cure = "Leave no registered texts, scripted drivers, scripts, linked libraries or paths of files in the scene."
-    return Finding(Fault.POLICY_BLOCKED, message[:LONGEST_MESSAGE], "/code", cure)
-
-
-def _without_paths(answer: StepAnswer, scratch_root: Path) -> StepAnswer:
-    """The answer without the paths of where the code ran."""
-    paths = sorted({str(scratch_root), sys.prefix, sys.base_prefix, str(Path.home())} - {"/"}, key=len, reverse=True)
-
-    def hidden(value: Any) -> Any:
-        for path in paths if isinstance(value, str) else ():
-            value = value.replace(path, "…")
-        return value
-
-    answer["message"] = hidden(answer["message"])
-    if "printed" in answer:
-        answer["printed"] = hidden(answer["printed"])
-    answer["findings"] = [{name: hidden(value) for name, value in finding.items()} for finding in answer["findings"]]
-    if answer["result"] is not None:
-        answer["result"] = {name: hidden(value) for name, value in answer["result"].items()}
-    return answer
+def _printed(scratch: Path) -> str:
+    """What code that did not live to answer had printed."""
+    try:
+        with open_file(scratch / PRINTED_FILE) as opened:
+            return opened.read(MOST_PRINTED).decode("utf-8", "replace")
+    except OSError:
+        return ""

@@ -7,8 +7,11 @@ from dataclasses import dataclass
 from time import monotonic, perf_counter
 
 from blendwright.policy.approvals import Approver
+from blendwright.policy.refusals import refusal
 from blendwright.policy.session_contract import ContractTerms
+from blendwright.run.waiting import Waiting
 from blendwright.tool_api.promises import Determinism
+from blendwright.tool_api.tool import AnyTool
 from blendwright.values.cancel import CancelToken
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
@@ -23,7 +26,7 @@ class RunOptions:
     """What a caller may ask for. The contract of the session bounds all of it; None leaves it to the session."""
 
     timeout: float | None = None
-    """Seconds for the whole plan, or for the call."""
+    """Seconds for the whole plan, or for the call; more than the contract allows is refused."""
     cancel: CancelToken | None = None
     progress: Progress | None = None
     """Is called with the report of each operation, once that is durable."""
@@ -35,6 +38,10 @@ class RunOptions:
     """Send an operation only after the one before it has ended."""
     call_seconds: float | None = None
     """Seconds for each call instead of those of the contract: for calls that the program makes on its own account."""
+    background: bool = False
+    """Nobody waits for it: the contract has a limit of its own for such runs, and for their calls."""
+    waiting: Callable[[Waiting], None] | None = None
+    """Is called every second or so while one call takes long, in another thread."""
     verify: bool = False
     """Read results back, also after read-only tools."""
     rehearse: str | None = None
@@ -43,6 +50,11 @@ class RunOptions:
     """Add the scene as it is afterwards. For single calls."""
     parse_ms: float = 0.0
     """What reading the request took already, for the trace of a single call."""
+
+    def too_long(self, terms: ContractTerms) -> tuple[Finding, ...]:
+        """What speaks against the time that a run is to have."""
+        limit = "background_seconds" if self.background else "run_seconds"
+        return too_much_time(self.timeout, getattr(terms.constraints, limit), limit)
 
 
 DEFAULT_OPTIONS = RunOptions()
@@ -56,14 +68,22 @@ class RunDeadline:
     ends: float
     cancel: CancelToken | None
     calls_at_once: int
+    terms: ContractTerms
+    fixed_seconds: float | None = None
+    """For each call, whatever tool it is; None where the contract says it for each."""
 
     @classmethod
     def from_now(cls, options: RunOptions, terms: ContractTerms) -> RunDeadline:
+        terms = terms.in_background() if options.background else terms
         costs = terms.constraints
         seconds = costs.run_seconds if options.timeout is None else min(options.timeout, costs.run_seconds)
         per_call = costs.call_seconds if options.call_seconds is None else options.call_seconds
         at_once = 1 if options.one_at_a_time else terms.limits.calls_at_once
-        return cls(per_call, monotonic() + seconds, options.cancel, at_once)
+        return cls(per_call, monotonic() + seconds, options.cancel, at_once, terms, options.call_seconds)
+
+    def seconds_for(self, tool: AnyTool) -> float:
+        """For one call of a tool that is sent by itself."""
+        return self.terms.seconds_for(tool) if self.fixed_seconds is None else self.fixed_seconds
 
     @property
     def cancelled(self) -> bool:
@@ -81,6 +101,14 @@ class RunDeadline:
             cure = "Allow more time; what is done will not be done again."
             return Finding(Fault.TOOL_TIMEOUT, message, "", cure, "run_seconds")
         return None
+
+
+def too_much_time(timeout: float | None, most: float, setting: str) -> tuple[Finding, ...]:
+    """What speaks against giving a run or a call so much time."""
+    if timeout is None or timeout <= most:
+        return ()
+    message = f"it is to have {timeout:g} s, and {most:g} s are allowed"
+    return (refusal("timeout", message, most=f"{most:g}", setting=setting),)
 
 
 class PhaseClock:

@@ -233,10 +233,15 @@ class Pipeline:
         if approved is None or not self._has_worker(call):
             return
         call, options = approved, self._options
-        seconds = min(self._deadline.call_seconds, max(0.001, self._deadline.ends - monotonic()))
+        seconds = min(self._deadline.seconds_for(call.tool), max(0.001, self._deadline.ends - monotonic()))
         limits = {"seconds": seconds, "run_ends": self._deadline.ends}
         outcome = self._session.exclusive.run(
-            call, **limits, cancel=options.cancel, verify=self._verify, rehearse=options.rehearse
+            call,
+            **limits,
+            cancel=options.cancel,
+            waiting=options.waiting,
+            verify=self._verify,
+            rehearse=options.rehearse,
         )
         if outcome.ok and outcome.answer is not None:
             self._answered.append(outcome)

@@ -214,13 +214,16 @@ class Runner:
     ) -> tuple[tuple[Finding, ...], dict[str, ApprovalRequest]]:
         """What speaks against the operations that would run, and what a person is asked about, by operation. Starts Blender."""
         session, requests = self.session, dict[str, ApprovalRequest]()
+        if options.timeout is not None and (too_long := options.too_long(session.contract.terms)):
+            return too_long, requests
         try:
             session.scene.worker()
             if clock is not None:
                 clock.leave_out()  # starting Blender belongs to no phase of a call
             operations = {operation.id: operation for operation in schedule.order}
             path_findings, determinism = session.files.path_findings, options.determinism
-            findings, asks = session.contract.check(to_run, operations, path_findings, determinism)
+            check, background = session.contract.check, options.background
+            findings, asks = check(to_run, operations, path_findings, determinism, background=background)
             if asks and not findings:
                 contract, scene_hash = session.contract.contract(), session.scene.hash
                 requests = session.approvals.requests(contract, to_run, scene_hash)

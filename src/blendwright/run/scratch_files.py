@@ -76,9 +76,9 @@ def copy_in(source: Path, scratch: Path, *parts: str) -> None:
         copy_opened_in(opened, scratch, *parts)
 
 
-def copy_opened_in(opened: BinaryIO, scratch: Path, *parts: str) -> None:
-    """Copy an open file into the scratch, as a new one."""
-    with _inside(scratch, parts[:-1]) as parent:
+def copy_opened_in(opened: BinaryIO, scratch: Path, *parts: str, make: bool = False) -> None:
+    """Copy an open file into the scratch, as a new one. `make`: also the directories that lead to it."""
+    with _inside(scratch, parts[:-1], make=make) as parent:
         remove_entry(parts[-1], parent)
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
         with os.fdopen(os.open(parts[-1], flags, 0o600, dir_fd=parent), "wb") as made:

@@ -21,9 +21,11 @@ from blendwright.app.open_scene import OpenScene
 from blendwright.macros import Macro
 from blendwright.policy.approvals import ApprovalPrompt, Approver
 from blendwright.policy.host_profile import HostStatement
+from blendwright.policy.policy import Costs
 from blendwright.policy.session_contract import Proposal
 from blendwright.run.invocation import new_id
 from blendwright.run.options import RunOptions
+from blendwright.run.waiting import Waiting
 from blendwright.server.elicitation import AsidePrompt
 from blendwright.server.look_quality import LookPace
 from blendwright.server.responses import ToolResponse, error_failure, failure
@@ -181,6 +183,8 @@ class ServerContext:
     """What whoever started the server says about hosts."""
     roots: tuple[str, ...] | None = None
     """The roots that were given instead of those of the policy."""
+    costs: Costs = field(default_factory=Costs)
+    """What work may cost under the policy of the workspace, as hosts are told before they have a contract."""
     side_executor: Executor = field(default_factory=lambda: ThreadPoolExecutor(1, "aside"))
     """For work with Blender processes of its own, one at a time: each takes memory and cores."""
     sessions: dict[Proposal, OpenScene] = field(default_factory=dict[Proposal, OpenScene])
@@ -195,9 +199,14 @@ class ServerContext:
         return (self.workspace / "artifacts").resolve()
 
     def options(self, caller: Caller) -> RunOptions:
-        """What the calls and plans of a caller are run with: its user is asked, while others are served, and it can cancel them."""
+        """What the calls and plans of a caller are run with: its user is asked, while others are served, it can cancel them, and is told
+        how long a call has been running."""
         prompt = None if caller.approver is None else AsidePrompt(caller.approver, self.queue, caller.client)
-        return RunOptions(cancel=caller.cancel, approver=Approver(prompt))
+
+        def tell(waiting: Waiting) -> None:
+            caller.progress(min(waiting.seconds, waiting.limit), waiting.limit, str(waiting))
+
+        return RunOptions(cancel=caller.cancel, approver=Approver(prompt), waiting=tell)
 
     def submit(self, caller: Caller, work: Callable[[OpenScene], T]) -> Future[T]:
         """Have something done with the workspace, in turn, under the contract with the caller's host."""

@@ -12,13 +12,17 @@ import contextlib
 import json
 import os
 import queue
+import re
 import sys
 import threading
 from collections.abc import Generator, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 RECORDED = Path(__file__).with_name("first_answers.json")
+POLICY_FILE = "blendwright.toml"
+OWN_LIMIT = re.compile(r"(?m)^[^#]*_seconds")
 VERSION_KEY = "io.modelcontextprotocol/protocolVersion"
 
 # Larger than any plan that the dialects accept, small enough that nobody can fill the memory.
@@ -137,13 +141,25 @@ def early_server(largest: int = LARGEST_MESSAGE, *, answers: Recorded | None = N
 @contextlib.contextmanager
 def answer_early(arguments: Sequence[str]) -> Generator[None]:
     """Serve while the program loads. Recorded is the server without further options: with others, nothing is answered early."""
-    plain = not any(part.startswith("--tools") for part in arguments)
+    plain = not any(part.startswith("--tools") for part in arguments) and not _has_own_limits(arguments)
     with early_server(answers=recorded_answers() if plain else None) as server:
         _open_servers.append(server)
         try:
             yield
         finally:
             _open_servers.remove(server)
+
+
+def _has_own_limits(arguments: Sequence[str]) -> bool:
+    """Whether a policy may set time limits: descriptions of tools name them, and those that were recorded name the usual ones."""
+    words = [word for part in arguments for word in part.split("=", 1)]
+    workspace = next((after for word, after in pairwise(words) if word == "--workspace"), ".blendwright")
+    config = os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config")  # noqa: PTH111 - sooner loaded
+    for file in (Path(workspace, POLICY_FILE), Path(config, "blendwright", POLICY_FILE)):
+        with contextlib.suppress(OSError):
+            if OWN_LIMIT.search(file.read_text("utf-8", "replace")):
+                return True
+    return False
 
 
 @contextlib.contextmanager

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import tempfile
 from collections import Counter
 from dataclasses import replace
@@ -20,7 +21,8 @@ from blendwright.dialects.registry import parse_plan, render
 from blendwright.plan.repair import refused as refused_report
 from blendwright.plan.validate import ValidPlan
 from blendwright.policy.approvals import NOBODY
-from blendwright.run.options import RunOptions
+from blendwright.run.options import RunOptions, too_much_time
+from blendwright.run.waiting import Waiting
 from blendwright.server.context import Caller, ServerContext
 from blendwright.server.pictures import from_outcome, pictures_made
 from blendwright.server.programs import read_program
@@ -63,8 +65,8 @@ class ExecuteArgs(Args):
     boundary: Literal["operation", "plan"] | None = Field(
         default=None, description="What a failure takes back: its operation (of a plan), or all (of a program)."
     )
-    background: bool = Field(default=False, description="Return a job_id at once instead of waiting.")
-    timeout_s: float | None = Field(default=None, gt=0, le=86400, description="Deadline of the whole run.")
+    background: bool = Field(default=False, description="Return a job_id at once; longer limits.")
+    timeout_s: float | None = Field(default=None, gt=0, le=86400, description="Deadline, at most the contract's.")
     determinism: DeterminismClass = Field(default="nondeterministic", description="Weakest class accepted.")
     verify: bool = Field(default=False, description="Read results back, reading tools' too.")
     image: bool = Field(default=False, description="Also a picture of the scene afterwards.")
@@ -181,17 +183,26 @@ async def _execute(
 
         # Nobody waits for a run in the background: its approval requests are left for `blendwright approve`.
         options = context.options(caller)
-        options = options if job is None else replace(options, approver=NOBODY)
+        options = options if job is None else replace(options, approver=NOBODY, background=True)
         # A host that waits for an answer has it before it gives up.
         waits = caller.proposal.host.call_seconds if job is None else None
-        timeout = min((each for each in (args.timeout_s, waits) if each is not None), default=None)
+        timeout = waits if args.timeout_s is None else args.timeout_s
+        too_long = () if args.timeout_s is None else too_much_time(timeout, waits or math.inf, "call_seconds")
+        if too_long:
+            return plan_response(refused_report(plan, [finding.under("/timeout_s") for finding in too_long]))
+
+        def tell(waiting: Waiting) -> None:
+            if job is not None:
+                job.current = str(waiting)
+            caller.progress(ended + min(0.99, waiting.seconds / waiting.limit), len(plan.operations), str(waiting))
+
         weakest = Determinism(args.determinism)  # which accepts everything where it is the weakest that there is
         demand = None if weakest is Determinism.NONDETERMINISTIC else weakest
         demands = replace(options, determinism=demand, verify=args.verify)
-        report = opened.run(plan, replace(demands, timeout=timeout, progress=advance))
+        report = opened.run(plan, replace(demands, timeout=timeout, progress=advance, waiting=tell))
         response = plan_response(report, full=args.full_report, parse_ms=parse_ms)
         if args.image and report.ok:
-            response = replace(response, images=_picture(opened, options))
+            response = replace(response, images=picture_after(opened, options))
         return response
 
     if job is None:
@@ -230,7 +241,7 @@ def summary(report: RunReport, *, full: bool = False) -> dict[str, Any]:
     }
 
 
-def _picture(opened: OpenScene, options: RunOptions) -> tuple[Picture, ...]:
+def picture_after(opened: OpenScene, options: RunOptions) -> tuple[Picture, ...]:
     """Through the scene's camera, or from the front right above where it has none."""
     for viewpoint in ({}, {"view": "ISO"}):
         args = {**viewpoint, "artifact": "after.png"}

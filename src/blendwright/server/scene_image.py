@@ -64,7 +64,7 @@ async def scene_image(context: ServerContext, caller: Caller, args: ImageArgs) -
 
     def work(opened: OpenScene) -> ToolResponse:
         # Waiting for the turn is part of what the caller waits for, and the contract has the last word.
-        allowed = min(args.seconds, opened.terms.constraints.call_seconds * PART_OF_DEADLINE)
+        allowed = min(args.seconds, opened.terms.constraints.render_seconds * PART_OF_DEADLINE)
         left = allowed - (perf_counter() - asked)
         return Look(opened, context.look_pace, context.options(caller)).take(args, left)
 

@@ -17,14 +17,17 @@ import anyio
 import blendwright
 from blendwright.app.open_scene import OpenScene
 from blendwright.app.opening import create_workspace, is_workspace
+from blendwright.app.policy_files import load_policy
 from blendwright.macros import load_macros
 from blendwright.policy.host_profile import HostStatement
+from blendwright.policy.policy import Costs
 from blendwright.server.context import Jobs, ServerContext
 from blendwright.server.early_server import stdio_connection
 from blendwright.server.live_calls import OnCall
 from blendwright.server.service import Service
 from blendwright.server.workspace_queue import WorkspaceQueue
 from blendwright.tools import catalog
+from blendwright.values.errors import Refusal
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
@@ -111,6 +114,7 @@ async def serving(settings: Settings) -> AsyncGenerator[Service]:
         settings.blender,
         settings.statements,
         roots=settings.roots,
+        costs=told_costs(workspace),
     )
     queue.start()
     try:
@@ -126,6 +130,14 @@ def open_or_create(settings: Settings) -> OpenScene:
         made = create_workspace(settings.workspace, blender=settings.blender)
         settings.watch.on_new_workspace(made.directory)
     return blendwright.open(settings.workspace, blender=settings.blender, roots=settings.roots)
+
+
+def told_costs(workspace: Path) -> Costs:
+    """What work may cost here; the usual where the policy cannot be read, which every call will say."""
+    try:
+        return load_policy(workspace).policy.constraints
+    except Refusal:
+        return Costs()
 
 
 async def serve(settings: Settings) -> signal.Signals | None:

@@ -11,12 +11,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, cast, get_type_hints
 
+from blendwright.policy.policy import Costs
 from blendwright.schemas.check import ModelChecker
 from blendwright.server.context import Caller, ServerContext
 from blendwright.server.responses import ToolResponse, failure
 from blendwright.tool_api.arguments import Args
 from blendwright.tool_api.promises import Idempotence, SafetyLevel
-from blendwright.tool_api.tool import AnyTool
+from blendwright.tool_api.tool import AnyTool, Tool
 from blendwright.tool_api.tool_names import mcp_name
 from blendwright.values.findings import Finding, pointer_of
 from blendwright.values.json_reader import non_interoperable_values, read_json
@@ -27,7 +28,7 @@ ADDED_BY_HOSTS = "wait_for_previous"
 # Every tool of the list repeats it, so it names only what a host's code would look at.
 OUTPUT_SCHEMA: dict[str, Any] = {
     "type": "object",
-    "properties": {"ok": {"type": "boolean"}, "result": {"type": ["object", "null"]}},
+    "properties": {"ok": {"type": "boolean"}},
     "required": ["ok"],
 }
 
@@ -49,6 +50,15 @@ class ServerTool:
     open_world: bool = False
     refuse: Callable[..., ToolResponse] = failure
     """What it answers with where findings speak against the call before it runs."""
+    time_limit: str | None = None
+    """The constraint that says how long a call may take, where that is not the usual one."""
+
+    def described(self, costs: Costs) -> str:
+        """Its description, with the time limit that holds here."""
+        if self.time_limit is None:
+            return self.description
+        seconds = f"{getattr(costs, self.time_limit):g} s"
+        return f"{self.description} Time limit: {seconds} (constraints.{self.time_limit})."
 
     @cached_property
     def input_schema(self) -> dict[str, Any]:
@@ -84,12 +94,15 @@ def server_tool(
     read_only: bool = False,
     destructive: bool = False,
     refuse: Callable[..., ToolResponse] = failure,
+    time_limit: str | None = None,
 ) -> Callable[[Handler], ServerTool]:
     """Declare a function as a tool: the tool has its name, and takes what the function's `args` are annotated with."""
 
     def declare(handler: Handler) -> ServerTool:
         args = get_type_hints(handler)["args"]
-        return ServerTool(handler.__name__, description, args, handler, read_only, destructive, refuse=refuse)
+        return ServerTool(
+            handler.__name__, description, args, handler, read_only, destructive, refuse=refuse, time_limit=time_limit
+        )
 
     return declare
 
@@ -128,4 +141,5 @@ def _direct_tool(tool: AnyTool) -> ServerTool:
         destructive=tool.safety_level is SafetyLevel.DESTRUCTIVE or bool(tool.destructive_with),
         idempotent=tool.idempotence is Idempotence.IDEMPOTENT,
         open_world=tool.name.startswith("file."),
+        time_limit=None if tool.time_limit == Tool.time_limit else tool.time_limit,
     )

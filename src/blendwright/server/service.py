@@ -18,7 +18,8 @@ from mcp.server.lowlevel.server import Server
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from blendwright.policy.host_profile import EnvelopeName, combined
-from blendwright.server import catalogue_tools, plan_tools, scene_image, scene_tools, workspace_tools
+from blendwright.policy.policy import Costs
+from blendwright.server import catalogue_tools, plan_tools, python_tools, scene_image, scene_tools, workspace_tools
 from blendwright.server.client_info import (
     ProgressReporter,
     RequestContext,
@@ -45,6 +46,7 @@ _log = logging.getLogger(__name__)
 NAME = "blendwright"
 TOOLS: tuple[ServerTool, ...] = (
     *plan_tools.TOOLS,
+    *python_tools.TOOLS,
     *scene_tools.TOOLS,
     *scene_image.TOOLS,
     *catalogue_tools.TOOLS,
@@ -88,7 +90,8 @@ class Service:
     async def _list_tools(
         self, ctx: RequestContext, params: types.PaginatedRequestParams | None
     ) -> types.ListToolsResult:
-        return types.ListToolsResult(tools=[declaration(tool) for tool in self._tools.values()])
+        costs = self._context.costs
+        return types.ListToolsResult(tools=[declaration(tool, costs) for tool in self._tools.values()])
 
     async def _told_call(
         self, ctx: RequestContext, params: types.CallToolRequestParams
@@ -177,10 +180,10 @@ class Service:
             return error_failure(error)
 
 
-def declaration(tool: ServerTool) -> types.Tool:
+def declaration(tool: ServerTool, costs: Costs) -> types.Tool:
     return types.Tool(
         name=tool.name,
-        description=tool.description,
+        description=tool.described(costs),
         input_schema=tool.input_schema,
         output_schema=OUTPUT_SCHEMA,
         annotations=types.ToolAnnotations(

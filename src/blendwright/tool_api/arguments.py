@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cache
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
 from pydantic_core import PydanticCustomError
@@ -89,9 +90,47 @@ ReadPath = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1,
 WritePath = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=4096), FileRole("write")]
 
 
+# Files that code reads ("in") and writes ("out").
+MOST_FILES = 64
+AnyPath = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=4096)]
+DeclaredFiles = Annotated[
+    dict[Literal["in", "out"], Annotated[list[AnyPath], Field(max_length=MOST_FILES)]], FileRole("declared")
+]
+
+
+@dataclass(frozen=True, slots=True)
+class PathArgument:
+    """One path in the arguments of a call: the argument, and where in it the path stands, if it has several."""
+
+    name: str
+    role: str
+    path: str
+    key: str = ""
+    number: int = 0
+
+    @property
+    def pointer(self) -> str:
+        return f"/{self.name}/{self.key}/{self.number}" if self.key else f"/{self.name}"
+
+
+def paths_in(model: type[BaseModel], args: Mapping[str, Any]) -> list[PathArgument]:
+    """Every path in the arguments, with its role ("read" or "write")."""
+    found: list[PathArgument] = []
+    for name, role in file_arguments(model).items():
+        value = args.get(name)
+        if value is None:
+            continue
+        if role != "declared":
+            found.append(PathArgument(name, role, value))
+            continue
+        for key, each in (("in", "read"), ("out", "write")):
+            found += (PathArgument(name, each, path, key, at) for at, path in enumerate(value.get(key) or ()))
+    return found
+
+
 @cache
 def file_arguments(model: type[BaseModel]) -> Mapping[str, str]:
-    """The top-level arguments that are paths, with their role ("read" or "write")."""
+    """The top-level arguments that are paths, with their role ("read", "write", or "declared" where they say it themselves)."""
     roles: dict[str, str] = {}
     for name, info in model.model_fields.items():
         for mark in _marks(info.annotation, info.metadata):

@@ -291,6 +291,11 @@ class Scene(Protocol):
         """Where the worker writes the file that the core will bring to a `WritePath` argument."""
         ...
 
+    @property
+    def seconds_left(self) -> float | None:
+        """How long the step may still take before its process is ended; None where nobody said."""
+        ...
+
     def artifact(self, name: str) -> str:
         """Where the worker writes a file that the core will keep among the workspace's artifacts under that name."""
         ...
@@ -324,8 +329,10 @@ class Scene(Protocol):
 
     # ------------------------------------------------------------------ rendering
 
-    def render_still(self, filepath: str, *, camera: Block | None = None) -> None:
-        """Render the current frame with the scene's settings to a PNG file, through a camera or the scene's own."""
+    def render_still(self, filepath: str, *, camera: Block | None = None) -> tuple[int, int]:
+        """Render the current frame with the scene's settings to a PNG file, through a camera or the scene's own.
+
+        Returns how many samples were taken of each pixel, and how many were meant to be; 0 for an engine that does not say."""
         ...
 
     def at_frame(self, frame: int) -> AbstractContextManager[None]:

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from functools import cache
-from typing import Any, ClassVar, Generic, TypeAlias, TypeVar, get_args, get_origin
+from typing import Any, ClassVar, Generic, Literal, TypeAlias, TypeVar, get_args, get_origin
 
 from blendwright.tool_api.arguments import Args, Result
 from blendwright.tool_api.promises import (
@@ -60,6 +60,8 @@ class Tool(Generic[A, R]):
     examples: ClassVar[tuple[Example, ...]]
     destructive_with: ClassVar[tuple[str, ...]] = ()
     """Arguments that make a call destructive where they are true."""
+    time_limit: ClassVar[Literal["call_seconds", "code_seconds", "render_seconds"]] = "call_seconds"
+    """The constraint of the contract that says how long one call may take."""
 
     # Set from `promises` when a tool is defined.
     safety_level: ClassVar[SafetyLevel]
@@ -147,6 +149,10 @@ class Tool(Generic[A, R]):
         """A deadline in the arguments themselves; the contract's own holds in any case."""
         return None
 
+    def time_asked(self, args: A) -> tuple[str, float] | None:
+        """The argument that asks for time, and the seconds; the contract bounds it."""
+        return None
+
     def shown_for(self, args: A) -> str:
         """What a person must see whole before allowing the call, such as code; nothing beyond the arguments by default."""
         return ""
@@ -185,6 +191,7 @@ class Tool(Generic[A, R]):
             "writes": [kind.value for kind in cls.writes],
             "revert": cls.revert.value,
             "replayable": cls.replayable,
+            **({"time_limit": cls.time_limit} if cls.time_limit != Tool.time_limit else {}),
             "requires": {
                 "blender_min": list(cls.requires.blender_min),
                 "blender_max": list(cls.requires.blender_max) if cls.requires.blender_max else None,

@@ -26,10 +26,14 @@ class StepRequest(TypedDict):
     verify: NotRequired[bool]
     # Apply, then take back by this way and prove it: a rehearsal that leaves the scene as it was.
     rehearse: NotRequired[str]
+    # How long it may take before the worker is ended: what can end sooner with a part of its work does.
+    seconds: NotRequired[float]
     # The steps that a core sends without waiting share an epoch: once one of them has failed, the worker refuses the rest.
     epoch: NotRequired[int]
     # Answer before the next request is looked at; otherwise a kept step may be hashed together with those behind it.
     prompt: NotRequired[bool]
+    # Nobody goes on with this process, nor believes what it says of its scene: nothing is captured for a way back, and nothing hashed.
+    disposable: NotRequired[bool]
     # Compare the incremental hash with a full recomputation before answering.
     cross_check: NotRequired[bool]
 
@@ -96,6 +100,12 @@ class FileRequest(TypedDict):
     """A .blend file, as a path inside the worker's scratch."""
 
     path: str
+
+
+class OpenRequest(FileRequest):
+    """What to open; without `full` its hash is not computed, and the one that is answered is that of nothing."""
+
+    full: NotRequired[bool]
 
 
 class SaveRequest(FileRequest):
@@ -216,7 +226,7 @@ def _method(name: str, request: type, answer: type) -> Method:
 
 
 RESET = _method("reset", NoArguments, SceneHash)
-OPEN = _method("open", FileRequest, SceneHash)
+OPEN = _method("open", OpenRequest, SceneHash)
 SAVE = _method("save", SaveRequest, SceneHash)
 EXPORT = _method("export", FileRequest, ExportAnswer)
 SWAP = _method("swap", FileRequest, SwapAnswer)

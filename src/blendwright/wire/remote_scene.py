@@ -99,9 +99,12 @@ class RemoteScene(ABC):
         """Empty the scene; returns its hash."""
         return self.call(methods.RESET.name, {}, deadline=HANG_SECONDS)["hash"]
 
-    def open(self, file: str, *, deadline: float = HANG_SECONDS, cancel: CancelToken | None = None) -> str:
-        """Replace the scene by that of a .blend file, whose scripts never run; returns its hash."""
-        return self.call(methods.OPEN.name, {"path": file}, deadline=deadline, cancel=cancel)["hash"]
+    def open(
+        self, file: str, *, full: bool = True, deadline: float = HANG_SECONDS, cancel: CancelToken | None = None
+    ) -> str:
+        """Replace the scene by that of a .blend file, whose scripts never run; returns its hash, unless `full` says that nobody needs
+        it."""
+        return self.call(methods.OPEN.name, {"path": file, "full": full}, deadline=deadline, cancel=cancel)["hash"]
 
     def save(
         self, file: str, *, full: bool = True, deadline: float = HANG_SECONDS, cancel: CancelToken | None = None

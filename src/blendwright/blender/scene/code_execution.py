@@ -9,6 +9,7 @@ import traceback
 from pathlib import Path
 
 from blendwright.blender import fingerprint as fp
+from blendwright.blender.scene.code_files import CodeFiles, render_outputs, restore_render_outputs, take_in_loaded_files
 from blendwright.blender.scene.imported_blocks import pack_painted_images
 from blendwright.blender.scene.pinned_sources import pinned_sources
 from blendwright.blender.scene.reader import SceneReader
@@ -27,11 +28,12 @@ class CodeExecution(SceneReader):
 
     def run_code(self, code: str, most: int, seed: int) -> tuple[str, bool]:
         printed = _CappedOutput(most, self._outbox.with_name(PRINTED_FILE))
+        files, outputs = CodeFiles(self._files), render_outputs()
         self._stale = True
         try:
             program = compile(code, CODE, "exec", dont_inherit=True)
             with pinned_sources(seed), contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
-                exec(program, {"__name__": "__main__"})
+                exec(program, {"__name__": "__main__", "files": files})
             self._state.reject_reserved_names()
         except BaseException as error:
             # An outermost place: code may raise anything, and SystemExit among it must not end the worker.
@@ -39,6 +41,10 @@ class CodeExecution(SceneReader):
         finally:
             printed.close()
         pack_painted_images("/code")
+        if files:
+            scratch = self._outbox.parent
+            restore_render_outputs(outputs, scratch)
+            take_in_loaded_files(scratch)
         _protect_unused()
         self._state.forget_names()
         return printed.text(), printed.cut

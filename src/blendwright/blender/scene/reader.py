@@ -3,6 +3,7 @@
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 import bpy
@@ -25,10 +26,11 @@ FEWEST_CHARACTERS = NAME_BYTES // 4
 class SceneReader:
     """What a tool may ask; the record says what this step has written so far."""
 
-    def __init__(self, state: SceneState, files: Mapping[str, str], outbox: Path) -> None:
+    def __init__(self, state: SceneState, files: Mapping[str, str], outbox: Path, seconds: float | None = None) -> None:
         self._state = state
         self._files = files
         self._outbox = outbox
+        self._ends = None if seconds is None else monotonic() + seconds
         self._stale = True
         self._active: Any | None = None
         # Of the collections that were asked about; as long as nothing is renamed.
@@ -141,6 +143,10 @@ class SceneReader:
         return self._files[path]
 
     output_file = input_file
+
+    @property
+    def seconds_left(self) -> float | None:
+        return None if self._ends is None else max(0.0, self._ends - monotonic())
 
     def artifact(self, name: str) -> str:
         self.artifacts.append(name)

@@ -10,10 +10,12 @@ from typing import Any
 import bpy
 
 from blendwright.blender.scene.recorded_writes import RecordedWrites
+from blendwright.blender.scene.render_progress import render_progress
 from blendwright.blender.scene.state import RESERVED_PREFIX
 from blendwright.tool_api.scene import Kind
 from blendwright.values.errors import StepError
 from blendwright.values.faults import Fault
+from blendwright.wire.methods import PRINTED_FILE
 
 _ops: Any = bpy.ops
 
@@ -38,7 +40,7 @@ PNG: dict[str, Any] = {
 class Rendering(RecordedWrites):
     """The part of the Scene port that renders."""
 
-    def render_still(self, filepath: str, *, camera: Any | None = None) -> None:
+    def render_still(self, filepath: str, *, camera: Any | None = None) -> tuple[int, int]:
         scene = self.active
         color_mode = "RGBA" if scene.render.film_transparent else "RGB"
         with (
@@ -47,11 +49,13 @@ class Rendering(RecordedWrites):
             self.temporarily(scene.render.image_settings, **PNG, color_mode=color_mode),
         ):
             try:
-                _ops.render.render(write_still=True)
+                with render_progress(self._outbox.with_name(PRINTED_FILE)) as progress:
+                    _ops.render.render(write_still=True)
             except RuntimeError as error:
                 message = " ".join(str(error).split())
                 raise StepError.of(Fault.EXECUTION_FAILED, f"Blender could not render: {message}") from error
         self._stale = True
+        return progress.samples
 
     @contextmanager
     def at_frame(self, frame: int) -> Generator[None]:

@@ -179,12 +179,13 @@ class SceneState:
         bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
         self._prepare()
 
-    def open(self, path: Path) -> None:
+    def open(self, path: Path, *, full: bool = True) -> None:
+        """Without `full` nothing is hashed: for a process whose word for its scene nobody takes."""
         self.hash_deferred()
         self._tombstones.clear()
         bpy.ops.wm.open_mainfile(filepath=str(path), load_ui=False, use_scripts=False)
         self.reject_reserved_names()
-        self._prepare()
+        self._prepare(full=full)
 
     def save(self, path: Path) -> None:
         self.purge()
@@ -193,7 +194,11 @@ class SceneState:
             filepath=str(path), copy=True, compress=False, check_existing=False, relative_remap=False
         )
 
-    def _prepare(self) -> None:
+    def _prepare(self, *, full: bool = True) -> None:
         bpy.context.preferences.edit.undo_steps = 64
         bpy.context.preferences.edit.use_global_undo = True
-        self.refresh()
+        if full:
+            self.refresh()
+        else:
+            self.forget_names()
+            self.fingerprint = fp.Fingerprint({})

@@ -72,10 +72,10 @@ class SceneMethods:
         self._state.reset()
         return self._hash()
 
-    def open(self, request: methods.FileRequest) -> methods.SceneHash:
+    def open(self, request: methods.OpenRequest) -> methods.SceneHash:
         path = self._inside(request["path"])
         try:
-            self._state.open(path)
+            self._state.open(path, full=request.get("full", True))
         except RuntimeError as error:
             self._state.reset()
             raise Refused("cannot_open", f"Blender cannot open the file: {error}") from error
@@ -108,7 +108,7 @@ class SceneMethods:
 
     def swap(self, request: methods.FileRequest) -> methods.SwapAnswer:
         leaves = dict(self._state.fingerprint.leaves())
-        opened = self.open(request)
+        opened = self.open({"path": request["path"]})
         changes = fp.changes_between(leaves, self._state.fingerprint.leaves())
         return {**opened, "changes": changes, "active_content": active_content()}
 

@@ -17,11 +17,15 @@ from blendwright.values.findings import Finding, did_you_mean
 AT = "/code"
 # Modules that work on data and on the scene. None of them is needed to reach a file, a process or another machine.
 MODULES = frozenset({
-    "__future__", "bisect", "bl_math", "bmesh", "bpy", "cmath", "collections", "colorsys", "copy", "dataclasses", "decimal", "enum",
-    "fractions", "functools", "heapq", "itertools", "json", "math", "mathutils", "numbers", "numpy", "operator", "random", "re",
-    "statistics", "string", "typing",
+    "__future__", "array", "base64", "bisect", "bl_math", "bmesh", "bpy", "bpy_extras", "cmath", "collections", "colorsys", "copy",
+    "csv", "dataclasses", "datetime", "decimal", "enum", "fractions", "functools", "hashlib", "heapq", "itertools", "json", "math",
+    "mathutils", "numbers", "numpy", "operator", "random", "re", "statistics", "string", "struct", "textwrap", "time", "typing",
 })  # fmt: skip
-NAMES = frozenset({"__import__", "breakpoint", "compile", "eval", "exec", "input", "open"})
+# What is of use with files that were declared.
+FILE_MODULES = frozenset({"io", "pathlib"})
+NAMES = frozenset({"__import__", "breakpoint", "compile", "eval", "exec", "input"})
+FILE_NAMES = frozenset({"open"})
+DECLARE = 'Declare the files: files={"in": [paths], "out": [paths]}, and use files[path] in the code.'
 # What a class or a script may ordinarily say.
 DUNDERS = frozenset({"__annotations__", "__doc__", "__init__", "__name__", "__post_init__"})
 DUNDER = re.compile(r"__\w+__")
@@ -35,15 +39,23 @@ FORBIDDEN_ATTRIBUTES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     (re.compile(pattern), why)
     for pattern, why in (
         (r"bpy\.app\.(handlers|timers|driver_namespace)\b", "nothing of the code stays behind when it has ended"),
-        (r"bpy\.ops\.wm\.(\w*file|\w*_import|\w*_export|append|link|lib_\w+|recover_\w+|\w*path\w*|url_\w+|context_\w+|quit_\w+|read_\w+|save_\w+)\b",
-         "files and the session are not reached from code; use the file tools"),
-        (r"bpy\.ops\.(script|text|preferences|extensions|import_\w+|export_\w+)\b", "files and add-ons are not reached from code"),
-        (r"bpy\.ops\.(image|sound|clip|font)\.(open\w*|save\w*)\b", "files are not reached from code"),
-        (r"bpy\.data\.(libraries\b|\w+\.load\b)", "files are not reached from code; use file.import"),
+        (r"bpy\.ops\.wm\.(\w*file|link|lib_\w+|recover_\w+|\w*path\w*|url_\w+|context_\w+|quit_\w+|read_\w+|save_\w+)\b",
+         "the session is not reached from code, and nothing is linked; use the file tools"),
+        (r"bpy\.ops\.(script|text|preferences|extensions)\b", "scripts and add-ons are not reached from code"),
         (r"bpy\.utils\.(?!units\b)\w+", "scripts and the user's directories are not reached from code"),
         (r"bpy\.types\.(Operator|Panel|AddonPreferences|KeyMap)\b", "classes are gone when the code has ended"),
     )
 )  # fmt: skip
+# What needs files that were declared.
+FILE_ATTRIBUTES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
+    (re.compile(pattern), "only files that were declared are reached from code")
+    for pattern in (
+        r"bpy\.ops\.wm\.(\w*_import|\w*_export|append)\b",
+        r"bpy\.ops\.(import|export)_\w+\b",
+        r"bpy\.ops\.(image|sound|clip|font)\.(open\w*|save\w*)\b",
+        r"bpy\.data\.(libraries\b|\w+\.load\b)",
+    )
+)
 
 
 def with_line_breaks(code: str) -> str:
@@ -64,8 +76,8 @@ def _is_python(code: str) -> bool:
     return True
 
 
-def check_code(code: str, *, trusted: bool) -> Findings:
-    """What speaks against the code. Trusted code need only be Python."""
+def check_code(code: str, *, trusted: bool, files: bool = False) -> Findings:
+    """What speaks against the code. Trusted code need only be Python. `files`: some were declared, for it to read or write."""
     try:
         tree = ast.parse(code)
     except SyntaxError as error:
@@ -76,7 +88,7 @@ def check_code(code: str, *, trusted: bool) -> Findings:
         yield invalid(f"the code is not Python: {message}", AT, "Write it in another way.")
         return
     if not trusted:
-        yield from _CodeWalk().findings(tree)
+        yield from _CodeWalk(files).findings(tree)
 
 
 def _syntax(code: str, error: SyntaxError) -> Finding:
@@ -89,7 +101,8 @@ def _syntax(code: str, error: SyntaxError) -> Finding:
 class _CodeWalk:
     """One walk over one syntax tree; it keeps track of which names stand for parts of bpy."""
 
-    def __init__(self) -> None:
+    def __init__(self, files: bool) -> None:
+        self._files = files
         self._aliases: dict[str, str] = {}
 
     def findings(self, tree: ast.Module) -> Findings:
@@ -106,17 +119,19 @@ class _CodeWalk:
         match node:
             case ast.Import(names=names):
                 for alias in names:
-                    yield from _import_problems(alias.name)
+                    yield from self._import_problems(alias.name)
                     self._aliases[alias.asname or alias.name.partition(".")[0]] = (
                         alias.name if alias.asname else alias.name.partition(".")[0]
                     )
             case ast.ImportFrom(module=module, names=names, level=level):
-                yield from _import_problems("." * level + (module or ""))
+                yield from self._import_problems("." * level + (module or ""))
                 for alias in names:
                     self._aliases[alias.asname or alias.name] = f"{module}.{alias.name}"
-                    yield from _forbidden_attribute_problems(f"{module}.{alias.name}")
+                    yield from self._attribute_problems(f"{module}.{alias.name}")
             case ast.Name(id=name) if name in NAMES:
                 yield f"{name} is not for code in a plan", "Work on the scene through bpy.data."
+            case ast.Name(id=name) if name in FILE_NAMES and not self._files:
+                yield f"{name} is for files that were declared", DECLARE
             case ast.Name(id=name) if DUNDER.fullmatch(name) and name not in DUNDERS:
                 yield f"'{name}' leads into Python's own works", "Do without it."
             case ast.Attribute(attr=name) if DUNDER.fullmatch(name) and name not in DUNDERS:
@@ -124,7 +139,7 @@ class _CodeWalk:
             case ast.Attribute(attr=name) if name in ATTRIBUTES:
                 yield f"'.{name}': {ATTRIBUTES[name]}", "Do without it."
             case ast.Attribute():
-                yield from _forbidden_attribute_problems(self._dotted(node))
+                yield from self._attribute_problems(self._dotted(node))
             case ast.Constant(value=str(text)) if FORMAT_WALK.search(text):
                 yield "a format string leads into Python's own works", "Do without it."
             case _:
@@ -139,18 +154,23 @@ class _CodeWalk:
             return ""
         return ".".join([self._aliases.get(node.id, node.id), *reversed(parts)])
 
-
-def _import_problems(name: str) -> Iterator[tuple[str, str]]:
-    top = name.partition(".")[0]
-    if top not in MODULES:
+    def _import_problems(self, name: str) -> Iterator[tuple[str, str]]:
+        top = name.partition(".")[0]
+        if top in MODULES or (self._files and top in FILE_MODULES):
+            return
+        if top in FILE_MODULES:
+            yield f"'{name}' is for files that were declared", DECLARE
+            return
         cure = did_you_mean(top, MODULES, otherwise="Allowed: " + ", ".join(sorted(MODULES - {"__future__"})) + ".")
         yield f"'{name}' may not be imported", cure
 
-
-def _forbidden_attribute_problems(dotted: str) -> Iterator[tuple[str, str]]:
-    for pattern, why in FORBIDDEN_ATTRIBUTES:
-        if pattern.match(dotted):
-            yield f"{dotted} may not be used: {why}", "Do without it."
+    def _attribute_problems(self, dotted: str) -> Iterator[tuple[str, str]]:
+        for pattern, why in FORBIDDEN_ATTRIBUTES:
+            if pattern.match(dotted):
+                yield f"{dotted} may not be used: {why}", "Do without it."
+        for pattern, why in () if self._files else FILE_ATTRIBUTES:
+            if pattern.match(dotted):
+                yield f"{dotted} may not be used: {why}", DECLARE
 
 
 def _position(node: ast.AST) -> tuple[int, int]:

@@ -2,17 +2,18 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, Field, ValidationInfo, field_validator
+from pydantic_core import PydanticCustomError
 
 from blendwright.tool_api import Example, Findings, Kind, Scene, Tool
-from blendwright.tool_api.arguments import Args, Result, Seed
+from blendwright.tool_api.arguments import Args, DeclaredFiles, Result, Seed, optional
 from blendwright.tool_api.promises import SAFE_ONE_TIME_WRITE, Determinism, Isolation, Revert, Version
 from blendwright.tools.python.code_check import check_code, with_line_breaks
 
 # The contract has the limit that counts; this one only keeps the schema finite.
 LONGEST = 1_000_000
 MOST_OUTPUT = 65_536
-MOST_MILLISECONDS = 600_000
+MOST_MILLISECONDS = 86_400_000
 
 
 class RunPythonArgs(Args):
@@ -27,10 +28,28 @@ class RunPythonArgs(Args):
         description="safe: in a confined process that is thrown away, and what it leaves is checked. trusted: in the process that "
         "holds the scene, after a person has allowed this very code.",
     )
-    timeout_ms: int = Field(
-        default=4000, ge=1, le=MOST_MILLISECONDS, description="How long the code may run, in milliseconds."
+    timeout_ms: int | None = optional(
+        "How long the code may run, in milliseconds; left out, as long as the contract gives it (constraints.code_seconds).",
+        ge=1,
+        le=MOST_MILLISECONDS,
     )
     seed: Seed = Field(default=0, description="What random numbers start from.")
+    files: DeclaredFiles | None = optional(
+        'Files inside the allowed roots that safe code reads (in) and writes (out): {"in": [paths], "out": [paths]}. They are '
+        "copied in and out; the code has them as files[path]. Images, sounds and fonts that it loads are packed into the scene."
+    )
+    overwrite: bool = Field(
+        default=False, description="Whether files that are there may be replaced; the call is then destructive."
+    )
+
+    @field_validator("files")
+    @classmethod
+    def _safe_only(cls, value: DeclaredFiles | None, info: ValidationInfo) -> DeclaredFiles | None:
+        if value and info.data.get("mode") == "trusted":
+            raise PydanticCustomError(
+                "files_safe", "files are for safe code; trusted code has file.import and file.export"
+            )
+        return value
 
 
 class PythonRan(Result):
@@ -45,11 +64,15 @@ class RunPython(Tool[RunPythonArgs, PythonRan]):
     """Run Python code on the scene: confined and checked, or trusted after a person has allowed it.
 
     Safe code works on a copy. Its result becomes the scene only when the code ended in time, nothing was refused, and it left no code
-    behind: no registered text, no scripted driver, no linked library, no path to a file. It reaches no file, process or network.
+    behind: no registered text, no scripted driver, no linked library, no path to a file. It reaches no process, no network and no file
+    but copies of those that are declared, so importers, exporters and images work with files[path].
     Its result is seeded where that is demanded, as plans do: it then runs twice, and must do the same. Otherwise it is nondeterministic.
     """
 
     name = "python.run"
+    version = 2
+    destructive_with = ("overwrite",)
+    time_limit = "code_seconds"
     promises = (
         SAFE_ONE_TIME_WRITE.but(determinism=Determinism.SEEDED, revert=Revert.MEMFILE, replayable=False)
         .writes_to(*Kind)
@@ -74,16 +97,26 @@ class RunPython(Tool[RunPythonArgs, PythonRan]):
     )  # fmt: skip
 
     def examine(self, args: RunPythonArgs, blender: Version | None) -> Findings:
-        return check_code(args.code, trusted=args.mode == "trusted")
+        return check_code(args.code, trusted=args.mode == "trusted", files=bool(args.files))
 
     def capabilities_for(self, args: RunPythonArgs) -> tuple[str, ...]:
-        return ("python_safe",) if args.mode == "safe" else ("python_trusted",)
+        if args.mode == "trusted":
+            return ("python_trusted",)
+        names = {"in": "file_read", "out": "file_write"}
+        return ("python_safe", *(names[key] for key, paths in (args.files or {}).items() if paths))
+
+    def determinism_for(self, args: RunPythonArgs) -> Determinism:
+        """The same twice is asked of the scene and of what is printed; the files that exporters write have the time in them."""
+        return Determinism.NONDETERMINISTIC if (args.files or {}).get("out") else Determinism.SEEDED
 
     def isolation_for(self, args: RunPythonArgs) -> Isolation:
         return Isolation.DISPOSABLE if args.mode == "safe" else Isolation.REPLACED
 
-    def seconds_for(self, args: RunPythonArgs) -> float:
-        return args.timeout_ms / 1000
+    def seconds_for(self, args: RunPythonArgs) -> float | None:
+        return None if args.timeout_ms is None else args.timeout_ms / 1000
+
+    def time_asked(self, args: RunPythonArgs) -> tuple[str, float] | None:
+        return None if args.timeout_ms is None else ("/timeout_ms", args.timeout_ms / 1000)
 
     def code_chars_for(self, args: RunPythonArgs) -> int:
         return len(args.code)

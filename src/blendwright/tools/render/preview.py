@@ -12,7 +12,14 @@ from blendwright.tool_api.arguments import Args, Name, Seed, optional
 from blendwright.tool_api.promises import READ_ONLY, Determinism
 from blendwright.tools.checks import differs
 from blendwright.tools.render.node_colors import viewport_color
-from blendwright.tools.render.rendering import FrameNumber, PngName, Rendered, engine_id, render_picture
+from blendwright.tools.render.rendering import (
+    FrameNumber,
+    PngName,
+    Rendered,
+    engine_id,
+    render_picture,
+    sampling_seconds,
+)
 from blendwright.tools.render.viewpoint import NamedView, viewing_camera, viewpoint_problems
 
 CUBE = ("mesh.create_primitive", {"kind": "cube", "name": "Box"})
@@ -52,6 +59,8 @@ class Preview(Tool[PreviewArgs, Rendered]):
     """Render a small, quick picture of the scene to an artifact. The scene and its settings stay as they are."""
 
     name = "render.preview"
+    version = 2
+    time_limit = "render_seconds"
     promises = READ_ONLY.but(determinism=Determinism.SEEDED).needs("scene_read", "render")
     examples = (
         Example({"view": "ISO", "width": 160, "height": 120}, CUBE),
@@ -96,7 +105,8 @@ def _preview_settings(scene: Scene, args: PreviewArgs) -> Iterator[tuple[Block, 
         yield target.display, {"render_aa": "FXAA" if args.smooth else "OFF"}
         yield from _viewport_colors(scene)
     else:
-        noise = {"samples": args.samples, "seed": args.seed, "time_limit": args.time_limit_s or 0.0}
+        limit = sampling_seconds(scene, args.width * args.height, args.time_limit_s)
+        noise = {"samples": args.samples, "seed": args.seed, "time_limit": limit}
         extras = ("use_animated_seed", "use_adaptive_sampling")
         # The accurate way takes five times as long as such a picture itself.
         quick = {

@@ -52,6 +52,11 @@ class Rendered(Result):
     width: int = Field(description="Width in pixels.")
     height: int = Field(description="Height in pixels.")
     engine: str = Field(description="The engine that rendered it.")
+    partial: bool = Field(
+        default=False,
+        description="Whether its time was over before all samples were taken; the picture has more noise then.",
+    )
+    samples: int | None = optional("Samples that were taken of each pixel, where it is partial.")
     pixels_sha256: str = Field(
         description="Hash of the picture itself: equal for equal pixels, whatever time the file carries."
     )
@@ -93,10 +98,27 @@ def render_picture(
     scene: Scene, file: str, camera: Block | None, engine: str, *, artifact: str | None, path: str | None = None
 ) -> Rendered:
     """Render to a file that the worker writes; `artifact` or `path` is what the caller knows it by."""
-    scene.render_still(file, camera=camera)
+    taken, meant = scene.render_still(file, camera=camera)
     picture = read_picture(file)
     if picture is None:
         at = "/artifact" if path is None else "/path"
         raise StepError.of(Fault.EXECUTION_FAILED, "Blender wrote no picture", at=at)
     width, height, pixels = picture
-    return Rendered(artifact=artifact, path=path, width=width, height=height, engine=engine, pixels_sha256=pixels)
+    made = Rendered(artifact=artifact, path=path, width=width, height=height, engine=engine, pixels_sha256=pixels)
+    # Without a limit there is one reason for fewer samples: the picture needed no more.
+    ended_early = engine == "CYCLES" and scene.active.cycles.time_limit > 0 and taken < meant
+    return made.model_copy(update={"partial": True, "samples": taken}) if ended_early else made
+
+
+# What comes after the last sample, denoising above all, takes so long: of a million pixels, and in any case.
+SECONDS_PER_MILLION = 25.0
+SECONDS_AFTER = 5.0
+
+
+def sampling_seconds(scene: Scene, pixels: int, wanted: float | None = None) -> float:
+    """How long CYCLES may take samples, so that it ends with what it has before the call does; 0 where nothing bounds it."""
+    left = scene.seconds_left
+    if left is None:
+        return wanted or 0.0
+    after = min(left / 2, SECONDS_AFTER + SECONDS_PER_MILLION * pixels / 1e6)
+    return min(wanted or left, left - after)

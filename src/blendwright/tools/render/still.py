@@ -10,7 +10,14 @@ from blendwright.tool_api import Example, Findings, Scene, Tool
 from blendwright.tool_api.arguments import Args, Name, Seed, WritePath, optional
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE, Determinism
 from blendwright.tools.checks import differs, invalid
-from blendwright.tools.render.rendering import FrameNumber, PngName, Rendered, engine_name, render_picture
+from blendwright.tools.render.rendering import (
+    FrameNumber,
+    PngName,
+    Rendered,
+    engine_name,
+    render_picture,
+    sampling_seconds,
+)
 from blendwright.tools.render.viewpoint import NamedView, viewing_camera, viewpoint_problems
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
@@ -69,10 +76,13 @@ class StillArgs(Args):
 class Still(Tool[StillArgs, Rendered]):
     """Render at full quality, with the scene's own settings and denoised, to an artifact or a PNG file.
 
-    Takes as long as the render takes: the deadline of the call ends it, so lower the samples or give a time limit. The noise of
-    CYCLES depends on the seed given here, not on the scene's."""
+    Takes as long as the render takes, at most constraints.render_seconds: CYCLES ends before that with the samples that it has, and
+    the result says `partial`; other engines are ended without a picture. The noise of CYCLES depends on the seed given here, not on
+    the scene's."""
 
     name = "render.still"
+    version = 2
+    time_limit = "render_seconds"
     promises = (
         SAFE_IDEMPOTENT_WRITE.but(determinism=Determinism.NONDETERMINISTIC, replayable=False)
         .writes_to()
@@ -90,6 +100,9 @@ class Still(Tool[StillArgs, Rendered]):
     def replayable_for(self, args: StillArgs) -> bool:
         """An artifact is the workspace's own; a file elsewhere may have changed hands since."""
         return args.path is None
+
+    def time_asked(self, args: StillArgs) -> tuple[str, float] | None:
+        return None if args.time_limit_s is None else ("/time_limit_s", args.time_limit_s)
 
     def seed_for(self, args: StillArgs) -> int | None:
         return args.seed
@@ -123,7 +136,8 @@ class Still(Tool[StillArgs, Rendered]):
                 values = {"device": "CPU", "seed": args.seed, "use_animated_seed": False}
                 values |= {"use_denoising": args.denoise}
                 values |= {"samples": args.samples} if args.samples is not None else {}
-                values |= {"time_limit": args.time_limit_s or 0.0}
+                width, height = _size(scene, args)
+                values |= {"time_limit": sampling_seconds(scene, width * height, args.time_limit_s)}
                 temporary.enter_context(scene.temporarily(scene.active.cycles, **values))
             camera = viewing_camera(scene, args.view, args.camera, temporary)
             return render_picture(scene, file, camera, engine, artifact=artifact, path=args.path)

@@ -1,0 +1,88 @@
+"""python_run: Python code on the scene, confined, as one transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Annotated, Any
+
+from pydantic import Field, WithJsonSchema
+
+from blendwright.app.open_scene import OpenScene
+from blendwright.server.context import Caller, ServerContext
+from blendwright.server.plan_tools import picture_after
+from blendwright.server.responses import ToolResponse
+from blendwright.server.server_tool import server_tool
+from blendwright.tool_api.arguments import Args, DeclaredFiles, Seed
+from blendwright.values.outcome import Outcome
+
+TOOL = "python.run"
+# Of a kind that more was done to, the rest is a number: history_diff has all of it.
+MOST_NAMES = 20
+# Arguments that have another name here.
+POINTERS = {"/timeout_ms": "/timeout_s"}
+
+DESCRIPTION = (
+    "Run Python (bpy) on the scene, confined, as one transaction: on a copy, which becomes the scene when the code ends well. "
+    "Answers what it printed and changed, or the line that failed. Imports: bpy, bmesh, mathutils, numpy, and of the standard "
+    "library what only computes (math, random, json, re, csv, struct, itertools, collections, dataclasses, time …; io, pathlib "
+    "and open with files). Not there: os, sys, subprocess, network, pip packages, handlers, add-ons, undeclared files: code must "
+    "not reach beyond the scene. Importers, exporters and images work on declared files."
+)
+# In short: the models below say the rest when a call is checked.
+FILES_SCHEMA = {"type": "object", "additionalProperties": {"type": "array", "items": {"type": "string"}}}
+SECONDS_SCHEMA = {"type": "number", "exclusiveMinimum": 0}
+
+
+class PythonArgs(Args):
+    code: Annotated[str, Field(min_length=1)]
+    files: Annotated[DeclaredFiles | None, WithJsonSchema(FILES_SCHEMA)] = Field(
+        default=None, description='{"in": [paths], "out": [paths]} in the roots; files[path] in the code.'
+    )
+    overwrite: bool = Field(default=False, description="Outputs may replace files.")
+    seed: Seed = Field(default=0, description="Of random numbers.")
+    timeout_s: Annotated[float | None, Field(gt=0), WithJsonSchema(SECONDS_SCHEMA)] = None
+    image: bool = Field(default=False, description="Also a picture afterwards.")
+
+
+@server_tool(DESCRIPTION, destructive=True, time_limit="code_seconds")
+async def python_run(context: ServerContext, caller: Caller, args: PythonArgs) -> ToolResponse:
+    sent = args.model_dump(mode="json", exclude_unset=True, exclude={"image", "timeout_s"})
+    if args.timeout_s is not None:
+        sent["timeout_ms"] = max(1, round(args.timeout_s * 1000))
+
+    def work(opened: OpenScene) -> ToolResponse:
+        options = context.options(caller)
+        outcome = opened.outcome(TOOL, sent, options)
+        response = ToolResponse(_short(outcome))
+        return replace(response, images=picture_after(opened, options)) if args.image and outcome.ok else response
+
+    return await context.run(caller, work)
+
+
+def _short(outcome: Outcome) -> Outcome:
+    """What it printed, what it changed and the files that it wrote; the receipt has the rest."""
+    if not outcome.ok or outcome.result is None:
+        findings = [replace(each, pointer=POINTERS.get(each.pointer, each.pointer)) for each in outcome.findings]
+        return outcome.with_(findings=tuple(findings))
+    result: dict[str, Any] = {"printed": outcome.result["output"], "changed": summary_of(outcome.changes)}
+    if outcome.result["truncated"]:
+        result["truncated"] = True
+    if outcome.artifacts:
+        result["files"] = list(outcome.artifacts)
+    return outcome.with_(result=result, handles=(), changes=())
+
+
+def summary_of(changes: Sequence[Mapping[str, str]]) -> dict[str, dict[str, list[str]]]:
+    """Names by what became of them and by kind; of many the first, and how many more."""
+    found: dict[str, dict[str, list[str]]] = {}
+    for change in changes:
+        found.setdefault(change["change"], {}).setdefault(change["kind"], []).append(change["name"])
+    for kinds in found.values():
+        for names in kinds.values():
+            if len(names) > MOST_NAMES:
+                names[MOST_NAMES:] = [f"and {len(names) - MOST_NAMES} more"]
+    return found
+
+
+TOOLS = (python_run,)

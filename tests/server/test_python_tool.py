@@ -1,0 +1,116 @@
+"""python_run: Python as a tool of its own, with what it printed and changed, a picture, the line of a failure, and the real time limit."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mcp.client.client import Client
+
+from blendwright.policy.policy import Costs
+from blendwright.server.context import ServerContext
+from blendwright.server.early_server import recorded_answers
+from blendwright.server.python_tools import summary_of
+from blendwright.server.serve import told_costs
+from blendwright.server.service import TOOLS, declaration
+from hosts import ERAS, call, cube, operation, plan, talk
+
+ERA = ERAS[-1]
+CUBE = "import bpy\nbpy.ops.mesh.primitive_cube_add()\nprint(bpy.context.object.name)"
+
+
+def run(context: ServerContext, code: str, **args: Any) -> dict[str, Any]:
+    return call(context, ERA, "python_run", {"code": code, **args}).structured_content
+
+
+def findings(answer: Any) -> list[dict[str, Any]]:
+    return answer.structured_content["details"]["findings"]
+
+
+def test_it_answers_what_was_printed_and_changed_and_with_a_picture_if_asked(context: ServerContext) -> None:
+    answer = call(context, ERA, "python_run", {"code": CUBE, "image": True})
+    result = answer.structured_content["result"]
+    assert result["printed"] == "Cube\n"
+    assert "Cube" in result["changed"]["created"]["objects"]
+    assert [block.type for block in answer.content] == ["text", "image"]
+    assert len(answer.content[0].text) < 2000
+
+
+def test_it_writes_files_of_the_roots(context: ServerContext) -> None:
+    file = context.workspace.parent / "note.txt"
+    written = run(context, "open(files['note.txt'], 'w').write('done')", files={"out": [str(file)]})
+    assert written["result"]["files"] == [str(file)] and file.read_text() == "done"
+
+
+def test_a_failure_has_the_line_of_the_code_and_changes_nothing(context: ServerContext) -> None:
+    broken = run(context, "import bpy\nbpy.data.objects.new('Lost', None)\nbpy.data.objects['None']")
+    assert not broken["ok"] and broken["message"].startswith("line 3: the code raised KeyError")
+    refused = run(context, "print(1)\nimport socket")
+    assert refused["message"].startswith("line 2: 'socket' may not be imported")
+    assert broken["fingerprint_before"] == broken["fingerprint_after"] == refused["fingerprint_after"]
+
+
+def test_code_that_runs_out_of_time_leaves_what_it_had_printed(context: ServerContext) -> None:
+    answer = run(context, "print('so far')\nwhile True: pass", timeout_s=1.5)
+    assert answer["error_code"] == "timeout"
+    assert answer["details"]["partial_work"]["printed"] == "so far\n"
+
+
+def test_more_time_than_the_contract_gives_is_refused_before_anything_runs(context: ServerContext) -> None:
+    [finding] = run(context, "print(1)", timeout_s=121)["details"]["findings"]
+    assert finding["pointer"] == "/timeout_s" and "120 s are allowed" in finding["message"]
+    asked = operation("a", "python.run", {"code": "print(1)", "timeout_ms": 121_000})
+    answer = call(context, ERA, "plan_execute", {"plan": plan("long code", cube("b", "Never"), asked)})
+    [finding] = findings(answer)
+    assert finding["pointer"].endswith("/args/timeout_ms") and "constraints.code_seconds" in finding["cure"]
+    whole = {"plan": plan("long run", cube("b", "Never")), "timeout_s": 3601}
+    [finding] = findings(call(context, ERA, "plan_execute", whole))
+    assert "3600 s are allowed" in finding["message"] and "constraints.run_seconds" in finding["cure"]
+    found = call(context, ERA, "scene_find", {"name": "Never"}).structured_content
+    assert found["result"]["total"] == 0
+
+
+def test_the_contract_has_every_limit_that_counts(context: ServerContext) -> None:
+    contract = call(context, ERA, "contract_get", {}).structured_content["result"]["contract"]
+    limits = {name: value for name, value in contract["constraints"].items() if name.endswith("_seconds")}
+    assert limits == {
+        "call_seconds": 30.0,
+        "code_seconds": 120.0,
+        "render_seconds": 600.0,
+        "run_seconds": 3600.0,
+        "background_seconds": 14400.0,
+    }
+
+
+def test_progress_is_told_while_code_runs(context: ServerContext, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("blendwright.run.waiting.INTERVAL", 0.05)
+    told: list[tuple[float, float | None, str | None]] = []
+
+    async def note(progress: float, total: float | None, message: str | None) -> None:
+        told.append((progress, total, message))
+
+    async def script(client: Client) -> Any:
+        code = "import time\nprint('half way', flush=True)\ntime.sleep(1)"
+        return await client.call_tool("python_run", {"code": code}, progress_callback=note)
+
+    assert talk(context, ERA, script).structured_content["ok"]
+    assert told and all(total == 120 and 0 < done < 120 for done, total, _ in told)
+    assert any(message is not None and message.endswith("of 120 s, half way") for _, _, message in told), told
+
+
+def test_the_description_names_the_modules_and_the_limit_that_holds(tmp_path: Path) -> None:
+    [tool] = [tool for tool in TOOLS if tool.name == "python_run"]
+    text = declaration(tool, Costs()).description or ""
+    assert all(word in text for word in ("bmesh", "numpy", "pathlib", "Not there: os", "120 s"))
+    (tmp_path / "blendwright.toml").write_text("[constraints]\ncode_seconds = 77\n")
+    assert "Time limit: 77 s (constraints.code_seconds)." in (declaration(tool, told_costs(tmp_path)).description or "")
+    recorded = next(iter(recorded_answers()["tools/list"].values()))
+    [first] = [each for each in recorded["tools"] if each["name"] == "python_run"]
+    assert first["description"] == text
+
+
+def test_many_changes_are_a_number(context: ServerContext) -> None:
+    changes = [{"kind": "objects", "name": f"O{number}", "change": "created"} for number in range(50)]
+    names = summary_of(changes)["created"]["objects"]
+    assert len(names) == 21 and names[-1] == "and 30 more"
