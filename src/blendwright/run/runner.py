@@ -352,6 +352,7 @@ class Runner:
                 "run_ms": round(spent * 1000, 3),
             },
             remarks=plan.remarks,
+            implied_by=schedule.implied_by,
         )
 
     def _latest_checkpoint(self) -> dict[str, Any] | None:

@@ -21,6 +21,7 @@ from blendwright.plan.repair import refused as refused_report
 from blendwright.plan.validate import ValidPlan
 from blendwright.policy.approvals import NOBODY
 from blendwright.run.options import RunOptions
+from blendwright.server.complete_plans import complete
 from blendwright.server.context import Caller, ServerContext
 from blendwright.server.responses import ToolResponse, success
 from blendwright.server.server_tool import server_tool
@@ -34,7 +35,8 @@ from blendwright.values.plan import Plan
 from blendwright.values.report import OperationReport, RunReport
 
 PLAN = (
-    "The plan: {request_id, operations:[{operation_id, tool_name, args, depends_on, safety_level}]}, or a steps plan."
+    "The plan: {request_id, operations:[{operation_id, tool_name, args}]}, or a steps plan. depends_on and safety_level may be added; "
+    "what uses what another operation makes waits for it anyway."
 )
 
 
@@ -80,16 +82,20 @@ def _refuse_plan(*findings: Finding, dialect: str | None = None) -> ToolResponse
     refuse=_refuse_plan,
 )
 async def plan_validate(context: ServerContext, caller: Caller, args: ValidateArgs) -> ToolResponse:
-    plan = parse_plan(args.plan)
+    plan = parse_plan(complete(args.plan, context.tools, context.macros))
     # Not in the queue: a plan can be checked while another one runs. Roots are whatever the server was started with.
     valid = await asyncio.to_thread(
         check, plan, context.workspace, caller.proposal, tools=context.tools, macros=context.macros, roots=False
     )
+    if isinstance(valid, ValidPlan) and context.queue.idle:
+        # Whoever works in the workspace is not waited for: its scene is about to change.
+        sound = valid
+        valid = (await context.run(caller, lambda opened: opened.missing_uses(sound))) or sound
     if not isinstance(valid, ValidPlan):
         return plan_response(refused_report(plan, valid))
     warnings = [finding.to_json() for finding in valid.unrunnable.values()]
     result = {"dialect": plan.dialect, "ok": True, "request_id": plan.request_id, "operations": len(plan.operations)}
-    return success({**result, "warnings": warnings})
+    return success({**result, "implied_by": valid.implied_by, "warnings": warnings})
 
 
 @server_tool(
@@ -98,7 +104,7 @@ async def plan_validate(context: ServerContext, caller: Caller, args: ValidateAr
     refuse=_refuse_plan,
 )
 async def plan_preview(context: ServerContext, caller: Caller, args: PreviewArgs) -> ToolResponse:
-    plan, parse_ms = _parse(args.plan)
+    plan, parse_ms = _parse(complete(args.plan, context.tools, context.macros))
 
     def work(opened: OpenScene) -> ToolResponse:
         with tempfile.TemporaryDirectory() as directory:
@@ -123,7 +129,8 @@ async def plan_preview(context: ServerContext, caller: Caller, args: PreviewArgs
     refuse=_refuse_plan,
 )
 async def plan_execute(context: ServerContext, caller: Caller, args: ExecuteArgs) -> ToolResponse:
-    return await _execute(context, caller, args, *_parse(args.plan, boundary=args.boundary))
+    document = complete(args.plan, context.tools, context.macros)
+    return await _execute(context, caller, args, *_parse(document, boundary=args.boundary))
 
 
 @server_tool(

@@ -152,3 +152,5 @@ class Schedule:
     hash: str
     unrunnable: Mapping[str, Finding] = field(default_factory=dict[str, Finding])
     """Operations that cannot but fail, by id, where the plan's policy is to let them."""
+    implied_by: Mapping[str, Mapping[str, str]] = field(default_factory=dict[str, Mapping[str, str]])
+    """By id, the operations that one waits for without saying so, and why."""

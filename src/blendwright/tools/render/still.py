@@ -6,7 +6,8 @@ from pydantic import Field, field_validator
 from pydantic_core import PydanticCustomError
 
 from blendwright.tool_api import Example, Findings, Kind, Scene, Tool
-from blendwright.tool_api.arguments import Args, Name, Seed, WritePath, optional
+from blendwright.tool_api.arguments import Args, Seed, WritePath, optional
+from blendwright.tool_api.mentions import ObjectName
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE, Determinism
 from blendwright.tools.checks import differs, invalid
 from blendwright.tools.render.rendering import PngName, Rendered, camera_problems, engine_name, render_picture
@@ -24,7 +25,7 @@ MOST_PIXELS = 8192 * 8192
 
 
 class StillArgs(Args):
-    camera: Name | None = optional("Camera to look through; left out, the scene's own.")
+    camera: ObjectName | None = optional("Camera to look through; left out, the scene's own.")
     artifact: PngName = Field(
         default="still.png", description="Name of the picture among the workspace's artifacts, when no path is given."
     )
