@@ -24,6 +24,8 @@ from blendwright.values.plan import Operation, TieBreak
 CYCLE = "implied_cycle"
 # How many of the reasons for a cycle are spelled out.
 SHOWN = 3
+# The roles in which a datablock must be there already.
+NEEDS_IT = (Role.USES, Role.REMOVES)
 
 
 class Datablock(NamedTuple):
@@ -68,23 +70,35 @@ class ImpliedOrder:
 def imply_order(graph: Graph, tools: Mapping[str, AnyTool], tie_break: TieBreak) -> ImpliedOrder:
     """`graph` is that of a plan whose arguments are valid, without cycles of its own."""
     named = _Named(graph, tools)
-    position = {node: place for place, node in enumerate(run_order(graph, tie_break))}
-    links: list[Link] = []
     granted: list[tuple[int, Mention]] = []
+    shared: list[Datablock] = []
     for block, touching in named.blocks.items():
-        links += _links(block, touching, position, granted)
+        if len(touching) > 1:
+            shared.append(block)
+        else:
+            [(unit, alone)] = touching.items()
+            if alone[0].role in NEEDS_IT:
+                granted += ((unit, one) for one in alone if one.surely and one.role in NEEDS_IT)
+    position = {node: place for place, node in enumerate(run_order(graph, tie_break))} if shared else {}
+    links = [link for block in shared for link in _links(block, named.blocks[block], position, granted)]
     wanted = _new_links(graph, named, links)
+    if not wanted:
+        return ImpliedOrder(graph, (), (), _uses(graph, named, granted))
     # What makes datablocks that nobody can foresee may be what a use means.
     whole = [link for link in wanted if link.firm] if named.unforeseen else wanted
     for chosen in (wanted, whole, [link for link in whole if link.firm]):
         linked = _with(graph, chosen)
         if len(run_order(linked, tie_break)) == len(graph.operations):
-            uses = () if named.unforeseen else tuple(Use(graph.operations[node], one) for node, one in granted)
-            return ImpliedOrder(linked, tuple(chosen), (), uses)
+            return ImpliedOrder(linked, tuple(chosen), (), _uses(graph, named, granted))
     if named.unforeseen:
         return ImpliedOrder(graph, (), (), ())
     firm = [link for link in wanted if link.firm]
     return ImpliedOrder(graph, (), tuple(_findings(_with(graph, firm), firm)), ())
+
+
+def _uses(graph: Graph, named: _Named, granted: Iterable[tuple[int, Mention]]) -> tuple[Use, ...]:
+    """None where code or a file may make what is used."""
+    return () if named.unforeseen else tuple(Use(graph.operations[node], one) for node, one in granted)
 
 
 class _Named:
