@@ -21,6 +21,7 @@ from blendwright.plan.repair import refused as refused_report
 from blendwright.plan.validate import ValidPlan
 from blendwright.policy.approvals import NOBODY
 from blendwright.run.options import RunOptions
+from blendwright.server.brief import Detail, brief_report
 from blendwright.server.complete_plans import complete
 from blendwright.server.context import Caller, ServerContext
 from blendwright.server.responses import ToolResponse, success
@@ -40,11 +41,12 @@ PLAN = (
 )
 
 
-SHORT_FIELDS = ("operation_id", "tool", "status", "fault", "message", "findings")
+DETAIL = "summary: alike operations as one; operations: each; full: with receipts, hashes, trace."
 
 
 class ValidateArgs(Args):
     plan: dict[str, Any] = Field(description="As in plan_execute.")
+    detail: Detail = Field(default="summary", description="As in plan_execute.")
 
 
 class PreviewArgs(ValidateArgs):
@@ -61,7 +63,7 @@ class ExecuteArgs(Args):
     determinism: DeterminismClass = Field(default="nondeterministic", description="Weakest class accepted.")
     verify: bool = Field(default=False, description="Read results back, reading tools' too.")
     image: bool = Field(default=False, description="Also a picture of the scene afterwards.")
-    full_report: bool = Field(default=False, description="All operations in the report, not only those that failed.")
+    detail: Detail = Field(default="summary", description=DETAIL)
 
 
 # Fewer options than plan_execute: the rest is seldom needed here. No docstring: a host would read it.
@@ -69,6 +71,7 @@ class GeonodesArgs(Args):
     plan: dict[str, Any] = Field(description="The geometry-nodes plan.")
     boundary: Literal["operation", "plan"] = Field(default="operation", description="As in plan_execute.")
     image: bool = Field(default=False, description="Also a picture afterwards.")
+    detail: Detail = Field(default="summary", description="As in plan_execute.")
 
 
 def _refuse_plan(*findings: Finding, dialect: str | None = None) -> ToolResponse:
@@ -92,7 +95,7 @@ async def plan_validate(context: ServerContext, caller: Caller, args: ValidateAr
         sound = valid
         valid = (await context.run(caller, lambda opened: opened.missing_uses(sound))) or sound
     if not isinstance(valid, ValidPlan):
-        return plan_response(refused_report(plan, valid))
+        return plan_response(refused_report(plan, valid), args.detail)
     warnings = [finding.to_json() for finding in valid.unrunnable.values()]
     result = {"dialect": plan.dialect, "ok": True, "request_id": plan.request_id, "operations": len(plan.operations)}
     return success({**result, "implied_by": valid.implied_by, "warnings": warnings})
@@ -113,11 +116,12 @@ async def plan_preview(context: ServerContext, caller: Caller, args: PreviewArgs
             images = (picture.read_bytes(),) if picture is not None and picture.is_file() else ()
         report = preview.report
         result = preview.to_json()
-        totals = {key: result["report"][key] for key in ("totals", "unseen") if key in result["report"]}
-        result["report"] = summary(report) | totals
+        if args.detail != "full":
+            totals = {key: result["report"][key] for key in ("totals", "unseen") if result["report"].get(key)}
+            result["report"] = brief_report(report, args.detail) | totals
         outcome = plan_outcome("", report, result, parse_ms=parse_ms, receipts=preview.receipts)
         # The scene is as it was, whatever became of the copy.
-        return ToolResponse(outcome.with_(fingerprint_after=report.scene_hash_before), images)
+        return ToolResponse(outcome.with_(fingerprint_after=report.scene_hash_before), images, args.detail)
 
     return await context.run(caller, work)
 
@@ -140,7 +144,7 @@ async def plan_execute(context: ServerContext, caller: Caller, args: ExecuteArgs
 )
 async def geonodes_execute(context: ServerContext, caller: Caller, args: GeonodesArgs) -> ToolResponse:
     parsed = _parse(args.plan, boundary=args.boundary, dialect="geonodes")
-    return await _execute(context, caller, ExecuteArgs(plan=args.plan, image=args.image), *parsed)
+    return await _execute(context, caller, ExecuteArgs(plan=args.plan, image=args.image, detail=args.detail), *parsed)
 
 
 def _parse(document: dict[str, Any], **options: Any) -> tuple[Plan, float]:
@@ -178,7 +182,7 @@ async def _execute(
         demand = None if weakest is Determinism.NONDETERMINISTIC else weakest
         demands = replace(options, determinism=demand, verify=args.verify)
         report = opened.run(plan, replace(demands, timeout=timeout, progress=advance))
-        response = plan_response(report, full=args.full_report, parse_ms=parse_ms)
+        response = plan_response(report, args.detail, parse_ms=parse_ms)
         if args.image and report.ok:
             response = replace(response, images=_picture(opened, options))
         return response
@@ -189,32 +193,20 @@ async def _execute(
     return success({**job.to_json(), "next": "Ask job_status with this job_id."}, "nondeterministic")
 
 
-def plan_response(report: RunReport, *, full: bool = False, parse_ms: float | None = None) -> ToolResponse:
-    """The result of the plan's own contract, and a summary of the report that a model can afford to read."""
+def plan_response(report: RunReport, detail: Detail = "summary", *, parse_ms: float | None = None) -> ToolResponse:
+    """The result of the plan's own contract and the report, as far as a model wants to read them."""
     result = {
         "dialect": report.dialect,
         "ok": report.ok,
         "result": render(report),
-        "report": summary(report, full=full),
+        "report": brief_report(report, detail),
     }
-    return ToolResponse(plan_outcome("", report, result, parse_ms=parse_ms))
-
-
-def summary(report: RunReport, *, full: bool = False) -> dict[str, Any]:
-    """Without `full`, only the operations that have a fault or findings, in short."""
-    document = report.to_json()
-    operations: list[dict[str, Any]] = document["operations"]
-    if not full:
-        faulty = [entry for entry in operations if entry["fault"] is not None or entry["findings"]]
-        operations = [{key: entry[key] for key in SHORT_FIELDS} for entry in faulty]
-    return {
-        "status": report.status,
-        "request_id": report.request_id,
-        "counts": dict(Counter(operation.status for operation in report.operations)),
-        "scene_hash": report.scene_hash_after,
-        "operations": operations,
-        **{key: document[key] for key in ("findings", "repair", "checkpoint", "schedule_hash", "timings")},
-    }
+    if detail == "full":
+        counts = dict(Counter(operation.status for operation in report.operations))
+        result["report"] = {**report.to_json(), "counts": counts, "scene_hash": report.scene_hash_after}
+    elif report.dialect == "operations" and report.ok:
+        result["result"] = {"request_id": report.request_id, "status": "succeeded"}  # its receipts are in the journal
+    return ToolResponse(plan_outcome("", report, result, parse_ms=parse_ms), detail=detail)
 
 
 def _picture(opened: OpenScene, options: RunOptions) -> tuple[bytes, ...]:

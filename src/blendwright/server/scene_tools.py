@@ -8,9 +8,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal
 
+import orjson
 from pydantic import Field
 
 from blendwright.app.open_scene import OpenScene
+from blendwright.server.brief import LARGEST_ANSWER
 from blendwright.server.context import Caller, ServerContext
 from blendwright.server.responses import ToolResponse
 from blendwright.server.server_tool import server_tool
@@ -18,6 +20,8 @@ from blendwright.tool_api.arguments import Args, Name
 from blendwright.values.no_follow import read_file
 from blendwright.values.outcome import Outcome
 
+# What a page may take of an answer.
+ROOM = LARGEST_ANSWER - 500
 View = Literal["FRONT", "BACK", "LEFT", "RIGHT", "TOP", "BOTTOM", "ISO"]
 
 
@@ -49,12 +53,26 @@ class ImageArgs(Args):
     read_only=True,
 )
 async def scene_snapshot(context: ServerContext, caller: Caller, args: SnapshotArgs) -> ToolResponse:
-    return ToolResponse(await context.call_tool(caller, "scene.snapshot", args.model_dump(exclude_none=True)))
+    return await _page(context, caller, "scene.snapshot", args)
 
 
 @server_tool("Find objects by name, type, collection or material.", read_only=True)
 async def scene_find(context: ServerContext, caller: Caller, args: FindArgs) -> ToolResponse:
-    return ToolResponse(await context.call_tool(caller, "scene.find", args.model_dump(exclude_none=True)))
+    return await _page(context, caller, "scene.find", args)
+
+
+async def _page(context: ServerContext, caller: Caller, tool: str, args: SnapshotArgs | FindArgs) -> ToolResponse:
+    """A page; of a length that nobody asked for, one that a model can afford to read."""
+    asked = args.model_dump(exclude_none=True)
+    outcome = await context.call_tool(caller, tool, asked)
+    size = len(orjson.dumps(outcome.result))
+    if "limit" in args.model_fields_set or outcome.result is None or size <= ROOM:
+        return ToolResponse(outcome, whole="limit" in args.model_fields_set)
+    listed: Any = outcome.result["objects"]
+    listed = listed["items"] if isinstance(listed, dict) else listed
+    taken = len(orjson.dumps(listed))
+    fewer = max(1, (ROOM - size + taken) * len(listed) // max(1, taken))
+    return ToolResponse(await context.call_tool(caller, tool, {**asked, "limit": fewer}))
 
 
 @server_tool("A picture of the scene through a camera or from named sides; several become one montage.", read_only=True)

@@ -13,6 +13,7 @@ from typing import Any, cast, get_type_hints
 
 from blendwright.schemas.check import ModelChecker
 from blendwright.server.context import Caller, ServerContext
+from blendwright.server.listed_schemas import listed_schema, used_arguments
 from blendwright.server.responses import ToolResponse, failure
 from blendwright.tool_api.arguments import Args
 from blendwright.tool_api.promises import Idempotence, SafetyLevel
@@ -26,13 +27,7 @@ ADDED_BY_HOSTS = "wait_for_previous"
 
 OUTPUT_SCHEMA: dict[str, Any] = {
     "type": "object",
-    "properties": {
-        "ok": {"type": "boolean"},
-        "error_code": {"type": ["string", "null"]},
-        "message": {"type": "string"},
-        "details": {"type": "object"},
-        "result": {"type": ["object", "null"]},
-    },
+    "properties": {"ok": {"type": "boolean"}},
     "required": ["ok"],
 }
 
@@ -54,10 +49,18 @@ class ServerTool:
     open_world: bool = False
     refuse: Callable[..., ToolResponse] = failure
     """What it answers with where findings speak against the call before it runs."""
+    described_as: AnyTool | None = None
+    """The tool of the catalogue that it is, whose page describes what the list leaves out."""
 
     @cached_property
     def input_schema(self) -> dict[str, Any]:
         return without_titles(self.args.model_json_schema())
+
+    @cached_property
+    def listed_schema(self) -> dict[str, Any]:
+        """The schema that hosts are told: of a tool of the catalogue in short, since there are many."""
+        tool = self.described_as
+        return self.input_schema if tool is None else listed_schema(self.input_schema, tool.name, used_arguments(tool))
 
     @cached_property
     def _checker(self) -> ModelChecker:
@@ -122,15 +125,16 @@ def _direct_tool(tool: AnyTool) -> ServerTool:
     async def call(context: ServerContext, caller: Caller, args: Args) -> ToolResponse:
         # Only what the host sent: the engine fills in defaults itself, as it does for everybody.
         sent = args.model_dump(mode="json", exclude_unset=True)
-        return ToolResponse(await context.call_tool(caller, tool.name, sent))
+        return ToolResponse(await context.call_tool(caller, tool.name, sent), detail="full")
 
     return ServerTool(
         mcp_name(tool.name),
-        tool.summary(),
+        tool.summary().partition(". ")[0].removesuffix(".") + ".",
         tool.args_model,
         call,
         read_only=tool.safety_level is SafetyLevel.READ_ONLY,
         destructive=tool.safety_level is SafetyLevel.DESTRUCTIVE or bool(tool.destructive_with),
         idempotent=tool.idempotence is Idempotence.IDEMPOTENT,
         open_world=tool.name.startswith("file."),
+        described_as=tool,
     )

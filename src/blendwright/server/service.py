@@ -165,8 +165,9 @@ def declaration(tool: ServerTool) -> types.Tool:
     return types.Tool(
         name=tool.name,
         description=tool.description,
-        input_schema=tool.input_schema,
-        output_schema=OUTPUT_SCHEMA,
+        input_schema=tool.listed_schema,
+        # The same for all, and hosts that are given many tools count every byte.
+        output_schema=OUTPUT_SCHEMA if tool.described_as is None else None,
         annotations=types.ToolAnnotations(
             read_only_hint=tool.read_only,
             # Without meaning for what only reads, and every byte counts.
