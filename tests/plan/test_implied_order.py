@@ -108,6 +108,10 @@ def test_modifiers_and_values_of_sockets_count_as_well() -> None:
         "a", "modifier.set", {"object": "Box", "modifier": "Round", "settings": {"type": "BEVEL", "width": 0.2}}
     )
     assert order(add, change, op("c", "mesh.create_primitive", BOX)) == ["c", "b", "a"]
+    # A modifier of an object that the plan makes cannot be there before.
+    drop = op("a", "modifier.remove", {"object": "Box", "modifier": "Round"}, level="destructive")
+    assert order(add, drop, op("c", "mesh.create_primitive", BOX)) == ["c", "b", "a"]
+    assert order(add, drop) == ["a", "b"]
     put = op("a", "geonodes.set_modifier_input", {"object_name": "Cube", "socket": "Thing", "value": "Box"})
     assert order(put, op("b", "mesh.create_primitive", BOX)) == ["b", "a"]
 

@@ -41,7 +41,7 @@ def lost(*needs: str) -> Document:
 
 
 async def execute(client: Client, document: Document, **options: Any) -> Document:
-    answer = await client.call_tool("plan_execute", {"plan": document, "full_report": True, **options})
+    answer = await client.call_tool("plan_execute", {"plan": document, "detail": "full", **options})
     assert answer.structured_content is not None
     return answer.structured_content
 

@@ -80,7 +80,11 @@ def imply_order(graph: Graph, tools: Mapping[str, AnyTool], tie_break: TieBreak)
             if alone[0].role in NEEDS_IT:
                 granted += ((unit, one) for one in alone if one.surely and one.role in NEEDS_IT)
     position = {node: place for place, node in enumerate(run_order(graph, tie_break))} if shared else {}
-    links = [link for block in shared for link in _links(block, named.blocks[block], position, granted)]
+    links = [
+        link
+        for block in shared
+        for link in _links(block, named.blocks[block], position, granted, new=named.has_new_owner(block))
+    ]
     wanted = _new_links(graph, named, links)
     if not wanted:
         return ImpliedOrder(graph, (), (), _uses(graph, named, granted))
@@ -130,6 +134,11 @@ class _Named:
         if anything:
             self._resolve(anything)
 
+    def has_new_owner(self, block: Datablock) -> bool:
+        """Whether the plan makes the object that a modifier is in."""
+        touching = self.blocks.get(Datablock(Kind.OBJECT.blocks, "", block.owner), {}) if block.owner else {}
+        return any(_role_of(one) is Role.MAKES for one in touching.values())
+
     def _resolve(self, anything: Sequence[tuple[int, Mention]]) -> None:
         by_name: dict[str, list[Datablock]] = {}
         for block in self.blocks:
@@ -145,8 +154,11 @@ def _links(
     touching: Mapping[int, Sequence[Mention]],
     position: Mapping[int, int],
     granted: list[tuple[int, Mention]],
+    *,
+    new: bool,
 ) -> Iterator[Link]:
-    """The links between those that name one datablock; what must be in the scene for them is added to `granted`."""
+    """The links between those that name one datablock; what must be in the scene for them is added to `granted`. What is `new`
+    cannot be in the scene before somebody makes it."""
     uses: list[int] = []
     changing: list[tuple[int, Role]] = []
     for unit, all_mentions in touching.items():
@@ -160,6 +172,9 @@ def _links(
         uses += [unit for unit, role in changing if role is Role.ENSURES]
         changing = [(unit, role) for unit, role in changing if role is not Role.ENSURES]
     changing.sort(key=lambda one: position[one[0]])
+    if new:
+        maker = next((one for one in changing if one[1] is not Role.REMOVES), None)
+        changing.sort(key=lambda one: one is not maker)
     for (earlier, role), (later, next_role) in pairwise(changing):
         if Role.MAKES is not role or next_role is not Role.MAKES:
             yield Link(later, earlier, f"it {next_role.value} {block}, which that one {role.value}", firm=False)

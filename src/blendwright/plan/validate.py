@@ -25,7 +25,7 @@ from blendwright.policy.objections import Objection, PathFindings, ProposedCall,
 from blendwright.policy.refusals import refusal
 from blendwright.policy.session_contract import ContractTerms
 from blendwright.schemas.check import ModelChecker
-from blendwright.tool_api.promises import Determinism, SafetyLevel
+from blendwright.tool_api.promises import SafetyLevel
 from blendwright.tool_api.tool import AnyTool
 from blendwright.tool_api.tool_names import own_name
 from blendwright.values.faults import Fault
@@ -255,12 +255,7 @@ class _Checks:
             return
         if tool.name not in self._objections:
             self._objections[tool.name] = concerning(tool, self._terms, self._stage)
-        objections, weakest = self._objections[tool.name], self._terms.constraints.determinism
-        refuses = self._plan.on_nondeterministic == "refuse" and weakest in (None, Determinism.NONDETERMINISTIC)
-        if refuses and tool.determinism_for(model) is Determinism.NONDETERMINISTIC:
-            problem = f"{tool.name} is nondeterministic with these arguments"
-            message = f"{problem}, and a plan takes deterministic and seeded calls only"
-            yield operation.in_arguments(refusal("plan_nondeterministic", message))
+        objections = self._objections[tool.name]
         if not objections:
             return
         level = operation.safety_level or tool.safety_level.value

@@ -11,6 +11,7 @@ from pydantic import Field
 
 from blendwright.nodes.catalogue.load import NEWEST, catalogue
 from blendwright.nodes.catalogue.search import search as search_nodes
+from blendwright.server.brief import Detail
 from blendwright.server.context import Caller, ServerContext
 from blendwright.server.responses import ToolResponse, failure, success
 from blendwright.server.server_tool import server_tool, without_titles
@@ -28,6 +29,12 @@ MOST = 20
 class SearchArgs(Args):
     query: str = Field(default="", max_length=200, description="Words, e.g. 'bevel modifier'; empty lists all names.")
     among: Literal["tools", "nodes"] = Field(default="tools", description="Tools and macros, or geometry nodes.")
+
+
+class CallArgs(Args):
+    tool: str = Field(max_length=100, description="Its name, noun.verb; or a macro.")
+    args: dict[str, Any] = Field(default={}, description="Its arguments: see tool_describe.")
+    detail: Detail = Field(default="summary", description="As in plan_execute.")
 
 
 class DescribeArgs(Args):
@@ -97,6 +104,13 @@ async def tool_describe(context: ServerContext, caller: Caller, args: DescribeAr
     return replace(success({"tools": pages}), whole=True)
 
 
+@server_tool("Run one tool or macro by itself. A plan does several at once.", destructive=True)
+async def tool_call(context: ServerContext, caller: Caller, args: CallArgs) -> ToolResponse:
+    outcome = await context.call_tool(caller, args.tool, args.args)
+    outcome = outcome.with_(findings=tuple(finding.under("/args") for finding in outcome.findings))
+    return ToolResponse(outcome, detail=args.detail)
+
+
 def tool_page(tool: AnyTool) -> dict[str, Any]:
     """What a model needs in order to use a tool."""
     declaration = tool.declaration()
@@ -107,4 +121,4 @@ def tool_page(tool: AnyTool) -> dict[str, Any]:
     }
 
 
-TOOLS = (tool_search, tool_describe)
+TOOLS = (tool_search, tool_describe, tool_call)

@@ -143,9 +143,11 @@ class Service:
     async def _respond(self, caller: Caller, name: str, arguments: Mapping[str, Any]) -> ToolResponse:
         tool = self._tools.get(name)
         if tool is None:
-            cure = did_you_mean(name, self._tools, otherwise="Tools of plans go into plan_execute; see tool_search.")
+            cure = did_you_mean(
+                name, self._tools, otherwise="Other tools are run by tool_call and plan_execute; see tool_search."
+            )
             if name in self._context.tools:
-                cure = "Use it in a plan, with plan_execute."
+                cure = "Call it with tool_call, or use it in a plan, with plan_execute."
             return failure(Finding(Fault.TOOL_NOT_ALLOWED, f"this server has no tool '{name}'", "", cure))
         args = tool.parse(arguments)
         if isinstance(args, tuple):
