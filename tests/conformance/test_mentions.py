@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 from pydantic import BaseModel
@@ -94,12 +94,9 @@ def test_what_a_tool_makes_removes_and_looks_up_is_what_it_declares(
 def texts(value: Any) -> Iterator[str]:
     if isinstance(value, str):
         yield value
-    elif isinstance(value, dict):
-        for part in value.values():
-            yield from texts(part)
-    elif isinstance(value, list | tuple):
-        for part in value:
-            yield from texts(part)
+    whole = cast("dict[str, Any]", value).values() if isinstance(value, dict) else value
+    for part in cast("list[Any]", whole if not isinstance(whole, str | int | float | None) else ()):
+        yield from texts(part)
 
 
 @pytest.mark.parametrize("tool", tools().values(), ids=lambda tool: tool.name)
@@ -109,7 +106,7 @@ def test_every_argument_that_is_a_name_says_what_it_names(tool: AnyTool) -> None
 
 
 def unmarked_names(model: type[BaseModel], at: str = "") -> Iterator[str]:
-    checks = set(Name.__metadata__)
+    checks: set[Any] = set(cast("Any", Name).__metadata__)
     for name, info in model.model_fields.items():
         metadata = [*info.metadata, *_metadata(info.annotation)]
         if checks & {one for one in metadata if one.__hash__} and not any(isinstance(one, Names) for one in metadata):
@@ -126,9 +123,10 @@ def _metadata(annotation: Any) -> Iterator[Any]:
 
 
 def _models(annotation: Any) -> Iterator[type[BaseModel]]:
+    parts: tuple[Any, ...] = getattr(annotation, "__args__", ())
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         yield annotation
-    for part in getattr(annotation, "__args__", ()):
+    for part in parts:
         yield from _models(part)
 
 
@@ -143,5 +141,5 @@ def test_every_place_points_at_the_name_in_the_arguments() -> None:
 
 def _at(value: Any, mention: Mention) -> Any:
     for part in mention.at.split("/")[1:]:
-        value = value[int(part)] if isinstance(value, list) else value[part]
+        value = value[int(part) if part.isdigit() else part]
     return value

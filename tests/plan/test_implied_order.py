@@ -122,9 +122,15 @@ def test_copies_that_are_named_by_number_are_made_too() -> None:
 
 
 def test_positions_break_ties_where_a_dialect_says_so_and_nothing_is_moved() -> None:
-    use = {"step_id": "use", "title": "use it", "tool": "object.transform", "dependencies": []}
-    make = {"step_id": "make", "title": "make it", "tool": "mesh.create_primitive", "args": BOX, "dependencies": []}
-    steps = {"steps": [{**use, "args": {"name": "Box", "location": [1, 0, 0]}}, make]}
+    use: dict[str, Any] = {"step_id": "use", "title": "use it", "tool": "object.transform", "dependencies": []}
+    make: dict[str, Any] = {
+        "step_id": "make",
+        "title": "make it",
+        "tool": "mesh.create_primitive",
+        "args": BOX,
+        "dependencies": [],
+    }
+    steps: dict[str, Any] = {"steps": [{**use, "args": {"name": "Box", "location": [1, 0, 0]}}, make]}
     terms = agree(Proposal(), Policy())
     assert not isinstance(terms, tuple)
     plan = validate(parse_plan(steps, dialect="steps"), tools(), terms)

@@ -120,7 +120,7 @@ def negotiated(**parts: Any) -> Walk:
 def planned(count: int, *ids: str, tool: str = "object.create_empty") -> Walk:
     def walk() -> tuple[Finding, ...]:
         names = ids or tuple(f"o{number}" for number in range(count))
-        operations = [
+        operations: list[dict[str, Any]] = [
             {
                 "operation_id": id,
                 "tool_name": tool,
@@ -149,7 +149,7 @@ def called_beside(id: str) -> Walk:
         terms = agree(Proposal(), Policy())
         assert not isinstance(terms, tuple)
         macro = next(iter(PAIR))
-        operations = [
+        operations: list[dict[str, Any]] = [
             {"operation_id": "pair", "tool_name": macro, "args": {"name": "Two"}, "depends_on": [], "safety_level": "safe_write"},
             {"operation_id": id, "tool_name": "scene.find", "args": {}, "depends_on": [], "safety_level": "read_only"},
         ]  # fmt: skip
@@ -175,7 +175,7 @@ OTHERS: dict[str, tuple[Walk, tuple[Walk, ...]]] = {
     "session_blender": (negotiated(blender=blender((3, 6, 0))), (negotiated(blender=blender((5, 0, 1))),)),
     "plan_too_long": (planned(8), (planned(5), planned(3))),
     "contract_edited": (
-        lambda: tuple(edited(agreed().model_copy(update={"session_id": "another", "fingerprint": "0" * 64}))),
+        lambda: tuple(edited(agreed().model_copy(update={"blender": blender((4, 5, 3))}))),
         (lambda: tuple(edited(agreed())),),
     ),
     "registry_changed": (

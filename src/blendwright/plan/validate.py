@@ -92,7 +92,7 @@ class ValidPlan:
         for one in operations:
             essence = [one.id, one.tool, one.safety_level, sorted(set(one.depends_on)), one.args]
             hashed.update(orjson.dumps(essence, option=orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE))
-        if self.implied_by:
+        if self.implied is not None and self.implied_by:
             hashed.update(orjson.dumps(sorted((id, sorted(others)) for id, others in self.implied_by.items())))
         return hashed.hexdigest()
 
@@ -110,7 +110,8 @@ class ValidPlan:
         the tools, `baseline` the hash of the scene that the plan starts from."""
         with gc_paused() if len(self.plan.operations) >= LARGE_PLAN else nullcontext():
             whole = hashlib.sha256(orjson.dumps([registry, baseline, self.content])).hexdigest()
-            return Schedule(self.plan, self.order, whole, self.unrunnable, self.implied_by)
+            implied_by = {} if self.implied is None else self.implied_by
+            return Schedule(self.plan, self.order, whole, self.unrunnable, implied_by)
 
 
 def validate(

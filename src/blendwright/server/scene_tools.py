@@ -68,8 +68,8 @@ async def _page(context: ServerContext, caller: Caller, tool: str, args: Snapsho
     size = len(orjson.dumps(outcome.result))
     if "limit" in args.model_fields_set or outcome.result is None or size <= ROOM:
         return ToolResponse(outcome, whole="limit" in args.model_fields_set)
-    listed: Any = outcome.result["objects"]
-    listed = listed["items"] if isinstance(listed, dict) else listed
+    objects: Any = outcome.result["objects"]
+    listed: list[Any] = objects["items"] if tool == "scene.snapshot" else objects
     taken = len(orjson.dumps(listed))
     fewer = max(1, (ROOM - size + taken) * len(listed) // max(1, taken))
     return ToolResponse(await context.call_tool(caller, tool, {**asked, "limit": fewer}))
