@@ -88,7 +88,8 @@ def validate_plan(
     about: dict[str, Any] = {"dialect": plan.dialect}
     if isinstance(valid, ValidPlan):
         about["request_id"], about["operations"] = valid.plan.request_id, len(plan.operations)
-        about["implied_by"] = valid.implied_by
+        if valid.implied_by:
+            about["implied_by"] = valid.implied_by
         about["warnings"] = [finding.to_json() for finding in valid.unrunnable.values()]
         return Validation((), about)
     about["repair"] = [entry.to_json() for entry in minimal_repair(plan, valid)]
