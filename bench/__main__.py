@@ -16,7 +16,7 @@ Rows = Iterable[dict[str, Any]]
 
 
 def main(target: Path | None) -> int:
-    from bench import blenders, fingerprint, geonodes, long_sessions, python, runs, server, steps
+    from bench import blenders, fingerprint, geonodes, long_sessions, pictures, python, runs, server, steps
 
     parts: tuple[Callable[[], Rows], ...] = (
         fingerprint.measure,
@@ -26,6 +26,7 @@ def main(target: Path | None) -> int:
         geonodes.measure,
         python.measure,
         server.measure,
+        pictures.measure,
         blenders.measure,
     )
     rows = [row for part in parts for row in part()]

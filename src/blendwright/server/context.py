@@ -26,6 +26,7 @@ from blendwright.run.invocation import new_id
 from blendwright.run.options import RunOptions
 from blendwright.server.brief import Detail
 from blendwright.server.elicitation import AsidePrompt
+from blendwright.server.look_quality import LookPace
 from blendwright.server.responses import ToolResponse, error_failure, failure
 from blendwright.server.workspace_queue import WorkspaceQueue
 from blendwright.tool_api.tool import AnyTool
@@ -192,6 +193,14 @@ class ServerContext:
     """For work with Blender processes of its own, one at a time: each takes memory and cores."""
     sessions: dict[Proposal, OpenScene] = field(default_factory=dict[Proposal, OpenScene])
     """The workspace under the contract with each kind of host; only the queue's thread touches these."""
+
+    look_pace: LookPace = field(default_factory=LookPace)
+    """What pictures of this scene have cost."""
+
+    @property
+    def artifacts(self) -> Path:
+        """Where the workspace keeps pictures. It may lie elsewhere, behind a link."""
+        return (self.workspace / "artifacts").resolve()
 
     def options(self, caller: Caller) -> RunOptions:
         """What the calls and plans of a caller are run with: its user is asked, while others are served, and it can cancel them."""

@@ -24,13 +24,13 @@ from blendwright.run.options import RunOptions
 from blendwright.server.brief import Detail, brief_report
 from blendwright.server.complete_plans import complete
 from blendwright.server.context import Caller, ServerContext
-from blendwright.server.responses import ToolResponse, success
+from blendwright.server.pictures import from_outcome, pictures_made
+from blendwright.server.responses import Picture, ToolResponse, success
 from blendwright.server.server_tool import server_tool
 from blendwright.tool_api.arguments import Args
 from blendwright.tool_api.promises import Determinism
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
-from blendwright.values.no_follow import read_file
 from blendwright.values.outcome import DeterminismClass
 from blendwright.values.plan import Plan
 from blendwright.values.report import OperationReport, RunReport
@@ -113,7 +113,7 @@ async def plan_preview(context: ServerContext, caller: Caller, args: PreviewArgs
         with tempfile.TemporaryDirectory() as directory:
             picture = Path(directory, "preview.png") if args.image else None
             preview = opened.preview(plan, context.options(caller), image=picture)
-            images = (picture.read_bytes(),) if picture is not None and picture.is_file() else ()
+            images = (Picture(picture.read_bytes()),) if picture is not None and picture.is_file() else ()
         report = preview.report
         result = preview.to_json()
         if args.detail != "full":
@@ -208,16 +208,17 @@ def plan_response(report: RunReport, detail: Detail = "summary", *, parse_ms: fl
         result["report"] = {**report.to_json(), "counts": counts, "scene_hash": report.scene_hash_after}
     elif report.dialect == "operations" and report.ok:
         result["result"] = {"request_id": report.request_id, "status": "succeeded"}  # its receipts are in the journal
-    return ToolResponse(plan_outcome("", report, result, parse_ms=parse_ms), detail=detail)
+    outcome = plan_outcome("", report, result, parse_ms=parse_ms)
+    return ToolResponse(outcome.with_(artifacts=pictures_made(report.operations)), detail=detail)
 
 
-def _picture(opened: OpenScene, options: RunOptions) -> tuple[bytes, ...]:
+def _picture(opened: OpenScene, options: RunOptions) -> tuple[Picture, ...]:
     """Through the scene's camera, or from the front right above where it has none."""
     for viewpoint in ({}, {"view": "ISO"}):
         args = {**viewpoint, "artifact": "after.png"}
         outcome = opened.outcome("render.preview", args, options)
         if outcome.ok:
-            return (read_file(Path(outcome.artifacts[0])),)
+            return (from_outcome(outcome),)
         if outcome.fault is Fault.POLICY_BLOCKED:
             break  # whoever does not want a picture is not asked for another one
     return ()

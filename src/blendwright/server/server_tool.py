@@ -25,9 +25,10 @@ from blendwright.values.json_reader import non_interoperable_values, read_json
 # gemini-cli adds this to every call, whatever the schema says.
 ADDED_BY_HOSTS = "wait_for_previous"
 
+# Every tool of the list repeats it, so it names only what a host's code would look at.
 OUTPUT_SCHEMA: dict[str, Any] = {
     "type": "object",
-    "properties": {"ok": {"type": "boolean"}},
+    "properties": {"ok": {"type": "boolean"}, "result": {"type": ["object", "null"]}},
     "required": ["ok"],
 }
 
