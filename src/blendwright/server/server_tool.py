@@ -28,7 +28,7 @@ ADDED_BY_HOSTS = "wait_for_previous"
 # Every tool of the list repeats it, so it names only what a host's code would look at.
 OUTPUT_SCHEMA: dict[str, Any] = {
     "type": "object",
-    "properties": {"ok": {"type": "boolean"}, "result": {"type": ["object", "null"]}},
+    "properties": {"ok": {"type": "boolean"}},
     "required": ["ok"],
 }
 

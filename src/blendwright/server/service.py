@@ -187,10 +187,13 @@ def declaration(tool: ServerTool) -> types.Tool:
         # The same for all, and hosts that are given many tools count every byte.
         output_schema=OUTPUT_SCHEMA if tool.described_as is None else None,
         annotations=types.ToolAnnotations(
-            read_only_hint=tool.read_only,
+            # False is what a host assumes, and of the catalogue's tools there are many.
+            read_only_hint=tool.read_only or (None if tool.described_as is not None else False),
             # Without meaning for what only reads, and every byte counts.
             destructive_hint=None if tool.read_only else tool.destructive,
-            idempotent_hint=None if tool.read_only else tool.idempotent,
+            idempotent_hint=None
+            if tool.read_only
+            else tool.idempotent or (None if tool.described_as is not None else False),
             open_world_hint=tool.open_world,
         ),
     )
