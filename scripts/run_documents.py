@@ -134,3 +134,6 @@ class RunReportDocument(_Document):
     started: float | None = Field(description="Seconds since the epoch.")
     finished: float | None = Field(description="Seconds since the epoch.")
     timings: dict[str, float] = Field(description="Milliseconds by part.")
+    implied_by: dict[str, dict[str, str]] = Field(
+        default={}, description="By operation, those that it waited for because of what they make or use, and why."
+    )

@@ -272,11 +272,11 @@ BREAKS: dict[str, Bug] = {
         "ties_are_broken",
     ),
     "OPS-ORDER-03": Bug(
-        "calls that nothing pins are let into plans",
-        "blendwright.plan.validate:_Checks._against",
-        changing(lambda findings: [one for one in findings if one.rule != "plan_nondeterministic"]),
-        "tests/plan/test_validation.py",
-        "nothing_pins",
+        "what may turn out otherwise is not pinned by a checkpoint",
+        "blendwright.run.invocation:_promises",
+        changing(lambda promises: replace(promises, replayable=True, exclusive=promises.with_files)),
+        "tests/run/test_nondeterministic_plans.py",
+        "pinned_by_a_checkpoint",
     ),
     "OPS-ORDER-05": Bug(
         "places are drawn by the process and not by the seed",

@@ -22,6 +22,7 @@ from blendwright.policy.policy import LimitsAsked, Policy, Rules, Verdict
 from blendwright.policy.session_contract import Proposal
 from blendwright.run.options import RunOptions
 from blendwright.run.runner import Runner
+from blendwright.tool_api.promises import Determinism
 from blendwright.values.cancel import CancelToken
 from blendwright.values.plan import SOUND, Operation, Plan
 from blendwright.values.report import OperationReport, Repair, RunReport
@@ -225,6 +226,7 @@ CASES: dict[str, Case] = {
         [cube("a", "seeded"), box("b", "a", tool_name="file.import", args={"path": "PLACE/no-such.stl"})],
         [("b", "replace_args")],
         {"tool_name": "object.create_empty", "args": {"name": "seeded instead"}},
+        proposal=Proposal(determinism=Determinism.SEEDED),
     ),
     "trusted": Case(
         "POLICY_BLOCKED",

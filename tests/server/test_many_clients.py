@@ -82,7 +82,7 @@ class Crowd:
                     tasks.start_soon(self._execute, client, greedy(at))
 
     async def _execute(self, client: Client, document: dict[str, Any]) -> int:
-        answer = await client.call_tool("plan_execute", {"plan": document, "full_report": True})
+        answer = await client.call_tool("plan_execute", {"plan": document, "detail": "full"})
         content: Any = answer.structured_content
         assert content["ok"], content
         (operation,) = content["result"]["report"]["operations"]

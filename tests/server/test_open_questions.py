@@ -164,7 +164,7 @@ def test_what_others_did_of_the_same_plan_is_not_done_again(context: ServerConte
             assert answer.structured_content is not None and answer.structured_content["ok"]
 
     talk = Conversation(context, era, twin)
-    done = talk.run("plan_execute", plan=document, full_report=True)
+    done = talk.run("plan_execute", plan=document, detail="full")
     assert done["ok"] is True and len(talk.heard) == 1
     statuses = [entry["status"] for entry in done["result"]["report"]["operations"]]
     assert statuses == ["succeeded", "skipped_idempotent", "skipped_idempotent"]
@@ -187,7 +187,7 @@ def test_steps_that_do_not_wait_for_a_refused_one_are_looked_up_again(context: S
             await second.call_tool("plan_execute", {"plan": {"steps": steps}})
 
     talk = Conversation(context, era, twin, says=NO)
-    done = talk.run("plan_execute", plan={"steps": steps}, full_report=True)
+    done = talk.run("plan_execute", plan={"steps": steps}, detail="full")
     statuses = {entry["operation_id"]: entry["status"] for entry in done["result"]["report"]["operations"]}
     assert statuses == {"a": "refused", "b": "skipped_idempotent"}
     assert len(talk.heard) == 1 and sorted(names(context, f"{name}*")) == [name, f"{name}b"]

@@ -41,7 +41,7 @@ def lost(*needs: str) -> Document:
 
 
 async def execute(client: Client, document: Document, **options: Any) -> Document:
-    answer = await client.call_tool("plan_execute", {"plan": document, "full_report": True, **options})
+    answer = await client.call_tool("plan_execute", {"plan": document, "detail": "full", **options})
     assert answer.structured_content is not None
     return answer.structured_content
 
@@ -116,7 +116,7 @@ def test_a_plan_that_would_not_be_deterministic_is_refused_with_nothing_done(con
         operation("bevel", "modifier.add", bevel, "scatter0"),
         operation("apply", "modifier.apply", apply, "bevel", level="destructive"),
     ]
-    envelope = talk(context, ERA, lambda client: execute(client, plan("random", *listed)))
+    envelope = talk(context, ERA, lambda client: execute(client, plan("random", *listed), determinism="seeded"))
     agree(envelope, [])
     assert (envelope["ok"], envelope["error_code"]) == (False, "nondeterministic_refused")
 
@@ -216,7 +216,7 @@ def test_a_geonodes_plan_is_described_like_any_other(context: ServerContext) -> 
 
     async def script(client: Client) -> Any:
         before = await fingerprint(client)
-        answer = await client.call_tool("geonodes_execute", {"plan": geonodes_plan(step)})
+        answer = await client.call_tool("geonodes_execute", {"plan": geonodes_plan(step), "detail": "full"})
         assert answer.structured_content is not None
         request_id = answer.structured_content["result"]["report"]["request_id"]
         return before, answer.structured_content, await journal_receipts(client, request_id), await fingerprint(client)
@@ -252,7 +252,7 @@ def test_a_preview_promises_what_a_run_then_keeps_and_leaves_the_scene(context: 
     async def script(client: Client) -> Any:
         before = await fingerprint(client)
         document = plan("tried", *field("Tried", 13))
-        shown = await client.call_tool("plan_preview", {"plan": document})
+        shown = await client.call_tool("plan_preview", {"plan": document, "detail": "full"})
         return before, shown.structured_content, await execute(client, document)
 
     before, shown, envelope = talk(context, ERA, script)
@@ -304,7 +304,7 @@ def fated(dialect: str, fate: str, name: str) -> Document:
 
 async def ended(client: Client, tool: str, document: Document, fate: str) -> Document:
     """What the tool answers with once the plan has ended."""
-    options = {"plan": document, "boundary": "plan" if fate == "taken back" else "operation"}
+    options = {"plan": document, "detail": "full", "boundary": "plan" if fate == "taken back" else "operation"}
     if tool != "job_status":
         answer = await client.call_tool(tool, options)
         assert answer.structured_content is not None

@@ -169,7 +169,7 @@ def test_names_and_texts_of_a_scene_reach_the_model_as_data_without_control_char
     )
 
     async def script(client: Client) -> Any:
-        ran: Any = await client.call_tool("plan_execute", {"plan": steps, "full_report": True})
+        ran: Any = await client.call_tool("plan_execute", {"plan": steps, "detail": "full"})
         receipts = await client.read_resource(f"blendwright://receipts/hostile{era}")
         made: list[Any] = [
             await client.read_resource(f"blendwright://commits/{each['commit']}") for each in text_of(receipts)

@@ -48,6 +48,7 @@ def test_annotations_say_what_a_tool_does(context: ServerContext, era: Era) -> N
     assert changing == {
         "plan_execute": (False, True),
         "geonodes_execute": (False, True),
+        "tool_call": (False, True),
         "history_checkout": (False, False),
         "job_cancel": (False, False),
     }
@@ -55,7 +56,7 @@ def test_annotations_say_what_a_tool_does(context: ServerContext, era: Era) -> N
 
 def test_a_plan_is_run_and_answered_with_receipts(context: ServerContext, era: Era) -> None:
     name = f"Run{era}"
-    answer = call(context, era, "plan_execute", {"plan": plan(name, cube("a", name))})
+    answer = call(context, era, "plan_execute", {"plan": plan(name, cube("a", name)), "detail": "full"})
     assert not answer.is_error
     said = answer.structured_content
     assert said["result"]["result"]["status"] == "succeeded"
@@ -99,7 +100,7 @@ def test_a_plan_is_checked_under_the_policy_of_the_workspace(context: ServerCont
     finally:
         policy.unlink()
     assert denied.is_error and denied.structured_content["error_code"] == "policy_refused"
-    assert "policy.tools.'mesh.*'" in denied.structured_content["message"]
+    assert "policy.tools.'mesh.*'" in denied.structured_content["details"]["findings"][0]["message"]
 
 
 def test_a_preview_changes_nothing(context: ServerContext, era: Era) -> None:
@@ -175,7 +176,7 @@ def test_the_catalogue_is_disclosed_step_by_step(context: ServerContext, era: Er
     every = call(context, era, "tool_search", {}).structured_content["result"]["tools"]
     assert "create_primitive" in every["mesh"]
     page = call(context, era, "tool_describe", {"names": ["mesh.create_primitive"]}).structured_content
-    assert "kind" in page["result"]["tools"][0]["args_schema"]["properties"]
+    assert "kind" in page["result"]["tools"][0]["arguments"]
     missing = call(context, era, "tool_describe", {"names": ["mesh.create_primitive", "mesh.creat"]})
     assert missing.is_error
     assert missing.structured_content["details"]["findings"][0]["pointer"] == "/names/1"
@@ -316,7 +317,7 @@ def test_macros_and_nodes_are_found_and_described_like_tools(context: ServerCont
     pages = call(context, era, "tool_describe", {"names": ["studio.three_point", "ShaderNodeTexNoise"]})
     macro, node = pages.structured_content["result"]["tools"]
     assert macro["steps"]
-    assert "Scale" in [socket["name"] for layout in node["layouts"] for socket in layout["inputs"]]
+    assert "Scale" in node["inputs"]
 
 
 def test_a_geonodes_plan_is_run_and_a_gate_keeps_it_from_being_done(context: ServerContext, era: Era) -> None:

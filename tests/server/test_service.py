@@ -68,7 +68,7 @@ def test_a_tool_of_plans_that_is_called_by_itself_is_told_where_it_belongs(close
     answer = talk(closed, era, script)
     assert answer.is_error
     (finding,) = answer.structured_content["details"]["findings"]
-    assert finding["cure"] == "Use it in a plan, with plan_execute."
+    assert finding["cure"] == "Call it with tool_call, or use it in a plan, with plan_execute."
 
 
 class Broken(Mapping[str, Any]):
@@ -94,7 +94,7 @@ def test_a_defect_is_an_error_result_without_its_insides_and_the_server_lives_on
     broken, after = talk(context, era, script)
     assert broken.is_error
     assert broken.structured_content["error_code"] == "internal_error"
-    assert "RuntimeError" in broken.structured_content["message"]
+    assert "RuntimeError" in broken.structured_content["details"]["findings"][0]["message"]
     assert "nobody's business" not in broken.content[0].text
     assert not after.is_error
 

@@ -132,6 +132,12 @@ class OpenScene:
         valid = self._compiler.compile(plan, None, plan.boundary, determinism)
         return valid if isinstance(valid, RunReport) else None
 
+    def missing_uses(self, valid: ValidPlan) -> tuple[Finding, ...]:
+        """What the plan uses and neither it nor the scene has, as far as a Blender holds the scene already."""
+        from blendwright.app.missing_uses import missing_uses
+
+        return () if valid.implied is None else missing_uses(self._session.scene, valid.implied.taken_for_granted)
+
     def preview(
         self,
         plan: Plan | Mapping[str, Any],

@@ -105,6 +105,8 @@ def validate_plan(
     if isinstance(valid, ValidPlan):
         yielded = None if plan.program is None else yielded_document(valid.plan, plan)
         about["request_id"], about["operations"] = valid.plan.request_id, len(plan.operations)
+        if valid.implied_by:
+            about["implied_by"] = valid.implied_by
         about["warnings"] = [finding.to_json() for finding in valid.unrunnable.values()]
         return Validation((), about, yielded)
     about["repair"] = [entry.to_json() for entry in minimal_repair(plan, valid)]

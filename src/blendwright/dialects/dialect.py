@@ -87,7 +87,7 @@ class Dialect:
     boundary: Boundary = "operation"
     """What a failure takes back where nobody says."""
     on_unknown_tool: OnUnknownTool = "refuse"
-    on_nondeterministic: OnNondeterministic = "refuse"
+    on_nondeterministic: OnNondeterministic = "prove"
     result_contract: ResultContract | None = None
     """Where results that others wrote can be validated."""
     resume: Callable[[dict[str, Any], str, Sequence[Any]], dict[str, Any]] | None = None

@@ -14,6 +14,7 @@ from pydantic import AfterValidator, ConfigDict, Field, JsonValue, model_validat
 from pydantic_core import PydanticCustomError
 
 from blendwright.tool_api.arguments import INNER_BYTES, NAME_BYTES, Args, Name, name_of, optional
+from blendwright.tool_api.mentions import PERHAPS_A_NAME
 
 MOST_OPERATIONS = 10_000
 MOST_TEXT = 10_000
@@ -129,7 +130,7 @@ class InterfaceSocket(Part):
     socket_type: Annotated[str, Field(min_length=1, max_length=64)] = Field(
         description="Type, like NodeSocketFloat or NodeSocketGeometry."
     )
-    default: Optional[SocketValue] = optional("Value that it has unless another is given.")
+    default: Annotated[Optional[SocketValue], PERHAPS_A_NAME] = optional("Value that it has unless another is given.")
     min: Optional[float] = optional("Smallest value, for numbers and vectors.")
     max: Optional[float] = optional("Largest value, for numbers and vectors.")
     description: Optional[Annotated[str, Field(max_length=1023)]] = optional("Shown as a tooltip.")
@@ -200,7 +201,9 @@ class SetInputDefault(Part):
     op: Literal["set_input_default"]
     node_id: NodeId
     socket: SocketKey
-    value: SocketValue = Field(description="Number, text, list of numbers, name of a datablock or menu item, or null.")
+    value: Annotated[SocketValue, PERHAPS_A_NAME] = Field(
+        description="Number, text, list of numbers, name of a datablock or menu item, or null."
+    )
 
 
 class SetProperty(Part):
@@ -323,7 +326,9 @@ class SetInput(Part):
     op: Literal["set_input"]
     node_id: NodeId
     socket_name: SocketKey
-    value: SocketValue = Field(description="Number, text, list of numbers, name of a datablock or menu item, or null.")
+    value: Annotated[SocketValue, PERHAPS_A_NAME] = Field(
+        description="Number, text, list of numbers, name of a datablock or menu item, or null."
+    )
 
 
 class CleanupUnused(Part):

@@ -19,6 +19,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence, Set
 
 from blendwright.plan.graph import Graph, Owners, cycles, read_graph, run_order
+from blendwright.plan.implied_order import CYCLE
 from blendwright.plan.macro_calls import MACRO_STEP_ID
 from blendwright.values.faults import RENDERINGS, Fault
 from blendwright.values.findings import Finding, sentence
@@ -87,6 +88,8 @@ def _own_actions(plan: Plan, findings: Sequence[Finding]) -> list[set[str]]:
         if finding.rule == MACRO_STEP_ID:
             # No id can be changed: the macro goes. Whoever waits for a step of one must wait for something else.
             action = "drop" if finding.fault is Fault.SCHEMA_INVALID else "replace_args"
+        elif finding.rule == CYCLE:
+            action = "replace_args"  # what names call for is no dependency that the operations state
         elif finding.fault in READ_FROM_THE_PLAN:
             continue
         elif finding.fault is Fault.POLICY_BLOCKED and _concerns_one_field(finding, owner):

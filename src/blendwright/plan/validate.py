@@ -19,12 +19,13 @@ import orjson
 
 from blendwright.macros import Macro
 from blendwright.plan.graph import MOST_SUGGESTIONS, Graph, Owners, graph_findings, read_graph, run_order
+from blendwright.plan.implied_order import ImpliedOrder, imply_order
 from blendwright.plan.macro_calls import expand_macros
 from blendwright.policy.objections import Objection, PathFindings, ProposedCall, Stage, concerning
 from blendwright.policy.refusals import refusal
 from blendwright.policy.session_contract import ContractTerms
 from blendwright.schemas.check import ModelChecker
-from blendwright.tool_api.promises import Determinism, SafetyLevel
+from blendwright.tool_api.promises import SafetyLevel
 from blendwright.tool_api.tool import AnyTool
 from blendwright.tool_api.tool_names import own_name
 from blendwright.values.faults import Fault
@@ -72,6 +73,8 @@ class ValidPlan:
     plan: Plan
     graph: Graph
     unrunnable: Mapping[str, Finding]
+    implied: ImpliedOrder | None = None
+    """The dependencies that no operation states, where ids break ties; `graph` has them."""
 
     @cached_property
     def order(self) -> tuple[Operation, ...]:
@@ -89,14 +92,26 @@ class ValidPlan:
         for one in operations:
             essence = [one.id, one.tool, one.safety_level, sorted(set(one.depends_on)), one.args]
             hashed.update(orjson.dumps(essence, option=orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE))
+        if self.implied is not None and self.implied_by:
+            hashed.update(orjson.dumps(sorted((id, sorted(others)) for id, others in self.implied_by.items())))
         return hashed.hexdigest()
+
+    @cached_property
+    def implied_by(self) -> dict[str, dict[str, str]]:
+        """By the id of an operation, those that it waits for without saying so, and why. The steps of a macro go by its caller's."""
+        found: dict[str, dict[str, str]] = {}
+        for link in () if self.implied is None else self.implied.links:
+            after, before = (self.plan.operations[node].caller_id for node in (link.after, link.before))
+            found.setdefault(after, {})[before] = link.why
+        return found
 
     def schedule(self, registry: str, baseline: str) -> Schedule:
         """The order in which it runs, which is equal for equal plans, and its hash for one scene. `registry` is the fingerprint of
         the tools, `baseline` the hash of the scene that the plan starts from."""
         with gc_paused() if len(self.plan.operations) >= LARGE_PLAN else nullcontext():
             whole = hashlib.sha256(orjson.dumps([registry, baseline, self.content])).hexdigest()
-            return Schedule(self.plan, self.order, whole, self.unrunnable)
+            implied_by = {} if self.implied is None else self.implied_by
+            return Schedule(self.plan, self.order, whole, self.unrunnable, implied_by)
 
 
 def validate(
@@ -129,7 +144,12 @@ def validate(
         ready = replace(expanded, operations=tuple(checks.canonical))
         if ready.written is not None:
             graph = read_graph(ready.operations)
-        return ValidPlan(ready, replace(graph, operations=ready.operations), checks.unrunnable)
+        graph = replace(graph, operations=ready.operations)
+        # Where positions break ties, the order is the one that was written.
+        if plan.tie_break != "id" or len(ready.operations) < 2:
+            return ValidPlan(ready, graph, checks.unrunnable)
+        implied = imply_order(graph, tools, plan.tie_break)
+        return implied.findings or ValidPlan(ready, implied.graph, checks.unrunnable, implied)
 
 
 def _in_program(finding: Finding, owners: Owners) -> Finding:
@@ -244,12 +264,7 @@ class _Checks:
             return
         if tool.name not in self._objections:
             self._objections[tool.name] = concerning(tool, self._terms, self._stage)
-        objections, weakest = self._objections[tool.name], self._terms.constraints.determinism
-        refuses = self._plan.on_nondeterministic == "refuse" and weakest in (None, Determinism.NONDETERMINISTIC)
-        if refuses and tool.determinism_for(model) is Determinism.NONDETERMINISTIC:
-            problem = f"{tool.name} is nondeterministic with these arguments"
-            message = f"{problem}, and a plan takes deterministic and seeded calls only"
-            yield operation.in_arguments(refusal("plan_nondeterministic", message))
+        objections = self._objections[tool.name]
         if not objections:
             return
         level = operation.safety_level or tool.safety_level.value

@@ -156,12 +156,7 @@ RULES: dict[str, Rule] = {
     "determinism": Rule(
         Fault.NONDETERMINISTIC_REFUSED,
         "the result is of a weaker class than is demanded",
-        "Choose other arguments, or do without the demand.",
-    ),
-    "plan_nondeterministic": Rule(
-        Fault.NONDETERMINISTIC_REFUSED,
-        "a plan has a call whose result is nondeterministic",
-        "Choose other arguments, or call the tool by itself, outside a plan.",
+        "Choose other arguments, or do without the demand for determinism: leave it out of the call and of [constraints].",
     ),
     # ---- approvals
     "approval_missing": Rule(

@@ -41,7 +41,7 @@ def call(runner: Runner, name: str, args: Any, options: RunOptions = DEFAULT_OPT
         name = own_name(name, (*session.tools, *session.macros))
     operation = Operation(CALL, name, args, (), None, 0, "", NOWHERE)
     # A macro says itself of which class it is, so its steps must keep to that.
-    accepts = "refuse" if name in session.macros else "accept"
+    accepts = "prove" if name in session.macros else "accept"
     plan = Plan("call", new_id(), (operation,), "id", "stop", single_call=True, on_nondeterministic=accepts)
     if name in session.macros:
         outcome = _MacroCall(runner, session.macros[name], plan, options).run()

@@ -179,7 +179,7 @@ class Runner:
         """The calls of the operations that can run, in schedule order. The keys of the last plan are kept: it often comes again."""
         plan, tools = schedule.plan, self.session.tools
         demands = (options.determinism, self.session.contract.terms.constraints.determinism)
-        proof_demanded = plan.on_nondeterministic == "refuse" or not ANY_CLASS.issuperset(demands)
+        proof_demanded = plan.on_nondeterministic == "prove" or not ANY_CLASS.issuperset(demands)
         last_plan, keys = self._last_keys
         if last_plan is not plan:
             registered = [operation for operation in plan.operations if operation.tool in tools]
@@ -355,6 +355,7 @@ class Runner:
                 "run_ms": round(spent * 1000, 3),
             },
             remarks=plan.remarks,
+            implied_by=schedule.implied_by,
         )
 
     def _latest_checkpoint(self) -> dict[str, Any] | None:

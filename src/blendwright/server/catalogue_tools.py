@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any, Literal
 
 from pydantic import Field
 
 from blendwright.nodes.catalogue.load import NEWEST, catalogue
-from blendwright.nodes.catalogue.search import describe_node_type
 from blendwright.nodes.catalogue.search import search as search_nodes
+from blendwright.server.brief import Detail
 from blendwright.server.context import Caller, ServerContext
 from blendwright.server.responses import ToolResponse, failure, success
 from blendwright.server.server_tool import server_tool, without_titles
+from blendwright.server.tool_pages import brief_node_page, brief_tool_page
 from blendwright.tool_api.arguments import Args
 from blendwright.tool_api.tool import AnyTool
+from blendwright.tool_api.tool_names import own_name
 from blendwright.tools.catalog import score, score_of, words_of
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, did_you_mean
@@ -28,8 +31,16 @@ class SearchArgs(Args):
     among: Literal["tools", "nodes"] = Field(default="tools", description="Tools and macros, or geometry nodes.")
 
 
+class CallArgs(Args):
+    tool: str = Field(max_length=100, description="Its name, noun.verb; or a macro.")
+    args: dict[str, Any] = Field(default={}, description="Its arguments: see tool_describe.")
+    detail: Detail = Field(default="summary", description="As in plan_execute.")
+
+
 class DescribeArgs(Args):
-    names: list[str] = Field(min_length=1, max_length=10, description="Names of tools, macros or node types.")
+    names: list[str] = Field(
+        min_length=1, max_length=10, description="Tools, variants (modifier.add:BEVEL), macros, node types."
+    )
 
 
 @server_tool("Search what plans may use: tools, macros, geometry nodes.", read_only=True)
@@ -71,19 +82,33 @@ async def tool_describe(context: ServerContext, caller: Caller, args: DescribeAr
     findings: list[Finding] = []
     for index, name in enumerate(args.names):
         node = nodes.find(name)
-        if name in context.tools:
-            pages.append(tool_page(context.tools[name]))
+        known, _, variant = name.partition(":")
+        tool = context.tools.get(own_name(known, context.tools))
+        if tool is not None:
+            page = brief_tool_page(tool, variant)
+            if isinstance(page, Finding):
+                findings.append(page.under(f"/names/{index}"))
+            else:
+                pages.append(page)
         elif name in context.macros:
             pages.append(context.macros[name].declaration())
         elif node is not None:
-            pages.append(describe_node_type(node))
+            pages.append(brief_node_page(node))
         else:
             cure = did_you_mean(name, [*context.tools, *context.macros, *nodes], otherwise="Use tool_search.")
             message = f"there is no tool, macro or node named '{name}'"
             findings.append(Finding(Fault.TARGET_NOT_FOUND, message, f"/names/{index}", cure))
     if findings:
         return failure(*findings)
-    return success({"tools": pages})
+    # One page is as long as it may be, and more than one was asked for.
+    return replace(success({"tools": pages}), whole=True)
+
+
+@server_tool("Run one tool or macro by itself. A plan does several at once.", destructive=True)
+async def tool_call(context: ServerContext, caller: Caller, args: CallArgs) -> ToolResponse:
+    outcome = await context.call_tool(caller, args.tool, args.args)
+    outcome = outcome.with_(findings=tuple(finding.under("/args") for finding in outcome.findings))
+    return ToolResponse(outcome, detail=args.detail)
 
 
 def tool_page(tool: AnyTool) -> dict[str, Any]:
@@ -96,4 +121,4 @@ def tool_page(tool: AnyTool) -> dict[str, Any]:
     }
 
 
-TOOLS = (tool_search, tool_describe)
+TOOLS = (tool_search, tool_describe, tool_call)

@@ -26,6 +26,7 @@ from blendwright.policy.session_contract import Proposal
 from blendwright.run.invocation import new_id
 from blendwright.run.options import RunOptions
 from blendwright.run.waiting import Waiting
+from blendwright.server.brief import Detail
 from blendwright.server.elicitation import AsidePrompt
 from blendwright.server.look_quality import LookPace
 from blendwright.server.responses import ToolResponse, error_failure, failure
@@ -86,6 +87,13 @@ class Job:
             return failure(finding).outcome.with_(seeds={}, partial=nothing, request_id=self.request_id)
         error = self.response.exception()
         return (self.response.result() if error is None else error_failure(error)).outcome
+
+    @property
+    def detail(self) -> Detail:
+        """The length that its answer was asked for."""
+        if self.response is None or not self.response.done() or self.response.cancelled():
+            return "summary"
+        return "summary" if self.response.exception() is not None else self.response.result().detail
 
     def stop(self) -> None:
         """A run that still waits for its turn never begins; one that runs is told to end."""

@@ -23,6 +23,8 @@ from blendwright.plan.validate import ValidPlan
 from blendwright.policy.approvals import NOBODY
 from blendwright.run.options import RunOptions, too_much_time
 from blendwright.run.waiting import Waiting
+from blendwright.server.brief import Detail, brief_report
+from blendwright.server.complete_plans import complete
 from blendwright.server.context import Caller, ServerContext
 from blendwright.server.pictures import from_outcome, pictures_made
 from blendwright.server.programs import read_program
@@ -36,12 +38,11 @@ from blendwright.values.outcome import DeterminismClass
 from blendwright.values.plan import Plan
 from blendwright.values.report import OperationReport, RunReport
 
-SHORT_FIELDS = ("operation_id", "tool", "status", "fault", "message", "findings")
-
-
 PLAN = (
-    "The plan: {request_id, operations:[{operation_id, tool_name, args, depends_on, safety_level}]}, or a steps plan."
+    "The plan: {request_id, operations:[{operation_id, tool_name, args}]}, or a steps plan. depends_on and safety_level may be added; "
+    "what uses what another operation makes waits for it anyway."
 )
+DETAIL = "summary: alike operations as one; operations: each; full: with receipts, hashes, trace."
 PROGRAM = (
     "Instead of a plan, Starlark that yields one: for i in range(4): leg = mesh.create_primitive(kind='cube', name='L%d' % i). "
     "leg stands for its name. Has math, vec, random(seed), param(name, default)."
@@ -52,6 +53,7 @@ class ValidateArgs(Args):
     plan: dict[str, Any] = Field(default_factory=dict[str, Any], description="As in plan_execute.")
     program: str = ""
     params: dict[str, Any] = Field(default_factory=dict[str, Any])
+    detail: Detail = Field(default="summary", description="As in plan_execute.")
 
 
 class PreviewArgs(ValidateArgs):
@@ -70,7 +72,7 @@ class ExecuteArgs(Args):
     determinism: DeterminismClass = Field(default="nondeterministic", description="Weakest class accepted.")
     verify: bool = Field(default=False, description="Read results back, reading tools' too.")
     image: bool = Field(default=False, description="Also a picture of the scene afterwards.")
-    full_report: bool = Field(default=False, description="All operations in the report, not only those that failed.")
+    detail: Detail = Field(default="summary", description=DETAIL)
 
 
 # Fewer options than plan_execute: the rest is seldom needed here. No docstring: a host would read it.
@@ -78,6 +80,7 @@ class GeonodesArgs(Args):
     plan: dict[str, Any] = Field(description="The geometry-nodes plan.")
     boundary: Literal["operation", "plan"] = Field(default="operation", description="As in plan_execute.")
     image: bool = Field(default=False, description="Also a picture afterwards.")
+    detail: Detail = Field(default="summary", description="As in plan_execute.")
 
 
 def _refuse_plan(*findings: Finding, dialect: str | None = None) -> ToolResponse:
@@ -96,12 +99,16 @@ async def plan_validate(context: ServerContext, caller: Caller, args: ValidateAr
     valid = await asyncio.to_thread(
         check, plan, context.workspace, caller.proposal, tools=context.tools, macros=context.macros, roots=False
     )
+    if isinstance(valid, ValidPlan) and context.queue.idle:
+        # Whoever works in the workspace is not waited for: its scene is about to change.
+        sound = valid
+        valid = (await context.run(caller, lambda opened: opened.missing_uses(sound))) or sound
     if not isinstance(valid, ValidPlan):
-        return plan_response(refused_report(plan, valid))
+        return plan_response(refused_report(plan, valid), args.detail)
     warnings = [finding.to_json() for finding in valid.unrunnable.values()]
     result = {"dialect": plan.dialect, "ok": True, "request_id": plan.request_id, "operations": len(plan.operations)}
     printed = dict(plan.remarks) if plan.program is not None and plan.remarks else {}
-    return success({**result, **printed, "warnings": warnings})
+    return success({**result, **printed, "implied_by": valid.implied_by, "warnings": warnings})
 
 
 @server_tool(
@@ -119,11 +126,12 @@ async def plan_preview(context: ServerContext, caller: Caller, args: PreviewArgs
             images = (Picture(picture.read_bytes()),) if picture is not None and picture.is_file() else ()
         report = preview.report
         result = preview.to_json()
-        totals = {key: result["report"][key] for key in ("totals", "unseen") if key in result["report"]}
-        result["report"] = summary(report) | totals
+        if args.detail != "full":
+            totals = {key: result["report"][key] for key in ("totals", "unseen") if result["report"].get(key)}
+            result["report"] = brief_report(report, args.detail) | totals
         outcome = plan_outcome("", report, result, parse_ms=parse_ms, receipts=preview.receipts)
         # The scene is as it was, whatever became of the copy.
-        return ToolResponse(outcome.with_(fingerprint_after=report.scene_hash_before), images)
+        return ToolResponse(outcome.with_(fingerprint_after=report.scene_hash_before), images, args.detail)
 
     return await context.run(caller, work)
 
@@ -144,7 +152,7 @@ async def plan_execute(context: ServerContext, caller: Caller, args: ExecuteArgs
     refuse=partial(_refuse_plan, dialect="geonodes"),
 )
 async def geonodes_execute(context: ServerContext, caller: Caller, args: GeonodesArgs) -> ToolResponse:
-    asked = ExecuteArgs(plan=args.plan, image=args.image)
+    asked = ExecuteArgs(plan=args.plan, image=args.image, detail=args.detail)
     parsed = await _parse(context, asked, boundary=args.boundary, dialect="geonodes")
     return await _execute(context, caller, asked, *parsed)
 
@@ -156,7 +164,7 @@ async def _parse(context: ServerContext, args: ValidateArgs | ExecuteArgs, **opt
     plan = (
         await asyncio.to_thread(read_program, context, args.program, args.params, args.plan, **options)
         if args.program
-        else parse_plan(args.plan, is_json=True, **options)
+        else parse_plan(complete(args.plan, context.tools, context.macros), is_json=True, **options)
     )
     return plan, round((perf_counter() - started) * 1000, 3)
 
@@ -200,7 +208,7 @@ async def _execute(
         demand = None if weakest is Determinism.NONDETERMINISTIC else weakest
         demands = replace(options, determinism=demand, verify=args.verify)
         report = opened.run(plan, replace(demands, timeout=timeout, progress=advance, waiting=tell))
-        response = plan_response(report, full=args.full_report, parse_ms=parse_ms)
+        response = plan_response(report, args.detail, parse_ms=parse_ms)
         if args.image and report.ok:
             response = replace(response, images=picture_after(opened, options))
         return response
@@ -211,34 +219,21 @@ async def _execute(
     return success({**job.to_json(), "next": "Ask job_status with this job_id."}, "nondeterministic")
 
 
-def plan_response(report: RunReport, *, full: bool = False, parse_ms: float | None = None) -> ToolResponse:
-    """The result of the plan's own contract, and a summary of the report that a model can afford to read."""
+def plan_response(report: RunReport, detail: Detail = "summary", *, parse_ms: float | None = None) -> ToolResponse:
+    """The result of the plan's own contract and the report, as far as a model wants to read them."""
     result = {
         "dialect": report.dialect,
         "ok": report.ok,
         "result": render(report),
-        "report": summary(report, full=full),
+        "report": brief_report(report, detail),
     }
+    if detail == "full":
+        counts = dict(Counter(operation.status for operation in report.operations))
+        result["report"] = {**report.to_json(), "counts": counts, "scene_hash": report.scene_hash_after}
+    elif report.dialect == "operations" and report.ok:
+        result["result"] = {"request_id": report.request_id, "status": "succeeded"}  # its receipts are in the journal
     outcome = plan_outcome("", report, result, parse_ms=parse_ms)
-    return ToolResponse(outcome.with_(artifacts=pictures_made(report.operations)))
-
-
-def summary(report: RunReport, *, full: bool = False) -> dict[str, Any]:
-    """Without `full`, only the operations that have a fault or findings, in short."""
-    document = report.to_json()
-    operations: list[dict[str, Any]] = document["operations"]
-    if not full:
-        faulty = [entry for entry in operations if entry["fault"] is not None or entry["findings"]]
-        operations = [{key: entry[key] for key in SHORT_FIELDS} for entry in faulty]
-    return {
-        "status": report.status,
-        "request_id": report.request_id,
-        "counts": dict(Counter(operation.status for operation in report.operations)),
-        "scene_hash": report.scene_hash_after,
-        "operations": operations,
-        **({"printed": report.remarks["printed"]} if report.dialect == "program" and report.remarks else {}),
-        **{key: document[key] for key in ("findings", "repair", "checkpoint", "schedule_hash", "timings")},
-    }
+    return ToolResponse(outcome.with_(artifacts=pictures_made(report.operations)), detail=detail)
 
 
 def picture_after(opened: OpenScene, options: RunOptions) -> tuple[Picture, ...]:

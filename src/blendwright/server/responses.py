@@ -18,6 +18,7 @@ import orjson
 
 from blendwright.dialects.envelopes import render_envelope
 from blendwright.policy.host_profile import EnvelopeName
+from blendwright.server.brief import Detail, brief_envelope, fitted
 from blendwright.values.errors import BlendwrightError, Refusal
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, sentence
@@ -44,6 +45,9 @@ class ToolResponse:
 
     outcome: Outcome
     images: tuple[Picture, ...] = ()
+    detail: Detail = "summary"
+    whole: bool = False
+    """Whether it was asked for at this length: it is not cut then."""
 
 
 def success(result: Mapping[str, Any], determinism: DeterminismClass = "deterministic") -> ToolResponse:
@@ -71,6 +75,10 @@ def render_response(
     what was done is done, and its answer must arrive."""
     outcome = response.outcome if response.outcome.tool else response.outcome.with_(tool=name)
     document: dict[str, Any] = sanitise(render_envelope(outcome, envelope))
+    if response.detail != "full":
+        document = brief_envelope(document)
+        if response.detail == "summary" and not response.whole:
+            document = fitted(document)
     text = orjson.dumps(document)
     size = 2 * len(text) + sum(len(image.data) * 4 // 3 for image in response.images)
     if payload_bytes is not None and size > payload_bytes:

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import orjson
 from pydantic import Field
 
+from blendwright.server.brief import LARGEST_ANSWER
 from blendwright.server.context import Caller, ServerContext
 from blendwright.server.responses import ToolResponse
 from blendwright.server.server_tool import server_tool
 from blendwright.tool_api.arguments import Args, Name
+
+# What a page may take of an answer.
+ROOM = LARGEST_ANSWER - 500
 
 
 class SnapshotArgs(Args):
@@ -30,12 +37,26 @@ class FindArgs(Args):
     read_only=True,
 )
 async def scene_snapshot(context: ServerContext, caller: Caller, args: SnapshotArgs) -> ToolResponse:
-    return ToolResponse(await context.call_tool(caller, "scene.snapshot", args.model_dump(exclude_none=True)))
+    return await _page(context, caller, "scene.snapshot", args)
 
 
 @server_tool("Find objects by name, type, collection or material.", read_only=True)
 async def scene_find(context: ServerContext, caller: Caller, args: FindArgs) -> ToolResponse:
-    return ToolResponse(await context.call_tool(caller, "scene.find", args.model_dump(exclude_none=True)))
+    return await _page(context, caller, "scene.find", args)
+
+
+async def _page(context: ServerContext, caller: Caller, tool: str, args: SnapshotArgs | FindArgs) -> ToolResponse:
+    """A page; of a length that nobody asked for, one that a model can afford to read."""
+    asked = args.model_dump(exclude_none=True)
+    outcome = await context.call_tool(caller, tool, asked)
+    size = len(orjson.dumps(outcome.result))
+    if "limit" in args.model_fields_set or outcome.result is None or size <= ROOM:
+        return ToolResponse(outcome, whole="limit" in args.model_fields_set)
+    objects: Any = outcome.result["objects"]
+    listed: list[Any] = objects["items"] if tool == "scene.snapshot" else objects
+    taken = len(orjson.dumps(listed))
+    fewer = max(1, (ROOM - size + taken) * len(listed) // max(1, taken))
+    return ToolResponse(await context.call_tool(caller, tool, {**asked, "limit": fewer}))
 
 
 TOOLS = (scene_snapshot, scene_find)

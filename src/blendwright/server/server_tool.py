@@ -14,6 +14,7 @@ from typing import Any, cast, get_type_hints
 from blendwright.policy.policy import Costs
 from blendwright.schemas.check import ModelChecker
 from blendwright.server.context import Caller, ServerContext
+from blendwright.server.listed_schemas import listed_schema, used_arguments
 from blendwright.server.responses import ToolResponse, failure
 from blendwright.tool_api.arguments import Args
 from blendwright.tool_api.promises import Idempotence, SafetyLevel
@@ -50,6 +51,8 @@ class ServerTool:
     open_world: bool = False
     refuse: Callable[..., ToolResponse] = failure
     """What it answers with where findings speak against the call before it runs."""
+    described_as: AnyTool | None = None
+    """The tool of the catalogue that it is, whose page describes what the list leaves out."""
     time_limit: str | None = None
     """The constraint that says how long a call may take, where that is not the usual one."""
 
@@ -63,6 +66,12 @@ class ServerTool:
     @cached_property
     def input_schema(self) -> dict[str, Any]:
         return without_titles(self.args.model_json_schema())
+
+    @cached_property
+    def listed_schema(self) -> dict[str, Any]:
+        """The schema that hosts are told: of a tool of the catalogue in short, since there are many."""
+        tool = self.described_as
+        return self.input_schema if tool is None else listed_schema(self.input_schema, tool.name, used_arguments(tool))
 
     @cached_property
     def _checker(self) -> ModelChecker:
@@ -130,11 +139,11 @@ def _direct_tool(tool: AnyTool) -> ServerTool:
     async def call(context: ServerContext, caller: Caller, args: Args) -> ToolResponse:
         # Only what the host sent: the engine fills in defaults itself, as it does for everybody.
         sent = args.model_dump(mode="json", exclude_unset=True)
-        return ToolResponse(await context.call_tool(caller, tool.name, sent))
+        return ToolResponse(await context.call_tool(caller, tool.name, sent), detail="full")
 
     return ServerTool(
         mcp_name(tool.name),
-        tool.summary(),
+        tool.summary().partition(". ")[0].removesuffix(".") + ".",
         tool.args_model,
         call,
         read_only=tool.safety_level is SafetyLevel.READ_ONLY,
@@ -142,4 +151,5 @@ def _direct_tool(tool: AnyTool) -> ServerTool:
         idempotent=tool.idempotence is Idempotence.IDEMPOTENT,
         open_world=tool.name.startswith("file."),
         time_limit=None if tool.time_limit == Tool.time_limit else tool.time_limit,
+        described_as=tool,
     )

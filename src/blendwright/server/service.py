@@ -161,9 +161,11 @@ class Service:
     async def _respond(self, caller: Caller, name: str, arguments: Mapping[str, Any]) -> ToolResponse:
         tool = self._tools.get(name)
         if tool is None:
-            cure = did_you_mean(name, self._tools, otherwise="Tools of plans go into plan_execute; see tool_search.")
+            cure = did_you_mean(
+                name, self._tools, otherwise="Other tools are run by tool_call and plan_execute; see tool_search."
+            )
             if name in self._context.tools:
-                cure = "Use it in a plan, with plan_execute."
+                cure = "Call it with tool_call, or use it in a plan, with plan_execute."
             return failure(Finding(Fault.TOOL_NOT_ALLOWED, f"this server has no tool '{name}'", "", cure))
         args = tool.parse(arguments)
         if isinstance(args, tuple):
@@ -184,13 +186,17 @@ def declaration(tool: ServerTool, costs: Costs) -> types.Tool:
     return types.Tool(
         name=tool.name,
         description=tool.described(costs),
-        input_schema=tool.input_schema,
-        output_schema=OUTPUT_SCHEMA,
+        input_schema=tool.listed_schema,
+        # The same for all, and hosts that are given many tools count every byte.
+        output_schema=OUTPUT_SCHEMA if tool.described_as is None else None,
         annotations=types.ToolAnnotations(
-            read_only_hint=tool.read_only,
+            # False is what a host assumes, and of the catalogue's tools there are many.
+            read_only_hint=tool.read_only or (None if tool.described_as is not None else False),
             # Without meaning for what only reads, and every byte counts.
             destructive_hint=None if tool.read_only else tool.destructive,
-            idempotent_hint=None if tool.read_only else tool.idempotent,
+            idempotent_hint=None
+            if tool.read_only
+            else tool.idempotent or (None if tool.described_as is not None else False),
             open_world_hint=tool.open_world,
         ),
     )

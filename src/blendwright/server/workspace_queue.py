@@ -95,6 +95,13 @@ class WorkspaceQueue:
             return sum(map(len, self._waiting.values()))
 
     @property
+    def idle(self) -> bool:
+        """Whether the workspace is open and nobody works in it or waits for a turn."""
+        with self._changed:
+            at_rest = self._running is None and not self._aside and not any(self._waiting.values())
+            return at_rest and self._opened is not None and not self._closed
+
+    @property
     def aside(self) -> int:
         """How many have stepped aside, and wait for a person."""
         with self._changed:

@@ -138,10 +138,8 @@ def _status(job: Job) -> ToolResponse:
     outcome, status = job.outcome, job.to_json()
     if outcome is None:
         return success(status, "nondeterministic")  # it depends on when one asks
-    status |= {"ok": outcome.ok, "message": outcome.message, "outcome": outcome.result}
-    if outcome.findings:
-        status["findings"] = [finding.to_json() for finding in outcome.findings]
-    return ToolResponse(outcome.with_(result=status))
+    status |= {"ok": outcome.ok, "outcome": outcome.result}
+    return ToolResponse(outcome.with_(result=status), detail=job.detail)
 
 
 async def _wait(job: Job, seconds: float) -> None:

@@ -15,6 +15,7 @@ from functools import cache
 from typing import Any, ClassVar, Generic, Literal, TypeAlias, TypeVar, get_args, get_origin
 
 from blendwright.tool_api.arguments import Args, Result
+from blendwright.tool_api.mentions import Mention, mentions
 from blendwright.tool_api.promises import (
     Determinism,
     Idempotence,
@@ -62,6 +63,8 @@ class Tool(Generic[A, R]):
     """Arguments that make a call destructive where they are true."""
     time_limit: ClassVar[Literal["call_seconds", "code_seconds", "render_seconds"]] = "call_seconds"
     """The constraint of the contract that says how long one call may take."""
+    makes_others: ClassVar[bool] = False
+    """Whether a call makes, renames or removes datablocks that no argument names: a file's content decides, or code."""
 
     # Set from `promises` when a tool is defined.
     safety_level: ClassVar[SafetyLevel]
@@ -140,6 +143,10 @@ class Tool(Generic[A, R]):
     def capabilities_for(self, args: A) -> tuple[str, ...]:
         """What these arguments need; some need more than the tool as such."""
         return self.requires.capabilities
+
+    def mentions_for(self, args: A) -> Iterable[Mention]:
+        """The datablocks that these arguments name: what the call uses, makes and removes."""
+        return mentions(args)
 
     def isolation_for(self, args: A) -> Isolation:
         """Which process the call runs in."""

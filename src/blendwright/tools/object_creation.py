@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from array import array
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import ClassVar, Generic, TypeVar
 
 from pydantic import Field
 
 from blendwright.tool_api import Block, Findings, Kind, Scene, Tool
-from blendwright.tool_api.arguments import Args, Name, Result, Vector3, optional
+from blendwright.tool_api.arguments import Args, Result, Vector3, optional
+from blendwright.tool_api.mentions import CollectionName, Mention, NewObjectName, Role, mentions
 from blendwright.tools.checks import differs, missing_target_collection, required_object, same, target_collection
 from blendwright.tools.settings import Settings, initialize_settings, settings_differ
 
@@ -29,13 +30,13 @@ DATA_KINDS: dict[str, Kind] = {
 class ObjectPlacement(Args):
     """Arguments of tools that create an object."""
 
-    name: Name = Field(description="Name of the new object, taken literally; must be free.")
+    name: NewObjectName = Field(description="Name of the new object, taken literally; must be free.")
     location: Vector3 = Field(default=(0.0, 0.0, 0.0), description="Position in metres.")
     rotation_euler_deg: Vector3 = Field(
         default=(0.0, 0.0, 0.0), description="Rotation about X, Y and Z in degrees, in XYZ order."
     )
     scale: Vector3 = Field(default=(1.0, 1.0, 1.0), description="Scale along X, Y and Z.")
-    collection: Name | None = optional("Collection to link it to; the scene's own when left out.")
+    collection: CollectionName | None = optional("Collection to link it to; the scene's own when left out.")
 
 
 class ObjectMade(Result):
@@ -60,6 +61,11 @@ class CreatesObject(Tool[P, ObjectMade], Generic[P], family=True):
     def data_kind(self) -> Kind | None:
         """The kind of its data; None for an object without any."""
         return DATA_KINDS.get(self.object_type)
+
+    def mentions_for(self, args: P) -> Iterable[Mention]:
+        yield from mentions(args)
+        if self.data_kind is not None:
+            yield Mention(Role.MAKES, self.data_kind.blocks, args.name, at="/name")
 
     def problems(self, scene: Scene, args: P) -> Findings:
         """What speaks against the arguments, besides a name that is in use and a collection that is missing."""

@@ -11,7 +11,7 @@ from blendwright.values.findings import Finding
 TieBreak = Literal["id", "position"]
 OnFailure = Literal["stop", "skip_dependents"]
 OnUnknownTool = Literal["refuse", "fail_operation"]
-OnNondeterministic = Literal["refuse", "accept"]
+OnNondeterministic = Literal["prove", "accept"]
 Boundary = Literal["operation", "plan"]
 Field = Literal["id", "tool", "args", "depends_on", "safety_level", "other"]
 
@@ -172,7 +172,8 @@ class Plan:
     findings: tuple[Finding, ...] = ()
     written: tuple[Operation, ...] | None = None
     """The operations as the document has them, where macros among them were expanded."""
-    on_nondeterministic: OnNondeterministic = "refuse"
+    on_nondeterministic: OnNondeterministic = "prove"
+    """Whether code, of which nobody knows, must do the same twice. What it and others leave is pinned by a checkpoint."""
     remarks: Mapping[str, Any] | None = None
     """What the document says beside its operations: carried into the report for the dialect's result, read by nobody else."""
 
@@ -198,3 +199,5 @@ class Schedule:
     hash: str
     unrunnable: Mapping[str, Finding] = field(default_factory=dict[str, Finding])
     """Operations that cannot but fail, by id, where the plan's policy is to let them."""
+    implied_by: Mapping[str, Mapping[str, str]] = field(default_factory=dict[str, Mapping[str, str]])
+    """By id, the operations that one waits for without saying so, and why."""

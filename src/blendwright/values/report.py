@@ -160,6 +160,8 @@ class RunReport:
     finished: float | None = None
     timings: Mapping[str, float] = field(default_factory=dict[str, float])
     remarks: Mapping[str, Any] | None = None
+    implied_by: Mapping[str, Mapping[str, str]] = field(default_factory=dict[str, Mapping[str, str]])
+    """By operation, those that it waited for without its plan saying so, and why."""
 
     def __post_init__(self) -> None:
         if self.status == "succeeded" and (self.findings or not all(report.done for report in self.operations)):
@@ -206,6 +208,7 @@ class RunReport:
             "started": self.started,
             "finished": self.finished,
             "timings": dict(self.timings),
+            "implied_by": {id: dict(others) for id, others in self.implied_by.items()},
         }
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pydantic import Field, model_validator
 
 from blendwright.tool_api.arguments import Args, Name, Result, optional
+from blendwright.tool_api.mentions import ObjectName
 from blendwright.tool_api.promises import DESTRUCTIVE_WRITE, Idempotence
 from blendwright.tool_api.scene import Block, Kind, Scene
 from blendwright.tool_api.tool import Example, Findings, Tool
@@ -18,7 +19,7 @@ SCALED = ("animation.set_keyframe", {"object": "Box", "channel": "scale", "frame
 
 
 class ClearArgs(Args):
-    object: Name = Field(description="Name of the object.")
+    object: ObjectName = Field(description="Name of the object.")
     channel: Channel | None = optional(
         "Whose keys go; all of the object's when left out. property: see the argument property."
     )

@@ -10,6 +10,7 @@ from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from blendwright.tool_api.arguments import LARGEST, Args, Name, Result, optional
+from blendwright.tool_api.mentions import ObjectName
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Block, Kind, Scene
 from blendwright.tool_api.tool import Example, Findings, Tool
@@ -35,7 +36,7 @@ def _example(channel: str, frame: int, value: Any, *given: Any, **more: Any) -> 
 
 
 class SetKeyframeArgs(Args):
-    object: Name = Field(description="Name of the object.")
+    object: ObjectName = Field(description="Name of the object.")
     channel: channels.Channel = Field(
         description="What is animated; property is the custom property named by the argument property."
     )

@@ -6,7 +6,8 @@ from pydantic import Field, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
 
 from blendwright.tool_api import Block, Example, Findings, Kind, Point, Scene, Tool
-from blendwright.tool_api.arguments import Args, Name, Result, Vector3, optional
+from blendwright.tool_api.arguments import Args, Result, Vector3, optional
+from blendwright.tool_api.mentions import ObjectName
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tools.animation_data import move_conflicts
 from blendwright.tools.bounding_boxes import subject_points
@@ -36,8 +37,8 @@ SLACK = 1e-3
 
 
 class FrameObjectsArgs(Args):
-    name: Name = Field(description="Name of the camera object.")
-    objects: list[Name] = Field(
+    name: ObjectName = Field(description="Name of the camera object.")
+    objects: list[ObjectName] = Field(
         default=[],
         max_length=10_000,
         description="Objects whose evaluated bounds are to be in the frame; none: everything that a render shows, "

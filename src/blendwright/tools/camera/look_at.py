@@ -7,7 +7,8 @@ from pydantic import Field, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
 
 from blendwright.tool_api import Block, Example, Findings, Kind, Point, Scene, Tool
-from blendwright.tool_api.arguments import Args, Name, Vector3, optional
+from blendwright.tool_api.arguments import Args, Vector3, optional
+from blendwright.tool_api.mentions import ObjectName
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tools.animation_data import move_conflicts
 from blendwright.tools.bounding_boxes import corners
@@ -21,8 +22,8 @@ CUBE = ("mesh.create_primitive", {"kind": "cube", "name": "Box", "location": [0,
 
 
 class LookAtArgs(Args):
-    name: Name = Field(description="Name of the camera, or of a light to aim.")
-    target: Name | None = optional("Object to look at; or give point.")
+    name: ObjectName = Field(description="Name of the camera, or of a light to aim.")
+    target: ObjectName | None = optional("Object to look at; or give point.")
     aim: Literal["ORIGIN", "CENTER"] = Field(
         default="ORIGIN", description="The target's origin, or the middle of its bounds."
     )

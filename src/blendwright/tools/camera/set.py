@@ -10,7 +10,8 @@ from pydantic import Field, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
 
 from blendwright.tool_api import Block, Example, Findings, Kind, Scene
-from blendwright.tool_api.arguments import Args, Name, PositiveFloat, Vector2, optional
+from blendwright.tool_api.arguments import Args, PositiveFloat, Vector2, optional
+from blendwright.tool_api.mentions import ObjectName
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tools.checks import invalid
 from blendwright.tools.settings import ObjectChanged, SetsObjectSettings, Setting, Settings
@@ -50,7 +51,7 @@ class CameraSettings(Args):
     clip_start: float | None = optional("Nearest visible distance in metres.", ge=1e-6, le=1e9)
     clip_end: float | None = optional("Farthest visible distance in metres.", ge=1e-6, le=1e9)
     depth_of_field: bool | None = optional("Blur what is out of focus; on when a focus or f-stop is given.")
-    focus_object: Name | None = optional("Object whose origin is in focus.")
+    focus_object: ObjectName | None = optional("Object whose origin is in focus.")
     focus_distance: float | None = optional("Distance in focus in metres, without focus_object.", ge=0.0, le=1e9)
     fstop: float | None = optional("Aperture: lower blurs more.", ge=0.01, le=1000.0)
 
@@ -143,7 +144,7 @@ CAMERA = ("camera.create", {"name": "Camera"})
 
 
 class SetCameraArgs(CameraSettings):
-    name: Name = Field(description="Name of the camera object.")
+    name: ObjectName = Field(description="Name of the camera object.")
 
 
 class SetCamera(SetsObjectSettings[SetCameraArgs, ObjectChanged]):

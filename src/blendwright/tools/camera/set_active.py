@@ -2,13 +2,14 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from blendwright.tool_api import Args, Block, Example, Kind, Name, Scene
+from blendwright.tool_api import Args, Block, Example, Kind, Scene
+from blendwright.tool_api.mentions import ObjectName
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tools.settings import ObjectChanged, SetsObjectSettings, Setting, Settings
 
 
 class SetActiveArgs(Args):
-    name: Name = Field(description="Name of the camera object that the scene is to be rendered through.")
+    name: ObjectName = Field(description="Name of the camera object that the scene is to be rendered through.")
 
 
 class SetActiveCamera(SetsObjectSettings[SetActiveArgs, ObjectChanged]):

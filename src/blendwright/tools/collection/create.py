@@ -1,11 +1,12 @@
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
 from blendwright.tool_api import Block, Example, Findings, Kind, Scene, Tool
 from blendwright.tool_api.arguments import Args, Name, Result, optional
+from blendwright.tool_api.mentions import CollectionName, makes
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tools.checks import (
     conflict,
@@ -21,8 +22,10 @@ ColorTag = Literal[
 
 
 class CreateCollectionArgs(Args):
-    name: Name = Field(description="Name of the new collection, taken literally; must be free.")
-    parent: Name | None = optional("Collection to put it into; the scene's own when left out.")
+    name: Annotated[Name, makes(Kind.COLLECTION)] = Field(
+        description="Name of the new collection, taken literally; must be free."
+    )
+    parent: CollectionName | None = optional("Collection to put it into; the scene's own when left out.")
     color_tag: ColorTag = Field(default="NONE", description="Colour in lists (from red, COLOR_01, to brown, COLOR_08).")
 
 

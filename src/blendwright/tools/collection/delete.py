@@ -1,10 +1,11 @@
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
 from blendwright.tool_api import Args, Block, Example, Findings, Kind, Name, Scene
+from blendwright.tool_api.mentions import removes
 from blendwright.tool_api.promises import DESTRUCTIVE_WRITE
 from blendwright.tools.checks import conflict, differs, existing, is_scene_collection
 from blendwright.tools.deletion import DELETION_WRITES, Deletes, Removed, delete_objects
@@ -15,7 +16,7 @@ BOX = ("mesh.create_primitive", {"kind": "cube", "name": "Box", "collection": "P
 
 
 class DeleteCollectionArgs(Args):
-    name: Name = Field(description="Name of the collection to delete.")
+    name: Annotated[Name, removes(Kind.COLLECTION)] = Field(description="Name of the collection to delete.")
     objects: Literal["keep", "delete"] = Field(
         default="keep",
         description="keep: its objects move to the collection above. delete: those that no other collection holds are deleted, "

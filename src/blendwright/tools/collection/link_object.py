@@ -3,7 +3,8 @@ from __future__ import annotations
 from pydantic import Field
 
 from blendwright.tool_api import Example, Findings, Kind, Scene, Tool
-from blendwright.tool_api.arguments import Args, Name, optional
+from blendwright.tool_api.arguments import Args, optional
+from blendwright.tool_api.mentions import CollectionName, ObjectName
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tools.checks import differs, missing_target_collection, target_collection
 from blendwright.tools.settings import ObjectChanged
@@ -13,8 +14,8 @@ PROPS = ("collection.create", {"name": "Props"})
 
 
 class LinkObjectArgs(Args):
-    object: Name = Field(description="Name of the object.")
-    collection: Name | None = optional("Collection to put it into; the scene's own when left out.")
+    object: ObjectName = Field(description="Name of the object.")
+    collection: CollectionName | None = optional("Collection to put it into; the scene's own when left out.")
 
 
 class LinkObject(Tool[LinkObjectArgs, ObjectChanged]):

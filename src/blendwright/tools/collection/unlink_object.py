@@ -3,7 +3,8 @@ from __future__ import annotations
 from pydantic import Field
 
 from blendwright.tool_api import Example, Findings, Kind, Scene, Tool
-from blendwright.tool_api.arguments import Args, Name, optional
+from blendwright.tool_api.arguments import Args, optional
+from blendwright.tool_api.mentions import CollectionName, ObjectName
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tools.checks import conflict, differs, existing_object, missing_target_collection, target_collection
 from blendwright.tools.settings import ObjectChanged
@@ -14,8 +15,8 @@ BOX_IN_PROPS = ("collection.link_object", {"object": "Box", "collection": "Props
 
 
 class UnlinkObjectArgs(Args):
-    object: Name = Field(description="Name of the object.")
-    collection: Name | None = optional("Collection to take it out of; the scene's own when left out.")
+    object: ObjectName = Field(description="Name of the object.")
+    collection: CollectionName | None = optional("Collection to take it out of; the scene's own when left out.")
     allow_unlinked: bool = Field(
         default=False, description="Allow that no collection holds it any more: it stays in the file, out of the scene."
     )

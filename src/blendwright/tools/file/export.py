@@ -7,7 +7,8 @@ from typing import Annotated
 from pydantic import Field, field_validator
 
 from blendwright.tool_api import Block, Example, Findings, Kind, Scene, Tool
-from blendwright.tool_api.arguments import Args, Name, Result, WritePath, optional
+from blendwright.tool_api.arguments import Args, Result, WritePath, optional
+from blendwright.tool_api.mentions import ObjectName
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE, Determinism
 from blendwright.tools.checks import conflict, differs, existing_object
 from blendwright.tools.file.formats import EXPORTS, SURFACES_ONLY, WITH_SURFACE, form_of, known_extension
@@ -21,7 +22,7 @@ EMPTY = ("object.create_empty", {"name": "Pivot"})
 
 class ExportArgs(Args):
     path: WritePath = Field(description="File to write: .glb, .obj, .stl, .ply, .usd, .usda, .usdc or .blend.")
-    objects: Annotated[list[Name], Field(min_length=1, max_length=MOST_NAMES)] | None = optional(
+    objects: Annotated[list[ObjectName], Field(min_length=1, max_length=MOST_NAMES)] | None = optional(
         "Objects to export, without their children; the whole scene when left out."
     )
     overwrite: bool = Field(

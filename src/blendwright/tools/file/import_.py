@@ -8,6 +8,7 @@ from pydantic import Field, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
 from blendwright.tool_api.arguments import Args, Name, ReadPath, Result, optional
+from blendwright.tool_api.mentions import CollectionName
 from blendwright.tool_api.promises import SAFE_ONE_TIME_WRITE, Determinism, Idempotence, Revert
 from blendwright.tool_api.scene import Arrival, Kind, Scene
 from blendwright.tool_api.tool import Example, Findings, Tool
@@ -42,7 +43,7 @@ class ImportArgs(Args):
     path: ReadPath = Field(
         description="File to import: .glb, .gltf, .obj, .stl, .ply, .usd, .usda, .usdc, .fbx or .blend."
     )
-    collection: Name | None = optional("Collection to put it into; the scene's own when left out.")
+    collection: CollectionName | None = optional("Collection to put it into; the scene's own when left out.")
     append: Annotated[list[Append], Field(max_length=MOST_NAMES)] | None = optional(
         "For .blend only: what to append; all objects of the file when left out."
     )
@@ -100,6 +101,7 @@ class ImportFile(Tool[ImportArgs, Imported]):
         .writes_to(*Kind)
         .needs("file_read", "object_write", "mesh_write", "material_write")
     )
+    makes_others = True
     examples = (
         Example({"path": "crate.glb"}, CRATE, GLB, NO_CRATE),
         Example({"path": "crate.blend", "append": [{"kind": "objects", "name": "Crate"}]}, CRATE, LIBRARY, NO_CRATE),

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Annotated
 
 from pydantic import Field
 
@@ -10,6 +12,7 @@ from blendwright.nodes.edits import Payload
 from blendwright.nodes.payloads import GROUP_INPUT, GROUP_OUTPUT, NodeTreePayload
 from blendwright.nodes.tree import new_tree
 from blendwright.tool_api.arguments import Args, Name, optional
+from blendwright.tool_api.mentions import MODIFIER, Mention, ObjectName, Role, in_stack
 from blendwright.tool_api.scene import Block, Kind, Scene
 from blendwright.tool_api.tool import Findings
 from blendwright.tools.checks import conflict, existing_object
@@ -25,8 +28,10 @@ AT = "/target"
 
 
 class NodesModifierArgs(Args):
-    object_name: Name = Field(description="Object whose modifier holds the tree.")
-    modifier_name: Name | None = optional("Its geometry-nodes modifier; the only one when left out.")
+    object_name: ObjectName = Field(description="Object whose modifier holds the tree.")
+    modifier_name: Annotated[Name, in_stack(Role.USES, "object_name")] | None = optional(
+        "Its geometry-nodes modifier; the only one when left out."
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +62,16 @@ def target_of(payload: Payload) -> ModifierTarget:
         create_object=any(operation.allow_create_object for operation in allowed),
         create_modifier=any(operation.allow_create_modifier for operation in allowed),
     )
+
+
+def target_mentions(target: ModifierTarget) -> Iterable[Mention]:
+    """What is made where it is missing, and what must be there. A group that is not named may be one that the modifier has."""
+    made = Role.ENSURES if target.create_modifier else Role.USES
+    whole = Role.ENSURES if target.create_object else Role.USES
+    yield Mention(whole, Kind.OBJECT.blocks, target.object, at=f"{AT}/object_name")
+    yield Mention(made, MODIFIER, target.modifier, target.object, surely=False, at=f"{AT}/modifier_name")
+    group, at = (target.modifier, "modifier_name") if target.group is None else (target.group, "node_group_name")
+    yield Mention(made, Kind.NODE_GROUP.blocks, group, surely=False, at=f"{AT}/{at}")
 
 
 def target_problems(scene: Scene, target: ModifierTarget) -> Findings:

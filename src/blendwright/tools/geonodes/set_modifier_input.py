@@ -9,6 +9,7 @@ from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from blendwright.tool_api.arguments import Name, Result, optional
+from blendwright.tool_api.mentions import PERHAPS_A_NAME
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Block, Kind, Scene
 from blendwright.tool_api.tool import Example, Findings, Tool
@@ -31,7 +32,9 @@ FIELDS = frozenset(
 
 class SetModifierInputArgs(NodesModifierArgs):
     socket: Annotated[str, Field(min_length=1, max_length=256)] = Field(description="Name or identifier of the input.")
-    value: InputValue | None = optional("Its value; objects, collections, materials and images by name.")
+    value: Annotated[InputValue | None, PERHAPS_A_NAME] = optional(
+        "Its value; objects, collections, materials and images by name."
+    )
     attribute: Name | None = optional("Attribute to read in place of a value.")
 
     @model_validator(mode="after")

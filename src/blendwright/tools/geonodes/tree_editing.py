@@ -11,6 +11,7 @@ from blendwright.nodes import edits
 from blendwright.nodes.checks.payload import check_payload_for
 from blendwright.nodes.payloads import GIVEN_IDS, GnOpsPayload, NodeTreePayload
 from blendwright.tool_api.arguments import Result
+from blendwright.tool_api.mentions import Mention, mentions
 from blendwright.tool_api.promises import Idempotence, Version
 from blendwright.tool_api.scene import Kind, Scene
 from blendwright.tool_api.tool import Findings, Tool
@@ -43,6 +44,10 @@ class EditsNodeTree(Tool[P, TreeChanged], Generic[P], family=True):
     def idempotence_for(self, args: P) -> Idempotence:
         repeatable = edits.are_repeatable(list(edits.edits_of(args)))
         return Idempotence.IDEMPOTENT if repeatable else Idempotence.NON_IDEMPOTENT
+
+    def mentions_for(self, args: P) -> Iterable[Mention]:
+        yield from mentions(args)
+        yield from modifier_target.target_mentions(modifier_target.target_of(args))
 
     def examine(self, args: P, blender: Version | None) -> Iterable[Finding]:
         return check_payload_for(args, blender)

@@ -8,8 +8,9 @@ from pydantic import Field
 
 from blendwright.nodes.payloads import Optional
 from blendwright.tool_api.arguments import NAME_BYTES, Args, Result, optional
+from blendwright.tool_api.mentions import Names, Role, in_stack
 from blendwright.tool_api.promises import READ_ONLY
-from blendwright.tool_api.scene import Scene
+from blendwright.tool_api.scene import Kind, Scene
 from blendwright.tool_api.tool import Example, Findings, Reads
 from blendwright.tools.geonodes.examples import ON_CUBE, SIZED_CUBE
 from blendwright.tools.geonodes.gate_report import AddedNodes, AskedGate, GateReport, report_gates
@@ -28,8 +29,12 @@ NonEmptyName = Annotated[str, Field(min_length=1, max_length=NAME_BYTES)]
 class TreeToVerify(Args):
     """A tree, by the modifier that holds it."""
 
-    object_name: NonEmptyName = Field(description="Object whose modifier holds the tree.")
-    modifier_name: NonEmptyName = Field(description="Its geometry-nodes modifier.")
+    object_name: Annotated[NonEmptyName, Names(Role.USES, Kind.OBJECT.blocks, surely=False)] = Field(
+        description="Object whose modifier holds the tree."
+    )
+    modifier_name: Annotated[NonEmptyName, in_stack(Role.USES, "object_name")] = Field(
+        description="Its geometry-nodes modifier."
+    )
     added: Optional[Annotated[list[AddedNodes], Field(max_length=MOST_TREES)]] = optional(
         "Nodes that were added: that they lead to the output is required then."
     )

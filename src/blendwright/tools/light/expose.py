@@ -6,7 +6,8 @@ from collections.abc import Generator
 from pydantic import Field
 
 from blendwright.tool_api import Block, Example, Findings, Kind, Scene
-from blendwright.tool_api.arguments import Args, Name, Result, optional
+from blendwright.tool_api.arguments import Args, Result, optional
+from blendwright.tool_api.mentions import ObjectName
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tools.bounding_boxes import subject
 from blendwright.tools.checks import existing_objects, invalid
@@ -24,8 +25,8 @@ SPREAD = {"AREA": math.pi, "POINT": 4.0 * math.pi, "SPOT": 4.0 * math.pi}
 
 
 class ExposeArgs(Args):
-    name: Name = Field(description="Name of the light object.")
-    targets: list[Name] = Field(
+    name: ObjectName = Field(description="Name of the light object.")
+    targets: list[ObjectName] = Field(
         default=[], max_length=1000, description="What it lights; none: everything that a render shows."
     )
     brightness: float = Field(

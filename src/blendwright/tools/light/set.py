@@ -8,7 +8,8 @@ from typing import Any, Literal
 from pydantic import Field
 
 from blendwright.tool_api import Block, Example, Findings, Kind, Scene
-from blendwright.tool_api.arguments import Args, Color3, Name, PositiveFloat, UnitFloat, optional
+from blendwright.tool_api.arguments import Args, Color3, PositiveFloat, UnitFloat, optional
+from blendwright.tool_api.mentions import ObjectName
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tools.checks import invalid
 from blendwright.tools.settings import ObjectChanged, SetsObjectSettings, Setting, Settings
@@ -70,7 +71,7 @@ SPOT = ("light.create", {"name": "Spot", "type": "SPOT"})
 
 
 class SetLightArgs(LightSettings):
-    name: Name = Field(description="Name of the light object.")
+    name: ObjectName = Field(description="Name of the light object.")
 
 
 class SetLight(SetsObjectSettings[SetLightArgs, ObjectChanged]):

@@ -6,7 +6,8 @@ from typing import Annotated
 from pydantic import Field
 
 from blendwright.tool_api import Block, Example, Findings, Kind, Scene, Tool
-from blendwright.tool_api.arguments import Args, Name, Result, optional
+from blendwright.tool_api.arguments import Args, Result, optional
+from blendwright.tool_api.mentions import MaterialName, ObjectName
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tools.checks import conflict, differs, existing_object, invalid
 
@@ -19,8 +20,8 @@ FaceIndex = Annotated[int, Field(ge=0, le=2**31 - 1)]
 
 
 class AssignArgs(Args):
-    object: Name = Field(description="Name of the object: a mesh, curve, surface or text.")
-    material: Name = Field(description="Name of the material.")
+    object: ObjectName = Field(description="Name of the object: a mesh, curve, surface or text.")
+    material: MaterialName = Field(description="Name of the material.")
     slot: int | None = optional(
         "Material slot; one more than there are makes a new one. Left out: slot 0, or with faces the slot that has the "
         "material, or a new one.",

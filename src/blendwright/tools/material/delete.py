@@ -1,8 +1,11 @@
 from __future__ import annotations
 
+from typing import Annotated
+
 from pydantic import Field
 
 from blendwright.tool_api import Args, Example, Findings, Kind, Name, Scene
+from blendwright.tool_api.mentions import removes
 from blendwright.tool_api.promises import DESTRUCTIVE_WRITE
 from blendwright.tools.checks import conflict, existing
 from blendwright.tools.deletion import DELETION_WRITES, Deletes, Removed
@@ -14,7 +17,7 @@ MOST_NAMED = 5
 
 
 class DeleteMaterialArgs(Args):
-    name: Name = Field(description="Name of the material to delete.")
+    name: Annotated[Name, removes(Kind.MATERIAL)] = Field(description="Name of the material to delete.")
     clear_users: bool = Field(
         default=False,
         description="Delete it although something uses it: its slots stay, empty, so that face indices keep their meaning.",

@@ -5,10 +5,13 @@ Covers the plain values only: textures and other nodes are the business of node 
 
 from __future__ import annotations
 
+from typing import Annotated
+
 from pydantic import Field
 
 from blendwright.tool_api import Block, Example, Findings, Kind, Name, Result, Scene, Tool
 from blendwright.tool_api.arguments import Args, Color3, UnitFloat, optional
+from blendwright.tool_api.mentions import ensures
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tools.checks import conflict
 from blendwright.tools.settings import Setting, Settings, animation_conflicts, settings_differ, write_settings
@@ -101,7 +104,9 @@ def with_nodes(scene: Scene, block: Block) -> Block:
 
 
 class EnsurePrincipledArgs(PrincipledValues):
-    name: Name = Field(description="Name of the material; it is created when there is none of that name.")
+    name: Annotated[Name, ensures(Kind.MATERIAL)] = Field(
+        description="Name of the material; it is created when there is none of that name."
+    )
 
 
 class MaterialEnsured(Result):

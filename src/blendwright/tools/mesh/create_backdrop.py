@@ -2,11 +2,13 @@ from __future__ import annotations
 
 import math
 from array import array
+from collections.abc import Iterable
 
 from pydantic import Field
 
 from blendwright.tool_api import Example, Findings, Kind, Point, Scene, Tool
-from blendwright.tool_api.arguments import Args, Name, optional
+from blendwright.tool_api.arguments import Args, optional
+from blendwright.tool_api.mentions import CollectionName, Mention, NewObjectName, ObjectName, Role, mentions
 from blendwright.tool_api.promises import SAFE_ONE_TIME_WRITE
 from blendwright.tools.bounding_boxes import BoundingBox, subject
 from blendwright.tools.checks import differs, existing_objects, missing_target_collection, target_collection
@@ -19,14 +21,14 @@ BEND = 24
 
 
 class BackdropArgs(Args):
-    name: Name = Field(description="Name of the new object; must be free.")
-    targets: list[Name] = Field(
+    name: NewObjectName = Field(description="Name of the new object; must be free.")
+    targets: list[ObjectName] = Field(
         default=[], max_length=1000, description="What stands on it; none: everything that a render shows."
     )
     size: float = Field(
         default=8.0, ge=2.0, le=100.0, description="Half its width, in radii of the sphere around the targets."
     )
-    collection: Name | None = optional("Collection to link it to; the scene's own when left out.")
+    collection: CollectionName | None = optional("Collection to link it to; the scene's own when left out.")
 
 
 class CreateBackdrop(Tool[BackdropArgs, ObjectMade]):
@@ -40,6 +42,10 @@ class CreateBackdrop(Tool[BackdropArgs, ObjectMade]):
         Example({"name": "Backdrop", "targets": ["Box"]}, BOX),
         Example({"name": "Backdrop", "size": 4}),
     )
+
+    def mentions_for(self, args: BackdropArgs) -> Iterable[Mention]:
+        yield from mentions(args)
+        yield Mention(Role.MAKES, Kind.MESH.blocks, args.name, at="/name")
 
     def check(self, scene: Scene, args: BackdropArgs) -> Findings:
         yield from scene.name_conflicts(Kind.OBJECT, args.name, "/name")

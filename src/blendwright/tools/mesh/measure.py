@@ -7,7 +7,8 @@ from typing import Literal
 
 from pydantic import Field
 
-from blendwright.tool_api import Args, Block, Kind, Name, Point, Result, Scene
+from blendwright.tool_api import Args, Block, Kind, Point, Result, Scene
+from blendwright.tool_api.mentions import ObjectName
 from blendwright.tool_api.promises import READ_ONLY
 from blendwright.tool_api.tool import Example, Findings, Reads
 from blendwright.tools.bounding_boxes import SOLID, bounds_of, mesh_copy
@@ -23,7 +24,7 @@ TOLERANCE = 1e-5
 
 
 class MeasureArgs(Args):
-    object: Name = Field(description="Name of the object to measure.")
+    object: ObjectName = Field(description="Name of the object to measure.")
     space: Literal["world", "local"] = Field(
         default="world", description="With the object's position, rotation and scale, or in its own space."
     )

@@ -9,7 +9,8 @@ from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from blendwright.tool_api import Block, Example, Findings, Kind, Scene, Tool
-from blendwright.tool_api.arguments import Args, AttributeName, Name, Result, optional
+from blendwright.tool_api.arguments import Args, AttributeName, Result, optional
+from blendwright.tool_api.mentions import ObjectName
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tools.checks import conflict, differs, existing_object, invalid, required_object
 
@@ -48,7 +49,7 @@ FIXED: dict[str, tuple[DataType, Domain]] = {
 
 
 class SetAttributeArgs(Args):
-    object: Name = Field(description="Name of the mesh object; others that share its mesh change with it.")
+    object: ObjectName = Field(description="Name of the mesh object; others that share its mesh change with it.")
     name: AttributeName = Field(
         min_length=1, description="Name of the attribute, at most 67 bytes; created when it is not there."
     )

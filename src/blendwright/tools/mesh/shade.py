@@ -5,7 +5,8 @@ from typing import Literal
 
 from pydantic import Field
 
-from blendwright.tool_api import Args, Block, Example, Findings, Kind, Name, Scene, Tool
+from blendwright.tool_api import Args, Block, Example, Findings, Kind, Scene, Tool
+from blendwright.tool_api.mentions import ObjectName
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tools.checks import differs, existing_object, required_object
 from blendwright.tools.settings import ObjectChanged
@@ -14,7 +15,7 @@ BALL = ("mesh.create_primitive", {"kind": "uv_sphere", "name": "Ball"})
 
 
 class ShadeArgs(Args):
-    object: Name = Field(description="Name of the mesh object; others that share its mesh change with it.")
+    object: ObjectName = Field(description="Name of the mesh object; others that share its mesh change with it.")
     shading: Literal["smooth", "flat"] = Field(description="How all its faces are shaded.")
 
 

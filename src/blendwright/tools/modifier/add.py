@@ -6,7 +6,8 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from blendwright.tool_api.arguments import Args, Name, optional
+from blendwright.tool_api.arguments import Args, optional
+from blendwright.tool_api.mentions import NewModifierName, ObjectName
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Block, Kind, Scene
 from blendwright.tool_api.tool import Example, Findings, Tool
@@ -26,8 +27,8 @@ def _example(name: str, settings: Any, *given: Any, **more: Any) -> Example:
 
 
 class AddModifierArgs(Args):
-    object: Name = Field(description="Name of the object.")
-    name: Name = Field(description="Name of the new modifier; must be free on the object.")
+    object: ObjectName = Field(description="Name of the object.")
+    name: NewModifierName = Field(description="Name of the new modifier; must be free on the object.")
     settings: Settings = Field(description="Its type and settings; what is left out is Blender's default.")
     index: Annotated[int, Field(ge=0, le=1000)] | None = optional(
         "Place in the stack, 0 works first; at the end when left out."

@@ -7,6 +7,7 @@ from contextlib import ExitStack
 from pydantic import Field
 
 from blendwright.tool_api.arguments import Args, Name, Result, optional
+from blendwright.tool_api.mentions import ObjectName, RemovedModifierName
 from blendwright.tool_api.promises import DESTRUCTIVE_WRITE, Determinism
 from blendwright.tool_api.scene import Block, Kind, Scene
 from blendwright.tool_api.tool import Example, Findings, Tool
@@ -38,8 +39,10 @@ CURES = {
 
 
 class ApplyModifierArgs(Args):
-    object: Name = Field(description="Name of the mesh object.")
-    modifier: Name = Field(description="Name of the modifier; those that work before it must be applied first.")
+    object: ObjectName = Field(description="Name of the mesh object.")
+    modifier: RemovedModifierName = Field(
+        description="Name of the modifier; those that work before it must be applied first."
+    )
     type: ModifierType = Field(description="Its type, which says beforehand whether the result is the same everywhere.")
     make_single_user: bool = Field(
         default=False, description="When others share the mesh: give the object one of its own."

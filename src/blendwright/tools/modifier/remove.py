@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from blendwright.tool_api.arguments import Args, Name
+from blendwright.tool_api.arguments import Args
+from blendwright.tool_api.mentions import ObjectName, RemovedModifierName
 from blendwright.tool_api.promises import DESTRUCTIVE_WRITE
 from blendwright.tool_api.scene import Kind, Scene
 from blendwright.tool_api.tool import Example, Findings, Tool
@@ -17,8 +18,8 @@ ROW = ("modifier.add", {"object": "Box", "name": "Row", "settings": {"type": "AR
 
 
 class RemoveModifierArgs(Args):
-    object: Name = Field(description="Name of the object.")
-    modifier: Name = Field(description="Name of the modifier to take away.")
+    object: ObjectName = Field(description="Name of the object.")
+    modifier: RemovedModifierName = Field(description="Name of the modifier to take away.")
 
 
 class RemoveModifier(Tool[RemoveModifierArgs, ModifierResult]):

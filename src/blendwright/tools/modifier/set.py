@@ -6,7 +6,8 @@ from typing import Annotated
 
 from pydantic import Field
 
-from blendwright.tool_api.arguments import Args, Name, optional
+from blendwright.tool_api.arguments import Args, optional
+from blendwright.tool_api.mentions import ModifierName, ObjectName
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Block, Kind, Scene
 from blendwright.tool_api.tool import Example, Findings, Tool
@@ -22,8 +23,8 @@ EDGES = ("modifier.add", {"object": "Box", "name": "Edges", "settings": {"type":
 
 
 class SetModifierArgs(Args):
-    object: Name = Field(description="Name of the object.")
-    modifier: Name = Field(description="Name of the modifier.")
+    object: ObjectName = Field(description="Name of the object.")
+    modifier: ModifierName = Field(description="Name of the modifier.")
     settings: Settings | None = optional("The modifier's type, and the settings to change; what is left out stays.")
     index: Annotated[int, Field(ge=0, le=1000)] | None = optional("New place in the stack, 0 works first.")
     show_viewport: bool | None = optional("Whether it works in the viewport.")

@@ -21,6 +21,7 @@ from blendwright.tool_api.arguments import (
     Vector3,
     optional,
 )
+from blendwright.tool_api.mentions import PERHAPS_A_NAME, ObjectName, uses
 from blendwright.tool_api.scene import Kind
 
 Axis = Literal["X", "Y", "Z"]
@@ -51,7 +52,7 @@ class ArraySettings(ModifierSettings):
         "Step in metres; turns it on, and on a new modifier the relative one off."
     )
     use_object_offset: bool | None = optional("Step by another object's transform.")
-    offset_object: Name | None = optional(
+    offset_object: ObjectName | None = optional(
         "Object whose transform is the step; turns it on, and on a new modifier the relative one off."
     )
     use_merge_vertices: bool | None = optional("Join vertices of neighbouring copies.")
@@ -91,7 +92,7 @@ class BooleanSettings(ModifierSettings):
 
     type: Literal["BOOLEAN"]
     operation: Literal["DIFFERENCE", "UNION", "INTERSECT"] | None = optional("What is done.")
-    object: Name | None = optional("The other mesh object; needed on a new modifier.")
+    object: ObjectName | None = optional("The other mesh object; needed on a new modifier.")
     solver: Literal["EXACT", "FLOAT", "MANIFOLD"] | None = optional(
         "FLOAT is called FAST before Blender 5.0; MANIFOLD needs Blender 4.5."
     )
@@ -106,7 +107,7 @@ class MirrorSettings(ModifierSettings):
     axes: Axes | None = optional("Axes to mirror along.")
     bisect_axes: Axes | None = optional("Axes along which the mesh is cut first.")
     flip_axes: Axes | None = optional("Cut axes whose other side is kept.")
-    mirror_object: Name | None = optional("Object to mirror about.")
+    mirror_object: ObjectName | None = optional("Object to mirror about.")
     use_clip: bool | None = optional("Keep vertices from crossing the middle.")
     use_mirror_merge: bool | None = optional("Join vertices at the middle.")
     merge_threshold: LengthFloat | None = optional("Distance to join within, in metres.")
@@ -171,7 +172,7 @@ class ScrewSettings(ModifierSettings):
     )
     iterations: int | None = optional("Number of turns.", ge=1, le=1000)
     axis: Axis | None = optional("Axis to turn around.")
-    object: Name | None = optional("Object whose axis is taken instead of the own one.")
+    object: ObjectName | None = optional("Object whose axis is taken instead of the own one.")
     use_merge_vertices: bool | None = optional("Join vertices that meet.")
     merge_threshold: LengthFloat | None = optional("Distance to join within, in metres.")
     use_smooth_shade: bool | None = optional("Shade the faces smooth.")
@@ -192,9 +193,11 @@ class DisplaceSettings(ModifierSettings):
     mid_level: BoundedFloat | None = optional("Texture value that does not move anything.")
     direction: Literal["X", "Y", "Z", "NORMAL", "CUSTOM_NORMAL", "RGB_TO_XYZ"] | None = optional("Where vertices go.")
     space: Literal["LOCAL", "GLOBAL"] | None = optional("Whose axes, for X, Y and Z.")
-    texture: Name | None = optional("Name of a texture; without one all vertices go equally far.")
+    texture: Annotated[Name, uses(Kind.TEXTURE)] | None = optional(
+        "Name of a texture; without one all vertices go equally far."
+    )
     texture_coords: Literal["LOCAL", "GLOBAL", "OBJECT", "UV"] | None = optional("How it is mapped.")
-    texture_coords_object: Name | None = optional("For OBJECT: the object that maps it.")
+    texture_coords_object: ObjectName | None = optional("For OBJECT: the object that maps it.")
     uv_layer: AttributeName | None = optional("For UV: name of the UV map.")
     vertex_group: InnerName | None = optional("Vertex group that limits it.")
 
@@ -216,8 +219,10 @@ class NodesSettings(ModifierSettings):
     """A geometry-nodes tree and the values of its inputs."""
 
     type: Literal["NODES"]
-    node_group: Name | None = optional("Name of the geometry-nodes tree; needed on a new modifier.")
-    inputs: dict[str, InputValue] = Field(
+    node_group: Annotated[Name, uses(Kind.NODE_GROUP)] | None = optional(
+        "Name of the geometry-nodes tree; needed on a new modifier."
+    )
+    inputs: Annotated[dict[str, InputValue], PERHAPS_A_NAME] = Field(
         default={},
         max_length=200,
         description="Values by the name or identifier of the input; objects, collections, materials and images by name.",

@@ -1,11 +1,13 @@
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
 from blendwright.tool_api import Args, Block, Example, Findings, Name, Scene
+from blendwright.tool_api.mentions import removes
 from blendwright.tool_api.promises import DESTRUCTIVE_WRITE
+from blendwright.tool_api.scene import Kind
 from blendwright.tools.checks import existing_object, required_object
 from blendwright.tools.deletion import DELETION_WRITES, Deletes, Removed, delete_objects
 from blendwright.tools.world_space import unparent_conflicts
@@ -14,7 +16,7 @@ CUBE = ("mesh.create_primitive", {"kind": "cube", "name": "Box"})
 
 
 class DeleteArgs(Args):
-    name: Name = Field(description="Name of the object to delete.")
+    name: Annotated[Name, removes(Kind.OBJECT)] = Field(description="Name of the object to delete.")
     children: Literal["keep_place", "delete"] = Field(
         default="keep_place", description="Whether children stay where they are, without a parent, or are deleted too."
     )

@@ -4,7 +4,8 @@ from typing import Literal
 
 from pydantic import Field
 
-from blendwright.tool_api import Args, Block, Example, Findings, Kind, Name, Scene, Tool
+from blendwright.tool_api import Args, Block, Example, Findings, Kind, Scene, Tool
+from blendwright.tool_api.mentions import NewObjectName, ObjectName
 from blendwright.tool_api.promises import SAFE_ONE_TIME_WRITE
 from blendwright.tools.animation_data import action_of
 from blendwright.tools.checks import conflict, differs, existing_object
@@ -14,8 +15,8 @@ CUBE = ("mesh.create_primitive", {"kind": "cube", "name": "Box"})
 
 
 class DuplicateArgs(Args):
-    name: Name = Field(description="Name of the object to copy.")
-    new_name: Name = Field(description="Name of the copy, taken literally; must be free.")
+    name: ObjectName = Field(description="Name of the object to copy.")
+    new_name: NewObjectName = Field(description="Name of the copy, taken literally; must be free.")
     mode: Literal["linked", "deep"] = Field(
         default="linked",
         description="linked: the copy shares mesh (or other data) and animation with the original. "

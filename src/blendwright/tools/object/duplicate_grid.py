@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Annotated
 
 from pydantic import Field, model_validator
@@ -7,6 +8,7 @@ from pydantic_core import PydanticCustomError
 
 from blendwright.tool_api import Example, Findings, Kind, Point, Scene, Tool
 from blendwright.tool_api.arguments import Args, Name, Result, Vector3, optional
+from blendwright.tool_api.mentions import CollectionName, Mention, ObjectName, Role, mentions
 from blendwright.tool_api.promises import SAFE_ONE_TIME_WRITE
 from blendwright.tools.animation_data import move_conflicts
 from blendwright.tools.bounding_boxes import world_bounds
@@ -21,7 +23,9 @@ Count = Annotated[int, Field(ge=1, le=MOST_COPIES)]
 
 
 class DuplicateGridArgs(Args):
-    name: Name = Field(description="Name of the object to copy; it is the first of the grid and stays where it is.")
+    name: ObjectName = Field(
+        description="Name of the object to copy; it is the first of the grid and stays where it is."
+    )
     prefix: Name = Field(description="Beginning of the copies' names: 'Tile' gives 'Tile 002' and so on.")
     columns: Count = Field(default=3, description="How many along X.")
     rows: Count = Field(default=3, description="How many along Y.")
@@ -29,7 +33,7 @@ class DuplicateGridArgs(Args):
     gap: Vector3 = Field(
         default=(0.2, 0.2, 0.2), description="Free space between their bounds along X, Y and Z, in metres."
     )
-    collection: Name | None = optional("Collection to link the copies to; those of the object when left out.")
+    collection: CollectionName | None = optional("Collection to link the copies to; those of the object when left out.")
 
     @property
     def count(self) -> int:
@@ -65,6 +69,11 @@ class DuplicateGrid(Tool[DuplicateGridArgs, GridMade]):
         Example({"name": "Box", "prefix": "Box", "columns": 4, "rows": 3}, CUBE),
         Example({"name": "Box", "prefix": "Tower", "columns": 1, "rows": 1, "layers": 5, "gap": [0, 0, 0]}, CUBE),
     )
+
+    def mentions_for(self, args: DuplicateGridArgs) -> Iterable[Mention]:
+        yield from mentions(args)
+        for name in args.names():
+            yield Mention(Role.MAKES, Kind.OBJECT.blocks, name, at="/prefix")
 
     def check(self, scene: Scene, args: DuplicateGridArgs) -> Findings:
         obj = yield from evaluated_object(scene, args.name, "/name")

@@ -8,7 +8,8 @@ from typing import Any, cast
 
 from pydantic import Field
 
-from blendwright.tool_api import Args, Block, Example, Findings, Kind, Name, Result, Scene, Tool
+from blendwright.tool_api import Args, Block, Example, Findings, Kind, Result, Scene, Tool
+from blendwright.tool_api.mentions import ObjectName
 from blendwright.tool_api.promises import READ_ONLY
 from blendwright.tools.bounding_boxes import Reach
 from blendwright.tools.checks import differs, existing_object
@@ -30,7 +31,7 @@ Numbers = list[Number]
 
 
 class InspectArgs(Args):
-    name: Name = Field(description="Name of the object.")
+    name: ObjectName = Field(description="Name of the object.")
 
 
 class Bounds(Result):

@@ -1,8 +1,11 @@
 from __future__ import annotations
 
+from typing import Annotated
+
 from pydantic import Field
 
 from blendwright.tool_api import Args, Example, Findings, Kind, Name, Result, Scene, Tool
+from blendwright.tool_api.mentions import NewObjectName, removes
 from blendwright.tool_api.promises import SAFE_ONE_TIME_WRITE, Idempotence
 from blendwright.tools.checks import conflict, differs, existing_object
 from blendwright.tools.object_creation import DATA_KINDS, own_data
@@ -11,8 +14,8 @@ CUBE = ("mesh.create_primitive", {"kind": "cube", "name": "Box"})
 
 
 class RenameArgs(Args):
-    name: Name = Field(description="Name of the object as it is.")
-    new_name: Name = Field(description="Its new name, taken literally; must be free.")
+    name: Annotated[Name, removes(Kind.OBJECT)] = Field(description="Name of the object as it is.")
+    new_name: NewObjectName = Field(description="Its new name, taken literally; must be free.")
     rename_data: bool = Field(
         default=False,
         description="Give its mesh, curve, light or other data the same name; the data must be its alone.",

@@ -4,7 +4,8 @@ from collections.abc import Iterator
 
 from pydantic import Field
 
-from blendwright.tool_api import Args, Block, Example, Findings, Kind, Name, Result, Scene, Tool
+from blendwright.tool_api import Args, Block, Example, Findings, Kind, Result, Scene, Tool
+from blendwright.tool_api.mentions import ObjectName
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tools.checks import conflict, differs, existing_object
 from blendwright.tools.world_space import (
@@ -22,8 +23,8 @@ UNEVEN = "Set keep_transform to false, or make the parent's scale even."
 
 
 class SetParentArgs(Args):
-    child: Name = Field(description="Name of the object that is to follow another.")
-    parent: Name | None = Field(description="Name of the object to follow; null to follow none.")
+    child: ObjectName = Field(description="Name of the object that is to follow another.")
+    parent: ObjectName | None = Field(description="Name of the object to follow; null to follow none.")
     keep_transform: bool = Field(
         default=True,
         description="Stay in place. If false, its channels are from now on relative to the parent (or the world).",

@@ -6,7 +6,8 @@ from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from blendwright.tool_api import Block, Example, Findings, Kind, Scene, Tool
-from blendwright.tool_api.arguments import Args, InnerName, Name
+from blendwright.tool_api.arguments import Args, InnerName
+from blendwright.tool_api.mentions import ObjectName
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tools.animation_data import channel_conflicts, custom_path
 from blendwright.tools.checks import conflict, differs, existing_object
@@ -21,7 +22,7 @@ Value = bool | Number | Annotated[str, Field(max_length=100_000)] | Numbers | No
 
 
 class SetPropertyArgs(Args):
-    name: Name = Field(description="Name of the object.")
+    name: ObjectName = Field(description="Name of the object.")
     key: InnerName = Field(min_length=1, description="Name of the custom property, at most 63 bytes.")
     value: Value = Field(description="A boolean, a number, a text or an array of numbers; null removes the property.")
     number_type: Literal["auto", "int", "float"] = Field(

@@ -4,7 +4,8 @@ from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from blendwright.tool_api import Block, Example, Kind, Scene
-from blendwright.tool_api.arguments import Args, Name, optional
+from blendwright.tool_api.arguments import Args, optional
+from blendwright.tool_api.mentions import ObjectName
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tools.settings import ObjectChanged, SetsObjectSettings, Setting, Settings
 
@@ -12,7 +13,7 @@ CUBE = ("mesh.create_primitive", {"kind": "cube", "name": "Box"})
 
 
 class SetVisibilityArgs(Args):
-    name: Name = Field(description="Name of the object to show or hide.")
+    name: ObjectName = Field(description="Name of the object to show or hide.")
     viewport: bool | None = optional("Show it in viewports; unchanged when left out.")
     render: bool | None = optional("Show it in renders; unchanged when left out.")
 

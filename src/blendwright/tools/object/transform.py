@@ -8,7 +8,8 @@ from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from blendwright.tool_api import Block, Example, Findings, Kind, Scene, Tool
-from blendwright.tool_api.arguments import Args, Name, Result, Vector3, Vector4, optional
+from blendwright.tool_api.arguments import Args, Result, Vector3, Vector4, optional
+from blendwright.tool_api.mentions import ObjectName
 from blendwright.tool_api.promises import SAFE_ACCUMULATING_WRITE, Idempotence
 from blendwright.tools.animation_data import ROTATIONS, channel_conflicts, rotation_channel
 from blendwright.tools.checks import differs, existing_object
@@ -20,7 +21,7 @@ CUBE = ("mesh.create_primitive", {"kind": "cube", "name": "Box"})
 
 
 class TransformArgs(Args):
-    name: Name = Field(description="Name of the object to move.")
+    name: ObjectName = Field(description="Name of the object to move.")
     mode: Literal["set", "add"] = Field(
         default="set",
         description="set: the values replace the old ones. add: the location is added, the rotation turns it further, "

@@ -8,7 +8,8 @@ from typing import Literal
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from blendwright.tool_api.arguments import BoundedFloat, Name, optional
+from blendwright.tool_api.arguments import BoundedFloat, optional
+from blendwright.tool_api.mentions import ObjectName
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Kind, Scene
 from blendwright.tool_api.tool import Example, Findings
@@ -26,7 +27,7 @@ Edge = Literal["min", "center", "max"]
 class AlignArgs(MoveArgs):
     axis: Literal["X", "Y", "Z"] = Field(description="World axis along which they move.")
     edge: Edge = Field(default="center", description="Which end of each object's bounds is put in place.")
-    reference: Name | None = optional("Object to align to; stays where it is.")
+    reference: ObjectName | None = optional("Object to align to; stays where it is.")
     reference_edge: Edge | None = optional(
         "Which end of the reference's bounds to align to; the same as `edge` when left out."
     )

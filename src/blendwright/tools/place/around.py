@@ -6,7 +6,8 @@ import math
 
 from pydantic import Field
 
-from blendwright.tool_api.arguments import Args, Name, Result
+from blendwright.tool_api.arguments import Args, Result
+from blendwright.tool_api.mentions import ObjectName
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Block, Kind, Point, Scene
 from blendwright.tool_api.tool import Example, Findings, Tool
@@ -22,8 +23,8 @@ PIVOT = ("object.create_empty", {"name": "Pivot"})
 
 
 class AroundArgs(Args):
-    object: Name = Field(description="Object to put in place: a light, a camera, an empty, anything.")
-    targets: list[Name] = Field(
+    object: ObjectName = Field(description="Object to put in place: a light, a camera, an empty, anything.")
+    targets: list[ObjectName] = Field(
         default=[], max_length=1000, description="What it stands around; none: everything that a render shows."
     )
     azimuth_deg: float = Field(

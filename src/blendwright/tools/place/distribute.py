@@ -7,7 +7,8 @@ from typing import Annotated, Literal
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from blendwright.tool_api.arguments import LengthFloat, Name, Vector3, optional
+from blendwright.tool_api.arguments import LengthFloat, Vector3, optional
+from blendwright.tool_api.mentions import ObjectName
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Kind, Point, Scene
 from blendwright.tool_api.tool import Example, Findings
@@ -26,7 +27,7 @@ Placed = tuple[str, BoundingBox]
 
 
 class DistributeArgs(MoveArgs):
-    objects: Annotated[list[Name], Field(min_length=2, max_length=1000)] = Field(
+    objects: Annotated[list[ObjectName], Field(min_length=2, max_length=1000)] = Field(
         description="Names of the objects to move."
     )
     axis: Literal["X", "Y", "Z"] | None = optional(

@@ -7,7 +7,8 @@ from typing import Annotated, ClassVar, Generic, TypeVar
 
 from pydantic import Field
 
-from blendwright.tool_api.arguments import Args, Name, Result
+from blendwright.tool_api.arguments import Args, Result
+from blendwright.tool_api.mentions import ObjectName
 from blendwright.tool_api.scene import Block, Kind, Point, Scene
 from blendwright.tool_api.tool import Findings, Tool
 from blendwright.tools.animation_data import move_conflicts
@@ -28,7 +29,7 @@ ROUNDS = 8
 
 
 class MoveArgs(Args):
-    objects: Annotated[list[Name], Field(min_length=1, max_length=1000)] = Field(
+    objects: Annotated[list[ObjectName], Field(min_length=1, max_length=1000)] = Field(
         description="Names of the objects to move."
     )
 

@@ -6,7 +6,8 @@ from typing import Literal
 
 from pydantic import Field
 
-from blendwright.tool_api.arguments import Args, BoundedFloat, Name, Result, Vector2, optional
+from blendwright.tool_api.arguments import Args, BoundedFloat, Result, Vector2, optional
+from blendwright.tool_api.mentions import ObjectName
 from blendwright.tool_api.promises import SAFE_ACCUMULATING_WRITE, Idempotence
 from blendwright.tool_api.scene import Block, Kind, Point, Scene
 from blendwright.tool_api.tool import Example, Findings, Tool
@@ -24,8 +25,8 @@ STEADY = 1e-5
 
 
 class OnSurfaceArgs(Args):
-    object: Name = Field(description="Name of the object to move; its children go with it.")
-    target: Name = Field(description="Name of the object whose surface it rests on.")
+    object: ObjectName = Field(description="Name of the object to move; its children go with it.")
+    target: ObjectName = Field(description="Name of the object whose surface it rests on.")
     at: Vector2 | None = optional("World x and y of the place; the object's own when left out.")
     side: Literal["top", "bottom"] = Field(
         default="top", description="Stand on the uppermost surface, or hang below the lowest one."

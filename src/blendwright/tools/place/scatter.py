@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from itertools import islice
 from random import Random
 from typing import Annotated
@@ -11,6 +12,7 @@ from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from blendwright.tool_api.arguments import Args, BoundedFloat, LengthFloat, Name, PositiveFloat, Result, Seed, optional
+from blendwright.tool_api.mentions import CollectionName, Mention, ObjectName, Role, mentions
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE, Determinism
 from blendwright.tool_api.scene import Block, Kind, Point, Scene
 from blendwright.tool_api.tool import Example, Findings, Tool
@@ -33,14 +35,14 @@ ScaleRange = Annotated[tuple[PositiveFloat, PositiveFloat], Field(strict=False)]
 
 
 class ScatterArgs(Args):
-    source: Name = Field(description="Name of the object to repeat; the copies share its data.")
-    target: Name = Field(description="Name of the object on whose surface they are put.")
+    source: ObjectName = Field(description="Name of the object to repeat; the copies share its data.")
+    target: ObjectName = Field(description="Name of the object on whose surface they are put.")
     count: Annotated[int, Field(ge=1, le=MOST)] = Field(description="How many copies.")
     seed: Seed = Field(default=0, description="Equal seeds give equal places.")
     prefix: Annotated[Name, Field(max_length=200)] = Field(
         description="Copies are named prefix_0001, prefix_0002 and so on."
     )
-    collection: Name | None = optional("Collection to link them to; the scene's own when left out.")
+    collection: CollectionName | None = optional("Collection to link them to; the scene's own when left out.")
     align_to_normal: bool = Field(default=False, description="Tilt each copy's Z axis to the direction of the surface.")
     random_yaw: bool = Field(default=True, description="Turn each copy about its Z axis at random.")
     scale_range: ScaleRange = Field(default=(1.0, 1.0), description="Least and greatest scale, relative to the source.")
@@ -79,6 +81,11 @@ class Scatter(Tool[ScatterArgs, Scattered]):
         Example({**STONES, "count": 12, "seed": 7, "prefix": "Pebble"}, *STAGE),
         Example({**STONES, "count": 8, "prefix": "Rock", "align_to_normal": True, **SPACING}, *STAGE),
     )
+
+    def mentions_for(self, args: ScatterArgs) -> Iterable[Mention]:
+        yield from mentions(args)
+        for number in range(args.count):
+            yield Mention(Role.MAKES, Kind.OBJECT.blocks, args.copy_name(number), at="/prefix")
 
     def check(self, scene: Scene, args: ScatterArgs) -> Findings:
         problems = list(scene.missing(Kind.OBJECT, args.source, "/source"))

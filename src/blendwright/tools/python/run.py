@@ -78,6 +78,7 @@ class RunPython(Tool[RunPythonArgs, PythonRan]):
         .writes_to(*Kind)
         .needs("python_safe")
     )
+    makes_others = True
     examples = (
         Example({
             "code": "import bpy, random\n"

@@ -8,7 +8,8 @@ from pydantic import Field, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
 
 from blendwright.tool_api import Block, Example, Findings, Kind, Scene, Tool
-from blendwright.tool_api.arguments import Args, Name, Seed, optional
+from blendwright.tool_api.arguments import Args, Seed, optional
+from blendwright.tool_api.mentions import ObjectName
 from blendwright.tool_api.promises import READ_ONLY, Determinism
 from blendwright.tools.checks import differs
 from blendwright.tools.render.node_colors import viewport_color
@@ -31,7 +32,7 @@ class PreviewArgs(Args):
     view: NamedView | None = optional(
         "Look from this side at all that a render shows, through a camera that does not stay."
     )
-    camera: Name | None = optional("Camera to look through; left out together with view, the scene's own.")
+    camera: ObjectName | None = optional("Camera to look through; left out together with view, the scene's own.")
     engine: Literal["WORKBENCH", "CYCLES"] = Field(
         default="WORKBENCH", description="WORKBENCH is fast and plain; CYCLES shows light and shadow."
     )

@@ -7,7 +7,8 @@ from pydantic import Field, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
 
 from blendwright.tool_api import Example, Findings, Scene, Tool
-from blendwright.tool_api.arguments import Args, Name, Seed, WritePath, optional
+from blendwright.tool_api.arguments import Args, Seed, WritePath, optional
+from blendwright.tool_api.mentions import ObjectName
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE, Determinism
 from blendwright.tools.checks import differs, invalid
 from blendwright.tools.render.rendering import (
@@ -36,7 +37,7 @@ Pixels = Annotated[int, Field(ge=4, le=65_536)]
 
 
 class StillArgs(Args):
-    camera: Name | None = optional("Camera to look through; left out together with view, the scene's own.")
+    camera: ObjectName | None = optional("Camera to look through; left out together with view, the scene's own.")
     view: NamedView | None = optional(
         "Look from this side at all that a render shows, through a camera that does not stay."
     )

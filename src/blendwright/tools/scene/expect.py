@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Literal
 
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from blendwright.tool_api.arguments import Args, Name, Result, optional
+from blendwright.tool_api.mentions import Mention, Role
 from blendwright.tool_api.promises import READ_ONLY
 from blendwright.tool_api.scene import Kind, Scene
 from blendwright.tool_api.tool import Example, Findings, Reads
@@ -68,6 +70,12 @@ class Expect(Reads[ExpectArgs, Expected]):
         Example({"expectations": [{"kind": "object", "name": "Box", "type": "MESH"}]}, CUBE),
         Example({"expectations": [NO_GOLD, SOME_MESHES]}, CUBE),
     )
+
+    def mentions_for(self, args: ExpectArgs) -> Iterable[Mention]:
+        """What must not be there is no use of it."""
+        for index, one in enumerate(args.expectations):
+            if one.name is not None and one.exists:
+                yield Mention(Role.USES, Kind[one.kind.upper()].blocks, one.name, at=f"/expectations/{index}/name")
 
     def check(self, scene: Scene, args: ExpectArgs) -> Findings:
         for index, expectation in enumerate(args.expectations):

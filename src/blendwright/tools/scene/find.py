@@ -8,6 +8,7 @@ from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from blendwright.tool_api.arguments import Args, Name, Result, optional
+from blendwright.tool_api.mentions import MaterialName
 from blendwright.tool_api.promises import READ_ONLY
 from blendwright.tool_api.scene import Block, Kind, Scene
 from blendwright.tool_api.tool import Example, Findings, Tool
@@ -48,7 +49,7 @@ class Box(Args):
 
 
 class FindArgs(Paged):
-    material: Name | None = optional("Only objects that have this material in a slot.")
+    material: MaterialName | None = optional("Only objects that have this material in a slot.")
     property: PropertyFilter | None = optional("Only objects with this custom property.")
     box: Box | None = optional("Only objects in this box; hidden objects never are.")
 

@@ -9,7 +9,8 @@ from typing import Annotated, Literal, TypeVar
 
 from pydantic import Field
 
-from blendwright.tool_api.arguments import NAME_BYTES, Args, Name, optional
+from blendwright.tool_api.arguments import NAME_BYTES, Args, optional
+from blendwright.tool_api.mentions import CollectionName
 from blendwright.tool_api.scene import Block, Kind, Scene
 from blendwright.tools.checks import target_collection
 
@@ -28,7 +29,7 @@ class Paged(Args):
         "Only objects whose whole name matches; * is any text, ? any one character; case matters."
     )
     type: ObjectType | None = optional("Only objects of this type.")
-    collection: Name | None = optional("Only objects in this collection or in those below it.")
+    collection: CollectionName | None = optional("Only objects in this collection or in those below it.")
     offset: int = Field(default=0, ge=0, description="Where the page starts, counted from 0 in the order of names.")
     limit: int = Field(default=200, ge=1, le=1000, description="Most entries on the page.")
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+from typing import Annotated
 
 from pydantic import Field
 
 from blendwright.tool_api.arguments import Args, Name
+from blendwright.tool_api.mentions import ensures
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Block, Kind, Scene
 from blendwright.tool_api.tool import Example, Findings, Tool
@@ -19,7 +21,9 @@ SKY = "ShaderNodeTexSky"
 
 
 class SetSkyArgs(Args):
-    name: Name = Field(default="Sky", description="World to use; created when there is none of that name.")
+    name: Annotated[Name, ensures(Kind.WORLD)] = Field(
+        default="Sky", description="World to use; created when there is none of that name."
+    )
     sun_elevation_deg: float = Field(default=30.0, ge=-5.0, le=90.0, description="Height of the sun above the horizon.")
     sun_rotation_deg: float = Field(default=0.0, ge=-360.0, le=360.0, description="Where it stands, seen from above.")
     sun_disc: bool = Field(default=True, description="Whether the sun itself is there, which casts the shadows.")

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
 from pydantic import Field
 
 from blendwright.tool_api.arguments import Args, Color3, Name, Result, optional
+from blendwright.tool_api.mentions import ensures
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Block, Kind, Scene
 from blendwright.tool_api.tool import Example, Findings, Tool
@@ -20,7 +21,7 @@ OTHER_WORLD = "Give the name of another world, or of a new one."
 
 
 class SetWorldArgs(Args):
-    name: Name | None = optional(
+    name: Annotated[Name, ensures(Kind.WORLD)] | None = optional(
         "World to use, created when there is none of that name; left out, the scene's own, or a new one named World."
     )
     color: Color3 | None = optional("Colour of the background and of its light, linear RGB from 0 to 1.")

@@ -1,0 +1,200 @@
+"""Answers of the size that a model can afford: what each operation made or changed, alike ones together, each finding once.
+
+The whole document comes when it is asked for; what is left out says where it can be read.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Literal, cast
+
+import orjson
+
+from blendwright.tool_api.promises import SafetyLevel
+from blendwright.values.macro_report import reports_by_caller
+from blendwright.values.report import OperationReport, RunReport
+
+Detail = Literal["summary", "operations", "full"]
+# Of the text; the structured content says the same to those who read that instead.
+LARGEST_ANSWER = 8 * 1024
+# How many names of one sort are worth listing, runs of numbered ones counting once.
+MOST_NAMES = 12
+# Parts of an envelope that nobody reads unless something is to be proven.
+ON_REQUEST = frozenset({"trace", "tool_version", "fingerprint_before", "fingerprint_after", "handles", "snapshot"})
+LONGEST_RESULT = 1500
+NUMBERED = re.compile(r"(.*?)(\d+)$", re.DOTALL)
+CHANGES = {"created": "made", "changed": "changed", "removed": "removed"}
+
+
+def receipts_of(request_id: str) -> str:
+    """Where the receipts of a request can be read."""
+    return f"blendwright://receipts/{request_id}"
+
+
+# ---------------------------------------------------------------------- reports
+
+
+def brief_report(report: RunReport, detail: Detail) -> dict[str, Any]:
+    """What became of a plan: its operations with what they did, those that are alike as one unless all are asked for."""
+    operations = reports_by_caller(report.operations)
+    entries = [_entry(operation) for operation in operations]
+    document: dict[str, Any] = {"status": report.status, "request_id": report.request_id}
+    if detail == "summary":
+        entries = list(_grouped(entries))
+    document["operations"] = entries
+    if report.dialect == "program" and report.remarks:
+        document["printed"] = report.remarks["printed"]
+    if report.repair:
+        document["repair"] = [entry.to_json() for entry in report.repair]
+    if report.checkpoint is not None:
+        document["checkpoint"] = dict(report.checkpoint)
+    if moved := _moved(report):
+        document["implied_by"] = moved
+    if any(operation.done for operation in report.operations):
+        document["receipts"] = receipts_of(report.request_id)
+    return document
+
+
+def _entry(operation: OperationReport) -> dict[str, Any]:
+    """One operation. What a reading tool answers is what it was called for; what went wrong is among the findings."""
+    entry: dict[str, Any] = {"operation_id": operation.operation_id, "tool": operation.tool, "status": operation.status}
+    if operation.status in ("skipped", "rolled_back"):
+        entry["why"] = operation.message
+    for change, kinds in _changes(operation).items():
+        entry[change] = kinds
+    if operation.safety_level == SafetyLevel.READ_ONLY.value and operation.done and operation.result is not None:
+        whole = dict(operation.result)
+        size = len(orjson.dumps(whole, default=str))
+        entry["result"] = whole if size <= LONGEST_RESULT else {"left_out": f"{size} bytes"}
+    return entry
+
+
+def _changes(operation: OperationReport) -> dict[str, dict[str, list[str]]]:
+    """By what became of them, the datablocks of each kind. What belongs to an object of the same name, and what only holds something
+    new, goes without saying."""
+    receipts = [operation.receipt or {}]
+    if operation.receipt is not None and "steps" in operation.receipt:
+        return {}  # a macro's are in its steps
+    found: dict[str, dict[str, list[str]]] = {}
+    listed = [one for receipt in receipts for one in cast("Sequence[Mapping[str, str]]", receipt.get("changes", ()))]
+    objects = {(one["change"], one["name"]) for one in listed if one["kind"] == "objects"}
+    touched = any(one["change"] != "changed" for one in listed)
+    for one in listed:
+        kind, name, change = one["kind"], one["name"], one["change"]
+        goes_along = kind != "objects" and (change, name) in objects
+        if kind == "member" or goes_along or (change == "changed" and touched):
+            continue
+        found.setdefault(CHANGES.get(change, change), {}).setdefault(kind, []).append(name)
+    return found
+
+
+def _grouped(entries: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Alike ones as one entry, where the first of them stood."""
+    groups: dict[object, list[dict[str, Any]]] = {}
+    for number, entry in enumerate(entries):
+        alike: object = (
+            number if "result" in entry else (entry["tool"], entry["status"], entry.get("why"), _shape(entry))
+        )
+        groups.setdefault(alike, []).append(entry)
+    for members in groups.values():
+        first = members[0]
+        group: dict[str, Any] = {"operations": f"{len(members)} x {first['tool']} {_word(first['status'])}"}
+        group["ids"] = runs(one["operation_id"] for one in members)
+        group |= {key: first[key] for key in ("why", "result") if key in first}
+        for change in CHANGES.values():
+            kinds = {kind: None for one in members for kind in one.get(change, ())}
+            if kinds:
+                group[change] = {
+                    kind: runs(name for one in members for name in one.get(change, {}).get(kind, ())) for kind in kinds
+                }
+        yield group
+
+
+def _word(status: str) -> str:
+    return {"succeeded": "ok", "skipped_idempotent": "done before"}.get(status, status)
+
+
+def _shape(entry: Mapping[str, Any]) -> tuple[str, ...]:
+    return tuple(change for change in CHANGES.values() if change in entry)
+
+
+def runs(names: Iterable[str]) -> str:
+    """Names in their order, numbered ones that follow each other as one: 'Leg_1 … Leg_24'."""
+    parts: list[list[str]] = []
+    for name in dict.fromkeys(names):
+        if parts and _follows(parts[-1][-1], name):
+            parts[-1].append(name)
+        else:
+            parts.append([name])
+    told = [f"{part[0]} … {part[-1]}" if len(part) > 2 else ", ".join(part) for part in parts[:MOST_NAMES]]
+    left = sum(map(len, parts[MOST_NAMES:]))
+    return ", ".join(told) + (f" and {left} more" if left else "")
+
+
+def _follows(name: str, next_name: str) -> bool:
+    one, other = NUMBERED.match(name), NUMBERED.match(next_name)
+    return one is not None and other is not None and one[1] == other[1] and int(one[2]) + 1 == int(other[2])
+
+
+def _moved(report: RunReport) -> list[str]:
+    """What waited for others because of what they make or use, where the ids would have had it run before one of them."""
+    groups: dict[str, list[str]] = {}
+    for id, others in report.implied_by.items():
+        if later := sorted(other for other in others if other > id):
+            groups.setdefault(runs(later), []).append(id)
+    return [f"{runs(ids)} after {others}" for others, ids in groups.items()]
+
+
+# ---------------------------------------------------------------------- envelopes
+
+
+def brief_envelope(document: dict[str, Any]) -> dict[str, Any]:
+    """An envelope without what is null or only proves something; findings say what is wrong, and nothing says it again."""
+    kept = {key: value for key, value in document.items() if key not in ON_REQUEST and value not in (None, {}, [], "")}
+    for part in ("details", "result", "error"):
+        inner = kept.get(part)
+        if isinstance(inner, dict) and part != "result":
+            kept[part] = brief_envelope(cast("dict[str, Any]", inner))
+    if "details" in kept and set(kept["details"]) <= {"tool"}:
+        del kept["details"]
+    findings: Sequence[Any] = kept.get("details", {}).get("findings", ())
+    if findings and "message" in kept:
+        kept["message"] = "1 finding" if len(findings) == 1 else f"{len(findings)} findings"
+    return kept
+
+
+def fitted(document: dict[str, Any], most: int = LARGEST_ANSWER) -> dict[str, Any]:
+    """The document, with the longest lists and texts cut until it is small enough."""
+    cut: dict[str, int] = {}
+    while (size := len(orjson.dumps(document)) + 100) > most:
+        path, part = max(_parts(document), key=lambda one: len(orjson.dumps(one[1])), default=((), None))
+        if part is None or len(orjson.dumps(part)) < 200:
+            break
+        keep = max(1, int(len(part) * most / size * 0.9))
+        cut["/" + "/".join(map(str, path))] = cut.get("/" + "/".join(map(str, path)), 0) + len(part) - keep
+        document = _replaced(document, path, part[:keep])
+    return document if not cut else {**document, "left_out": cut}
+
+
+def _parts(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[tuple[Any, ...], Any]]:
+    """Every list and text in a document, with its place."""
+    if isinstance(value, dict):
+        for key, inner in cast("dict[str, Any]", value).items():
+            yield from _parts(inner, (*path, key))
+    elif isinstance(value, list):
+        if len(cast("list[Any]", value)) > 1:
+            yield path, value
+        for index, inner in enumerate(cast("list[Any]", value)):
+            yield from _parts(inner, (*path, index))
+    elif isinstance(value, str):
+        yield path, value
+
+
+def _replaced(value: Any, path: tuple[Any, ...], new: Any) -> Any:
+    if not path:
+        return new
+    head, *rest = path
+    copied: Any = list(cast("list[Any]", value)) if isinstance(value, list) else dict(cast("dict[str, Any]", value))
+    copied[head] = _replaced(copied[head], tuple(rest), new)
+    return copied

@@ -1,0 +1,84 @@
+"""The schema of a tool's arguments as the list of tools has it: what a model needs to write a call, and little else.
+
+Arguments are checked against the whole schema, which is a resource; a refusal says everything that is wrong.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Set
+from typing import Any, cast
+
+from blendwright.tool_api.tool import AnyTool
+
+LONGEST_DESCRIPTION = 40
+END_OF_CLAUSE = re.compile(r"(?<=[a-z])[.;,:] ")
+LEFT_OUT = frozenset({
+    "title", "$defs", "minLength", "maxLength", "pattern", "additionalProperties", "discriminator", "minimum", "maximum",
+    "exclusiveMinimum", "exclusiveMaximum",
+})  # fmt: skip
+Schema = Mapping[str, Any]
+
+
+def used_arguments(tool: AnyTool) -> frozenset[str]:
+    """What its examples give: the most used ones."""
+    return frozenset(name for example in tool.examples for name in example.args)
+
+
+def listed_schema(schema: Schema, name: str, used: Set[str]) -> dict[str, Any]:
+    """`name` is that of the tool whose page describes what is left out; of what is neither required nor `used`, that is all but the
+    name."""
+    short = _short(schema, schema.get("$defs", {}), name)
+    told = used | set(schema.get("required", ()))
+    for argument, part in short.get("properties", {}).items():
+        if argument not in told:
+            short["properties"][argument] = {}
+        elif len(part.get("description", "")) > LONGEST_DESCRIPTION:
+            part["description"] = END_OF_CLAUSE.split(part["description"], maxsplit=1)[0]
+        if "default" in part and part.get("type") in ("number", "integer", "boolean", "array"):
+            part.pop("description", None)  # a name and what is usual tell enough until the page is read
+    return short
+
+
+def _short(part: Schema, definitions: Mapping[str, Any], name: str) -> dict[str, Any]:
+    if "$ref" in part:
+        inner = _short(definitions[part["$ref"].rpartition("/")[2]], definitions, name)
+        return inner | ({"description": part["description"]} if "description" in part else {})
+    if "discriminator" in part:
+        return _by_variant(part, name)
+    forms = [one for one in part.get("anyOf", ()) if one.get("type") != "null"]
+    if len(forms) == 1:
+        # Whatever may be null may be left out.
+        rest = {key: value for key, value in part.items() if key not in ("anyOf", "default")}
+        return _short({**forms[0], **rest}, definitions, name)
+    if part.get("prefixItems"):
+        first = _short(part["prefixItems"][0], definitions, name)
+        size = len(part["prefixItems"])
+        part = {
+            key: value for key, value in part.items() if key not in ("prefixItems", "minItems", "maxItems", "items")
+        }
+        return _short(part, definitions, name) | {
+            "items": {"type": first.get("type", "number")},
+            "minItems": size,
+            "maxItems": size,
+        }
+    short: dict[str, Any] = {}
+    for key, value in part.items():
+        if key in LEFT_OUT or (key == "default" and value is None):
+            continue
+        if key == "properties":
+            short[key] = {one: _short(inner, definitions, name) for one, inner in value.items()}
+        elif key in ("anyOf", "oneOf"):
+            short[key] = [_short(one, definitions, name) for one in forms or value]
+        elif key == "items" and isinstance(value, dict):
+            short[key] = _short(cast("dict[str, Any]", value), definitions, name)
+        else:
+            short[key] = value
+    return short
+
+
+def _by_variant(part: Schema, name: str) -> dict[str, Any]:
+    told = part["discriminator"]
+    key, values = told["propertyName"], list(told["mapping"])
+    described = f"{part.get('description', '')} Fields by {key}: tool_describe {name}:{values[0]} and so on.".strip()
+    return {"type": "object", "description": described, "properties": {key: {"enum": values}}, "required": [key]}

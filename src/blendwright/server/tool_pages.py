@@ -1,0 +1,195 @@
+"""Descriptions of tools and nodes that a model can afford: a line for each argument, the most used first, and what works.
+
+`modifier.add:BEVEL` is the page of a variant. The whole JSON Schema is a resource, and the page says which.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import Any, cast
+
+import orjson
+
+from blendwright.nodes.catalogue.model import NodeType
+from blendwright.nodes.catalogue.search import describe_node_type
+from blendwright.tool_api.promises import Determinism
+from blendwright.tool_api.tool import AnyTool
+from blendwright.values.faults import Fault
+from blendwright.values.findings import Finding, did_you_mean
+
+LARGEST_PAGE = 3 * 1024
+MOST_EXAMPLES = 2
+# Choices that are worth listing in a line.
+MOST_CHOICES = 20
+# What every node has.
+OF_EVERY_NODE = frozenset({
+    "label", "location", "width", "hide", "parent", "use_custom_color", "color", "warning_propagation", "mute",
+})  # fmt: skip
+Schema = Mapping[str, Any]
+
+
+def brief_tool_page(tool: AnyTool, variant: str = "") -> dict[str, Any] | Finding:
+    """The page of a tool, or of one of its variants; a finding where it has no such variant."""
+    schema = tool.args_schema()
+    known = dict(_variants(schema))
+    if variant and variant not in known:
+        otherwise = f"It has: {', '.join(known)}." if known else "It has no variants."
+        message = f"{tool.name} has no variant '{variant}'"
+        return Finding(Fault.TARGET_NOT_FOUND, message, "", did_you_mean(variant, known, otherwise=otherwise))
+    examples = [example.args for example in tool.examples]
+    if variant:
+        examples = [one for one in examples if f'"{variant}"' in orjson.dumps(one).decode()]
+    page: dict[str, Any] = {
+        "name": f"{tool.name}:{variant}" if variant else tool.name,
+        "summary": tool.summary(),
+        "safety_level": tool.safety_level.value,
+        "arguments": dict(_argument_lines(tool, schema, variant)),
+        "examples": examples[:MOST_EXAMPLES],
+        "schema": f"blendwright://tools/{tool.name}",
+    }
+    if tool.destructive_with:
+        page["destructive_with"] = list(tool.destructive_with)
+    if tool.determinism is not Determinism.DETERMINISTIC:
+        page["determinism"] = tool.determinism.value
+    if known and not variant:
+        page["variants"] = f"Ask for {tool.name}:{next(iter(known))} and so on: {', '.join(known)}."
+    return _fitted(page)
+
+
+def brief_node_page(node: NodeType) -> dict[str, Any]:
+    """A node without what every node has; where its sockets depend on its properties, those that it has from the start."""
+    whole = describe_node_type(node)
+    page = {
+        key: value for key, value in whole.items() if value not in (None, [], "") and key not in ("layouts", "settings")
+    }
+    own = [one for one in whole["properties"] if one["name"] not in OF_EVERY_NODE]
+    page["properties"] = {one["name"]: _property_line(one) for one in own}
+    layouts: list[dict[str, Any]] = whole["layouts"]
+    for side in ("inputs", "outputs"):
+        page[side] = (
+            {one.get("identifier", one["name"]): _socket_line(one) for one in layouts[0][side]} if layouts else {}
+        )
+    if len(layouts) > 1:
+        deciding = ", ".join(whole["deciding"])
+        page["sockets"] = f"as they are at first; {deciding} decide: {len(layouts)} layouts, see schema"
+    page["schema"] = f"blendwright://nodes/{node.bl_idname}"
+    return _fitted({key: value for key, value in page.items() if value})
+
+
+def _property_line(one: Schema) -> str:
+    return _joined(_choices(one["items"]) if one.get("items") else str(one["type"]).lower(), one.get("default"))
+
+
+def _socket_line(one: Schema) -> str:
+    name = f"'{one['name']}' " if one.get("identifier", one["name"]) != one["name"] else ""
+    return name + _joined(str(one.get("type", "")).removeprefix("NodeSocket").lower(), one.get("default"))
+
+
+def _joined(kind: str, default: Any) -> str:
+    return kind if default is None else f"{kind} = {_json(default)}"
+
+
+# ---------------------------------------------------------------------- arguments
+
+
+def _variants(schema: Schema) -> Iterator[tuple[str, str]]:
+    """The variants of a tool: the values that tell the forms of one of its arguments apart, each with its definition."""
+    for part in schema.get("properties", {}).values():
+        holder = part.get("items", part)
+        yield from cast("dict[str, str]", holder.get("discriminator", {}).get("mapping", {})).items()
+
+
+def _argument_lines(tool: AnyTool, schema: Schema, variant: str) -> Iterator[tuple[str, str]]:
+    used = Counter(name for example in tool.examples for name in example.args)
+    required = schema.get("required", ())
+    names = sorted(schema.get("properties", {}), key=lambda name: (name not in required, -used[name]))
+    for name in names:
+        part = schema["properties"][name]
+        holder = part.get("items", part)
+        mapping = holder.get("discriminator", {}).get("mapping", {})
+        yield name, _line(part, schema, name in required)
+        if variant in mapping:
+            inner = _resolved({"$ref": mapping[variant]}, schema)
+            place = f"{name}[]." if "items" in part else f"{name}."
+            for key, field in inner.get("properties", {}).items():
+                yield place + key, _line(field, schema, key in inner.get("required", ()))
+
+
+def _line(part: Schema, schema: Schema, required: bool) -> str:
+    resolved = _resolved(part, schema)
+    default = "" if required else f" = {_json(part['default'])}" if part.get("default") is not None else "?"
+    described = part.get("description") or resolved.get("description") or ""
+    return f"{_type(part, schema)}{default}: {described}".removesuffix(": ")
+
+
+def _type(part: Schema, schema: Schema, depth: int = 0) -> str:
+    part = _resolved(part, schema)
+    if "const" in part:
+        return _json(part["const"])
+    if "enum" in part:
+        return _choices(part["enum"])
+    forms = part.get("anyOf") or part.get("oneOf")
+    if forms:
+        if "discriminator" in part:
+            return f"object by {part['discriminator']['propertyName']}: " + _choices(part["discriminator"]["mapping"])
+        kinds = [_type(one, schema, depth) for one in forms if one.get("type") != "null"]
+        return " or ".join(dict.fromkeys(kinds))
+    if part.get("type") == "array":
+        if fixed := part.get("prefixItems"):
+            return "[" + ", ".join(_type(one, schema, depth + 1) for one in fixed) + "]"
+        return f"list of {_type(part.get('items', {}), schema, depth + 1)}"
+    if part.get("properties"):
+        if depth > 1:
+            return "object"
+        inner = (
+            f"{key}{'' if key in part.get('required', ()) else '?'}: {_type(one, schema, depth + 1)}"
+            for key, one in part["properties"].items()
+        )
+        return "{" + ", ".join(inner) + "}"
+    return str(part.get("type", "any")) + _range(part)
+
+
+def _range(part: Schema) -> str:
+    """The bounds that say something; those of single precision go without saying."""
+    least, most = part.get("minimum", part.get("exclusiveMinimum")), part.get("maximum")
+    told = [bound for bound in (least, most) if bound is not None and abs(bound) < 1e6]
+    if not told or part.get("type") == "string":
+        return ""
+    return f" {'' if least is None else _json(least)}..{'' if most is None or abs(most) >= 1e6 else _json(most)}"
+
+
+def _resolved(part: Schema, schema: Schema) -> Schema:
+    reference = part.get("$ref")
+    return schema["$defs"][reference.rpartition("/")[2]] if reference else part
+
+
+def _choices(values: Any) -> str:
+    listed = [str(one) for one in values]
+    more = f" | … {len(listed) - MOST_CHOICES} more" if len(listed) > MOST_CHOICES else ""
+    return " | ".join(listed[:MOST_CHOICES]) + more
+
+
+def _json(value: Any) -> str:
+    return orjson.dumps(value).decode()
+
+
+def _fitted(page: dict[str, Any]) -> dict[str, Any]:
+    """Longer descriptions and the least used arguments give way, those at the end first; the schema has them all."""
+    if len(orjson.dumps(page)) <= LARGEST_PAGE:
+        return page
+    page = {**page, "left_out": "see schema for the rest"}
+    if len(page.get("examples", ())) > 1:
+        page["examples"] = page["examples"][:1]
+    for part in ("items", "arguments", "inputs", "outputs", "properties"):
+        lines: Any = page.get(part)
+        if isinstance(lines, list):
+            page[part] = [one.get("name") for one in cast("list[dict[str, Any]]", lines)]
+            continue
+        for name in reversed(list(lines or ())):
+            if len(orjson.dumps(page)) <= LARGEST_PAGE:
+                return page
+            page[part] = {**page[part], name: page[part][name].partition(": ")[0][:80]}
+    while len(orjson.dumps(page)) > LARGEST_PAGE and page.get("examples"):
+        page["examples"] = page["examples"][:-1]
+    return page

@@ -1,0 +1,144 @@
+"""Which datablocks a call names, and what becomes of them: marks on arguments, and the mentions that are read from a model by them.
+
+A plan is ordered by this: what an operation uses must have been made before, and must not be gone yet. A modifier is no datablock,
+but it is made, used and removed by name as well; its name counts within its object's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from enum import Enum
+from functools import cache
+from typing import Annotated, Any, NamedTuple, cast
+
+from pydantic import BaseModel
+
+from blendwright.tool_api.arguments import Name
+from blendwright.tool_api.scene import Kind
+
+# What goes for a kind where the argument does not tell it: the value of a socket may be the name of anything.
+ANY_KIND = ""
+MODIFIER = "modifiers"
+
+
+class Role(Enum):
+    """What a call does with a datablock that it names. Of a rename, the old name is removed and the new one made."""
+
+    USES = "uses"
+    MAKES = "makes"
+    ENSURES = "ensures"  # makes it where there is none, else uses it
+    REMOVES = "removes"
+
+
+class Mention(NamedTuple):
+    """One datablock that a call names. `owner` is the object that a modifier is in, "" for a datablock. Without `surely`, the call
+    can be right also where there is no such datablock. `at` points into the arguments."""
+
+    role: Role
+    kind: str
+    name: str
+    owner: str = ""
+    surely: bool = True
+    at: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """Marks an argument that names a datablock, or several. `inside` is the argument beside it that names the owner."""
+
+    role: Role
+    kind: str
+    inside: str | None = None
+    surely: bool = True
+
+
+def uses(kind: Kind) -> Names:
+    return Names(Role.USES, kind.value)
+
+
+def makes(kind: Kind) -> Names:
+    return Names(Role.MAKES, kind.value)
+
+
+def ensures(kind: Kind) -> Names:
+    return Names(Role.ENSURES, kind.value)
+
+
+def removes(kind: Kind) -> Names:
+    return Names(Role.REMOVES, kind.value)
+
+
+def in_stack(role: Role, inside: str = "object") -> Names:
+    """Names a modifier. Others than this plan may have put it there, also by copying or renaming its object."""
+    return Names(role, MODIFIER, inside, surely=False)
+
+
+ObjectName = Annotated[Name, uses(Kind.OBJECT)]
+NewObjectName = Annotated[Name, makes(Kind.OBJECT)]
+CollectionName = Annotated[Name, uses(Kind.COLLECTION)]
+MaterialName = Annotated[Name, uses(Kind.MATERIAL)]
+ModifierName = Annotated[Name, in_stack(Role.USES)]
+NewModifierName = Annotated[Name, in_stack(Role.MAKES)]
+RemovedModifierName = Annotated[Name, in_stack(Role.REMOVES)]
+# For a value that can be the name of a datablock, among other things.
+PERHAPS_A_NAME = Names(Role.USES, ANY_KIND, surely=False)
+
+
+def mentions(args: BaseModel, at: str = "") -> Iterator[Mention]:
+    """What the marked arguments name, those inside of parts and lists too."""
+    for field, mark in _marked_fields(type(args)):
+        value = getattr(args, field)
+        if value is None:
+            continue
+        place = f"{at}/{field}"
+        if mark is None:
+            yield from _inside(value, place)
+        elif isinstance(value, str):
+            owner = getattr(args, mark.inside) if mark.inside else ""
+            yield Mention(mark.role, mark.kind, value, owner, mark.surely, place)
+        else:
+            for key, part in _parts(value):
+                if isinstance(part, str):
+                    yield Mention(mark.role, mark.kind, part, "", mark.surely, f"{place}/{key}")
+
+
+def _inside(value: Any, at: str) -> Iterator[Mention]:
+    if isinstance(value, BaseModel):
+        yield from mentions(value, at)
+    for key, part in _parts(value):
+        yield from _inside(part, f"{at}/{key}")
+
+
+def _parts(value: Any) -> Iterator[tuple[object, Any]]:
+    if isinstance(value, list | tuple):
+        yield from enumerate(cast("list[Any]", value))
+    elif isinstance(value, Mapping):
+        yield from cast("Mapping[str, Any]", value).items()
+
+
+@cache
+def _marked_fields(model: type[BaseModel]) -> tuple[tuple[str, Names | None], ...]:
+    """The fields that have a mark, and those (without one) that hold models which have some."""
+    fields: list[tuple[str, Names | None]] = []
+    for name, info in model.model_fields.items():
+        marks = [one for one in (*info.metadata, *_metadata(info.annotation)) if isinstance(one, Names)]
+        if marks:
+            fields.append((name, marks[0]))
+        elif any(inner is not model and _marked_fields(inner) for inner in _models(info.annotation)):
+            fields.append((name, None))
+    return tuple(fields)
+
+
+def _metadata(annotation: Any) -> Iterator[object]:
+    yield from getattr(annotation, "__metadata__", ())
+    for part in getattr(annotation, "__args__", ()):
+        yield from _metadata(part)
+
+
+def _models(annotation: Any) -> Iterator[type[BaseModel]]:
+    parts: tuple[Any, ...] = getattr(annotation, "__args__", ())
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield annotation
+    for part in parts:
+        yield from _models(part)

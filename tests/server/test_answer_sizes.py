@@ -1,0 +1,246 @@
+"""What a model is answered with is as long as it can afford, and the rest is where the answer says."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import orjson
+import pytest
+from mcp.client.client import Client
+
+import hosts
+from blendwright.nodes.catalogue.load import NEWEST, catalogue
+from blendwright.server.brief import LARGEST_ANSWER, fitted, runs
+from blendwright.server.context import ServerContext
+from blendwright.server.tool_pages import LARGEST_PAGE, brief_node_page, brief_tool_page
+from blendwright.tools.catalog import tools
+from hosts import Era, operation, plan, talk
+
+ERA: Era = "2026-07-28"
+Document = dict[str, Any]
+
+
+def call(context: ServerContext, tool: str, args: Document) -> Any:
+    return hosts.call(context, ERA, tool, args)
+
+
+def size(answer: Any) -> int:
+    """Of what a model reads; the structured content says the same once more."""
+    return len(answer.content[0].text.encode())
+
+
+def bare(id: str, tool: str, args: Document) -> Document:
+    """An operation as a model writes it, without what can be filled in."""
+    return {"operation_id": id, "tool_name": tool, "args": args}
+
+
+def room(name: str) -> list[Document]:
+    """37 operations, alike and unlike ones, by ids whose lexical order is not the one that works."""
+    listed = [
+        bare(f"op{number}", "mesh.create_primitive", {"kind": "cube", "name": f"{name}Leg{number}", "collection": name})
+        for number in range(1, 25)
+    ]
+    listed += [
+        bare(f"op{25 + number}", "material.assign", {"object": f"{name}Leg{number}", "material": f"{name}Wood"})
+        for number in range(1, 7)
+    ]
+    listed += [
+        bare("op32", "material.ensure_principled", {"name": f"{name}Wood", "roughness": 0.4}),
+        bare("op33", "collection.create", {"name": name}),
+        bare("op34", "light.create", {"name": f"{name}Lamp", "type": "POINT"}),
+        bare("op35", "camera.create", {"name": f"{name}Eye", "location": [0, -9, 3]}),
+        bare("op36", "camera.look_at", {"name": f"{name}Eye", "target": f"{name}Leg1"}),
+        bare("op37", "modifier.add", {"object": f"{name}Leg2", "name": "Round", "settings": {"type": "BEVEL", "width": 0.1}}),
+        bare("op38", "mesh.measure", {"object": f"{name}Leg3"}),
+    ]  # fmt: skip
+    assert len(listed) == 37
+    return listed
+
+
+@pytest.fixture(scope="module")
+def ran(context: ServerContext) -> Any:
+    return call(context, "plan_execute", {"plan": plan("room", *room("Room"))})
+
+
+def test_a_plan_of_37_operations_is_answered_in_less_than_3_kB(ran: Any) -> None:
+    assert not ran.is_error, ran.structured_content
+    assert size(ran) < 3000
+    report = ran.structured_content["result"]["report"]
+    told = {entry["operations"]: entry for entry in report["operations"]}
+    legs = told["24 x mesh.create_primitive ok"]
+    assert legs["made"] == {
+        "objects": "RoomLeg1, RoomLeg10 … RoomLeg19, RoomLeg2, RoomLeg20 … RoomLeg24, RoomLeg3 … RoomLeg9"
+    }
+    assert told["1 x modifier.add ok"]["changed"] == {"objects": "RoomLeg2"}
+    assert told["1 x mesh.measure ok"]["result"]["dimensions"]
+    assert "24 x" in ran.content[0].text and json.loads(ran.content[0].text) == ran.structured_content
+
+
+def test_the_whole_of_it_is_there_on_request_and_where_the_answer_says(context: ServerContext, ran: Any) -> None:
+    link = ran.structured_content["result"]["report"]["receipts"]
+
+    async def script(client: Client) -> Any:
+        (content,) = (await client.read_resource(link)).contents
+        again = {"plan": plan("room", *room("Room"))}
+        return (
+            json.loads(getattr(content, "text")),  # noqa: B009
+            await client.call_tool("plan_execute", {**again, "detail": "operations"}),
+            await client.call_tool("plan_execute", {**again, "detail": "full"}),
+        )
+
+    receipts, each, full = talk(context, ERA, script)
+    assert len(receipts) == 36, "what only reads has no commit"
+    entries = each.structured_content["result"]["report"]["operations"]
+    assert len(entries) == 37 and entries[0].keys() >= {"operation_id", "tool", "status", "made"}
+    whole = full.structured_content
+    assert len(whole["result"]["result"]["receipts"]) == 37
+    assert whole["fingerprint_after"] and whole["details"]["trace"] and whole["handles"]
+    assert size(full) > 40_000 > LARGEST_ANSWER > size(each) > size(ran)
+
+
+def test_what_can_be_left_out_is_filled_in_and_the_order_works(context: ServerContext, ran: Any) -> None:
+    report = ran.structured_content["result"]["report"]
+    assert report["status"] == "succeeded"
+    assert "op26, op27 after op32" in report["implied_by"]
+    checked = call(context, "plan_validate", {"plan": plan("again", *room("Other"))})
+    assert not checked.is_error
+    assert checked.structured_content["result"]["implied_by"]["op36"] == {
+        "op35": "it uses object 'OtherEye', which that one makes",
+        "op1": "it uses object 'OtherLeg1', which that one makes",
+    }
+
+
+def test_levels_that_are_left_out_are_those_of_the_tools(context: ServerContext) -> None:
+    call(context, "plan_execute", {"plan": plan("gone", bare("a", "object.create_empty", {"name": "Gone"}))})
+    asked = call(context, "plan_execute", {"plan": plan("goes", bare("a", "object.delete", {"name": "Gone"}))})
+    # A destructive tool is asked about, as if the plan had said so itself.
+    assert asked.structured_content["details"]["findings"][0]["rule"] == "approval_missing"
+    low = operation("a", "object.delete", {"name": "Gone"}, level="safe_write")
+    refused = call(context, "plan_validate", {"plan": plan("low", low)}).structured_content
+    assert refused["details"]["findings"][0]["pointer"] == "/operations/0/safety_level"
+
+
+def test_the_command_line_and_the_published_schema_stay_strict() -> None:
+    from blendwright.dialects.registry import parse_plan
+
+    findings = parse_plan(plan("r", bare("a", "scene.snapshot", {}))).findings
+    assert {finding.message for finding in findings} == {"'depends_on' is missing", "'safety_level' is missing"}
+
+
+def test_what_neither_the_plan_nor_the_scene_has_is_found_before_anything_runs(
+    context: ServerContext, ran: Any
+) -> None:
+    listed = [
+        bare("a", "object.transform", {"name": "RoomLeg1", "location": [1, 0, 0]}),
+        bare("b", "object.transform", {"name": "RoomLeg99", "location": [1, 0, 0]}),
+        bare("c", "material.assign", {"object": "New", "material": "RoomWood"}),
+        bare("d", "mesh.create_primitive", {"kind": "cube", "name": "New", "collection": "Rooom"}),
+        bare("e", "collection.link_object", {"object": "New", "collection": "Scene Collection"}),
+    ]
+    said = call(context, "plan_validate", {"plan": plan("use", *listed)}).structured_content
+    assert [(one["code"], one["pointer"]) for one in said["details"]["findings"]] == [
+        ("TARGET_NOT_FOUND", "/operations/1/args/name"),
+        ("TARGET_NOT_FOUND", "/operations/3/args/collection"),
+    ]
+    assert "RoomLeg" in said["details"]["findings"][0]["cure"]
+    whole = {**listed[3], "args": {"kind": "cube", "name": "New"}}
+    assert not call(context, "plan_validate", {"plan": plan("use", listed[0], listed[2], whole, listed[4])}).is_error
+
+
+def test_a_finding_is_said_once(context: ServerContext) -> None:
+    lost = bare("z", "object.transform", {"name": "Nobody", "location": [0, 0, 0]})
+    made = bare("a", "object.create_empty", {"name": "Pole"})
+    answer = call(context, "plan_execute", {"plan": plan("lost", made, lost)})
+    said = answer.structured_content
+    [finding] = said["details"]["findings"]
+    assert finding["message"] == "there is no object named 'Nobody'"
+    # The contract's own failure payload has a hint of its own.
+    hint = said["result"]["result"].pop("retry_hint")
+    assert finding["message"] in hint
+    assert orjson.dumps(said).count(b"there is no object") == 1
+    assert size(answer) < 3000
+
+
+def test_every_default_answer_is_under_8_kB(context: ServerContext) -> None:
+    many = [bare(f"n{number}", "object.create_empty", {"name": f"Node {number * 7}"}) for number in range(120)]
+    wrong = [bare(f"n{number}", "object.transform", {"name": f"Nobody {number}", "scales": 1}) for number in range(120)]
+    others = [{**one, "args": {"name": "M" + one["args"]["name"]}} for one in many]
+    answers = {
+        "run": call(context, "plan_execute", {"plan": plan("many", *many)}),
+        "refused": call(context, "plan_execute", {"plan": plan("wrong", *wrong)}),
+        "validated": call(context, "plan_validate", {"plan": plan("wrong", *wrong)}),
+        "previewed": call(context, "plan_preview", {"plan": plan("more", *others)}),
+        "snapshot": call(context, "scene_snapshot", {}),
+        "found": call(context, "scene_find", {}),
+        "log": call(context, "history_log", {}),
+        "contract": call(context, "contract_get", {}),
+        "nodes": call(context, "tool_search", {"among": "nodes"}),
+        "names": call(context, "tool_search", {}),
+    }  # fmt: skip
+    sizes = {name: size(answer) for name, answer in answers.items()}
+    assert {name: bytes for name, bytes in sizes.items() if bytes > LARGEST_ANSWER} == {}
+    assert answers["refused"].structured_content["left_out"]["/details/findings"] > 0
+    page = answers["snapshot"].structured_content["result"]
+    assert page["next_offset"] == len(page["objects"]["items"]) > 2
+    assert size(call(context, "scene_snapshot", {"limit": 100})) > LARGEST_ANSWER, "as much as was asked for"
+
+
+def test_numbered_names_that_follow_each_other_are_one() -> None:
+    assert runs(["a1", "a2", "a3", "b", "a4", "Leg 09", "Leg 10", "Leg 11"]) == "a1 … a3, b, a4, Leg 09 … Leg 11"
+    assert runs(f"x{number * 2}" for number in range(20)).endswith("x22 and 8 more")
+
+
+def test_a_document_is_cut_where_it_is_longest_and_says_so() -> None:
+    document = {"ok": True, "result": {"short": [1, 2], "long": [f"name {number}" for number in range(5000)]}}
+    cut = fitted(document, 4000)
+    assert len(orjson.dumps(cut)) < 4000 and cut["result"]["short"] == [1, 2]
+    assert len(cut["result"]["long"]) + cut["left_out"]["/result/long"] == 5000
+    assert fitted({"ok": True}) == {"ok": True}
+
+
+def test_every_page_of_a_tool_is_at_most_3_kB_and_variants_have_their_own() -> None:
+    sizes: dict[str, int] = {}
+    for tool in tools().values():
+        page = brief_tool_page(tool)
+        assert isinstance(page, dict)
+        sizes[tool.name] = len(orjson.dumps(page))
+        named = {name.partition(".")[0].removesuffix("[]") for name in page["arguments"]}
+        assert named == set(tool.args_model.model_fields), tool.name
+        required = list(tool.args_schema().get("required", ()))
+        assert list(page["arguments"])[: len(required)] != [] or not required
+    for variant in ("BEVEL", "DECIMATE", "NODES", "ARRAY"):
+        page = brief_tool_page(tools()["modifier.add"], variant)
+        assert isinstance(page, dict) and "settings.type" in page["arguments"]
+        sizes[variant] = len(orjson.dumps(page))
+    assert {name: bytes for name, bytes in sizes.items() if bytes > LARGEST_PAGE} == {}
+
+
+def test_every_page_of_a_node_is_at_most_3_kB_without_what_all_nodes_have() -> None:
+    nodes = catalogue(NEWEST)
+    for name in nodes:
+        node = nodes.find(name)
+        assert node is not None
+        page = brief_node_page(node)
+        assert len(orjson.dumps(page)) <= LARGEST_PAGE, name
+        assert "warning_propagation" not in page.get("properties", {})
+
+
+def test_a_variant_is_described_by_name_and_a_wrong_one_named(context: ServerContext) -> None:
+    said = call(context, "tool_describe", {"names": ["modifier.add:DECIMATE", "modifier_add"]}).structured_content
+    variant, whole = said["result"]["tools"]
+    assert "settings.ratio" in variant["arguments"] and "settings.ratio" not in whole["arguments"]
+    assert "DECIMATE" in whole["variants"]
+    wrong = call(context, "tool_describe", {"names": ["modifier.add:DECIMAT"]}).structured_content
+    [finding] = wrong["details"]["findings"]
+    assert (finding["pointer"], finding["cure"]) == ("/names/0", "Did you mean 'DECIMATE'?")
+
+
+def test_the_list_of_all_tools_as_tools_of_the_server_is_under_60_kB(context: ServerContext) -> None:
+    async def script(client: Client) -> Any:
+        return await client.list_tools()
+
+    listed = talk(context, ERA, script, direct=True)
+    wire = orjson.dumps([tool.model_dump(mode="json", by_alias=True, exclude_none=True) for tool in listed.tools])
+    assert len(wire) < 60_000
+    assert len(listed.tools) >= len(tools())
