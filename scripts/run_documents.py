@@ -133,3 +133,4 @@ class RunReportDocument(_Document):
     started: float | None = Field(description="Seconds since the epoch.")
     finished: float | None = Field(description="Seconds since the epoch.")
     timings: dict[str, float] = Field(description="Milliseconds by part.")
+    notes: list[str] = Field(default=[], description="What the author should know although nothing is wrong.")

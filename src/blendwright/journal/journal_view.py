@@ -39,6 +39,7 @@ from blendwright.records.commits import (
     MatchedCommit,
     OperationMatch,
     OperationQuery,
+    Reading,
 )
 from blendwright.records.recovery import Intent, OpenBoundary, Quarantine, RebuildRoute, RecoveryInfo
 from blendwright.records.requests import Attempt, StoredApproval
@@ -73,6 +74,10 @@ class JournalView:
     ) -> tuple[OperationMatch, ...]:
         """One answer for each, in order; readings are looked up at `scene_hash`, HEAD's when it is None."""
         return operation_lookup.find_many(self._store, self._ancestry, queries, scene_hash)
+
+    def arguments_of(self, stored: MatchedCommit | Reading) -> Any:
+        """The arguments that something found by `find_many` was run with, as they were written down then."""
+        return operation_lookup.arguments_of(self._store, stored)
 
     def superseded_by(self, request_id: str, commits: Sequence[MatchedCommit]) -> dict[int, int]:
         """Of these commits of a request, those whose effect a later commit of another one took back, each with that commit."""

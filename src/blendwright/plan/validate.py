@@ -24,6 +24,7 @@ from blendwright.policy.objections import Objection, PathFindings, ProposedCall,
 from blendwright.policy.refusals import refusal
 from blendwright.policy.session_contract import ContractTerms
 from blendwright.schemas.check import ModelChecker
+from blendwright.tool_api.arguments import in_own_names
 from blendwright.tool_api.promises import Determinism, SafetyLevel
 from blendwright.tool_api.tool import AnyTool
 from blendwright.tool_api.tool_names import own_name
@@ -44,7 +45,8 @@ class ValidatedArguments(NamedTuple):
 
 def validate_arguments(tool: AnyTool, raw: Any) -> ValidatedArguments:
     """The arguments of a call in canonical form and as a model, or everything that is wrong with them."""
-    model, findings = _checker(type(tool)).validate(raw)
+    own, _ = in_own_names(tool.args_model, raw)
+    model, findings = _checker(type(tool)).validate(own)
     findings = findings or tuple(tool.examine(model, None))
     return (
         ValidatedArguments({}, findings) if findings else ValidatedArguments(model.model_dump(mode="json"), (), model)
@@ -191,7 +193,10 @@ class _Checks:
         if "args" in operation.unsound:
             yield from _declared_too_low(operation, tool.name, tool.safety_level)
             return
-        args, findings, model = validate_arguments(tool, operation.args)
+        own, former = in_own_names(tool.args_model, operation.args)
+        args, findings, model = validate_arguments(tool, own)
+        if former:
+            operation = replace(operation, former_names=former)
         level = tool.safety_level_for(model) if tool.destructive_with and not findings else tool.safety_level
         yield from _declared_too_low(operation, tool.name, level)
         for finding in findings:
@@ -212,6 +217,7 @@ class _Checks:
                     operation.unsound,
                     operation.origin,
                     model,
+                    former,
                 )
             )
 

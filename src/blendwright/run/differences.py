@@ -211,7 +211,7 @@ def _modifier_settings(report: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
 
 
 def _inspect(worker: RemoteScene, name: str) -> Mapping[str, Any]:
-    args = InspectArgs(name=name).model_dump(mode="json")
+    args = InspectArgs(object=name).model_dump(mode="json")
     request = StepRequest(tool=Inspect.name, version=Inspect.version, args=args)
     answer = worker.step(request, deadline=HANG_SECONDS)
     if not answer["ok"] or answer["result"] is None:

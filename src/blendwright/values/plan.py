@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -16,6 +16,7 @@ Boundary = Literal["operation", "plan"]
 Field = Literal["id", "tool", "args", "depends_on", "safety_level", "other"]
 
 SOUND: frozenset[Field] = frozenset()
+NO_NAMES: Mapping[str, str] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +57,12 @@ class Origin:
         return f"step {self.step} of {self.steps} of {self.macro}, {self.title}"
 
 
+def as_given(pointer: str, former_names: Mapping[str, str]) -> str:
+    """A place in the arguments by the name that the document has for it."""
+    name, slash, rest = pointer.removeprefix("/").partition("/")
+    return f"/{former_names[name]}{slash}{rest}" if name in former_names else pointer
+
+
 def caller_pointer(pointer: str, sources: Mapping[str, str]) -> str | None:
     """Where in the caller's arguments a place in the arguments of a step comes from; None where it is the macro's own."""
     head, rest = pointer, ""
@@ -75,6 +82,7 @@ class Operation:
     `unsound` names the fields that do not fit the dialect's schema and hold something neutral here instead. An operation
     whose id is unsound goes by its pointer, which no proper id can equal. `origin` is there for steps of macros only; their
     pointer and places are those of the caller's operation. `model` is the arguments as their tool's model, once the plan is valid.
+    `former_names` are the arguments that its document has under a former name, with that name.
     """
 
     id: str
@@ -88,6 +96,7 @@ class Operation:
     unsound: frozenset[Field] = SOUND
     origin: Origin | None = None
     model: Any = field(default=None, compare=False, repr=False)
+    former_names: Mapping[str, str] = field(default_factory=lambda: NO_NAMES, compare=False, repr=False)
 
     @property
     def caller_id(self) -> str:
@@ -97,6 +106,8 @@ class Operation:
     def in_arguments(self, finding: Finding) -> Finding:
         """A finding about its arguments, with its place in the plan's document. Of a step of a macro it says which step."""
         base = self.pointer + self.places.args
+        if self.former_names:
+            finding = replace(finding, pointer=as_given(finding.pointer, self.former_names))
         if self.origin is None:
             return finding.under(base)
         inner = caller_pointer(finding.pointer, self.origin.sources)
@@ -138,6 +149,17 @@ class Plan:
     def as_written(self) -> Plan:
         """The plan as its author knows it."""
         return self if self.written is None else replace(self, operations=self.written, written=None)
+
+
+def name_notes(operations: Iterable[Operation]) -> tuple[str, ...]:
+    """Which arguments a plan gives under a former name, in sentences; what a macro's steps say is not its caller's to change."""
+    notes = {
+        f"{one.tool}: '{former}' is called '{name}'; the former name is accepted still": None
+        for one in operations
+        if one.former_names and one.origin is None
+        for name, former in one.former_names.items()
+    }
+    return tuple(notes)
 
 
 @dataclass(frozen=True, slots=True)

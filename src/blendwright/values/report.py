@@ -160,6 +160,8 @@ class RunReport:
     finished: float | None = None
     timings: Mapping[str, float] = field(default_factory=dict[str, float])
     remarks: Mapping[str, Any] | None = None
+    notes: tuple[str, ...] = ()
+    """What the author of the plan should know although nothing is wrong, in sentences."""
 
     def __post_init__(self) -> None:
         if self.status == "succeeded" and (self.findings or not all(report.done for report in self.operations)):
@@ -206,6 +208,7 @@ class RunReport:
             "started": self.started,
             "finished": self.finished,
             "timings": dict(self.timings),
+            "notes": list(self.notes),
         }
 
 

@@ -18,7 +18,7 @@ from blendwright.tools.animation_data import LAYERED, action_of, action_sharers,
 from blendwright.tools.checks import close, conflict, differs, existing_object, required_object
 
 BOX = ("mesh.create_primitive", {"kind": "cube", "name": "Box"})
-MASS = ("object.set_property", {"name": "Box", "key": "mass", "value": 2.5})
+MASS = ("object.set_property", {"object": "Box", "key": "mass", "value": 2.5})
 START = ("animation.set_keyframe", {"object": "Box", "channel": "location", "frame": 1, "value": [0, 0, 0]})
 LATEST = 1_048_574
 ROTATIONS = ("rotation_euler", "rotation_quaternion", "rotation_axis_angle")

@@ -10,7 +10,17 @@ from typing import Annotated
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from blendwright.tool_api.arguments import Args, BoundedFloat, LengthFloat, Name, PositiveFloat, Result, Seed, optional
+from blendwright.tool_api.arguments import (
+    Args,
+    BoundedFloat,
+    LengthFloat,
+    Name,
+    PositiveFloat,
+    Result,
+    Seed,
+    optional,
+    renamed,
+)
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE, Determinism
 from blendwright.tool_api.scene import Block, Kind, Point, Scene
 from blendwright.tool_api.tool import Example, Findings, Tool
@@ -23,7 +33,7 @@ from blendwright.values.findings import Finding
 GROUND = ("mesh.create_primitive", {"kind": "grid", "name": "Ground", "size": 10, "cells": 4})
 STONE = ("mesh.create_primitive", {"kind": "ico_sphere", "name": "Stone", "radius": 0.2, "subdivisions": 1})
 STAGE = (GROUND, STONE)
-STONES = {"source": "Stone", "target": "Ground"}
+STONES = {"object": "Stone", "target": "Ground"}
 SPACING = {"scale_range": [0.5, 2], "min_distance": 1}
 MOST = 10_000
 
@@ -33,7 +43,7 @@ ScaleRange = Annotated[tuple[PositiveFloat, PositiveFloat], Field(strict=False)]
 
 
 class ScatterArgs(Args):
-    source: Name = Field(description="Name of the object to repeat; the copies share its data.")
+    object: Name = renamed("object", "source", description="Name of the object to repeat; the copies share its data.")
     target: Name = Field(description="Name of the object on whose surface they are put.")
     count: Annotated[int, Field(ge=1, le=MOST)] = Field(description="How many copies.")
     seed: Seed = Field(default=0, description="Equal seeds give equal places.")
@@ -81,7 +91,7 @@ class Scatter(Tool[ScatterArgs, Scattered]):
     )
 
     def check(self, scene: Scene, args: ScatterArgs) -> Findings:
-        problems = list(scene.missing(Kind.OBJECT, args.source, "/source"))
+        problems = list(scene.missing(Kind.OBJECT, args.object, "/object"))
         problems += surface_problems(scene, args.target, "/target")
         problems += missing_target_collection(scene, args.collection)
         yield from problems
@@ -103,7 +113,7 @@ class Scatter(Tool[ScatterArgs, Scattered]):
         if scene.find(Kind.OBJECT, names[0]) is not None:
             return Scattered(objects=names, created=False)
         spots = _spots(scene, args)
-        source = scene.require(Kind.OBJECT, args.source, "/source")
+        source = scene.require(Kind.OBJECT, args.object, "/object")
         collection = target_collection(scene, args.collection)
         for name, spot in zip(names, spots, strict=True):
             copy = scene.adopt(Kind.OBJECT, source.copy(), name)
@@ -122,7 +132,7 @@ def _spots(scene: Scene, args: ScatterArgs) -> list[Spot]:
     surface = Surface(scene, scene.require(Kind.OBJECT, args.target, "/target"))
     if not surface.area:
         return []
-    matrix = world_matrix(scene, scene.require(Kind.OBJECT, args.source, "/source"))
+    matrix = world_matrix(scene, scene.require(Kind.OBJECT, args.object, "/object"))
     random = Random(args.seed)
     hits = surface.random_points(random, args.count, args.min_distance)
     return [_spot(scene, args, hit, matrix, random) for hit in hits]
@@ -160,7 +170,7 @@ def _reset_copy(copy: Block) -> None:
 
 def _all_in_place(scene: Scene, args: ScatterArgs, spots: list[Spot]) -> bool:
     """Whether every copy is in its place, with the source's data and in its collection."""
-    data = scene.require(Kind.OBJECT, args.source, "/source").data
+    data = scene.require(Kind.OBJECT, args.object, "/object").data
     collection = target_collection(scene, args.collection)
     for number, spot in enumerate(spots):
         copy = scene.find(Kind.OBJECT, args.copy_name(number))
