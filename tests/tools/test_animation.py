@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import bpy
 import pytest
 
-from tools.objects import empty, named
+from tools.objects import box, empty, named
 
 if TYPE_CHECKING:
     from stage import Stage
@@ -275,3 +275,37 @@ def test_the_current_frame_is_set_exactly(stage: Stage) -> None:
 @pytest.mark.parametrize("frame", [-1, 1_048_575, 1.5, True])
 def test_frames_that_blender_does_not_have_are_refused(stage: Stage, frame: Any) -> None:
     assert stage.invalid("animation.set_frame", {"frame": frame}) == ["/frame"]
+
+
+KEYS = [
+    {"channel": "location", "frame": frame, "value": [frame, 0, 0], "interpolation": "LINEAR"} for frame in range(1, 41)
+]
+
+
+def test_many_keys_are_what_single_calls_would_have_set(stage: Stage) -> None:
+    turn = {"channel": "rotation_euler_deg", "frame": 10, "value": [0, 0, 90]}
+    box(stage)
+    many = stage.call("animation.set_keyframes", {"object": "Box", "keys": [*KEYS, turn]})
+    assert many["ok"] and many["result"] == {"object": "Box", "action": "BoxAction", "keys": 41, "changed": True}
+    again = stage.call("animation.set_keyframes", {"object": "Box", "keys": [*KEYS, turn]})
+    assert again["ok"] and again["after"] == many["after"]
+    stage.do("animation.clear", {"object": "Box"})
+    for key in [*KEYS, turn]:
+        stage.do("animation.set_keyframe", {"object": "Box", **key})
+    assert stage.state.full_root() == many["after"]
+
+
+def test_a_wrong_key_among_many_is_named_and_nothing_is_set(stage: Stage) -> None:
+    box(stage)
+    first = {"channel": "location", "frame": 1, "value": [0, 0, 0]}
+    quaternion = {"channel": "rotation_quaternion", "frame": 1, "value": [1, 0, 0, 0]}
+    euler = {"channel": "rotation_euler_deg", "frame": 2, "value": [0, 0, 0]}
+    for keys in ([first, first], [quaternion, euler], []):
+        assert stage.invalid("animation.set_keyframes", {"object": "Box", "keys": keys}) == ["/keys"]
+    mass = {"channel": "property", "property": "mass", "frame": 1, "value": 1}
+    (finding,) = stage.refusal(
+        "animation.set_keyframes", {"object": "Box", "keys": [first, mass, {**mass, "frame": 2}]}
+    )
+    assert finding["pointer"] == "/keys/1/property"
+    (finding,) = stage.refusal("animation.set_keyframes", {"object": "Boxx", "keys": [first, mass]})
+    assert finding["pointer"] == "/object"

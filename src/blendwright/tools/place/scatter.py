@@ -25,7 +25,8 @@ from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE, Determinism
 from blendwright.tool_api.scene import Block, Kind, Point, Scene
 from blendwright.tool_api.tool import Example, Findings, Tool
 from blendwright.tools.checks import invalid, missing_target_collection, same, target_collection
-from blendwright.tools.place.surface import Hit, Surface, surface_problems
+from blendwright.tools.place.surface import Hit, Surface, mask_problems, surface_problems
+from blendwright.tools.place.surface_mask import Mask
 from blendwright.tools.world_space import world_matrix
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
@@ -35,6 +36,7 @@ STONE = ("mesh.create_primitive", {"kind": "ico_sphere", "name": "Stone", "radiu
 STAGE = (GROUND, STONE)
 STONES = {"object": "Stone", "target": "Ground"}
 SPACING = {"scale_range": [0.5, 2], "min_distance": 1}
+CORNER = {"low": [0, 0, -1], "high": [5, 5, 1]}
 MOST = 10_000
 
 # Where one copy stands: location, rotation, scale.
@@ -58,6 +60,7 @@ class ScatterArgs(Args):
     offset: BoundedFloat = Field(
         default=0.0, description="Distance of the origins from the surface in metres; negative sinks in."
     )
+    mask: Mask | None = optional("The part of the surface to use: by height, direction, region or attribute.")
 
     @model_validator(mode="after")
     def range_is_ordered(self) -> ScatterArgs:
@@ -88,17 +91,21 @@ class Scatter(Tool[ScatterArgs, Scattered]):
     examples = (
         Example({**STONES, "count": 12, "seed": 7, "prefix": "Pebble"}, *STAGE),
         Example({**STONES, "count": 8, "prefix": "Rock", "align_to_normal": True, **SPACING}, *STAGE),
+        Example({**STONES, "count": 5, "prefix": "Moss", "mask": {"direction": [0, 0, 1], "region": CORNER}}, *STAGE),
     )
 
     def check(self, scene: Scene, args: ScatterArgs) -> Findings:
         problems = list(scene.missing(Kind.OBJECT, args.object, "/object"))
         problems += surface_problems(scene, args.target, "/target")
         problems += missing_target_collection(scene, args.collection)
+        problems += () if problems else mask_problems(scene, args.target, args.mask, "/mask")
         yield from problems
         if problems:
             return
         spots = _spots(scene, args)
-        if len(spots) < args.count:
+        if not spots and args.mask is not None:
+            yield invalid(f"the mask leaves nothing of the surface of '{args.target}'", "/mask", "Widen the mask.")
+        elif len(spots) < args.count:
             distance = f"{args.min_distance:g} m from all others"
             message = f"only {len(spots)} of {args.count} copies were found a place {distance}"
             at = "/min_distance" if args.min_distance else "/target"
@@ -129,7 +136,7 @@ class Scatter(Tool[ScatterArgs, Scattered]):
 
 def _spots(scene: Scene, args: ScatterArgs) -> list[Spot]:
     """Where the copies go; fewer than asked when there is no room for all."""
-    surface = Surface(scene, scene.require(Kind.OBJECT, args.target, "/target"))
+    surface = Surface(scene, scene.require(Kind.OBJECT, args.target, "/target"), args.mask)
     if not surface.area:
         return []
     matrix = world_matrix(scene, scene.require(Kind.OBJECT, args.object, "/object"))
