@@ -110,7 +110,7 @@ def fingerprint() -> str:
     return registry_fingerprint(CATALOG)
 
 
-# ---------------------------------------------------------------------- one scoring for everybody who looks for a tool
+# ---------------------------------------------------------------------- which tools a planner is told of; `search` finds one by words
 
 
 def words_of(text: str) -> list[str]:
@@ -119,11 +119,6 @@ def words_of(text: str) -> list[str]:
 
 def score(tool: AnyTool, words: Sequence[str]) -> int:
     return _score(*_texts(type(tool)), words)
-
-
-def score_of(name: str, description: str, fields: Mapping[str, Any], words: Sequence[str]) -> int:
-    """The same for anything else that has a name, a description, and arguments by name with their schemas."""
-    return _score(name.lower(), description.lower(), _arguments(fields), words)
 
 
 def _score(name: str, description: str, arguments: str, words: Sequence[str]) -> int:
