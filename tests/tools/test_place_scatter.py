@@ -144,7 +144,7 @@ def test_what_cannot_be_scattered_is_refused(ground: Stage) -> None:
     for wrong, code, pointer in (
         ({"target": "Tip"}, "SCENE_CONFLICT", "/target"),
         ({"target": "Grund"}, "TARGET_NOT_FOUND", "/target"),
-        ({"source": "Ston"}, "TARGET_NOT_FOUND", "/source"),
+        ({"source": "Ston"}, "TARGET_NOT_FOUND", "/object"),
         ({"collection": "Rocks"}, "TARGET_NOT_FOUND", "/collection"),
     ):
         (finding,) = ground.refusal("place.scatter", {**SCATTER, **wrong})

@@ -185,6 +185,16 @@ class JournalView:
             row = self._store.row("SELECT contract FROM sessions WHERE session_id = ?", (session_id,))
         return None if row is None else row[0]
 
+    @property
+    def workspace(self) -> Path:
+        """The directory that it is the journal of."""
+        return self._store.path.parent
+
+    def allowances(self) -> tuple[StoredApproval, ...]:
+        """The kinds of operation that a person allowed for a session."""
+        with self._store.snapshot():
+            return approvals.allowances(self._store)
+
     def approvals(self, operation_hash: str | None = None) -> tuple[StoredApproval, ...]:
         """Every question about one operation, newest first; without one, those that wait for an answer."""
         with self._store.snapshot():

@@ -8,15 +8,24 @@ from __future__ import annotations
 
 import hashlib
 import secrets
+import shlex
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import orjson
 
 from blendwright.journal import Journal
-from blendwright.policy.approvals import Approval, ApprovalAnswer, ApprovalRequest, Approver, operation_hash
+from blendwright.journal.approvals import SESSION
+from blendwright.policy.approvals import (
+    Approval,
+    ApprovalAnswer,
+    ApprovalRequest,
+    Approver,
+    SessionPrompt,
+    operation_hash,
+)
 from blendwright.policy.objections import approval_ruling, approval_ruling_for
 from blendwright.policy.policy import Ruling
 from blendwright.policy.redaction import redacted
@@ -27,12 +36,19 @@ from blendwright.run.invocation import Invocation, new_id
 from blendwright.tool_api.arguments import file_arguments
 from blendwright.tool_api.tool import AnyTool
 from blendwright.values.cancel import CancelToken
+from blendwright.values.canonical import digest
 from blendwright.values.findings import Finding
 from blendwright.values.invisible import escape_invisible
 
 # Typed by people: without letters that look like others.
 ALPHABET = "abcdefghjkmnpqrstuvwxyz23456789"
 BY_GRANT = "command line"
+IN_SESSION = "allowed for the session"
+# What is allowed for a session is over at the latest then.
+SESSION_SECONDS = 12 * 3600.0
+# As many operations a person can be shown in one question.
+MOST_TOGETHER = 100
+YES = (ApprovalAnswer.APPROVED, ApprovalAnswer.SESSION)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +69,7 @@ class Approvals:
         self._files = files
         self._terms: ContractTerms | None = None
         self._rulings: dict[tuple[Any, ...], Ruling | None] = {}
+        self._session = secrets.token_hex(16)
 
     def requests(self, terms: ContractTerms, calls: Sequence[Invocation], baseline: str) -> dict[str, ApprovalRequest]:
         """What a person has to be asked about the calls that are to run, in their order, by operation."""
@@ -161,17 +178,24 @@ class Approvals:
         earlier = self._journal.use_approval(request.operation_hash)
         if earlier is not None:
             return ApprovalOutcome(earlier)
+        if self.is_allowed_in_session(request, approver):
+            approval = Approval(request.id, ApprovalAnswer.APPROVED, IN_SESSION)
+            self._journal.record_approvals([(request, approval)])
+            return ApprovalOutcome(approval)
         request = now or request
         moved = False
         if approver.prompt is not None:
             before = self._head_number()
             answer = approver.prompt.ask(request, cancel=cancel)
             moved = self._head_number() != before
-            if answer is ApprovalAnswer.APPROVED and time.time() > request.expires:
+            if answer in YES and time.time() > request.expires:
                 answer = ApprovalAnswer.NONE
-            if answer is ApprovalAnswer.APPROVED and moved:
+            if answer in YES and moved:
                 message = f"others changed the scene while a person was asked about {request.tool}"
                 return ApprovalOutcome(None, refusal(APPROVAL_OUTDATED, message), moved)
+            if answer is ApprovalAnswer.SESSION:
+                self._allow_in_session([request], approver)
+                answer = ApprovalAnswer.APPROVED
             if answer is not ApprovalAnswer.NONE:
                 approval = Approval(request.id, answer, approver.prompt.name)
                 self._journal.record_approvals([(request, approval)])
@@ -179,6 +203,76 @@ class Approvals:
                     approval, None if answer is ApprovalAnswer.APPROVED else _declined(request), moved
                 )
         return ApprovalOutcome(None, self.leave([request])[0], moved)
+
+    def ask_together(
+        self, requests: Mapping[str, ApprovalRequest], approver: Approver, cancel: CancelToken | None = None
+    ) -> dict[str, ApprovalOutcome]:
+        """One question about all of these, by operation, where the one to be asked takes such questions. A yes is kept for each operation
+        as if each had been asked about: it is bound to it, and spent when it runs. What is said already, here, is returned."""
+        prompt = approver.prompt
+        open_ones = {id: one for id, one in requests.items() if self._must_be_asked(one, approver)}
+        if not isinstance(prompt, SessionPrompt) or len(open_ones) < 2:
+            return {}
+        asked = list(open_ones.values())[:MOST_TOGETHER]
+        before = self._head_number()
+        answer = prompt.ask_together(asked, cancel=cancel)
+        if self._head_number() != before:
+            return {}  # the scene is another: each is asked about as it is now
+        if answer in YES and time.time() <= min(one.expires for one in asked):
+            self._journal.give_approvals(asked, prompt.name)
+            if answer is ApprovalAnswer.SESSION:
+                self._allow_in_session(asked, approver)
+            return {}
+        if answer is ApprovalAnswer.DECLINED:
+            declined = [(one, Approval(one.id, answer, prompt.name)) for one in asked]
+            self._journal.record_approvals(declined)
+            return {one.operation_id: ApprovalOutcome(approval, _declined(one)) for one, approval in declined}
+        left = self.leave(asked)
+        return {one.operation_id: ApprovalOutcome(None, finding) for one, finding in zip(asked, left, strict=True)}
+
+    def _must_be_asked(self, request: ApprovalRequest, approver: Approver) -> bool:
+        """Whether it has to be asked about; what a person must see whole is asked about by itself."""
+        now = time.time()
+        stored = self._journal.approvals(request.operation_hash)
+        given = any(one.state == "approved" and one.request.expires > now for one in stored)
+        return not (
+            request.in_person or given or approver.grants_all(request) or self.is_allowed_in_session(request, approver)
+        )
+
+    def is_allowed_in_session(self, request: ApprovalRequest, approver: Approver) -> bool:
+        """Whether whoever would be asked allowed everything of its kind in this session, and did not take it back."""
+        prompt = approver.prompt
+        if request.in_person or not request.needed_grants or not isinstance(prompt, SessionPrompt):
+            return False
+        now = time.time()
+        return any(
+            one.state == "approved" and one.request.expires > now
+            for one in self._journal.approvals(self._allowance(request, prompt.scope))
+        )
+
+    def _allow_in_session(self, requests: Sequence[ApprovalRequest], approver: Approver) -> None:
+        prompt = approver.prompt
+        if not isinstance(prompt, SessionPrompt):
+            return
+        kinds = {one.needed_grants: one for one in requests if one.needed_grants and not one.in_person}
+        allowed = [
+            replace(
+                one,
+                id=_new_id(),
+                operation_hash=self._allowance(one, prompt.scope),
+                operation_id="",
+                what=f"every operation that is {' and '.join(sorted(grants))}, in this session",
+                expires=time.time() + SESSION_SECONDS,
+                shown="",
+            )
+            for grants, one in kinds.items()
+        ]
+        self._journal.give_approvals(allowed, prompt.name)
+
+    def _allowance(self, request: ApprovalRequest, scope: str) -> str:
+        """What stands for its kind in this session, where an approval has the hash of its operation."""
+        kind = {"session": self._session, "scope": scope, "kind": sorted(request.needed_grants)}
+        return f"{SESSION}{digest(kind)}"
 
     def _head_number(self) -> int | None:
         head = self._journal.head
@@ -188,7 +282,10 @@ class Approvals:
         why = ", ".join(request.why)
         message = f"{request.tool} must be allowed by a person ({why}){self._history(request, id)}"
         option = "" if request.in_person else f", or give {request.options}"
-        return refusal("approval_missing", message, id=id, or_option=option)
+        # It can be pasted as it is; what must be seen by a person is asked about all the same.
+        answer = "" if request.in_person else " --yes"
+        command = f"blendwright approve {id}{answer} --workspace {shlex.quote(str(self._journal.workspace))}"
+        return refusal("approval_missing", message, command=command, or_option=option)
 
     def _history(self, request: ApprovalRequest, id: str) -> str:
         """What became of an earlier answer, which the caller may be counting on."""
