@@ -1,7 +1,6 @@
 """Whether a person allows an operation: which ones are asked about, where an answer comes from, and what is kept of it.
 
 An answer counts for the operation it was given for, once. Nobody to ask is a refusal that says how to allow it.
-In the line that a person is shown nothing of weight can be pushed out of sight by something long.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ import shlex
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, cast
+from typing import Any
 
 import orjson
 
@@ -28,13 +27,11 @@ from blendwright.policy.approvals import (
 )
 from blendwright.policy.objections import approval_ruling, approval_ruling_for
 from blendwright.policy.policy import Ruling
-from blendwright.policy.redaction import redacted
 from blendwright.policy.refusals import APPROVAL_OUTDATED, refusal
 from blendwright.policy.session_contract import ContractTerms
+from blendwright.run.approval_line import line
 from blendwright.run.files import FileAccess
 from blendwright.run.invocation import Invocation, new_id
-from blendwright.tool_api.arguments import file_arguments
-from blendwright.tool_api.tool import AnyTool
 from blendwright.values.cancel import CancelToken
 from blendwright.values.canonical import digest
 from blendwright.values.findings import Finding
@@ -194,7 +191,8 @@ class Approvals:
                 message = f"others changed the scene while a person was asked about {request.tool}"
                 return ApprovalOutcome(None, refusal(APPROVAL_OUTDATED, message), moved)
             if answer is ApprovalAnswer.SESSION:
-                self._allow_in_session([request], approver)
+                if isinstance(approver.prompt, SessionPrompt):
+                    self._allow_in_session([request], approver.prompt)
                 answer = ApprovalAnswer.APPROVED
             if answer is not ApprovalAnswer.NONE:
                 approval = Approval(request.id, answer, approver.prompt.name)
@@ -213,15 +211,25 @@ class Approvals:
         open_ones = {id: one for id, one in requests.items() if self._must_be_asked(one, approver)}
         if not isinstance(prompt, SessionPrompt) or len(open_ones) < 2:
             return {}
-        asked = list(open_ones.values())[:MOST_TOGETHER]
+        waiting = list(open_ones.values())
+        for first in range(0, len(waiting), MOST_TOGETHER):
+            answers = self._ask_these(waiting[first : first + MOST_TOGETHER], prompt, cancel)
+            if answers is None or answers:
+                return answers or {}  # the scene is another, and each is asked about as it is now; or it was no yes
+        return {}
+
+    def _ask_these(
+        self, asked: Sequence[ApprovalRequest], prompt: SessionPrompt, cancel: CancelToken | None
+    ) -> dict[str, ApprovalOutcome] | None:
+        """What was said to these, where it was no yes; a yes is kept for each. None where others changed the scene meanwhile."""
         before = self._head_number()
         answer = prompt.ask_together(asked, cancel=cancel)
         if self._head_number() != before:
-            return {}  # the scene is another: each is asked about as it is now
+            return None
         if answer in YES and time.time() <= min(one.expires for one in asked):
             self._journal.give_approvals(asked, prompt.name)
             if answer is ApprovalAnswer.SESSION:
-                self._allow_in_session(asked, approver)
+                self._allow_in_session(asked, prompt)
             return {}
         if answer is ApprovalAnswer.DECLINED:
             declined = [(one, Approval(one.id, answer, prompt.name)) for one in asked]
@@ -250,10 +258,7 @@ class Approvals:
             for one in self._journal.approvals(self._allowance(request, prompt.scope))
         )
 
-    def _allow_in_session(self, requests: Sequence[ApprovalRequest], approver: Approver) -> None:
-        prompt = approver.prompt
-        if not isinstance(prompt, SessionPrompt):
-            return
+    def _allow_in_session(self, requests: Sequence[ApprovalRequest], prompt: SessionPrompt) -> None:
         kinds = {one.needed_grants: one for one in requests if one.needed_grants and not one.in_person}
         allowed = [
             replace(
@@ -303,40 +308,3 @@ def _new_id() -> str:
 
 def _declined(request: ApprovalRequest) -> Finding:
     return refusal("approval_declined", f"{request.tool} was declined")
-
-
-# A name of Blender fits; what is longer is code or prose, and code is shown whole beside the line.
-LONGEST_TEXT = 300
-# Of a value that has parts.
-LONGEST_PARTS = 120
-
-
-def line(tool: AnyTool, args: Mapping[str, Any], redact: Sequence[str]) -> str:
-    """The call without what nobody may see; every sign of it can be seen. Single values come first and are there in any case, paths
-    whole; lists and the like come after, shortened, with how much there is."""
-    paths = file_arguments(tool.args_model)
-    shown: dict[str, Any] = redacted(args, redact)
-    single = {name: value for name, value in shown.items() if not isinstance(value, Mapping | list | tuple)}
-    parted = {name: value for name, value in shown.items() if name not in single}
-    parts = [f"{_json(name)}:{_json(value) if name in paths else _text(value)}" for name, value in single.items()]
-    parts += [f"{_json(name)}:{_parts(value)}" for name, value in parted.items()]
-    return escape_invisible(f"{tool.name} {{{','.join(parts)}}}")
-
-
-def _text(value: Any) -> str:
-    if isinstance(value, str) and len(value) > LONGEST_TEXT:
-        return f"{_json(value[:LONGEST_TEXT])}… ({len(value)} characters)"
-    return _json(value)
-
-
-def _parts(value: Any) -> str:
-    """The beginning of a list or an object, and how many parts it has."""
-    whole = _json(value)
-    if len(whole) <= LONGEST_PARTS:
-        return whole
-    count = len(cast("Sequence[Any]", value))
-    return f"{whole[:LONGEST_PARTS]}… ({count} {'fields' if isinstance(value, Mapping) else 'items'})"
-
-
-def _json(value: Any) -> str:
-    return orjson.dumps(value, default=str).decode()

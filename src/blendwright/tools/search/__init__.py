@@ -17,7 +17,7 @@ from blendwright.tools.search.vocabulary import MissingTopic, small_words, thing
 # Parts of the best score that a match must reach to be worth reading, and that a topic without a tool must not be beaten by.
 WORTH_READING = 0.35
 NEARLY_AS_GOOD = 0.85
-PYTHON = "Python can: python.run"
+PYTHON = "Python can: python_run (in a plan: python.run)"
 
 
 @dataclass(frozen=True, slots=True)
