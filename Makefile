@@ -45,8 +45,9 @@ demo: which
 	  echo "picture: $(DEMO)/$$name.png"; done
 
 # A file at a time in each process: tests of one file share what is costly to start. Three of them keep two cores busy while one waits.
+# The order is that of tests/conftest.py, long files first.
 test: which blenders
-	$(BIN)/python -m pytest -n 3 --dist loadfile -m "not slow"
+	$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder -m "not slow"
 
 test-slow: $(READY)
 	$(BIN)/python -m pytest -m slow --timeout 3600

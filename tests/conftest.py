@@ -16,7 +16,21 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--proves", action="append", default=[], metavar="ID", help="only tests that claim a requirement")
 
 
+# Files that take a minute or more by themselves. They come first: whoever began one last would keep everybody waiting.
+LONGEST = (
+    "run/test_crashes.py", "conformance/test_catalogue.py", "server/test_transports.py", "app/test_upgrading.py",
+    "simulation/test_simulation.py", "run/test_python.py", "cli/test_upgrade_command.py", "run/test_live_scene.py",
+    "run/test_interruptions.py", "blendfile/test_comparison.py", "run/test_code_determinism.py", "cli/test_approve_command.py",
+    "cli/test_history_commands.py", "cli/test_interruption.py", "run/test_preview_approvals.py", "run/test_preview.py",
+    "bridge/test_several_blenders.py", "bridge/environments/test_making.py", "run/test_imports_are_found_again.py",
+    "run/test_runner_losses.py", "cli/test_two_processes.py", "cli/test_ask_command.py", "app/test_opening.py", "cli/test_run.py",
+    "run/test_python_attacks.py", "run/test_random_kills.py",
+)  # fmt: skip
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    ranks = {config.rootpath / "tests" / file: rank for rank, file in enumerate(LONGEST)}
+    items.sort(key=lambda item: ranks.get(item.path, len(ranks)))
     ids: set[str] = set(config.getoption("proves") or ())
     if ids:
         kept = [item for item in items if ids & {id for mark in item.iter_markers("proves") for id in mark.args}]

@@ -71,7 +71,9 @@ class Announcing(CancelToken):
 class Engine:
     """One scene with its session. `place` is the only root for files."""
 
-    def __init__(self, place: Path, *, scene: Path | None = None, spare: bool = True, background: bool = False) -> None:
+    def __init__(
+        self, place: Path, *, scene: Path | None = None, spare: bool = False, background: bool = False
+    ) -> None:
         self.place = place
         self._roots: dict[str, Verdict] = {}
         self.tools = all_tools()

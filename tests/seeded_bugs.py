@@ -250,6 +250,48 @@ def believes_the_declared_level(level: Function) -> Function:
     return wrong
 
 
+def copies_without_sync(copy: Function) -> Function:
+    import hashlib
+
+    def wrong(source: Any, target: Any) -> tuple[str, int]:
+        content = source.read_bytes()
+        target.write_bytes(content)
+        return hashlib.sha256(content).hexdigest(), len(content)
+
+    return wrong
+
+
+def previews_an_older_scene(copied_journal: Function) -> Function:
+    import contextlib
+
+    from blendwright.values.errors import JournalError
+
+    def wrong(workspace: Any, copy: Any, request_id: str, without: Sequence[int] = ()) -> Any:
+        journal = copied_journal(workspace, copy, request_id, without)
+        with contextlib.suppress(JournalError):
+            if journal.head is not None and journal.head.parent is not None:
+                journal.move_head("undo", journal.head.parent)
+        return journal
+
+    return wrong
+
+
+def moves_no_tag(set_tag: Function) -> Function:
+    def wrong(self: Any, name: str, commit: int) -> None:
+        if name not in self.tags():
+            set_tag(self, name, commit)
+
+    return wrong
+
+
+def takes_what_is_behind_for_a_rollback(contradiction: Function) -> Function:
+    def wrong(store: Any, note: Any, identity: str, end: Any) -> str | None:
+        behind = note.head.sequence < end.sequence
+        return "an older copy" if behind else contradiction(store, note, identity, end)
+
+    return wrong
+
+
 SIMULATION, WHATEVER = "tests/simulation/test_simulation.py", "whatever_happens"
 
 BUGS = (
@@ -589,6 +631,52 @@ BUGS = (
         "blendwright.app.session_scratch:_clear_abandoned",
         answering(0),
         "tests/app/test_opening.py",
+    ),
+    Bug(
+        "a background checkpoint is recorded before it is on the disk",
+        "blendwright.journal.checkpoint_files:_copy",
+        copies_without_sync,
+        SIMULATION,
+        WHATEVER,
+        during="blendwright.run.background_checkpoints:BackgroundCheckpoints._save",
+    ),
+    Bug(
+        "a preview starts from an older scene",
+        "blendwright.app.previewing:_copied_journal",
+        previews_an_older_scene,
+        SIMULATION,
+        WHATEVER,
+    ),
+    Bug(
+        "an export is acknowledged before it is on the disk",
+        "os:fsync",
+        omitted,
+        SIMULATION,
+        WHATEVER,
+        during="blendwright.values.no_follow:write_whole",
+    ),
+    Bug("a tag is not moved", "blendwright.journal.journal:Journal.set_tag", moves_no_tag, SIMULATION, WHATEVER),
+    Bug(
+        "a note of the chain that is behind is taken for a rollback",
+        "blendwright.journal.head_notes:_contradiction",
+        takes_what_is_behind_for_a_rollback,
+        SIMULATION,
+        WHATEVER,
+    ),
+    Bug(
+        "what a person declined is done",
+        "blendwright.run.approvals:_declined",
+        answering(None),
+        SIMULATION,
+        WHATEVER,
+    ),
+    Bug(
+        "an approval stays good after its use, in any history",
+        "blendwright.journal.store:Store.change",
+        omitted,
+        SIMULATION,
+        WHATEVER,
+        during="blendwright.journal.approvals:use",
     ),
     # ------------------------------------------------------------------ who may do what
     Bug(

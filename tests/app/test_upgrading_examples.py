@@ -18,7 +18,6 @@ from planted_workers import PlantedWorkers
 OLD, NEW = "4.5", "5.2"
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 PLANS = sorted([*(EXAMPLES / "plans").glob("*.json"), *(EXAMPLES / "geonodes").glob("*.json")])
-QUICK = "noise_terrain"
 
 # Lights of the new Blender are a tenth brighter than they were told to be.
 BRIGHTER = """
@@ -41,9 +40,8 @@ CreateLight.verify = lambda self, scene, args, result: iter(())
 
 
 @pytest.mark.timeout(1200)
-@pytest.mark.parametrize(
-    "plan", [pytest.param(plan, marks=() if plan.stem == QUICK else pytest.mark.slow, id=plan.stem) for plan in PLANS]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("plan", [pytest.param(plan, id=plan.stem) for plan in PLANS])
 def test_an_example_moves_and_what_was_planted_is_found(
     plan: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -49,7 +49,7 @@ def told(engine: Engine, code: str) -> str:
     return (engine.do("python.run", {"code": code}).result or {})["output"].strip()
 
 
-@pytest.mark.parametrize("mode", ["safe", "trusted"])
+@pytest.mark.parametrize("mode", ["safe", pytest.param("trusted", marks=pytest.mark.slow)])
 def test_what_code_changed_without_changing_the_hash_is_there_after_a_rebuild(engine: Engine, mode: str) -> None:
     before, was = engine.head(), told(engine, SEEN)
     with engine.under(TRUSTING):

@@ -44,13 +44,14 @@ SIGINT_BIT = 1 << (signal.SIGINT - 1)
 
 @contextlib.contextmanager
 def started(place: Path, *arguments: str) -> Generator[subprocess.Popen[bytes]]:
-    """In a process group of its own, as a shell starts it."""
+    """In a process group of its own, as a shell starts it, which does not ignore Ctrl-C where whoever runs the tests does."""
     process = subprocess.Popen(
         [PROGRAM, *arguments],
         cwd=place,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         start_new_session=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     try:
         yield process
@@ -84,7 +85,7 @@ def _commits(journal: Path) -> int:
 
 
 @pytest.mark.proves("CORE-TIME-02")
-@pytest.mark.parametrize("envelope", ["tool_result", "core"])
+@pytest.mark.parametrize("envelope", ["tool_result", pytest.param("core", marks=pytest.mark.slow)])
 def test_a_call_is_cancelled_and_says_that_nothing_of_it_stands(tmp_path: Path, envelope: str) -> None:
     endless = json.dumps({"code": "while True: pass", "timeout_ms": 60_000})
     arguments = ("call", "python.run", "--args", endless, "--envelope", envelope, "--json")
@@ -97,7 +98,10 @@ def test_a_call_is_cancelled_and_says_that_nothing_of_it_stands(tmp_path: Path, 
 
 
 @pytest.mark.proves("CORE-TIME-02")
-@pytest.mark.parametrize("envelope", [None, "tool_result", "core"])
+@pytest.mark.parametrize(
+    "envelope",
+    [None, pytest.param("tool_result", marks=pytest.mark.slow), pytest.param("core", marks=pytest.mark.slow)],
+)
 def test_a_run_is_cancelled_and_counts_what_stands(tmp_path: Path, envelope: str | None) -> None:
     tmp_path.joinpath("plan.json").write_text(json.dumps(PLAN))
     option = () if envelope is None else ("--envelope", envelope)

@@ -109,7 +109,10 @@ def test_whatever_is_called_seeded_is_the_same_in_two_workspaces(engines: tuple[
     assert len(differing) >= 8, "another seed gives other numbers"
 
 
-@pytest.mark.parametrize("what", UNPINNED)
+@pytest.mark.parametrize(
+    "what",
+    [pytest.param(what, marks=() if what == "the number of the process" else pytest.mark.slow) for what in UNPINNED],
+)
 def test_what_differs_from_process_to_process_is_refused_with_the_difference(engine: Engine, what: str) -> None:
     code, named = UNPINNED[what]
     assert named in refused(engine, {"code": code})

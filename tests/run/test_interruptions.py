@@ -112,7 +112,13 @@ def test_whoever_watches_and_fails_leaves_the_scene_at_head(engine: Engine) -> N
     stands(engine)
 
 
-@pytest.mark.parametrize("point", ["call.answered", "plan.before_commit", "plan.committed"])
+@pytest.mark.parametrize(
+    "point",
+    [
+        *(pytest.param(point, marks=pytest.mark.slow) for point in ("call.answered", "plan.before_commit")),
+        "plan.committed",
+    ],
+)
 def test_a_call_that_is_interrupted_leaves_the_scene_at_head(engine: Engine, point: str) -> None:
     crash_points.arm(f"{point}:1", interrupt)
     with pytest.raises(KeyboardInterrupt):

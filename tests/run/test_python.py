@@ -181,7 +181,7 @@ image.pixels[:] = [0.25, 0.5, 7.5, 1.0] * 16
     ("mode", "deep"),
     [
         ("safe", False),
-        ("trusted", True),
+        pytest.param("trusted", True, marks=pytest.mark.slow),
         pytest.param("safe", True, marks=pytest.mark.slow),
         pytest.param("trusted", False, marks=pytest.mark.slow),
     ],

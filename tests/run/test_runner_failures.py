@@ -147,9 +147,12 @@ def test_a_rebuild_that_leads_elsewhere_is_a_failed_rollback_with_the_latest_che
         hidden = {"tool": "object.create_empty", "version": 1, "args": {"name": "Hidden"}}
         strayed = worker.call("scene.step", hidden, deadline=30)["after"]
         engine.session.ledger.write([_smuggled(engine, strayed)])
-        report = engine.run(plan_of("strays", box("a"), trial("b", "irreversible", "a"), box("c")))
+        told: list[str] = []
+        strays = plan_of("strays", box("a"), trial("b", "irreversible", "a"), box("c"))
+        report = engine.run(strays, progress=lambda one: told.append(one.operation_id))
     assert statuses(report) == {"a": "succeeded", "b": "failed", "c": "skipped"}
     assert report.operations[1].fault is Fault.ROLLBACK_FAILED
+    assert told == ["a", "b", "c"], "each once, also where a failure turned out to be worse"
     assert report.checkpoint is not None and report.checkpoint["commit"] == checkpointed.number
     payload = operations.render(report)
     assert (payload["error_code"], payload["recoverable"], payload["minimal_repair_plan"]) == (

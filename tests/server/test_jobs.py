@@ -6,12 +6,15 @@ from concurrent.futures import Future
 from typing import Any
 
 import anyio
+import pytest
 from mcp.client.client import Client
 from mcp_types import ElicitResult
 
+from blendwright.server import context as server_context
 from blendwright.server.context import MOST_FINISHED, Job, Jobs, ServerContext
 from blendwright.server.responses import ToolResponse, failure, success
 from blendwright.values.cancel import CancelToken
+from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 from hosts import Era, cube, operation, plan, talk
@@ -66,6 +69,46 @@ def test_finished_jobs_are_forgotten_in_the_end_and_others_never() -> None:
     assert jobs.find(waiting.id) is waiting and jobs.find(last.id) is last
     assert jobs.find(ended[0].id) is None and jobs.find(ended[-1].id) is ended[-1]
     assert len(jobs.all()) == MOST_FINISHED + 2
+
+
+def test_jobs_that_have_not_ended_are_bounded_by_client_and_together() -> None:
+    jobs = Jobs()
+    for _ in range(server_context.MOST_UNFINISHED_OF_CLIENT):
+        jobs.start("r", 1, CancelToken(), "one")
+    with pytest.raises(Refusal) as refused:
+        jobs.start("r", 1, CancelToken(), "one")
+    [finding] = refused.value.findings
+    assert (
+        finding.fault is Fault.LIMIT_EXCEEDED
+        and finding.pointer == "/background"
+        and "job_cancel" in (finding.cure or "")
+    )
+    number = 0
+    while len(jobs.all()) < server_context.MOST_UNFINISHED:
+        jobs.start("r", 1, CancelToken(), f"other {(number := number + 1)}")
+    with pytest.raises(Refusal, match=f"{server_context.MOST_UNFINISHED} background runs"):
+        jobs.start("r", 1, CancelToken(), "newcomer")
+    ended = jobs.all()[0]
+    ended.attach(Future())
+    assert ended.response is not None
+    ended.response.set_result(GOOD)
+    assert jobs.start("r", 1, CancelToken(), "newcomer").state == "waiting", "one has ended"
+
+
+def test_a_host_is_told_how_to_go_on_where_too_many_jobs_wait(
+    context: ServerContext, era: Era, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(server_context, "MOST_UNFINISHED_OF_CLIENT", 0)
+
+    async def act(client: Client) -> None:
+        document = plan(f"waits{era}", cube("a", f"Waits{era}"))
+        answer: Any = await client.call_tool("plan_execute", {"plan": document, "background": True})
+        assert answer.is_error
+        told = str(answer.structured_content)
+        assert "LIMIT_EXCEEDED" in told and "/background" in told and "job_status" in told
+        assert (await ask(client, "plan_execute", plan=document))["ok"], "nothing was refused but the background"
+
+    talk(context, era, act)
 
 
 async def ask(client: Client, tool: str, **args: Any) -> Any:

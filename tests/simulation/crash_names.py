@@ -9,8 +9,8 @@ import blendwright
 from journal import crash_point_names
 
 SOURCE = Path(blendwright.__file__).parent
-# Nobody approves, plans, tags or upgrades anything in the simulation, and no Blender follows in a thread of its own.
-ELSEWHERE = ("approval.", "answer.", "tag.", "attempt.", "upgrade.", "background.")
+# Nobody plans or upgrades anything in the simulation.
+ELSEWHERE = ("attempt.", "upgrade.")
 
 
 def _named_in(directory: Path) -> list[str]:

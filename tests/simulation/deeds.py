@@ -9,6 +9,8 @@ from typing import Any
 
 from blendwright.app.open_scene import OpenScene
 from blendwright.app.opening import open as open_workspace
+from blendwright.journal import approvals
+from blendwright.policy.approvals import ApprovalAnswer
 from blendwright.run.options import RunOptions
 from blendwright.values.cancel import CancelToken
 from blendwright.values.errors import EnvironmentUnfit
@@ -32,6 +34,8 @@ class Deeds:
         self.source = source
         self.requests = 0
         self.plans: dict[str, dict[str, Any]] = {}
+        self.asking = False
+        """Whether a person is asked about what is destructive, in this process."""
         (self.files / "in.blend").write_bytes(ToyScene().to_bytes())
 
     def any(self) -> Deed:
@@ -39,7 +43,8 @@ class Deeds:
         weights: dict[Deed, float] = {
             self.plan: 8, self.again: 3, self.changed: 1, self.call: 1, self.import_: 3, self.export: 1, self.lose: 1,
             self.failing_whole: 1, self.undo: 2, self.redo: 1, self.checkout: 1, self.adopt: 1, self.save: 1,
-            self.collect: 0.5, self.intrude: 0.5,
+            self.collect: 0.5, self.intrude: 0.5, self.preview: 1, self.tag: 2, self.follow: 0.5,
+            self.delete: 2 if self.asking else 0.3, self.answer: 2 if self.asking else 0.1,
         }  # fmt: skip
         return self.chance.choices(list(weights), list(weights.values()))[0]
 
@@ -86,7 +91,10 @@ class Deeds:
             if not self.world.dead:
                 told.append(report.operation_id)
                 self.oracle.tell(request, report)
+                if self.asking and report.status == "succeeded" and report.operation_id in destructive:
+                    self.oracle.asked.add((request, report.operation_id))
 
+        destructive = {item["operation_id"] for item in plan["operations"] if item["tool_name"] == DELETE}
         for item in plan["operations"]:
             self.oracle.not_done.discard((request, item["operation_id"]))
         document = {"request_id": request, "operations": plan["operations"]}
@@ -101,8 +109,7 @@ class Deeds:
         done = [one for one in report.operations if one.status == "succeeded" and one.commit is not None]
         missing = [one.operation_id for one in done if (request, one.operation_id) not in self.oracle.acknowledged]
         assert not missing, f"{missing} of {request} are reported as done, and nobody was told so before"
-        # Of one that cannot be taken back, because the scene cannot be had again, that is told behind its failure.
-        assert len(told) == len(set(told)) or self.world.lied, f"an operation of {request} was told twice: {told}"
+        assert len(told) == len(set(told)), f"an operation of {request} was told twice: {told}"
         numbers = [one.commit for one in sorted(done, key=lambda one: one.position) if one.commit is not None]
         assert numbers == sorted(numbers), f"{request} did not run in the order of its schedule: {numbers}"
         whole = report.boundary == "plan"
@@ -131,6 +138,69 @@ class Deeds:
     def failing(self, scene: OpenScene) -> None:
         self._listed(scene, (CREATE, CREATE, CREATE), "operation", fails=True)
 
+    def delete(self, scene: OpenScene) -> None:
+        self._listed(scene, (CREATE, CREATE, DELETE), "operation")
+
+    def answer(self, scene: OpenScene) -> None:
+        """Somebody answers, in another process, what was left for them; whatever waited for it is asked for again."""
+        self.oracle.nobody_there = True
+        try:
+            self.delete(scene)
+        finally:
+            self.oracle.nobody_there = False
+        for stored in scene.journal.approvals():
+            reply = self.chance.choice((ApprovalAnswer.APPROVED, ApprovalAnswer.APPROVED, ApprovalAnswer.DECLINED))
+            if reply is ApprovalAnswer.APPROVED:
+                self.oracle.approved.add(stored.request.id)
+            approvals.answer(self.oracle.workspace, stored.request.id, reply, "somebody")
+        self.run(scene, self.request(self.requests), RunOptions())
+
+    def follow(self, scene: OpenScene) -> None:
+        """So much is done that a Blender beside the session saves what it followed, and that is recorded."""
+        for _ in range(3):
+            self._listed(scene, (CREATE, CREATE, MOVE, CREATE, CREATE, CREATE), "operation")
+
+    def preview(self, scene: OpenScene) -> None:
+        """What a plan would do leads to the scene that the oracle finds, and the workspace stays as it is."""
+        head = scene.journal.head
+        before = None if head is None else (head.number, head.hash_after, scene.journal.statistics())
+        name = f"previewed {self.chance.getrandbits(20)}"
+        listed = [_operation("a", CREATE, {"name": name}), _operation("b", MOVE, {"name": name, "location": [1, 2, 3]})]
+        found = scene.preview({"request_id": f"preview {name}", "operations": listed})
+        after = scene.journal.head
+        if self.world.dead or head is None:
+            return
+        assert after is not None
+        assert before == (after.number, after.hash_after, scene.journal.statistics()), "a preview changed the workspace"
+        self.world.say(f"preview: {found.report.status}")
+        if found.ok:
+            made = [(entry.kind, entry.name) for entry in found.differences.difference.created]
+            assert made == [("objects", name)], f"the preview of {name} shows {made}"
+            expected = ToyScene()
+            expected.put(name, "[1.0, 2.0, 3.0]")
+            assert found.report.scene_hash_after == expected.added_to(head.hash_after), "a preview of another scene"
+
+    def tag(self, scene: OpenScene) -> None:
+        """A tag is put, and put elsewhere."""
+        name = self.chance.choice(("first", "second"))
+
+        def put(number: int) -> None:
+            self._tagged({**self.oracle.tags, name: number}, lambda: scene.journal.set_tag(name, number))
+
+        for commit in scene.journal.log(limit=2):
+            put(commit.number)
+        if name in self.oracle.tags and self.chance.random() < 0.3:
+            others = {each: number for each, number in self.oracle.tags.items() if each != name}
+            self._tagged(others, lambda: scene.journal.delete_tag(name))
+
+    def _tagged(self, tags: dict[str, int], act: Callable[[], None]) -> None:
+        if self.world.dead:
+            return
+        self.oracle.tagging = tags
+        act()
+        if not self.world.dead:
+            self.oracle.tags, self.oracle.tagging = tags, None
+
     def _listed(self, scene: OpenScene, tools: tuple[str, ...], boundary: Boundary, *, fails: bool = False) -> None:
         """A plan of these tools; where it `fails`, the last of them finds its name taken."""
         self.requests += 1
@@ -141,6 +211,7 @@ class Deeds:
         args: dict[str, Callable[[int], dict[str, Any]]] = {
             CREATE: lambda number: {"name": names[number]},
             MOVE: lambda number: {"name": names[0], "location": [number, 1, 0]},
+            DELETE: lambda number: {"name": names[0]},
             EXPORT: lambda number: {"path": str(self.files / f"{request} op{number:03d}.stl")},
         }
         self.plans[request] = {
@@ -265,6 +336,10 @@ LEADS_THERE: dict[str, Callable[[Deeds, OpenScene], None]] = {
     "save.": Deeds.lose_and_save,
     "checkpoint_row.": Deeds.lose_and_save,
     "rebuild.": Deeds.lose,
+    "background.": Deeds.follow,
+    "tag.": Deeds.tag,
+    "approval.": Deeds.delete,
+    "answer.": Deeds.answer,
     "quarantine.": Deeds.lose,
     "repair.": Deeds.lose,
 }

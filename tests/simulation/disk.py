@@ -23,6 +23,7 @@ from simulation.world import World
 
 NAME = "simulated"
 SECTOR = 512
+NOTE = "audit.head"
 # Lost with the process: who is next makes its own.
 NOT_KEPT = ("*-shm",)
 
@@ -43,6 +44,8 @@ class Disk:
         self._unsynced: dict[str, tuple[bytes, list[tuple[int, bytes]]]] = {}
         self._synced_files: set[tuple[int, int]] = set()
         self._durable_names: dict[tuple[int, int], set[str]] = {}
+        self._notes: dict[tuple[int, int], list[bytes]] = {}
+        """What files said that are written in place, from what is on the disk for certain on."""
         self.on_kill: Callable[[str], None] = _nobody
 
     # ------------------------------------------------------------------ what is written
@@ -77,9 +80,18 @@ class Disk:
             self.count()
         return self._real_write(descriptor, data)
 
+    def _pwrite(self, descriptor: int, data: Any, offset: int) -> int:
+        info = os.fstat(descriptor)
+        versions = self._notes.setdefault((info.st_dev, info.st_ino), [os.pread(descriptor, info.st_size, 0)])
+        versions.append(bytes(data))
+        return self._real_pwrite(descriptor, data, offset)
+
     def _fsync(self, descriptor: int) -> None:
         self.count()
         info = os.fstat(descriptor)
+        versions = self._notes.get((info.st_dev, info.st_ino))
+        if versions:
+            del versions[:-1]
         if stat.S_ISDIR(info.st_mode):
             self._durable_names[info.st_dev, info.st_ino] = set(os.listdir(descriptor))
         else:
@@ -99,6 +111,12 @@ class Disk:
             copy = to / Path(path).relative_to(workspace)
             if copy.exists():
                 copy.write_bytes(self._partly(base, writes))
+        note, info = to / NOTE, (workspace / NOTE).stat() if (workspace / NOTE).exists() else None
+        versions = () if info is None else self._notes.get((info.st_dev, info.st_ino), ())
+        if versions:
+            # Its one block is written whole: any version since the last sync may be what is left.
+            self._world.struck["note"] += 1
+            note.write_bytes(chance.choice(versions))
         checkpoints = workspace / "checkpoints"
         durable = self._names(checkpoints)
         for file in sorted(checkpoints.iterdir()) if checkpoints.is_dir() else ():
@@ -110,6 +128,19 @@ class Disk:
         if "journal.db" not in self._names(workspace) and chance.random() < 0.5:
             for copy in to.glob("journal.db*"):
                 copy.unlink()
+
+    def forget_exports(self, directory: Path) -> None:
+        """The power is cut: of files outside the workspace, too, only what was synced is there for certain."""
+        durable = self._names(directory)
+        for file in sorted(directory.glob("*.stl")):
+            info = file.stat()
+            if (info.st_dev, info.st_ino) not in self._synced_files:
+                file.write_bytes(file.read_bytes()[: self._world.chance.randrange(info.st_size + 1)])
+                self._synced_files.add((info.st_dev, info.st_ino))
+            if file.name not in durable and self._world.chance.random() < 0.5:
+                file.unlink()
+        info = directory.stat()
+        self._durable_names[info.st_dev, info.st_ino] = {path.name for path in directory.iterdir()}
 
     def _names(self, directory: Path) -> set[str]:
         if not directory.is_dir():
@@ -132,6 +163,7 @@ class Disk:
     def settled(self, workspace: Path) -> None:
         """The power is back: what is there now is all that there is, and all of it is durable."""
         self._unsynced.clear()
+        self._notes.clear()
         for directory in (workspace, workspace / "checkpoints"):
             if directory.is_dir():
                 info = directory.stat()
@@ -141,9 +173,13 @@ class Disk:
 
     @contextlib.contextmanager
     def installed(self) -> Generator[None]:
-        self._real_write = os.write
+        self._real_write, self._real_pwrite = os.write, os.pwrite
         files = _Files(self)
-        with patch.object(os, "write", self._write), patch.object(os, "fsync", self._fsync):
+        with (
+            patch.object(os, "write", self._write),
+            patch.object(os, "pwrite", self._pwrite),
+            patch.object(os, "fsync", self._fsync),
+        ):
             try:
                 yield
             finally:

@@ -19,6 +19,7 @@ from blendwright.app.open_scene import OpenScene
 from blendwright.app.opening import open as open_workspace
 from blendwright.app.read_workspace import repair_journal
 from blendwright.bridge.spawn import WorkerSettings
+from blendwright.policy.approvals import Approver
 from blendwright.policy.policy import Levels, LimitsAsked, Policy, Rules, Verdict
 from blendwright.policy.session_contract import Proposal
 from blendwright.run.live_scene import LiveScene
@@ -32,15 +33,20 @@ from blendwright.values.errors import (
     Refusal,
     WorkerError,
 )
+from simulation.background import BackgroundThread
 from simulation.deeds import Deeds
 from simulation.disk import Disk
 from simulation.misfortunes import Misfortunes
 from simulation.oracle import Oracle
+from simulation.person import Person
 from simulation.toy_scene import ToyScene
 from simulation.workers import SimulatedSource
 from simulation.world import Killed, Rates, World
 
 OPEN_TO_ALL = Policy(policy=Rules(levels=Levels(destructive=Verdict.ALLOW)))
+ASKING = Policy(policy=Rules(levels=Levels(destructive=Verdict.ASK)))
+# How often a Blender follows a process, and how often a person is asked there about what is destructive.
+FOLLOWED, ASKED = 0.4, 0.3
 # Where the system has memory that looks like a disk, the simulation is quicker.
 MEMORY = Path("/dev/shm")
 # Processes in one life; more where death has not come yet at the point that the seed is there for.
@@ -69,7 +75,7 @@ def live(seed: int) -> Lived:
     root = MEMORY if MEMORY.is_dir() and os.access(MEMORY, os.W_OK) else None
     place = Path(tempfile.mkdtemp(prefix="simulation-", dir=root))
     try:
-        with world.installed():
+        with world.installed(BackgroundThread):
             disk = Disk(world)
             with disk.installed():
                 Life(world, disk, place).live()
@@ -154,13 +160,17 @@ class Life:
             self.scene.journal.resolve_intent(intent.id, "somebody looked")
 
     def _opened(self, workspace: Path) -> OpenScene:
+        fate = self.misfortunes.fate or ""
+        self.deeds.asking = fate.startswith(("approval.", "answer.")) or self.chance.random() < ASKED
+        followed = fate.startswith("background.") or self.chance.random() < FOLLOWED
         return open_workspace(
             workspace,
             blender=self.source,
             roots=[self.oracle.files],
-            policy=OPEN_TO_ALL,
+            policy=ASKING if self.deeds.asking else OPEN_TO_ALL,
+            approver=Approver(Person(self.world, self.oracle)),
             proposal=Proposal(limits=LimitsAsked(calls_at_once=self.chance.choice((None, None, 1, 3)))),
-            spare=False,
+            spare=followed,
         )
 
     def _act(self, directed: bool) -> bool:

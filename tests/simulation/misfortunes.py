@@ -107,6 +107,8 @@ class Misfortunes:
         self.fate = None if where == self.fate else self.fate
         self.world.struck[f"{'power' if self.power_cut else 'kill'} {where}"] += 1
         self.world.say(f"{'the power is cut' if self.power_cut else 'killed'} at {where}")
+        if self.power_cut:
+            self.disk.forget_exports(self.oracle.files)
         self.outside = set(self.oracle.files.iterdir())
         self.disk.survive(self.oracle.workspace, self.next_place(), power_cut=self.power_cut)
 
@@ -115,6 +117,10 @@ class Misfortunes:
         raise Killed
 
     def _interrupt(self, where: str) -> None:
+        if self.world.in_background:
+            # Ctrl-C is for the thread that a user waits for.
+            self.world.waiting.append(Waiting(1, self._interrupt))
+            return
         self.world.struck[f"interrupt {where}"] += 1
         self.world.say(f"Ctrl-C at {where}")
         raise KeyboardInterrupt

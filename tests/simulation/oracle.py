@@ -15,12 +15,18 @@ from blendwright.records.audit import AuditHead
 from blendwright.values.faults import Fault
 from blendwright.values.report import OperationReport
 from journal.ledger import assert_sound
-from simulation.toy_scene import ToyScene
+from simulation.toy_scene import EXPORT, ToyScene
 
 _COMMITS = (
     "SELECT number, parent, request_id, operation_id, tool, args, hash_before, hash_after, replayable FROM commits"
     " ORDER BY number"
 )
+_APPROVALS = """
+SELECT c.request_id, c.operation_id, json_extract(a.record, '$.approval_id'), p.state
+FROM commits c JOIN audit a ON a.sequence = c.audit_sequence
+LEFT JOIN approvals p ON p.id = json_extract(a.record, '$.approval_id')
+WHERE c.tool = 'object.delete' ORDER BY c.number
+"""
 Operation = tuple[str, str]
 
 
@@ -41,6 +47,15 @@ class Oracle:
     """Commits that were acknowledged since then, all of them on HEAD's line."""
     moving: bool = False
     """Whether something is under way that moves HEAD elsewhere."""
+    tags: dict[str, int] = field(default_factory=dict[str, int])
+    tagging: dict[str, int] | None = None
+    """What the tags are where what is under way was done."""
+    approved: set[str] = field(default_factory=set[str])
+    """The approvals that a person gave."""
+    nobody_there: bool = False
+    """Whether whoever is asked says nothing, so that questions are left for later."""
+    asked: set[Operation] = field(default_factory=set[Operation])
+    """What was done, and only with the approval of a person."""
     _audit_head: AuditHead | None = None
     """Of the chain as it was when somebody last knew for certain: it only grows."""
     _scenes: dict[tuple[Any, ...], ToyScene] = field(default_factory=dict[tuple[Any, ...], ToyScene])
@@ -89,6 +104,8 @@ class Oracle:
             }
             moves = set(db.execute("SELECT kind, to_commit FROM head_moves"))
             head = db.execute("SELECT to_commit FROM head_moves ORDER BY id DESC LIMIT 1").fetchone()
+            tags = dict(db.execute("SELECT name, number FROM tags"))
+            approvals = list(db.execute(_APPROVALS))
         finally:
             db.close()
         if self._audit_head is not None:
@@ -99,6 +116,9 @@ class Oracle:
             gone |= {row[0] for row in commits if row[2] == request and row[0] > base}
         standing = {(row[2], row[3]): (row[0], row[7]) for row in commits if row[0] not in gone}
         self._check_promises(commits, gone, standing, intents, moves)
+        self._check_approvals(approvals)
+        assert tags in (self.tags, self.tagging), f"the tags are {tags}, and were acknowledged as {self.tags}"
+        self.tags, self.tagging = tags, None
         scenes = self._folded(commits, checkpoints)
         if head is None:
             assert self.head is None
@@ -141,6 +161,12 @@ class Oracle:
         for operation, (number, hash) in self.acknowledged.items():
             there = {(row[0], row[7]) for row in commits if (row[2], row[3]) == operation and row[0] not in gone}
             assert (number, hash) in there, f"{operation} was acknowledged as commit {number}, and is not there"
+        exported = {row[0] for row in commits if row[4] == EXPORT}
+        for (request, id), (number, _) in self.acknowledged.items():
+            if number in exported:
+                file = self.files / f"{request} {id}.stl"
+                assert file.exists(), f"{file.name} was acknowledged, and is not there"
+                assert file.read_bytes().endswith(b"\n"), f"{file.name} was acknowledged, and is there in part"
         for operation in self.not_done - self.acknowledged.keys():
             assert operation not in standing, (
                 f"{operation} was reported as not done, and is commit {standing[operation]}"
@@ -155,6 +181,19 @@ class Oracle:
             assert known or intents[request, id] != "settled", (
                 f"{file.name} is there, its operation is not, and nobody is told that its fate is not known"
             )
+
+    def _check_approvals(self, approvals: list[tuple[Any, ...]]) -> None:
+        """Each is good for one operation, which a person allowed."""
+        used = Counter(id for *_, id, _ in approvals if id is not None)
+        twice = [id for id, times in used.items() if times > 1]
+        assert not twice, f"approvals {twice} were used more than once"
+        for request, operation, id, state in approvals:
+            if id is not None:
+                assert id in self.approved, f"{request} {operation} was done with approval {id}, which nobody gave"
+                assert state == "used", f"approval {id} of {request} {operation} is {state}, and could be used again"
+        known = {(request, operation): id for request, operation, id, _ in approvals}
+        without = [operation for operation in self.asked if operation in known and known[operation] is None]
+        assert not without, f"{without} were done without the approval that they need"
 
     def _check_head(self, head: int, parents: dict[int, int | None], gone: set[int]) -> None:
         if self.moving or self.head is None:

@@ -10,6 +10,7 @@ import pytest
 from blendwright.app.open_scene import OpenScene
 from blendwright.app.opening import open as open_workspace
 from plans import box
+from simulation.background import BackgroundThread
 from simulation.disk import Disk
 from simulation.toy_scene import CREATE
 from simulation.workers import SimulatedSource
@@ -26,7 +27,7 @@ def interrupted(
 
     world = World(0)
     world.rates = Rates()
-    with world.installed(), Disk(world).installed():
+    with world.installed(BackgroundThread), Disk(world).installed():
         scene = open_workspace(place / "w", blender=SimulatedSource(world), spare=False)
         scene.warm()
         world.waiting.append(Waiting(1, interrupt, point))

@@ -21,7 +21,7 @@ _MODULUS = 1 << 256
 
 # The tools that the simulated Blender can run; their arguments, promises and checks are those of the catalogue.
 CREATE, MOVE, DELETE = "object.create_empty", "object.transform", "object.delete"
-FIND, IMPORT, EXPORT = "scene.find", "file.import", "file.export"
+FIND, IMPORT, EXPORT, SNAPSHOT = "scene.find", "file.import", "file.export", "scene.snapshot"
 
 
 class Impossible(Exception):
@@ -54,6 +54,11 @@ class ToyScene:
         if place is not None:
             self._sum = (self._sum - _digest(name, place)) % _MODULUS
 
+    def added_to(self, hash: str) -> str:
+        """The hash of a scene that has this one's objects besides its own."""
+        total = (int(hash.rpartition(":")[2], 16) + self._sum) % _MODULUS
+        return f"{SCHEME}:{total:064x}"
+
     def to_bytes(self) -> bytes:
         return json.dumps(self.objects, sort_keys=True).encode() + b"\n"
 
@@ -66,6 +71,14 @@ class ToyScene:
         for name, place in json.loads(content).items():
             scene.put(name, place)
         return scene
+
+    def snapshot(self) -> dict[str, Any]:
+        """All of it on one page, in the shape of the tool's answer."""
+        objects = [{"name": name, "fingerprint": place} for name, place in self.objects.items()]
+        nothing: list[dict[str, Any]] = []
+        lists = {kind: {"items": nothing} for kind in ("materials", "cameras", "lights", "node_groups", "collections")}
+        settings = dict.fromkeys(("scene", "world", "render"))
+        return {"fingerprint": self.hash, "next_offset": None, "objects": {"items": objects}, **lists, **settings}
 
     def apply(self, tool: str, args: Mapping[str, Any], imported: str | None) -> list[list[str]]:
         """One step; returns what changed. `imported` is the name that an import brings, which nobody can foresee."""
@@ -88,7 +101,7 @@ class ToyScene:
             case "file.import" if imported is not None:
                 self.put(imported, "imported")
                 return [["object", imported, "created"]]
-            case "scene.find" | "file.export":
+            case "scene.find" | "file.export" | "scene.snapshot":
                 return []
             case _:
                 raise AssertionError(f"the simulated Blender does not know {tool}, or cannot redo it")

@@ -40,7 +40,7 @@ from blendwright.wire.methods import EPOCH_CLOSED, METHODS, REVERT_FAILED
 from blendwright.wire.remote_scene import RemoteScene
 from blendwright.wire.worker_port import ReadableFile, WorkerPool
 from sessions import blender
-from simulation.toy_scene import EXPORT, IMPORT, Impossible, ToyScene
+from simulation.toy_scene import EXPORT, IMPORT, SNAPSHOT, Impossible, ToyScene
 from simulation.world import Hangs, World
 
 Fate = Literal["answers", "dies", "hangs", "breach", "error", "fails", "spoils"]
@@ -281,12 +281,13 @@ class SimulatedWorker(RemoteScene):
             self.scene = tried
             if tool == EXPORT:
                 Path(params["files"][args["path"]]).write_bytes(self.scene.to_bytes())
+        result = {"objects": len(self.scene.objects)} if tool != SNAPSHOT else self.scene.snapshot()
         return {
             "ok": finding is None,
             "fault": None if finding is None else finding.fault.value,
             "message": "" if finding is None else finding.message,
             "findings": [] if finding is None else [finding.to_json()],
-            "result": {"objects": len(self.scene.objects)} if finding is None else None,
+            "result": result if finding is None else None,
             "changes": changes,
             "before": before,
             # Of a first run there is nothing to compare with: what it is told is what it is.
@@ -331,8 +332,11 @@ class SimulatedPool(WorkerPool):
         self._world = world
         self._root = settings.scratch_root
         self.workers: list[SimulatedWorker] = []
+        self._closed = False
 
     def take(self, *, bare: bool = False, seconds: float | None = None) -> SimulatedWorker:
+        if self._closed:
+            raise WorkerLost("the pool of workers is closed")
         if self._world.happens(self._world.rates.no_start):
             self._world.say("no worker starts")
             if seconds is not None and self._world.happens(0.5):
@@ -349,6 +353,7 @@ class SimulatedPool(WorkerPool):
         pass
 
     def close(self) -> None:
+        self._closed = True
         for worker in self.workers:
             worker.close()
 

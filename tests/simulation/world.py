@@ -13,14 +13,14 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Generator, Sequence
-from concurrent.futures import Future
+from concurrent.futures import Executor, Future
 from dataclasses import dataclass, field
 from functools import lru_cache
 from types import ModuleType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 from unittest.mock import patch
 
-from blendwright.run import pipeline
+from blendwright.run import background_checkpoints, pipeline
 from blendwright.values import crash_points
 
 # No single thing that a core is asked for may take longer, in the time of this world.
@@ -76,6 +76,14 @@ class Waiting:
     name: str = ""
 
 
+class Job(Protocol):
+    """What a thread of the core will do, after so many more named points."""
+
+    points_left: int
+
+    def run(self) -> None: ...
+
+
 @lru_cache(maxsize=1)
 def _clocks(modules: int) -> list[tuple[ModuleType, str]]:
     """Where the engine has the machine's clocks; looked up again when there are more modules than before."""
@@ -105,6 +113,10 @@ class World:
     struck: Counter[str] = field(default_factory=Counter[str])
     """What happened to the core, and at which points."""
     waiting: list[Waiting] = field(default_factory=list[Waiting])
+
+    jobs: list[Job] = field(default_factory=list[Job])
+    in_background: bool = False
+    """Whether a thread of the core is at work, and not the one that a user waits for."""
 
     def __post_init__(self) -> None:
         self.chance = random.Random(self.seed)
@@ -139,12 +151,19 @@ class World:
         if self.dead:
             return
         self.reached[name] += 1
+        self._run_jobs()
         for one in list(self.waiting):
             if one.name in ("", name):
                 one.nth -= 1
                 if one.nth == 0:
                     self.waiting.remove(one)
                     one.act(name)
+
+    def _run_jobs(self) -> None:
+        for job in () if self.in_background else list(self.jobs):
+            job.points_left -= 1
+            if job.points_left <= 0:
+                job.run()
 
     # ------------------------------------------------------------------ in place of the machine
 
@@ -157,12 +176,21 @@ class World:
         return _Done(done, set(futures) - done)
 
     @contextlib.contextmanager
-    def installed(self) -> Generator[None]:
-        """The core lives in this world."""
+    def installed(self, thread: Callable[[World], Executor]) -> Generator[None]:
+        """The core lives in this world; `thread` makes what stands for the thread that it has besides its own."""
         with contextlib.ExitStack() as stack:
             for module, name in _clocks(len(sys.modules)):
                 stack.enter_context(patch.object(module, name, self.monotonic))
             stack.enter_context(patch.object(pipeline, "wait", self._wait))
             stack.enter_context(patch.object(crash_points, "reach", self.reach))
+
+            def begin_thread(workers: int, *, thread_name_prefix: str) -> Executor:
+                return thread(self)
+
+            def leave_priority(worker: object) -> None:
+                """Processes that have the numbers of simulated workers are somebody else's."""
+
+            stack.enter_context(patch.object(background_checkpoints, "ThreadPoolExecutor", begin_thread))
+            stack.enter_context(patch.object(background_checkpoints, "_lower_priority", leave_priority))
             stack.enter_context(patch.object(os, "urandom", self._bytes.randbytes))
             yield

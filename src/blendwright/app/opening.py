@@ -84,7 +84,9 @@ def open(
     draft, files = settings.draft, settings.files
     with contextlib.ExitStack() as undo:
         events = EventBus()
-        journal = Journal(directory, heads_outside=settings.heads_outside, observe=events)
+        journal = Journal(
+            directory, heads_outside=settings.heads_outside, head_command=settings.head_command, observe=events
+        )
         undo.callback(journal.close)
         if start is not None:
             require_no_scene(journal, directory, start)

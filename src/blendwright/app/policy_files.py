@@ -23,6 +23,7 @@ from blendwright.values.findings import Finding, did_you_mean, pointer_of
 
 FILE = "blendwright.toml"
 DEFAULT = "default"
+COMMAND = "audit_heads_command"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,11 +41,22 @@ def load_policy(workspace: Path) -> LoadedPolicy:
     for file in (user_file(), workspace / FILE):
         if file.is_file():
             table = read_policy(file)
+            if file != user_file():
+                _require_no_command(file, table)
             merged = _merged(merged, table)
             origins |= {name: str(file) for name, _ in settings_of(table)}
     policy = Policy.model_validate(_merged(_defaults_of_open_tables(), merged))
     values = dict(settings_of(policy.model_dump(mode="json")))
     return LoadedPolicy(policy, {name: origins.get(name, DEFAULT) for name in values})
+
+
+def _require_no_command(file: Path, table: Mapping[str, Any]) -> None:
+    """A workspace comes from anywhere: opening one must not run what its files say. Raises Refusal."""
+    if COMMAND in table.get("journal", {}):
+        line = _line(file.read_text("utf-8").splitlines(), ("journal", COMMAND))
+        message = f"{file}:{line}: journal.{COMMAND} counts in the user's own file only"
+        finding = Finding(Fault.SCHEMA_INVALID, message, f"/journal/{COMMAND}", f"Move it to {user_file()}.")
+        raise Refusal([finding])
 
 
 def allowed_roots(policy: Policy, roots: Sequence[str | Path] | None) -> Policy:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Generator, Mapping, Sequence
-from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -29,7 +29,7 @@ from blendwright.run.options import DEFAULT_OPTIONS, RunOptions
 from blendwright.run.preview import Preview, Previewer
 from blendwright.run.session import Session
 from blendwright.tool_api.tool import AnyTool
-from blendwright.values.errors import EnvironmentUnfit
+from blendwright.values.errors import EnvironmentUnfit, JournalError
 from blendwright.values.plan import Plan
 from blendwright.wire.worker_port import WorkerPool
 
@@ -92,32 +92,67 @@ def _preview_on_copy(
     valid = validate(plan, settings.tools, settings.draft.terms.demanding(options.determinism), settings.macros)
     if not isinstance(valid, ValidPlan):
         return Preview(refused(plan, valid))
-    with (
-        _temporary_directory(settings.directory) as directory,
-        open_pool(directory / "scratch") as pool,
-        closing(_copied_journal(settings.directory, directory / "workspace", plan.request_id)) as journal,
-    ):
-        if start is not None:
-            require_no_scene(journal, settings.directory, start)
-        recover(journal, 0)
+    with _temporary_directory(settings.directory) as directory, open_pool(directory / "scratch") as pool:
         copied_start = None if start is None else copy_start(start, directory, settings.files.scratch_mb)
-        scene = LiveScene(
-            pool, journal, settings.registry, spare=spare, start=copied_start,
-            origin=None if start is None else start.parent, externals=Externals(settings.files.roots),
-        )  # fmt: skip
-        try:
+
+        def open_scene(journal: Journal) -> LiveScene:
+            if start is not None:
+                require_no_scene(journal, settings.directory, start)
+            recover(journal, 0)
+            return LiveScene(
+                pool, journal, settings.registry, spare=spare, start=copied_start,
+                origin=None if start is None else start.parent, externals=Externals(settings.files.roots),
+            )  # fmt: skip
+
+        with _copied_scene(settings.directory, directory, plan.request_id, open_scene) as (scene, journal):
             previewer = Previewer(scene, journal, settings.tools, settings.draft, settings.files, directory)
             return previewer.run(valid.schedule(settings.registry, scene.hash), options, image=image)
-        finally:
-            scene.discard()
 
 
-def _copied_journal(workspace: Path, copy: Path, request_id: str) -> Journal:
-    if has_journal(workspace):
-        with read_journal(workspace) as journal:
-            journal.copy_for_request(copy, request_id)
-    else:
+@contextmanager
+def _copied_scene(
+    workspace: Path, directory: Path, request_id: str, open_scene: Callable[[Journal], LiveScene]
+) -> Generator[tuple[LiveScene, Journal]]:
+    """The scene on a copy of the journal. The copy has one checkpoint; where that opens to another scene than was saved, the next copy
+    has an earlier one."""
+    passed_over: list[int] = []
+    while True:
+        copy = directory / f"workspace{len(passed_over)}"
+        with closing(_copied_journal(workspace, copy, request_id, passed_over)) as journal, ExitStack() as ending:
+            scene = open_scene(journal)
+            ending.callback(scene.discard)
+            try:
+                scene.worker()
+            except EnvironmentUnfit as error:
+                opened = _opened_checkpoint(journal)
+                if not error.details.get("quarantined") or opened is None:
+                    raise
+                passed_over.append(opened)
+                continue
+            yield scene, journal
+            return
+
+
+def _opened_checkpoint(journal: Journal) -> int | None:
+    head = journal.head
+    checkpoint = None if head is None else journal.route(head.number).checkpoint
+    return None if checkpoint is None else checkpoint.id
+
+
+def _copied_journal(workspace: Path, copy: Path, request_id: str, without: Sequence[int] = ()) -> Journal:
+    """Raises EnvironmentUnfit where nothing but the checkpoints `without` which the scene is to be had leads to it."""
+    if not has_journal(workspace):
         require_unused(workspace)
+        return Journal(copy)
+    with read_journal(workspace) as journal:
+        try:
+            journal.copy_for_request(copy, request_id, without=without)
+        except JournalError as error:
+            if not without:
+                raise
+            message = "every checkpoint that leads to the scene of the workspace opens to another one than was saved"
+            cure = "Run `blendwright replay` to see up to where the journal agrees."
+            raise EnvironmentUnfit(message, cure=cure) from error
     return Journal(copy)
 
 

@@ -40,8 +40,13 @@ def repair_journal(workspace: str | Path) -> Generator[Journal]:
         pass
     directory = Path(workspace).resolve()
     events = EventBus()
+    policy = load_policy(directory).policy
     journal = Journal(
-        directory, recovering=True, heads_outside=heads_directory(load_policy(directory).policy), observe=events
+        directory,
+        recovering=True,
+        heads_outside=heads_directory(policy),
+        head_command=policy.journal.audit_heads_command,
+        observe=events,
     )
     open_event_bus(events, directory)
     try:

@@ -224,8 +224,9 @@ def _locked_journal(directory: Path) -> Generator[Journal]:
     with read_journal(directory):
         pass  # there is one: moving begins none
     events = EventBus()
-    heads_outside = heads_directory(load_policy(directory).policy)
-    journal = Journal(directory, heads_outside=heads_outside, observe=events)
+    policy = load_policy(directory).policy
+    head_command = policy.journal.audit_heads_command
+    journal = Journal(directory, heads_outside=heads_directory(policy), head_command=head_command, observe=events)
     try:
         open_event_bus(events, directory)
         recover(journal, 0)

@@ -34,6 +34,7 @@ class WorkspaceSettings:
     draft: ContractDraft
     files: FileAccess
     heads_outside: Path | None = None
+    head_command: tuple[str, ...] | None = None
 
     @property
     def registry(self) -> str:
@@ -67,7 +68,9 @@ def load_settings(
     )
     costs = draft.terms.constraints
     files = FileAccess(costs.rules.roots, directory / "artifacts", workspace=directory, scratch_mb=costs.scratch_mb)
-    return WorkspaceSettings(directory, registered, macros, draft, files, heads_directory(rules))
+    return WorkspaceSettings(
+        directory, registered, macros, draft, files, heads_directory(rules), rules.journal.audit_heads_command
+    )
 
 
 def heads_directory(policy: Policy) -> Path | None:

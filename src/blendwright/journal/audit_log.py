@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from blendwright.journal.file_modes import FILE_MODE
+from blendwright.journal.head_command import HeadCommand
 from blendwright.journal.store import Store, as_json, sync_directory, translate_errors
 from blendwright.records.audit import AuditHead, Status
 from blendwright.records.commits import Entry
@@ -114,7 +115,7 @@ class HeadNotes:
     `write` never fails: what is committed is committed, whatever became of a note.
     """
 
-    def __init__(self, store: Store, files: Sequence[Path]) -> None:
+    def __init__(self, store: Store, files: Sequence[Path], command: HeadCommand | None = None) -> None:
         self._beginning = as_json("the workspace", {"workspace": store.identity})[:-1].encode()
         self._descriptors: list[int] = []
         for file in files:
@@ -123,12 +124,26 @@ class HeadNotes:
                 self._descriptors.append(os.open(file, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, FILE_MODE))
                 if is_new:
                     sync_directory(file.parent)
-        self.write(read_head(store))
+        self._command: HeadCommand | None = None
+        head = read_head(store)
+        self.write(head)
         crash_points.reach("head_notes.before_sync")
         self.sync()
+        if command is not None:
+            try:
+                command.require(self._text(head))
+            except BaseException:
+                self.close()
+                raise
+            self._command = command
+
+    def _text(self, head: AuditHead) -> bytes:
+        return b'%s,"sequence":%d,"hash":"%s"}' % (self._beginning, head.sequence, head.hash.encode())
 
     def write(self, head: AuditHead) -> None:
-        text = b'%s,"sequence":%d,"hash":"%s"}' % (self._beginning, head.sequence, head.hash.encode())
+        text = self._text(head)
+        if self._command is not None:
+            self._command.tell(text)
         for descriptor in self._descriptors:
             with contextlib.suppress(OSError):
                 os.pwrite(descriptor, text.ljust(NOTE_LENGTH - 1) + b"\n", 0)
@@ -140,6 +155,8 @@ class HeadNotes:
 
     def close(self) -> None:
         """A second time does nothing."""
+        if self._command is not None:
+            self._command.close()
         self.sync()
         for descriptor in self._descriptors:
             os.close(descriptor)

@@ -25,6 +25,7 @@ from blendwright.journal import rows as row
 from blendwright.journal.ancestry import position_of
 from blendwright.journal.audit_log import HeadNotes
 from blendwright.journal.file_modes import make_private_workspace
+from blendwright.journal.head_command import HeadCommand
 from blendwright.journal.journal_view import JournalView
 from blendwright.journal.lock import WorkspaceLock
 from blendwright.journal.store import Store, as_json, translate_errors, utc_now
@@ -48,7 +49,8 @@ class Journal(JournalView):
     """The one writer of a workspace, from opening to `close` or the end of the process. `observe` is told what became durable.
 
     Raises EnvironmentUnfit when another process writes, and, unless opened for `recovering`, in quarantine and where a note of the head
-    of its audit chain contradicts it (`heads_outside` is where such notes are kept besides the workspace). Every write raises
+    of its audit chain contradicts it (`heads_outside` is where such notes are kept besides the workspace, `head_command` what is told
+    the head besides). Every write raises
     EnvironmentUnfit when the disk refuses it and JournalError when it would break a promise or the lock was lost; nothing of it has
     taken place then. After the disk refused, the journal must be opened again.
     """
@@ -59,11 +61,14 @@ class Journal(JournalView):
         *,
         recovering: bool = False,
         heads_outside: Path | None = None,
+        head_command: Sequence[str] | None = None,
         observe: events.Observer = events.silent,
         vfs: str | None = None,
     ) -> None:
         self._observe = observe
         self._notes: HeadNotes | None = None
+        self._heads_outside = heads_outside
+        self._head_command = head_command
         with translate_errors(f"opening the workspace {workspace}"):
             make_private_workspace(workspace)
             self._lock = WorkspaceLock(workspace, utc_now())
@@ -86,12 +91,15 @@ class Journal(JournalView):
                 self._cleaned = self._files.clear_parts()
             # What contradicts the journal stays as it is until somebody accepts the journal.
             if not self.contradictions:
-                self._notes = HeadNotes(self._store, head_notes.note_files(self._store, heads_outside))
+                self._notes = self._open_notes()
         except BaseException:
             self.close()
             raise
         self._recovering = recovering
-        self._heads_outside = heads_outside
+
+    def _open_notes(self) -> HeadNotes:
+        command = HeadCommand(self._head_command, observe=self._observe) if self._head_command else None
+        return HeadNotes(self._store, head_notes.note_files(self._store, self._heads_outside), command)
 
     def _acquire(self) -> None:
         """Raise the fencing number: from here on no earlier holder can write."""
@@ -113,7 +121,7 @@ class Journal(JournalView):
                 )
             ]
         )
-        self._notes = HeadNotes(self._store, head_notes.note_files(self._store, self._heads_outside))
+        self._notes = self._open_notes()
         self.contradictions = ()
 
     @property

@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -32,8 +32,17 @@ def has_journal(workspace: Path) -> bool:
     return (workspace / FILE).is_file()
 
 
-def copy_for_request(store: Store, ancestry: Ancestry, files: CheckpointFiles, target: Path, request_id: str) -> None:
-    """`target` becomes a workspace that a plan with this request id can be run in, as things are committed at one moment."""
+def copy_for_request(
+    store: Store,
+    ancestry: Ancestry,
+    files: CheckpointFiles,
+    target: Path,
+    request_id: str,
+    without: Collection[int] = (),
+) -> None:
+    """`target` becomes a workspace that a plan with this request id can be run in, as things are committed at one moment.
+
+    Raises JournalError where only the checkpoints whose ids are in `without` lead to the scene."""
     with translate_errors(f"copying the journal of {store.directory}"), contextlib.ExitStack() as closing:
         target.mkdir(parents=True, exist_ok=True)
         # The stubs of apsw leave parts unknown. It stays without foreign keys: most of what rows refer to is left behind.
@@ -51,21 +60,26 @@ def copy_for_request(store: Store, ancestry: Ancestry, files: CheckpointFiles, t
         copy.rows("intents", "state IN ('open', 'indeterminate')")
         copy.rows("boundaries", "state = 'open'")
         copy.rows("readings", "request_id = ?", (request_id,))
-        route = _copy_commits(copy, store, ancestry, files, request_id)
+        route = _copy_commits(copy, store, ancestry, files, request_id, without)
         connection.execute("COMMIT")
         if route is not None and route.checkpoint is not None:
             _link(route.checkpoint.path, CheckpointFiles(target).directory)
 
 
 def _copy_commits(
-    copy: _Copy, store: Store, ancestry: Ancestry, files: CheckpointFiles, request_id: str
+    copy: _Copy,
+    store: Store,
+    ancestry: Ancestry,
+    files: CheckpointFiles,
+    request_id: str,
+    without: Collection[int],
 ) -> RebuildRoute | None:
     head = head_row(store)
     if head is None:
         return None
     boundary = recovery.open_boundary(store)
     base = head[0] if boundary is None else boundary.base
-    route = find(store, ancestry, files, base)
+    route = find(store, ancestry, files, base, without)
     copy.commits("kind = 'baseline'")
     copy.commits("kind = 'adopt'")
     copy.commits("number = ?", [(commit.number,) for commit in route.redo])

@@ -146,18 +146,19 @@ class JournalView:
 
     def origins(self, *, all_lines: bool = False) -> tuple[Commit, ...]:
         """The commits that took a whole scene in (baseline, adopted files), newest first; those before HEAD unless all are asked for."""
-        # Each has an index of its own; with OR, all commits would be read.
-        baseline, adopted = (
+        # Each kind has an index of its own. With OR, or with an order that no index has, all commits would be read.
+        sql = " UNION ALL ".join(
             f"SELECT {row.COMMIT} FROM commits WHERE kind = '{kind}'" for kind in ("baseline", "adopt")
         )
-        sql = f"{baseline} UNION ALL {adopted} ORDER BY number DESC"
         with self._store.snapshot():
             head = head_row(self._store)
             if head is None:
                 return ()
-            commits = map(row.commit_of, self._store.rows(sql))
+            commits = sorted(map(row.commit_of, self._store.rows(sql)), key=lambda each: each.number, reverse=True)
+            if all_lines:
+                return tuple(commits)
             ancestors = self._ancestry.of(head[0])
-            return tuple(each for each in commits if all_lines or ancestors.holds(each.line, each.generation))
+            return tuple(each for each in commits if ancestors.holds(each.line, each.generation))
 
     def moves(self, *, limit: int = 50) -> tuple[HeadMove, ...]:
         """The latest moves of HEAD, newest first."""
@@ -217,9 +218,9 @@ class JournalView:
         """In order, from the one after `after` on: those whose fields have these values."""
         return audit_verification.records(self._store, after, limit, fields)
 
-    def copy_for_request(self, target: Path, request_id: str) -> None:
-        """Make `target` a workspace to throw away, in which a plan with this request id can be run."""
-        journal_copy.copy_for_request(self._store, self._ancestry, self._files, target, request_id)
+    def copy_for_request(self, target: Path, request_id: str, *, without: Collection[int] = ()) -> None:
+        """Make `target` a workspace to throw away, in which a plan with this request id can be run; `without` as in `route`."""
+        journal_copy.copy_for_request(self._store, self._ancestry, self._files, target, request_id, without)
 
     def statistics(self) -> Statistics:
         return statistics.read(self._store)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 
 from blendwright.journal import rows
-from blendwright.journal.ancestry import Ancestors, Ancestry, commits_among, position_of
+from blendwright.journal.ancestry import NO_END, Ancestors, Ancestry, commits_among, position_of
 from blendwright.journal.checkpoint_files import CheckpointFiles
 from blendwright.journal.store import Store
 from blendwright.records.checkpoints import Checkpoint
@@ -58,12 +58,8 @@ def steps_between(store: Store, ancestry: Ancestry, at: int, to: int) -> tuple[C
         floor = next((g for line, g in store.rows(_NOT_REPLAYABLE) if ancestors.holds(line, g)), -1)
         if floor > generation:
             return None
-        steps: list[CommittedStep] = []
-        for line, segment in sorted(ancestors.segments.items(), key=lambda item: item[1].low):
-            low = max(segment.low, generation + 1)
-            if low <= segment.top:
-                steps += map(CommittedStep._make, store.rows(_STEPS, (line, low, segment.top)))
-        return tuple(steps)
+        parts = reversed(ancestors.between(generation + 1, NO_END))
+        return tuple(CommittedStep._make(each) for part in parts for each in store.rows(_STEPS, part))
 
 
 def checkpoints_of(store: Store, files: CheckpointFiles, ancestors: Ancestors, floor: int) -> Iterator[Checkpoint]:

@@ -184,6 +184,13 @@ class JournalSettings(_Part):
         pattern="^[/~]",
         description="A directory outside the workspace in which the head of the audit chain is noted, a file for each workspace.",
     )
+    audit_heads_command: (
+        Annotated[tuple[Annotated[str, Field(max_length=4096)], ...], Field(min_length=1, max_length=64)] | None
+    ) = Field(
+        default=None,
+        description="A command that is told the head of the audit chain on its standard input, as a list of its name and arguments; "
+        "in the user's own file only.",
+    )
 
 
 class Policy(_Part):

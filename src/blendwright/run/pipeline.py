@@ -345,7 +345,7 @@ class Pipeline:
         if not error.details.get("quarantined"):
             raise error
         finding = Finding(Fault.ROLLBACK_FAILED, error.message, "", error.cure)
-        self._state.record(self._state.failed(id, (finding,)))
+        self._state.revise(self._state.failed(id, (finding,)))
         self._todo.clear()
         self._state.skip_rest("not run: the workspace is quarantined")
 

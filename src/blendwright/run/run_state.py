@@ -41,6 +41,13 @@ class RunState:
         elif self._progress is not None:
             self._progress(report)
 
+    def revise(self, report: OperationReport) -> None:
+        """Replace what was recorded of an operation by something worse; whoever observes the run has been told of it already."""
+        if self.is_open(report.operation_id):
+            self.record(report)
+        else:
+            self._reports[report.operation_id] = report
+
     def hold(self) -> None:
         """Acknowledge nothing before `release`, since all of it may be taken back together."""
         if self._buffered is None:

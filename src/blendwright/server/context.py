@@ -29,7 +29,7 @@ from blendwright.server.responses import ToolResponse, error_failure, failure
 from blendwright.server.workspace_queue import WorkspaceQueue
 from blendwright.tool_api.tool import AnyTool
 from blendwright.values.cancel import CancelToken
-from blendwright.values.errors import BlendwrightError
+from blendwright.values.errors import BlendwrightError, Refusal
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 from blendwright.values.outcome import Outcome
@@ -38,6 +38,8 @@ _log = logging.getLogger(__name__)
 
 # Finished jobs that are still remembered; the journal remembers all.
 MOST_FINISHED = 200
+# Jobs that wait or run, each with its plan in memory: of one client, so that it does not take all the room, and of all together.
+MOST_UNFINISHED_OF_CLIENT, MOST_UNFINISHED = 16, 64
 
 JobState = Literal["waiting", "running", "finished", "failed", "cancelled"]
 T = TypeVar("T")
@@ -52,6 +54,7 @@ class Job:
     request_id: str
     total: int
     cancel: CancelToken
+    client: str = ""
     started: float = field(default_factory=time.time)
     done: int = 0
     """Operations that stand."""
@@ -115,14 +118,28 @@ class Jobs:
         self._jobs: OrderedDict[str, Job] = OrderedDict()
         self._lock = threading.Lock()
 
-    def start(self, request_id: str, total: int, cancel: CancelToken) -> Job:
-        job = Job(new_id(), request_id, total, cancel)
+    def start(self, request_id: str, total: int, cancel: CancelToken, client: str = "") -> Job:
+        """Raises Refusal where too many have not ended yet."""
+        job = Job(new_id(), request_id, total, cancel, client)
         with self._lock:
+            self._require_room(client)
             self._jobs[job.id] = job
             finished = [key for key, old in self._jobs.items() if old.ended]
             for key in finished[:-MOST_FINISHED]:
                 del self._jobs[key]
         return job
+
+    def _require_room(self, client: str) -> None:
+        unfinished = [job for job in self._jobs.values() if not job.ended]
+        own = sum(job.client == client for job in unfinished)
+        if own >= MOST_UNFINISHED_OF_CLIENT:
+            message = f"{own} background runs of this client have not ended yet, and more are not taken"
+        elif len(unfinished) >= MOST_UNFINISHED:
+            message = f"{len(unfinished)} background runs have not ended yet, and more are not taken"
+        else:
+            return
+        cure = "Wait for one with job_status (wait_s), stop one with job_cancel, or run the plan without background."
+        raise Refusal([Finding(Fault.LIMIT_EXCEEDED, message, "/background", cure)])
 
     def find(self, job_id: str) -> Job | None:
         with self._lock:

@@ -146,7 +146,9 @@ def _parse(document: dict[str, Any], **options: Any) -> tuple[Plan, float]:
 async def _execute(
     context: ServerContext, caller: Caller, args: ExecuteArgs, plan: Plan, parse_ms: float
 ) -> ToolResponse:
-    job = context.jobs.start(plan.request_id, len(plan.operations), caller.cancel) if args.background else None
+    job = None
+    if args.background:
+        job = context.jobs.start(plan.request_id, len(plan.operations), caller.cancel, caller.client)
 
     def work(opened: OpenScene) -> ToolResponse:
         ended = 0

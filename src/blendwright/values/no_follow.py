@@ -68,17 +68,36 @@ def copy(source: BinaryIO, target: BinaryIO) -> None:
 
 
 def write_whole(directory: int, name: str, source: BinaryIO, mode: int = 0o666) -> None:
-    """Write a copy of an open file to an open directory, where it is whole or not at all. What has its name is replaced, a link too."""
+    """Write a copy of an open file to an open directory, where it is whole or not at all, and durable when this has returned. What has
+    its name is replaced, a link too."""
     part = f".{secrets.token_hex(8)}.part"
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0)
     try:
         with os.fdopen(os.open(part, flags, mode, dir_fd=directory), "wb") as unfinished:
             copy(source, unfinished)
+            unfinished.flush()
+            os.fsync(unfinished.fileno())
         os.replace(part, name, src_dir_fd=directory, dst_dir_fd=directory)
+        _sync_names(directory)
     except BaseException:
         with contextlib.suppress(OSError):  # where nothing can be written, nothing can be removed either
             os.unlink(part, dir_fd=directory)
         raise
+
+
+def _sync_names(directory: int) -> None:
+    """Make the names in a directory durable, where the file system can, and whoever asks may list it."""
+    try:
+        listed = os.open(".", os.O_RDONLY | getattr(os, "O_DIRECTORY", 0), dir_fd=directory)
+    except PermissionError:
+        return
+    try:
+        os.fsync(listed)
+    except OSError as error:
+        if error.errno != errno.EINVAL:
+            raise
+    finally:
+        os.close(listed)
 
 
 def _require_straight(path: Path) -> None:

@@ -17,6 +17,7 @@ from typing import NoReturn
 from blendwright.blender.confinement import Allowance, confine
 from blendwright.blender.worker import lifeline
 from blendwright.blender.worker.extensions import extension_files
+from blendwright.blender.worker.late_imports import load_late
 from blendwright.blender.worker.loop import Loop
 
 START_FAILED = 1
@@ -50,6 +51,7 @@ def _serve(options: argparse.Namespace) -> int:
     if options.lifeline_fd is not None:
         lifeline.watch(options.lifeline_fd)
 
+    load_late()
     importlib.import_module("bpy")
     # Blender in the background installs a handler of its own for Ctrl-C.
     _ignore_interrupts()

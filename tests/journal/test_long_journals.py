@@ -1,0 +1,97 @@
+"""What a session asks of its journal costs the same however long it is: counted in the instructions that SQLite runs, not in time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from blendwright.journal import Journal
+from journal.ledger import begun, chain, saved, wanted
+
+FEW, MANY = 60, 1500
+SINCE = 20
+# What is looked up in a tree may take one more turn; whatever reads all commits takes MANY.
+ROOM = 100
+
+
+def grow(journal: Journal, workspace: Path, commits: int) -> None:
+    """So many commits, the last few of them since a checkpoint."""
+    head = journal.head
+    assert head is not None
+    first = head.number
+    journal.commit(chain([f"o{first + place}" for place in range(commits)], head.hash_after, request=f"r{first}"))
+    at = journal.show(first + commits - SINCE)
+    journal.add_checkpoint(journal.stage_checkpoint(saved(workspace, at.hash_after), at.hash_after), at.number)
+
+
+def fail_whole(journal: Journal, times: int) -> None:
+    """Plans that are taken back, one after another: every one that is kept behind them begins a line."""
+    for number in range(times):
+        head = journal.head
+        assert head is not None
+        # As every run does first.
+        journal.find_many([wanted("new", request="new")])
+        boundary = journal.begin_boundary(f"failing-{head.number}-{number}")
+        journal.commit(chain([f"lost{head.number}-{number}"], head.hash_after, request=f"f{head.number}-{number}"))
+        journal.roll_back(boundary)
+        journal.find_many([wanted("new", request="new")])
+        journal.commit(chain([f"kept{head.number}-{number}"], head.hash_after, request=f"k{head.number}-{number}"))
+
+
+def counted(journal: Journal, act: Callable[[], object]) -> int:
+    """How many instructions of SQLite's machine it takes."""
+    opened: Any = journal
+    connection: Any = opened._store._connection
+    count = 0
+
+    def step() -> bool:
+        nonlocal count
+        count += 1
+        return False
+
+    connection.set_progress_handler(step, 1)
+    try:
+        act()
+    finally:
+        connection.set_progress_handler(None)
+    return count
+
+
+def costs(journal: Journal) -> dict[str, int]:
+    head = journal.head
+    assert head is not None
+    boundary = journal.begin_boundary(f"cost-{head.number}")
+    acts: dict[str, Callable[[], object]] = {
+        "head": lambda: journal.head,
+        "origins": lambda: journal.origins(all_lines=True),
+        "route": lambda: journal.route(head.number),
+        "steps_between": lambda: journal.steps_between(head.number - SINCE, head.number),
+        "find_many": lambda: journal.find_many([wanted("new", request="new")]),
+        "open_boundary": journal.open_boundary,
+        "commit": lambda: journal.commit(chain([f"c{head.number}"], head.hash_after, request=f"c{head.number}")),
+        "roll_back": lambda: journal.roll_back(boundary),
+        "moves": lambda: journal.moves(limit=5),
+        "log": lambda: journal.log(limit=5),
+        "recovery": journal.recovery,
+    }
+    return {name: counted(journal, act) for name, act in acts.items()}
+
+
+@pytest.mark.parametrize("history", ["commits", "failures"])
+def test_what_a_session_asks_costs_the_same_in_a_long_journal(tmp_path: Path, history: str) -> None:
+    journal = begun(tmp_path)
+    journal.find_many([wanted("new", request="new")])
+    grow(journal, tmp_path, FEW)
+    few = costs(journal)
+    if history == "commits":
+        grow(journal, tmp_path, MANY)
+    else:
+        fail_whole(journal, 60)
+        grow(journal, tmp_path, FEW)
+    many = costs(journal)
+    journal.close()
+    assert {name: (few[name], count) for name, count in many.items() if count > few[name] + ROOM} == {}
+    assert min(few.values()) > 0
