@@ -126,7 +126,7 @@ def validate(
         if findings:
             owners = Owners(plan)
             return tuple(sorted(findings, key=lambda finding: owners.position(finding.pointer)))
-        ready = replace(expanded, operations=tuple(checks.canonical))
+        ready = replace(expanded, operations=tuple(checks.canonical), notes=tuple(checks.notes))
         if ready.written is not None:
             graph = read_graph(ready.operations)
         return ValidPlan(ready, replace(graph, operations=ready.operations), checks.unrunnable)
@@ -181,6 +181,7 @@ class _Checks:
         self._suggestions: dict[str, str] = {}
         self.canonical: list[Operation] = []
         self.unrunnable: dict[str, Finding] = {}
+        self.notes: dict[str, None] = {}
 
     def of(self, operation: Operation) -> Iterator[Finding]:
         tool = self._tools.get(operation.tool)
@@ -197,6 +198,9 @@ class _Checks:
         args, findings, model = validate_arguments(tool, own)
         if former:
             operation = replace(operation, former_names=former)
+            # What a macro's steps say is not its caller's to change.
+            for name, word in former.items() if operation.origin is None else ():
+                self.notes[f"{tool.name}: '{word}' is called '{name}'; the former name is accepted still"] = None
         level = tool.safety_level_for(model) if tool.destructive_with and not findings else tool.safety_level
         yield from _declared_too_low(operation, tool.name, level)
         for finding in findings:

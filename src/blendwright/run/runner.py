@@ -28,7 +28,7 @@ from blendwright.values.events import RunBrokenOff, RunEnded, RunStarted
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 from blendwright.values.gc_pause import LARGE_PLAN, gc_paused
-from blendwright.values.plan import Operation, Plan, Schedule, name_notes
+from blendwright.values.plan import Operation, Plan, Schedule
 from blendwright.values.report import RunReport
 
 # More than a person would answer one by one: the findings say how to allow them together.
@@ -354,7 +354,7 @@ class Runner:
                 "run_ms": round(spent * 1000, 3),
             },
             remarks=plan.remarks,
-            notes=name_notes(plan.operations),
+            notes=plan.notes,
         )
 
     def _latest_checkpoint(self) -> dict[str, Any] | None:

@@ -75,8 +75,14 @@ def optional(description: str, **constraints: Any) -> Any:
     return Field(default=None, description=description, **constraints)
 
 
+# What arguments are called now, by their former names, of all tools: who hides an argument by its former name goes on hiding it.
+RENAMED: dict[str, set[str]] = {}
+
+
 def renamed(name: str, *former: str, description: str, **constraints: Any) -> Any:
     """A field that had another name before. `name` is the field's own; the former ones are accepted still, in plans and in journals."""
+    for word in former:
+        RENAMED.setdefault(word, set()).add(name)
     return Field(validation_alias=AliasChoices(name, *former), description=description, **constraints)
 
 

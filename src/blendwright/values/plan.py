@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -16,7 +16,6 @@ Boundary = Literal["operation", "plan"]
 Field = Literal["id", "tool", "args", "depends_on", "safety_level", "other"]
 
 SOUND: frozenset[Field] = frozenset()
-NO_NAMES: Mapping[str, str] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +95,7 @@ class Operation:
     unsound: frozenset[Field] = SOUND
     origin: Origin | None = None
     model: Any = field(default=None, compare=False, repr=False)
-    former_names: Mapping[str, str] = field(default_factory=lambda: NO_NAMES, compare=False, repr=False)
+    former_names: Mapping[str, str] | None = field(default=None, compare=False, repr=False)
 
     @property
     def caller_id(self) -> str:
@@ -143,23 +142,15 @@ class Plan:
     remarks: Mapping[str, Any] | None = None
     """What the document says beside its operations: carried into the report for the dialect's result, read by nobody else."""
 
+    notes: tuple[str, ...] = ()
+    """What its author should know although nothing is wrong, in sentences; known once it is valid."""
+
     single_call: bool = False
     """A call that belongs to no plan: its request id is new, so that nothing in the journal answers it, now or later."""
 
     def as_written(self) -> Plan:
         """The plan as its author knows it."""
         return self if self.written is None else replace(self, operations=self.written, written=None)
-
-
-def name_notes(operations: Iterable[Operation]) -> tuple[str, ...]:
-    """Which arguments a plan gives under a former name, in sentences; what a macro's steps say is not its caller's to change."""
-    notes = {
-        f"{one.tool}: '{former}' is called '{name}'; the former name is accepted still": None
-        for one in operations
-        if one.former_names and one.origin is None
-        for name, former in one.former_names.items()
-    }
-    return tuple(notes)
 
 
 @dataclass(frozen=True, slots=True)
