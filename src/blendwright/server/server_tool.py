@@ -14,7 +14,7 @@ from typing import Any, cast, get_type_hints
 from blendwright.schemas.check import ModelChecker
 from blendwright.server.context import Caller, ServerContext
 from blendwright.server.responses import ToolResponse, failure
-from blendwright.tool_api.arguments import Args
+from blendwright.tool_api.arguments import Args, in_own_names
 from blendwright.tool_api.promises import Idempotence, SafetyLevel
 from blendwright.tool_api.tool import AnyTool
 from blendwright.tool_api.tool_names import mcp_name
@@ -79,7 +79,8 @@ class ServerTool:
             findings += (finding.under(pointer_of([key])) for finding in problems)
         if findings:
             return tuple(findings)
-        model, problems = self._checker.validate(arguments)
+        own, _ = in_own_names(self.args, arguments)
+        model, problems = self._checker.validate(own)
         return problems or model
 
 
