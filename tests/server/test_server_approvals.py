@@ -207,12 +207,10 @@ def test_a_question_is_answered_once_and_for_its_own_call_only(context: ServerCo
 def test_what_named_an_earlier_question_does_not_answer_a_later_one(context: ServerContext) -> None:
     """The newer era: a yes to one operation is never one to the next, in whatever order answers come back."""
     one, two = "FirstAsked", "SecondAsked"
-    document = {
-        "plan": plan("two questions", cube("a", one), cube("b", two), delete("c", one, "a", "b"), delete("d", two, "c"))
-    }
+    documents = [{"plan": plan(f"asks for {name}", cube("a", name), delete("b", name, "a"))} for name in (one, two)]
 
     async def script(client: Client) -> Any:
-        async def answered(said: ElicitResult, state: str) -> Any:
+        async def answered(document: Any, said: ElicitResult, state: str) -> Any:
             return await client.session.call_tool(
                 "plan_execute",
                 document,
@@ -221,10 +219,11 @@ def test_what_named_an_earlier_question_does_not_answer_a_later_one(context: Ser
                 allow_input_required=True,
             )
 
-        first: Any = await client.session.call_tool("plan_execute", document, allow_input_required=True)
-        second = await answered(YES, first.request_state)
-        replayed = await answered(YES, first.request_state)
-        return second, replayed, await answered(NO, second.request_state)
+        first: Any = await client.session.call_tool("plan_execute", documents[0], allow_input_required=True)
+        await answered(documents[0], YES, first.request_state)
+        second: Any = await client.session.call_tool("plan_execute", documents[1], allow_input_required=True)
+        replayed = await answered(documents[1], YES, first.request_state)
+        return second, replayed, await answered(documents[1], NO, second.request_state)
 
     async def nobody(context: Any, params: Any) -> ElicitResult:
         raise AssertionError("this test answers by itself")
