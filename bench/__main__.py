@@ -16,16 +16,18 @@ Rows = Iterable[dict[str, Any]]
 
 
 def main(target: Path | None) -> int:
-    from bench import blenders, fingerprint, geonodes, long_sessions, python, runs, server, steps
+    from bench import blenders, fingerprint, geonodes, long_sessions, pictures, programs, python, runs, server, steps
 
     parts: tuple[Callable[[], Rows], ...] = (
         fingerprint.measure,
         steps.measure,
         runs.measure,
+        programs.measure,
         long_sessions.measure,
         geonodes.measure,
         python.measure,
         server.measure,
+        pictures.measure,
         blenders.measure,
     )
     rows = [row for part in parts for row in part()]

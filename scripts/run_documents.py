@@ -62,6 +62,7 @@ class FindingDocument(_Document):
     message: str = Field(description="What is wrong.")
     cure: str | None = Field(description="What to do about it.")
     rule: str | None = Field(default=None, description="The rule of contract or policy that was not met.")
+    place: str | None = Field(default=None, description="Where in a program it stands, as file:line:column.")
     expected: str | None = Field(default=None, description="What a value should be, where it is to equal another.")
     actual: str | None = Field(default=None, description="What it is instead.")
 

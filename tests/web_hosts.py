@@ -28,9 +28,11 @@ def http_server(place: Path) -> Generator[tuple[str, subprocess.Popen[bytes]]]:
     with subprocess.Popen(command, env=environment, cwd=place, stderr=subprocess.PIPE) as process:
         try:
             assert process.stderr is not None
-            line = process.stderr.readline().decode()
-            found = re.search(r"serving (http://\S+)", line)
-            assert found is not None, line
+            said = ""
+            while (found := re.search(r"serving (http://\S+)", said)) is None:
+                line = process.stderr.readline().decode()
+                assert line, said
+                said += line
             anyio.run(_reachable, found[1])
             yield found[1], process
         finally:

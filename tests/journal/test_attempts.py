@@ -55,7 +55,7 @@ def test_attempts_never_change(tmp_path: Path) -> None:
     db.close()
 
 
-@pytest.mark.parametrize("version", [1, 2])
+@pytest.mark.parametrize("version", [1, 2, 3])
 def test_a_journal_of_an_earlier_version_is_upgraded_by_who_writes_and_only_read_by_who_reads(
     version: int, tmp_path: Path
 ) -> None:

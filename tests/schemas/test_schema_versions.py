@@ -29,6 +29,7 @@ SIDES: dict[str, Side] = {
     "operations_result": "read",
     "planner_operations": "written",
     "policy": "written",
+    "program_plan": "written",
     "receipt": "read",
     "run_report": "read",
     "scene_snapshot": "read",

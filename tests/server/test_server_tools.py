@@ -14,6 +14,7 @@ from PIL import Image
 
 from blendwright.app.read_workspace import read_journal
 from blendwright.server.context import ServerContext
+from blendwright.server.pictures import CAPTION
 from blendwright.server.server_tool import OUTPUT_SCHEMA
 from blendwright.server.service import TOOLS
 from hosts import Era, call, cube, operation, plan, talk
@@ -146,11 +147,15 @@ def test_pictures_are_image_content_and_several_become_one(context: ServerContex
     call(context, era, "plan_execute", {"plan": plan(f"pic{era}", cube("a", f"Pic{era}"))})
     answer = call(context, era, "scene_image", {"views": ["ISO", "TOP", "FRONT"], "width": 96, "height": 64})
     picture = Image.open(io.BytesIO(base64.b64decode(answer.content[1].data)))
-    assert picture.size == (192, 128)
-    corner = picture.getpixel((191, 127))
+    high = 64 + CAPTION
+    assert picture.size == (192, 2 * high)
+    corner = picture.getpixel((191, 2 * high - 1))
     assert corner == (0, 0, 0)
-    seen = {picture.crop(box).tobytes() for box in ((0, 0, 96, 64), (96, 0, 192, 64), (0, 64, 96, 128))}
-    assert len(seen) == 3
+    places = ((0, 0), (96, 0), (0, high))
+    seen = {picture.crop((x, y + CAPTION, x + 96, y + high)).tobytes() for x, y in places}
+    captions = {picture.crop((x, y, x + 96, y + CAPTION)).tobytes() for x, y in places}
+    assert (len(seen), len(captions)) == (3, 3)
+    assert answer.structured_content["result"]["views"] == ["iso", "top", "front"]
 
 
 @pytest.mark.proves("OPS-TOOL-03")

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from stage import Stage
 
 SMALL = {"width": 64, "height": 48}
+STILL_SIZE = {"resolution": [32, 24]}
+STILL = {"samples": 1, **STILL_SIZE}
 
 
 def pixels(path: Path) -> NDArray[np.float32]:
@@ -136,3 +138,155 @@ def test_a_still_is_refused_without_a_camera_too_large_or_with_settings_of_anoth
     findings = stage.refusal("render.still", {"camera": "Camera", "samples": 1, "time_limit_s": 1})
     assert [finding["code"] for finding in findings] == ["LIMIT_EXCEEDED", "ARGS_INVALID", "ARGS_INVALID"]
     assert stage.invalid("render.still", {"path": "picture.jpg"}) == ["/path"]
+
+
+def middle_color(stage: Stage, **args: Any) -> NDArray[np.float32]:
+    """The colour in the middle of a quick picture from the front."""
+    stage.do("render.preview", {"view": "FRONT", **SMALL, **args})
+    return pixels(stage.scratch / "preview.png")[24, 32, :3]
+
+
+def node_material(name: str) -> Any:
+    """A material whose nodes say one colour, and whose colour for viewports is another."""
+    material: Any = bpy.data.materials.new(name)
+    if bpy.app.version < (5, 0, 0):
+        material.use_nodes = True
+    material.diffuse_color = (0.8, 0.8, 0.8, 1.0)
+    bpy.data.objects["Box"].data.materials.clear()
+    bpy.data.objects["Box"].data.materials.append(material)
+    return material
+
+
+def checked(tree: Any, principled: Any) -> None:
+    checker = tree.nodes.new("ShaderNodeTexChecker")
+    checker.inputs["Color1"].default_value = checker.inputs["Color2"].default_value = (0.9, 0.0, 0.0, 1.0)
+    tree.links.new(checker.outputs["Color"], principled.inputs["Base Color"])
+
+
+def ramped(tree: Any, principled: Any) -> None:
+    ramp = tree.nodes.new("ShaderNodeValToRGB")
+    for element in ramp.color_ramp.elements:
+        element.color = (0.9, 0.0, 0.0, 1.0)
+    tree.links.new(tree.nodes.new("ShaderNodeTexNoise").outputs[0], ramp.inputs[0])
+    tree.links.new(ramp.outputs[0], principled.inputs["Base Color"])
+
+
+def grouped(tree: Any, principled: Any) -> None:
+    group: Any = bpy.data.node_groups.new("Paint", "ShaderNodeTree")
+    group.interface.new_socket("Paint", in_out="INPUT", socket_type="NodeSocketColor")
+    group.interface.new_socket("Paint", in_out="OUTPUT", socket_type="NodeSocketColor")
+    entry, leave = group.nodes.new("NodeGroupInput"), group.nodes.new("NodeGroupOutput")
+    group.links.new(entry.outputs[0], leave.inputs[0])
+    node = tree.nodes.new("ShaderNodeGroup")
+    node.node_tree = group
+    node.inputs[0].default_value = (0.9, 0.0, 0.0, 1.0)
+    tree.links.new(node.outputs[0], principled.inputs["Base Color"])
+
+
+def glowing(tree: Any, principled: Any) -> None:
+    principled.inputs["Base Color"].default_value = (0.0, 0.0, 0.0, 1.0)
+    principled.inputs["Emission Color"].default_value = (0.9, 0.0, 0.0, 1.0)
+    principled.inputs["Emission Strength"].default_value = 5.0
+
+
+def mixed(tree: Any, principled: Any) -> None:
+    diffuse, mix = tree.nodes.new("ShaderNodeBsdfDiffuse"), tree.nodes.new("ShaderNodeMixShader")
+    diffuse.inputs["Color"].default_value = (0.9, 0.0, 0.0, 1.0)
+    mix.inputs[0].default_value = 1.0
+    tree.links.new(principled.outputs[0], mix.inputs[1])
+    tree.links.new(diffuse.outputs[0], mix.inputs[2])
+    tree.links.new(mix.outputs[0], tree.get_output_node("ALL").inputs["Surface"])
+
+
+def painted(tree: Any, principled: Any) -> None:
+    image: Any = bpy.data.images.new("Paint", 8, 8)
+    image.pixels.foreach_set(np.tile(np.array([0.9, 0.0, 0.0, 1.0], dtype=np.float32), 64))
+    texture = tree.nodes.new("ShaderNodeTexImage")
+    texture.image = image
+    tree.links.new(texture.outputs["Color"], principled.inputs["Base Color"])
+
+
+@pytest.mark.parametrize("build", [checked, ramped, grouped, glowing, mixed, painted], ids=lambda build: build.__name__)
+def test_a_material_made_of_nodes_has_its_colour_in_a_quick_picture(stage: Stage, build: Any) -> None:
+    stage.do("mesh.create_primitive", {"kind": "cube", "name": "Box"})
+    material = node_material("Nodes")
+    build(material.node_tree, next(node for node in material.node_tree.nodes if node.type == "BSDF_PRINCIPLED"))
+    stage.state.refresh()
+    before = stage.state.root()
+    red, green, blue = middle_color(stage)
+    assert red > 0.3 and red > 3 * max(green, blue), (red, green, blue)
+    assert tuple(material.diffuse_color) == pytest.approx((0.8, 0.8, 0.8, 1.0))
+    assert stage.state.full_root() == before
+
+
+def test_a_view_is_framed_by_what_can_be_seen_and_not_by_lamps_cameras_and_empties(stage: Stage) -> None:
+    red_box(stage)
+    alone = stage.do("render.preview", {"view": "SIDE", **SMALL})["pixels_sha256"]
+    assert alone == stage.do("render.preview", {"view": "RIGHT", **SMALL})["pixels_sha256"]
+    stage.do("light.create", {"name": "Sun", "type": "SUN", "location": [40, -60, 90]})
+    stage.do("camera.create", {"name": "Far", "location": [0, -200, 30]})
+    stage.do("object.create_empty", {"name": "Aim", "location": [0, 80, 0]})
+    stage.do("mesh.create_primitive", {"kind": "cube", "name": "Cutter", "location": [30, 0, 0]})
+    stage.do("object.set_visibility", {"name": "Cutter", "render": False})
+    assert stage.do("render.preview", {"view": "SIDE", **SMALL})["pixels_sha256"] == alone
+
+
+def test_floors_and_walls_that_dwarf_the_rest_do_not_make_a_dot_of_it(stage: Stage) -> None:
+    red_box(stage)
+    alone = red_pixels(stage, "FRONT")
+    stage.do("mesh.create_primitive", {"kind": "plane", "name": "Floor", "size": 60, "location": [0, 0, -1]})
+    wall = {"kind": "plane", "name": "Wall", "size": 60, "location": [0, 4, 0], "rotation_euler_deg": [90, 0, 0]}
+    stage.do("mesh.create_primitive", wall)
+    assert red_pixels(stage, "FRONT") == pytest.approx(alone, rel=0.02)
+    assert red_pixels(stage, "BACK") == pytest.approx(alone, rel=0.02), "the wall is not in the way"
+
+
+def red_pixels(stage: Stage, view: str) -> int:
+    stage.do("render.preview", {"view": view, "smooth": False, **SMALL})
+    picture = pixels(stage.scratch / "preview.png")
+    return int(((picture[:, :, 0] > 2 * picture[:, :, 1]) & (picture[:, :, 0] > 0.1)).sum())
+
+
+def test_a_frame_is_shown_and_the_scene_stays_at_its_own(stage: Stage) -> None:
+    red_box(stage)
+    camera = {"name": "Camera", "location": [0, -10, 0], "rotation_euler_deg": [90, 0, 0]}
+    stage.do("camera.create", camera)
+    stage.do("scene.set_render", {"engine": "WORKBENCH"})
+    for frame, place in ((1, 0.0), (20, 3.0)):
+        key = {"object": "Box", "channel": "location", "frame": frame, "value": [place, 0, 0]}
+        stage.do("animation.set_keyframe", key)
+    before = stage.state.full_root()
+    args = {"camera": "Camera", "smooth": False, **SMALL}
+    shown = [stage.do("render.preview", {**args, "frame": frame})["pixels_sha256"] for frame in (1, 20, 1)]
+    assert shown[0] == shown[2] != shown[1]
+    assert (bpy.context.scene.frame_current, stage.state.full_root()) == (1, before)
+    stills = [
+        stage.do("render.still", {"camera": "Camera", "frame": frame, **STILL_SIZE})["pixels_sha256"]
+        for frame in (1, 20)
+    ]
+    assert stills[0] != stills[1] and stage.state.full_root() == before
+
+
+def test_denoising_is_on_by_itself_and_can_be_left_out(stage: Stage) -> None:
+    with_camera(stage)
+    stage.do("light.create", {"name": "Lamp", "type": "POINT", "location": [2, -3, 3], "radius": 1, "energy": 500})
+    stage.do("mesh.create_primitive", {"kind": "plane", "name": "Floor", "size": 8, "location": [0, 0, -1]})
+    for tool, args in (("render.still", STILL), ("render.preview", {"engine": "CYCLES", "samples": 1, **SMALL})):
+        rough: list[float] = []
+        for denoise in (True, False):
+            name = f"{tool}.{denoise}.png"
+            stage.do(tool, {"camera": "Camera", **args, "denoise": denoise, "artifact": name})
+            picture = pixels(stage.scratch / name)[:, :, :3]
+            rough.append(float(np.abs(np.diff(picture, axis=1)).mean()))
+        assert rough[0] < 0.8 * rough[1], (tool, rough)
+
+
+def test_a_still_can_have_another_size_and_a_named_side(stage: Stage) -> None:
+    with_camera(stage)
+    result = stage.do("render.still", {"view": "THREE_QUARTER", **STILL})
+    assert (result["width"], result["height"]) == (32, 24)
+    assert (bpy.context.scene.render.resolution_x, bpy.context.scene.camera) == (60, None)
+    assert stage.invalid("render.still", {"view": "ISO", "camera": "Camera"}) == ["/view"]
+    assert (
+        stage.refusal("render.still", {"camera": "Camera", "resolution": [65536, 65536]})[0]["code"] == "LIMIT_EXCEEDED"
+    )

@@ -15,6 +15,7 @@ from blendwright.records.commits import Commit
 from blendwright.run.files import deliver_picture
 from blendwright.run.history import find
 from blendwright.run.options import RunOptions
+from blendwright.run.preview import PICTURE_SAMPLES
 from blendwright.run.rebuild import rebuild_commit
 from blendwright.run.scratch_files import SCENE_FILE
 from blendwright.tool_api.promises import SafetyLevel
@@ -82,7 +83,7 @@ def export_open_scene(opened: OpenScene, file: Path, approver: Approver, cancel:
 
 def render_picture(opened: OpenScene, target: Path, cancel: CancelToken) -> Outcome:
     """Through the scene's camera where it has one, else from the front right above."""
-    args: dict[str, Any] = {"engine": "CYCLES", "samples": 16, "artifact": "run.png"}
+    args: dict[str, Any] = {"engine": "CYCLES", "samples": PICTURE_SAMPLES, "artifact": "run.png"}
     options = RunOptions(cancel=cancel, call_seconds=PICTURE_SECONDS)
     outcome = opened.outcome("render.preview", args, options)
     if outcome.fault is Fault.SCENE_CONFLICT:

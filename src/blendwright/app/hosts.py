@@ -84,6 +84,12 @@ def entry(host: Host, workspace: Path) -> dict[str, Any]:
     return {"type": "stdio", **server} if host.typed else server
 
 
+def remote_entry(url: str, token_variable: str) -> str:
+    """An entry for a server that runs already, in one line to paste. Hosts put the value of the variable in the place of its name."""
+    headers = {"Authorization": f"Bearer ${{{token_variable}}}"}
+    return json.dumps({"mcpServers": {ENTRY: {"type": "http", "url": url, "headers": headers}}})
+
+
 def installed(host: Host, file: Path) -> dict[str, Any] | None:
     """Our entry as the host's file has it, or None."""
     ours = _servers(host, file, _read(host, file)).get(ENTRY)

@@ -24,6 +24,7 @@ from blendwright.plan.validate import ValidPlan, validate
 from blendwright.policy.objections import denied
 from blendwright.policy.session_contract import ContractTerms, Proposal, SessionContract
 from blendwright.run.calls import call
+from blendwright.run.files import FileRoots
 from blendwright.run.history import History, Moved, find, require_head
 from blendwright.run.idempotency import MOST_KEPT
 from blendwright.run.options import DEFAULT_OPTIONS, RunOptions
@@ -52,7 +53,7 @@ CHECKOUT = "history.checkout"
 # Version 2 of the format has no references between equal objects: the bytes follow from the values alone.
 _MARSHAL_FORMAT = 2
 
-_Source = tuple[bytes, str | None, Boundary, Determinism | None]
+_Source = tuple[bytes, str | None, Boundary | None, Determinism | None]
 
 
 class OpenScene:
@@ -73,7 +74,7 @@ class OpenScene:
         self._events = events
         self._closed = False
         self._runner = Runner(session)
-        self._compiler = Compiler(session.tools, session.macros, session.draft.terms)
+        self._compiler = Compiler(session.tools, session.macros, session.draft.terms, session.files.roots)
         self._registry = registry_fingerprint(type(tool) for tool in session.tools.values())
 
     def __enter__(self) -> Self:
@@ -108,7 +109,7 @@ class OpenScene:
         options: RunOptions = DEFAULT_OPTIONS,
         *,
         request_id: str | None = None,
-        boundary: Boundary = "operation",
+        boundary: Boundary | None = None,
     ) -> RunReport:
         """Run a plan: a document of any dialect, or one that was parsed already (then request_id and boundary are its own).
 
@@ -121,6 +122,8 @@ class OpenScene:
             valid = replace(valid, timings={"validate_ms": validate_ms, **valid.timings})
             self._events(RunEnded(valid))
             return valid
+        if valid.plan.program is not None:
+            self._session.journal.record_program(valid.plan.request_id, valid.plan.program)
         report = self._runner.run(valid.schedule(self._registry, self._session.scene.hash), options)
         return replace(report, timings={"validate_ms": validate_ms, **report.timings})
 
@@ -135,12 +138,12 @@ class OpenScene:
         options: RunOptions = DEFAULT_OPTIONS,
         *,
         request_id: str | None = None,
-        boundary: Boundary = "operation",
+        boundary: Boundary | None = None,
         image: Path | None = None,
     ) -> Preview:
         """What a plan would do, found out on a copy of the scene in another worker; `image` is where to write a picture of it."""
         if not isinstance(plan, Plan):
-            plan = parse_plan(dict(plan), request_id=request_id, boundary=boundary)
+            plan = self._compiler.parse(dict(plan), request_id, boundary)
         if self._session.journal.head is None:
             self._session.scene.worker()  # what a new workspace starts from is its first commit, and so comes along into the copy
         self._session.scene.record_background()
@@ -252,17 +255,24 @@ class Compiler:
     Validation is pure, so nothing but the document and the options decides; tools, macros and terms stay what they are while a
     workspace is open."""
 
-    def __init__(self, tools: Mapping[str, AnyTool], macros: Mapping[str, Macro], terms: ContractTerms) -> None:
+    def __init__(
+        self,
+        tools: Mapping[str, AnyTool],
+        macros: Mapping[str, Macro],
+        terms: ContractTerms,
+        roots: FileRoots | None = None,
+    ) -> None:
         self._tools = tools
         self._macros = macros
         self._terms = terms
+        self._roots = roots
         self._last: tuple[_Source, ValidPlan] | None = None
 
     def compile(
         self,
         plan: Plan | Mapping[str, Any],
         request_id: str | None,
-        boundary: Boundary,
+        boundary: Boundary | None,
         determinism: Determinism | None = None,
     ) -> ValidPlan | RunReport:
         """The valid plan, or the report that refuses it. Raises Refusal for what is no plan at all."""
@@ -272,7 +282,8 @@ class Compiler:
             source = _source(document, request_id, boundary, determinism)
             if source is not None and self._last is not None and self._last[0] == source:
                 return self._last[1]
-            plan = parse_plan(document, request_id=request_id, boundary=boundary)
+            plan = self.parse(document, request_id, boundary)
+            source = None if plan.program is not None else source  # library files may be others next time
         terms = self._terms if determinism is None else self._terms.demanding(determinism)
         valid = validate(plan, self._tools, terms, self._macros)
         if not isinstance(valid, ValidPlan):
@@ -281,9 +292,18 @@ class Compiler:
             self._last = (source, valid)
         return valid
 
+    def parse(self, document: dict[str, Any], request_id: str | None, boundary: Boundary | None) -> Plan:
+        """The plan of a document; a program finds the tools, macros and roots of this workspace. Raises Refusal for what is none."""
+        around = None
+        if "program" in document and self._roots is not None:
+            from blendwright.app.programs import surroundings_of
+
+            around = surroundings_of((*self._tools, *self._macros), self._roots)
+        return parse_plan(document, request_id=request_id, boundary=boundary, surroundings=around)
+
 
 def _source(
-    document: dict[str, Any], request_id: str | None, boundary: Boundary, determinism: Determinism | None
+    document: dict[str, Any], request_id: str | None, boundary: Boundary | None, determinism: Determinism | None
 ) -> _Source | None:
     """What tells a document from any other, also 1 from 1.0 and from True; None for one that holds more than plain values."""
     try:

@@ -129,6 +129,11 @@ def workspace_directory(workspace: str | Path) -> Path:
     return directory
 
 
+def is_workspace(workspace: str | Path) -> bool:
+    """Whether there is a workspace already."""
+    return (Path(workspace) / JOURNAL).exists()
+
+
 @dataclass(frozen=True, slots=True)
 class NewWorkspace:
     """`written` are the files for its user that were not there; `scene_hash` is None until Blender has begun the scene."""
@@ -156,7 +161,7 @@ def create_workspace(
 ) -> NewWorkspace:
     """Raises Refusal when there is one already or the scene is no file, EnvironmentUnfit when it cannot be created."""
     directory = workspace_directory(workspace)
-    if (directory / JOURNAL).exists():
+    if is_workspace(directory):
         cure = "Go on with it as it is, or name another directory."
         raise Refusal.of(Fault.SCENE_CONFLICT, f"{directory} is a workspace already", cure)
     if scene is not None and not Path(scene).is_file():

@@ -11,6 +11,8 @@ from typing import Any
 from blendwright.app.opening import workspace_directory
 from blendwright.app.policy_files import load_policy
 from blendwright.dialects import registry
+from blendwright.dialects.dialect import Surroundings
+from blendwright.dialects.program import yielded_document
 from blendwright.macros import Macro, load_macros
 from blendwright.plan.repair import minimal_repair, refused
 from blendwright.plan.validate import ValidPlan, validate
@@ -67,6 +69,8 @@ class Validation:
 
     findings: tuple[Finding, ...]
     about: dict[str, Any] = field(default_factory=dict[str, Any])
+    yielded: dict[str, Any] | None = None
+    """The plan of operations that a program yields, where all is well with it."""
 
     def to_json(self) -> dict[str, Any]:
         listed = [finding.to_json() for finding in self.findings]
@@ -74,22 +78,35 @@ class Validation:
 
 
 def validate_plan(
-    text: bytes, workspace: str | Path, *, dialect: str | None = None, proposal: Proposal | None = None
+    document: bytes | Mapping[str, Any],
+    workspace: str | Path,
+    *,
+    dialect: str | None = None,
+    proposal: Proposal | None = None,
+    surroundings: Surroundings | None = None,
 ) -> Validation:
-    """Check a plan. Raises Refusal when the policy or a macro of the workspace is not sound."""
-    document, findings = read_json(text)
-    if findings:
-        return Validation(findings)
+    """Check a plan, given as text or as a document. Raises Refusal when the policy or a macro of the workspace is not sound."""
+    is_text = isinstance(document, bytes)
+    if isinstance(document, bytes):
+        document, findings = read_json(document)
+        if findings:
+            return Validation(findings)
     try:
-        plan = registry.parse_plan(document, dialect=dialect, is_json=True)
+        plan = registry.parse_plan(document, dialect=dialect, is_json=is_text, surroundings=surroundings)
     except Refusal as refusal:
         return Validation(refusal.findings)
+    about: dict[str, Any] = {
+        "dialect": plan.dialect,
+        **(plan.remarks if plan.program is not None and plan.remarks else {}),
+    }
+    if plan.findings and not plan.operations:
+        return Validation(plan.findings, about)
     valid = check(plan, workspace, proposal)
-    about: dict[str, Any] = {"dialect": plan.dialect}
     if isinstance(valid, ValidPlan):
+        yielded = None if plan.program is None else yielded_document(valid.plan, plan)
         about["request_id"], about["operations"] = valid.plan.request_id, len(plan.operations)
         about["warnings"] = [finding.to_json() for finding in valid.unrunnable.values()]
-        return Validation((), about)
+        return Validation((), about, yielded)
     about["repair"] = [entry.to_json() for entry in minimal_repair(plan, valid)]
     return Validation(valid, about)
 

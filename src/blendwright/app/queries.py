@@ -20,7 +20,7 @@ from blendwright.journal import JournalView
 from blendwright.policy.redaction import redacted, redacted_receipt
 from blendwright.records.audit import AuditRecord
 from blendwright.records.commits import Commit, HeadMove
-from blendwright.records.requests import Attempt
+from blendwright.records.requests import Attempt, StoredProgram
 from blendwright.run.differences import (
     Difference,
     SceneSnapshot,
@@ -79,11 +79,12 @@ class AuditPage:
 
 @dataclass(frozen=True, slots=True)
 class RequestHistory:
-    """What planners made of a request, and what it did to the scene."""
+    """What planners made of a request, the programs that it was written as, and what it did to the scene."""
 
     request_id: str
     attempts: tuple[Attempt, ...]
     commits: tuple[Commit, ...]
+    programs: tuple[StoredProgram, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         fields = ("number", "operation_id", "tool", "hash_after", "timestamp")
@@ -91,6 +92,7 @@ class RequestHistory:
             "ok": True,
             "request_id": self.request_id,
             "attempts": [attempt.to_json() for attempt in self.attempts],
+            "programs": [program.to_json() for program in self.programs],
             "commits": [{name: getattr(commit, name) for name in fields} for commit in self.commits],
         }
 
@@ -146,10 +148,11 @@ def request_history(workspace: str | Path, request_id: str) -> RequestHistory:
         # Rounds of a plan that says that it is not done run under ids of their own.
         ids = dict.fromkeys([request_id, *(str(attempt.outcome["request_id"]) for attempt in attempts)])
         commits = tuple(commit for id in ids for commit in journal.commits_of(id))
-    if not attempts and not commits:
+        programs = tuple(program for id in ids for program in journal.programs(id))
+    if not attempts and not commits and not programs:
         cure = "See which there are: blendwright log --json"
         raise Refusal.of(Fault.TARGET_NOT_FOUND, f"there is no request {request_id}", cure)
-    return RequestHistory(request_id, attempts, commits)
+    return RequestHistory(request_id, attempts, commits, programs)
 
 
 def commit_details(workspace: str | Path, number: str) -> dict[str, Any]:

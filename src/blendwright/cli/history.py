@@ -234,6 +234,12 @@ def _show_request(out: SafeConsole, history: queries.RequestHistory) -> None:
         out.print(Text(f"attempt {attempt.number}  ", style="bold").append(about, style="dim"))
         result = f"{attempt.outcome['stage']} {attempt.outcome['message']}".rstrip()
         out.labelled(f"  {status} ", result, ATTEMPT_STYLES.get(status, "yellow"))
+    for program in history.programs:
+        given = " ".join(f"{name}={orjson.dumps(value).decode()}" for name, value in program.params.items())
+        out.labelled(f"program {program.hash[:12]} ", f"{program.timestamp[:19]}  {given}".rstrip(), "bold")
+        out.show(program.program.rstrip("\n"))
+        for path, text in program.libraries.items():
+            out.labelled("  loaded ", f"{path}, {len(text.encode())} bytes", "")
     for commit in history.commits:
         about = f"{commit.timestamp[:19]}  {commit.tool}  {commit.operation_id}  {commit.hash_after[-12:]}"
         out.labelled(f"commit {commit.number} ", about, "bold")

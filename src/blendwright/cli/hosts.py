@@ -6,20 +6,25 @@ import os
 import secrets
 import signal
 import sys
+import time
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import anyio
 
 from blendwright.app.checks import Check, check_environment, check_host
 from blendwright.app.contracts import read_host_profile
-from blendwright.app.hosts import HOSTS, Scope, entry, host_named, install, snippet
+from blendwright.app.hosts import HOSTS, Scope, entry, host_named, install, remote_entry, snippet
+from blendwright.app.policy_files import FILE as POLICY
 from blendwright.app.policy_files import home_directory
 from blendwright.cli.options import AsJson, Blender, MinimumDeterminism, Workspace, argument, option
 from blendwright.cli.output import Cell, Exit, SafeConsole, notes, present
 from blendwright.policy.host_profile import EnvelopeName, HostLimits, HostStatement, Verification
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
+
+if TYPE_CHECKING:
+    from blendwright.server.live_calls import CallEnded
 
 TOKEN = "BLENDWRIGHT_TOKEN"
 
@@ -55,7 +60,7 @@ def serve(
     verification: Annotated[Verification | None, option("--verification", "Whose results are read back.")] = None,
 ) -> int:
     """Serve a workspace to a language-model host: over stdio, or over HTTP with a bearer token."""
-    from blendwright.server.serve import Settings
+    from blendwright.server.serve import Settings, Watch
     from blendwright.server.serve import serve as run
 
     if directory is not None:
@@ -74,11 +79,9 @@ def serve(
         statements.append(HostStatement("flag", flags))
     address = None if http is None else address_of(http)
     bearer_token = token or os.environ.get(TOKEN) or ""
+    made_up = ""
     if address is not None and not bearer_token:
-        bearer_token = secrets.token_urlsafe(24)
-        notes().labelled("bearer token (shown once):", bearer_token, "", text_style="bold")
-    if address is not None:
-        notes().show(f"serving http://{address[0]}:{address[1]}/mcp")
+        bearer_token = made_up = secrets.token_urlsafe(24)
     settings = Settings(
         workspace=Path(workspace),
         blender=blender,
@@ -87,9 +90,29 @@ def serve(
         statements=tuple(statements),
         address=address,
         token=bearer_token,
+        watch=Watch(
+            on_new_workspace=lambda made: notes().show(f"new workspace {made}, with {POLICY} to edit"),
+            on_listening=lambda where: _show_address(where, made_up),
+            on_call=_show_call if address is not None and sys.stderr.isatty() else None,
+        ),
     )
     stopped = anyio.run(run, settings)
     return Exit.INTERRUPTED if stopped is signal.SIGINT else Exit.DONE
+
+
+def _show_address(address: tuple[str, int], made_up: str) -> None:
+    """Where the server listens, and what a host needs to use it. A token that its user gave is theirs to know; one that was made up is
+    shown once, and the entry of the host names the variable that holds it."""
+    out, url = notes(), f"http://{address[0]}:{address[1]}/mcp"
+    out.show(f"serving {url}")
+    if made_up:
+        out.labelled("bearer token (shown once):", made_up, "", text_style="bold")
+    out.show(f"for a host that speaks HTTP, with the token in {TOKEN}:")
+    out.show("  " + remote_entry(url, TOKEN))
+
+
+def _show_call(ended: CallEnded) -> None:
+    notes().show(f"{time.strftime('%H:%M:%S')}  {ended.line()}", "" if ended.ok else "red")
 
 
 def _change_directory(directory: Path) -> None:

@@ -61,8 +61,12 @@ MinimumDeterminism = Annotated[
     Determinism | None, option("--determinism", "Refuse calls whose results are of a weaker class.")
 ]
 ContractFile = Annotated[Path | None, option("--contract FILE", "Hold to this contract; refused when it is outdated.")]
-PlanFile = Annotated[str, argument("PLAN", "A file, or - for standard input.")]
-TakenBack = Annotated[Boundary, option("--boundary", "What a failure takes back: the operation, or the whole plan.")]
+PlanFile = Annotated[str, argument("PLAN", "A JSON file, a program (.star), or - for standard input.")]
+Set = Annotated[list[str] | None, option("--set NAME=VALUE", "A parameter of the program; JSON, or text as it is.")]
+TakenBack = Annotated[
+    Boundary | None,
+    option("--boundary", "What a failure takes back: the operation, or all; of a program, all by default."),
+]
 RequestId = Annotated[str | None, option("--request-id ID", "For plans that do not bring their own.")]
 DIALECTS = "|".join(registry.names())
 InDialect = Annotated[

@@ -22,6 +22,7 @@ from blendwright.values.faults import REFUSALS
 from blendwright.values.findings import Finding
 from blendwright.values.invisible import escape_invisible
 from blendwright.values.outcome import Outcome
+from blendwright.values.plan import Plan
 from blendwright.values.report import OperationReport, RunReport
 
 # Where nobody looks at a screen nothing is wrapped: lines are then for programs and files.
@@ -161,8 +162,14 @@ def fail(
     sys.exit(exit_code)
 
 
+def note_printed(plan: Plan) -> None:
+    """What a program printed."""
+    if plan.program is not None and plan.program.printed:
+        notes().show(plan.program.printed)
+
+
 def _with_pointer(finding: Finding) -> str:
-    return f"{finding.pointer}: {finding.message}" if finding.pointer else finding.message
+    return f"{finding.where}: {finding.message}" if finding.where else finding.message
 
 
 def _printed_as_json(error: dict[str, Any], findings: Sequence[Finding]) -> bool:
@@ -210,7 +217,7 @@ class SafeConsole(Console):
     def findings(self, findings: Iterable[Finding], *, without_pointer: str = "(plan)") -> None:
         """Print each finding with its code, its place and its cure."""
         for finding in findings:
-            self.labelled(finding.fault.value, f"{finding.pointer or without_pointer}: {finding.message}", "bold red")
+            self.labelled(finding.fault.value, f"{finding.where or without_pointer}: {finding.message}", "bold red")
             if finding.cure:
                 self.show(f"  {finding.cure}", "dim")
 

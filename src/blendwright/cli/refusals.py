@@ -10,7 +10,7 @@ from typing import Any
 
 from blendwright.app.plan_validation import refused_plan
 from blendwright.cli.output import Exit, print_json
-from blendwright.cli.session import plan_text
+from blendwright.cli.plan_files import ENDING, plan_text
 from blendwright.dialects import registry
 from blendwright.dialects.envelopes import core_envelope, plan_outcome, result_envelope, tool_result
 from blendwright.values.errors import Refusal
@@ -30,8 +30,10 @@ def refusing_plans(command: Command) -> Command:
             if not options["json"]:
                 raise
             # Standard input is spent; whatever it was, nothing of it ran.
-            again = (lambda: plan_text(options["plan"])) if options["plan"] != "-" else None
-            report = refused_plan(again, options["dialect"], refusal.findings)
+            path, dialect = options["plan"], options["dialect"]
+            is_program = dialect == "program" or (dialect is None and path.endswith(ENDING))
+            again = (lambda: plan_text(path)) if path != "-" and not is_program else None
+            report = refused_plan(again, "program" if is_program else dialect, refusal.findings)
             outcome = plan_outcome(command.__name__, report, {})
             told = result_envelope(outcome).model_dump(include={"error_code", "message", "details"})
             result = registry.render(report)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from time import perf_counter
 from typing import Annotated, Any
 
@@ -28,6 +29,7 @@ from blendwright.cli.options import (
     PlanFile,
     RequestId,
     Scene,
+    Set,
     TakenBack,
     Timeout,
     Workspace,
@@ -40,11 +42,13 @@ from blendwright.cli.output import (
     SafeConsole,
     note_external_files,
     note_outcome,
+    note_printed,
     notes,
     present,
     show_difference,
 )
-from blendwright.cli.session import command_line, open_session, plan_text, stops_on_interrupt
+from blendwright.cli.plan_files import plan_text, read_document, read_plan_file, surroundings, write_yielded
+from blendwright.cli.session import command_line, open_session, stops_on_interrupt
 from blendwright.dialects import registry
 from blendwright.dialects.envelopes import plan_outcome, render_envelope, result_envelope
 from blendwright.policy.host_profile import EnvelopeName
@@ -65,7 +69,8 @@ def run(
     workspace: Workspace = ".blendwright",
     scene: Scene = None,
     blender: Blender = None,
-    boundary: TakenBack = "operation",
+    boundary: TakenBack = None,
+    set: Set = None,
     request_id: RequestId = None,
     dialect: InDialect = None,
     export: Export = None,
@@ -80,7 +85,8 @@ def run(
     json: AsJson = False,
 ) -> int:
     """Execute a plan. What was done before under the same ids is not done again."""
-    parsed = registry.read_plan(plan_text(plan), dialect=dialect, request_id=request_id, boundary=boundary)
+    parsed = read_plan_file(plan, workspace, dialect=dialect, given=set, request_id=request_id, boundary=boundary)
+    note_printed(parsed)
     cancel = CancelToken()
     progress = ProgressBar()
     allowed = approver(approve, progress.pause)
@@ -249,7 +255,8 @@ def preview(
     scene: Scene = None,
     blender: Blender = None,
     image: Image = None,
-    boundary: TakenBack = "operation",
+    boundary: TakenBack = None,
+    set: Set = None,
     request_id: RequestId = None,
     dialect: InDialect = None,
     timeout: Timeout = None,
@@ -258,7 +265,8 @@ def preview(
     json: AsJson = False,
 ) -> int:
     """Show what a plan would do. The workspace stays as it is, and need not exist."""
-    parsed = registry.read_plan(plan_text(plan), dialect=dialect, request_id=request_id, boundary=boundary)
+    parsed = read_plan_file(plan, workspace, dialect=dialect, given=set, request_id=request_id, boundary=boundary)
+    note_printed(parsed)
     cancel = CancelToken()
     with stops_on_interrupt(cancel):
         result = preview_plan(
@@ -308,15 +316,22 @@ def validate(
     plan: PlanFile,
     result: Annotated[bool, option("--result", "Check the result of a steps plan instead.")] = False,
     dialect: InDialect = None,
+    set: Set = None,
+    yielded: Annotated[
+        Path | None, option("--yielded JSON", "Write the operations that a program yields there, as a plan.")
+    ] = None,
     workspace: Workspace = ".blendwright",
     json: AsJson = False,
 ) -> int:
     """Check a plan, or the result of one, and list everything that is wrong with it."""
-    text = plan_text(plan)
     if result:
-        validation = validate_result(text, dialect=dialect)
+        validation = validate_result(plan_text(plan), dialect=dialect)
     else:
-        validation = validate_plan(text, workspace, dialect=dialect, proposal=command_line())
+        document = read_document(plan, dialect, set)
+        around = surroundings(plan, document, workspace)
+        validation = validate_plan(document, workspace, dialect=dialect, proposal=command_line(), surroundings=around)
+    if yielded is not None and validation.yielded is not None:
+        write_yielded(yielded, validation.yielded)
     exit_code = Exit.REFUSED if validation.findings else Exit.DONE
     return present(json, validation.to_json, lambda out: _show_validation(out, validation), exit_code)
 
@@ -326,13 +341,15 @@ def _show_validation(out: SafeConsole, validation: Validation) -> None:
     if not validation.findings:
         size = f", {about['operations']} operations" if "operations" in about else ""
         out.labelled("valid", f"{about['dialect']}{size}", "bold green")
+    if about.get("printed"):
+        out.show(str(about["printed"]))
     for finding in validation.findings:
-        out.labelled(finding.fault.value, finding.pointer or "(all)", "bold red")
+        out.labelled(finding.fault.value, finding.where or "(all)", "bold red")
         out.show(f"  {finding.message}")
         if finding.cure:
             out.show(f"  {finding.cure}", "dim")
     for warning in about.get("warnings", ()):
-        out.labelled("fails when run", warning["pointer"], "bold yellow")
+        out.labelled("fails when run", warning.get("place") or warning["pointer"], "bold yellow")
         out.show(f"  {warning['message']}. {warning['cure']}")
     if about.get("repair"):
         out.show("repair", "bold")

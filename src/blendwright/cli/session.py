@@ -1,10 +1,9 @@
-"""How commands read a plan, open a workspace and ask about a scene, and stop cleanly when interrupted."""
+"""How commands open a workspace and ask about a scene, and stop cleanly when interrupted."""
 
 from __future__ import annotations
 
 import contextlib
 import signal
-import sys
 import threading
 from collections.abc import Generator, Mapping
 from importlib.metadata import version
@@ -20,11 +19,6 @@ from blendwright.policy.approvals import Approver
 from blendwright.policy.host_profile import HostProfile
 from blendwright.policy.session_contract import Proposal
 from blendwright.values.cancel import CancelToken
-from blendwright.values.errors import Refusal
-from blendwright.values.faults import Fault
-from blendwright.values.json_reader import LARGEST
-
-PLAN_CURE = "Give the path of a JSON file, or - for standard input."
 
 
 def command_line() -> Proposal:
@@ -70,18 +64,6 @@ def ask_tool(
         cure = outcome.findings[0].cure if outcome.findings else None
         fail("failed", outcome.message, cure, Exit.of_call(outcome))
     return dict(outcome.result)
-
-
-def plan_text(path: str) -> bytes:
-    """The text of a file, or of standard input for -; at most one byte more than any dialect reads."""
-    try:
-        if path == "-":
-            return sys.stdin.buffer.read(LARGEST + 1)
-        with Path(path).open("rb") as file:
-            return file.read(LARGEST + 1)
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise Refusal.of(Fault.SCHEMA_INVALID, f"cannot read {path}: {reason}", PLAN_CURE) from error
 
 
 @contextlib.contextmanager

@@ -7,7 +7,7 @@ What it reads and renders is held to the published schemas, with each field's ow
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Literal, cast
@@ -20,7 +20,16 @@ from blendwright.values.errors import BlendwrightError
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 from blendwright.values.json_reader import non_interoperable_values
-from blendwright.values.plan import Boundary, OnFailure, OnNondeterministic, OnUnknownTool, Operation, Plan, TieBreak
+from blendwright.values.plan import (
+    Boundary,
+    OnFailure,
+    OnNondeterministic,
+    OnUnknownTool,
+    Operation,
+    Plan,
+    ProgramSource,
+    TieBreak,
+)
 from blendwright.values.report import RunReport
 
 Tone = Literal["good", "warning", "bad"]
@@ -31,13 +40,23 @@ class ParsedDocument:
     """What a dialect reads from a document. With findings, the operations are there as far as they can be read.
 
     `request_id` is the one that the document gives; None where the dialect has no such field. `remarks` is what the dialect's
-    own result needs besides the report.
+    own result needs besides the report; `program` is what the operations come from, where the document is one.
     """
 
     operations: tuple[Operation, ...]
     findings: tuple[Finding, ...] = ()
     request_id: str | None = None
     remarks: Mapping[str, Any] | None = None
+    program: ProgramSource | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What a document can refer to that is not in it: the names of tools and macros, and library files by the paths that it gives.
+    `read_library` raises Refusal."""
+
+    tools: Collection[str]
+    read_library: Callable[[str], str] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +82,10 @@ class Dialect:
     """The report as the dialect's result contract has it; None where the contract has no result for what happened."""
     tie_break: TieBreak
     on_failure: OnFailure
+    parse_within: Callable[[Any, Surroundings | None], ParsedDocument] | None = None
+    """The same as `parse_document`, where what a document means depends on what is around it."""
+    boundary: Boundary = "operation"
+    """What a failure takes back where nobody says."""
     on_unknown_tool: OnUnknownTool = "refuse"
     on_nondeterministic: OnNondeterministic = "refuse"
     result_contract: ResultContract | None = None
@@ -78,19 +101,26 @@ class Dialect:
         document: Any,
         *,
         request_id: str | None = None,
-        boundary: Boundary = "operation",
+        boundary: Boundary | None = None,
         is_json: bool = False,
+        surroundings: Surroundings | None = None,
     ) -> Plan:
         """The plan, with findings where the document breaks its contract. `is_json`: the JSON reader has passed it already.
 
         A request id that is given must be the document's own, where it has one; where it has none and none is given, the hash
-        of the document serves.
+        of the document serves, or of the program with all that decides what it yields.
         """
         findings = () if is_json else non_interoperable_values(document)
-        parsed = ParsedDocument((), findings) if findings else self.parse_document(document)
+        if findings:
+            parsed = ParsedDocument((), findings)
+        elif self.parse_within is not None:
+            parsed = self.parse_within(document, surroundings)
+        else:
+            parsed = self.parse_document(document)
         findings, own = parsed.findings, parsed.request_id
         if own is None and not request_id and not findings:
-            own = hashlib.sha256(rfc8785.dumps(document)).hexdigest()
+            source = parsed.program
+            own = hashlib.sha256(rfc8785.dumps(document)).hexdigest() if source is None else source.hash
         elif own is not None and request_id and request_id != own:
             message = f"the plan's request_id is '{own[:100]}', and '{request_id[:100]}' was given from outside"
             pointer = "/request_id" if own else ""
@@ -101,11 +131,12 @@ class Dialect:
             parsed.operations,
             self.tie_break,
             self.on_failure,
-            boundary,
+            boundary or self.boundary,
             self.on_unknown_tool,
             findings,
             on_nondeterministic=self.on_nondeterministic,
             remarks=parsed.remarks,
+            program=parsed.program,
         )
 
 

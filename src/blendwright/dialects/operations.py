@@ -136,7 +136,7 @@ def _hint(report: RunReport, first: Fault, findings: list[Finding]) -> str:
     if chosen is None:
         failed = (one.message for one in reports_by_caller(report.operations) if one.fault is first)
         return _cut(next(failed, "") or "The run did not finish; look at the report.", "")
-    where = f"{chosen.pointer}: " if chosen.pointer else ""
+    where = f"{chosen.where}: " if chosen.where else ""
     more = f" ({len(findings) - 1} more in the report)" if len(findings) > 1 else ""
     return _cut(f"{where}{_message_of(report, chosen)}. {chosen.cure or ''}".strip(), more)
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import Any, cast
 
-from blendwright.dialects import geonodes, operations, steps
-from blendwright.dialects.dialect import Dialect
+from blendwright.dialects import geonodes, operations, program, steps
+from blendwright.dialects.dialect import Dialect, Surroundings
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
@@ -33,6 +33,7 @@ def unregister(name: str) -> None:
 register(operations.DIALECT)
 register(geonodes.DIALECT)
 register(steps.DIALECT)
+register(program.DIALECT)
 
 
 def dialects() -> tuple[Dialect, ...]:
@@ -63,13 +64,20 @@ def recognise(document: Any) -> Dialect | Finding:
 
 
 def read_plan(
-    text: bytes, *, dialect: str | None = None, request_id: str | None = None, boundary: Boundary = "operation"
+    text: bytes,
+    *,
+    dialect: str | None = None,
+    request_id: str | None = None,
+    boundary: Boundary | None = None,
+    surroundings: Surroundings | None = None,
 ) -> Plan:
     """The plan, with findings of its own where it breaks its contract. Raises Refusal for what is no plan at all."""
     document, findings = read_json(text)
     if findings:
         raise Refusal(findings)
-    plan = parse_plan(document, dialect=dialect, request_id=request_id, boundary=boundary, is_json=True)
+    plan = parse_plan(
+        document, dialect=dialect, request_id=request_id, boundary=boundary, is_json=True, surroundings=surroundings
+    )
     if plan.findings and not plan.operations:
         raise Refusal(plan.findings)
     return plan
@@ -80,14 +88,15 @@ def parse_plan(
     *,
     dialect: str | None = None,
     request_id: str | None = None,
-    boundary: Boundary = "operation",
+    boundary: Boundary | None = None,
     is_json: bool = False,
+    surroundings: Surroundings | None = None,
 ) -> Plan:
     """The same for a document that is no text any more. `is_json`: the JSON reader has passed it already."""
     chosen = _DIALECTS[dialect] if dialect is not None else recognise(document)
     if isinstance(chosen, Finding):
         raise Refusal((chosen,))
-    return chosen.parse(document, request_id=request_id, boundary=boundary, is_json=is_json)
+    return chosen.parse(document, request_id=request_id, boundary=boundary, is_json=is_json, surroundings=surroundings)
 
 
 def unread_plan(dialect: str | None = None) -> Plan:

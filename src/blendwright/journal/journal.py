@@ -19,6 +19,7 @@ from blendwright.journal import (
     head_moves,
     head_notes,
     planner_attempts,
+    programs,
     recovery,
 )
 from blendwright.journal import rows as row
@@ -43,6 +44,7 @@ from blendwright.records.recovery import NewIntent
 from blendwright.records.requests import NewAttempt
 from blendwright.values import crash_points, events
 from blendwright.values.errors import JournalError
+from blendwright.values.plan import ProgramSource
 
 
 class Journal(JournalView):
@@ -169,6 +171,10 @@ class Journal(JournalView):
 
     def record_attempt(self, attempt: NewAttempt) -> None:
         planner_attempts.record(self._store, attempt)
+
+    def record_program(self, request_id: str, program: ProgramSource) -> None:
+        """The program that a plan comes from, before it runs; once for each request."""
+        programs.record(self._store, request_id, program)
 
     def begin_intent(self, intent: NewIntent) -> int:
         self._refuse_in_quarantine()

@@ -21,6 +21,7 @@ from blendwright.journal import (
     journal_copy,
     operation_lookup,
     planner_attempts,
+    programs,
     rebuild_routes,
     recovery,
     statistics,
@@ -42,7 +43,7 @@ from blendwright.records.commits import (
     Reading,
 )
 from blendwright.records.recovery import Intent, OpenBoundary, Quarantine, RebuildRoute, RecoveryInfo
-from blendwright.records.requests import Attempt, StoredApproval
+from blendwright.records.requests import Attempt, StoredApproval, StoredProgram
 from blendwright.values.errors import EnvironmentUnfit, JournalError
 
 
@@ -207,6 +208,11 @@ class JournalView:
         """What planners made of a request, in the order in which they were asked."""
         with self._store.snapshot():
             return planner_attempts.of_request(self._store, request_id)
+
+    def programs(self, request_id: str) -> tuple[StoredProgram, ...]:
+        """The programs that plans of a request came from, oldest first."""
+        with self._store.snapshot():
+            return programs.of_request(self._store, request_id)
 
     def commits_of(self, request_id: str) -> tuple[Commit, ...]:
         """What a request did to the scene, on any line, oldest first."""

@@ -1,6 +1,6 @@
 """The tables of journal.db, version by version.
 
-History (commits, lines, moves of HEAD, audit, readings, rollbacks, attempts of planners) is append-only, and the database itself
+History (commits, lines, moves of HEAD, audit, readings, rollbacks, attempts of planners, programs) is append-only, and the database itself
 refuses to change it. Only what describes the present may change: checkpoints, tags, states of intents, boundaries, approvals and
 quarantine, and the one row of `state`.
 """
@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable
 
-VERSION = 3
+VERSION = 4
 # "BWjl": says whose file this is to tools that read the header of a SQLite file.
 APPLICATION_ID = 0x42576A6C
 
@@ -192,6 +192,21 @@ CREATE TABLE attempts (
 CREATE INDEX attempts_by_request ON attempts (request_id);
 """
 
+# Since version 4: the programs that plans come from.
+_PROGRAMS = """
+CREATE TABLE programs (
+    id INTEGER PRIMARY KEY,
+    request_id TEXT NOT NULL,
+    hash TEXT NOT NULL,
+    program TEXT NOT NULL,
+    params TEXT NOT NULL,
+    libraries TEXT NOT NULL,
+    timestamp TEXT NOT NULL,
+    fence INTEGER NOT NULL
+);
+CREATE UNIQUE INDEX programs_by_request ON programs (request_id, hash);
+"""
+
 APPEND_ONLY = (
     "lines",
     "commits",
@@ -202,6 +217,7 @@ APPEND_ONLY = (
     "contracts",
     "sessions",
     "attempts",
+    "programs",
 )
 
 
@@ -221,13 +237,14 @@ END;
 UPGRADES: dict[int, str] = {
     1: _SESSIONS + _guards(("contracts", "sessions")),
     2: _ATTEMPTS + _guards(("attempts",)),
+    3: _PROGRAMS + _guards(("programs",)),
 }
 
 # The oldest version that can be opened still.
 OLDEST = min(UPGRADES)
 
 _HEADER = f"PRAGMA application_id = {APPLICATION_ID};\nPRAGMA user_version = {VERSION};\n"
-CREATE = f"{_TABLES}{_SESSIONS}{_ATTEMPTS}{_guards(APPEND_ONLY)}{_HEADER}"
+CREATE = f"{_TABLES}{_SESSIONS}{_ATTEMPTS}{_PROGRAMS}{_guards(APPEND_ONLY)}{_HEADER}"
 
 
 def genesis(workspace: str) -> str:

@@ -68,7 +68,7 @@ def _chain(operation: Operation, macro: Macro, calls: tuple[Call, ...]) -> Itera
         id = f"{operation.id}.{number:03d}"
         yield Operation(
             id, call.tool, call.args, waits_for, higher, operation.position, operation.pointer, operation.places,
-            origin=origin,
+            origin=origin, site=operation.site,
         )  # fmt: skip
         waits_for = (id,)
 

@@ -125,11 +125,18 @@ def validate(
         findings = too_long or tuple(islice(_all(graph, expanded, of_macros, checks), MOST_FINDINGS))
         if findings:
             owners = Owners(plan)
+            if plan.program is not None:
+                findings = tuple(_in_program(finding, owners) for finding in findings)
             return tuple(sorted(findings, key=lambda finding: owners.position(finding.pointer)))
         ready = replace(expanded, operations=tuple(checks.canonical), notes=tuple(checks.notes))
         if ready.written is not None:
             graph = read_graph(ready.operations)
         return ValidPlan(ready, replace(graph, operations=ready.operations), checks.unrunnable)
+
+
+def _in_program(finding: Finding, owners: Owners) -> Finding:
+    owner = owners.of(finding.pointer)
+    return finding if owner is None else owner.in_program(finding)
 
 
 def _with_own_names(plan: Plan, names: Mapping[str, str]) -> Plan:
@@ -222,6 +229,7 @@ class _Checks:
                     operation.origin,
                     model,
                     former,
+                    operation.site,
                 )
             )
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from blendwright.planner.port import ResponseSchema
-from blendwright.planner.response_schema import geonodes_schema, operations_schema
+from blendwright.planner.response_schema import geonodes_schema, operations_schema, program_schema
 from blendwright.policy.policy import Verdict, ruling
 from blendwright.policy.session_contract import ContractTerms
 from blendwright.tool_api.tool import AnyTool
@@ -56,7 +56,23 @@ GEONODES_RULES = """\
 Steps run in order, at most 25. Each has a type: NODE_TREE or GN_OPS change the node tree of one object's modifier; PYTHON is the last
 resort and may be refused. group_input and group_output are given node ids. Set properties before linking sockets that depend on them.
 "done" is accepted only when the gates pass: output connected, no invalid links, no cycles, evaluates, geometry not empty."""
-PlannableDialect = Literal["operations", "geonodes"]
+PROGRAM_EXAMPLE = """\
+{"program": "wood = material.ensure_principled(name = \\"Oak\\", base_color = [0.45, 0.27, 0.12])\\nfor i in range(4):\\n    leg = \
+mesh.create_primitive(kind = \\"cylinder\\", name = \\"Leg_%d\\" % i, radius = 0.03, depth = 0.7, location = vec.polar(0.5, 45 + 90 * i, \
+0.35))\\n    material.assign(object = leg, material = wood)\\n"}"""
+
+PROGRAM_RULES = """\
+Answer with {"program": text}: a Starlark program that calls tools by name, as noun.verb with named arguments. Starlark is Python without
+imports, classes, while, try, sets and the operator **. A call returns a handle: pass it where a name is wanted, or use handle.name. What
+is written first happens first. There are math (sin, cos, sqrt, pi, sin_deg, cos_deg …), vec (add, sub, scale, rotate,
+polar(radius, degrees, z) …), random(seed) with uniform, int, choice, and pad(7, 2) for "07". Nothing of the scene can be read by the
+program. Findings name its line."""
+
+SCENE_RULES = """\
+Rules: metres, degrees, linear RGB 0..1, Z up. Names are exact and must be free. Every object gets a name of its own that says what it is.
+Positions are of an object's origin, and shapes are centred on it: what stands on the floor has its location at half its height. Leave out
+what should be as by default. If the request leaves sizes open, choose those of the real thing. Use only the tools below."""
+PlannableDialect = Literal["operations", "geonodes", "program"]
 Tools = tuple[AnyTool, ...]
 # What a prompt and its response schema have room for; see docs/planner.md.
 MOST_TOOLS = 24
@@ -145,6 +161,14 @@ LESSONS: dict[PlannableDialect, PlannerLesson] = {
         True,
         lambda request, tools, terms: choose_tools(request, permitted_tools(tools, terms)),
         operations_schema,
+    ),
+    "program": PlannerLesson(
+        (PROGRAM_RULES, SCENE_RULES),
+        PROGRAM_EXAMPLE,
+        "The tools",
+        False,
+        lambda request, tools, terms: choose_tools(request, permitted_tools(tools, terms)),
+        lambda tools: program_schema(),
     ),
     "geonodes": PlannerLesson(
         (GEONODES_RULES,),

@@ -34,7 +34,7 @@ class _Inexpressible(Exception):
     """The subset has no words for this part."""
 
 
-# ---------------------------------------------------------------------- the two dialects that models write
+# ---------------------------------------------------------------------- the dialects that models write
 
 
 def operations_schema(tools: Sequence[AnyTool], *, most_parts: int = MOST_PARTS) -> ResponseSchema:
@@ -54,6 +54,12 @@ def geonodes_schema(node_tree: AnyTool, patch: AnyTool, *, most_parts: int = MOS
     payloads = _within({"NODE_TREE": node_tree_args, "GN_OPS": patch_args, "PYTHON": python}, most_parts)
     branches = [_step([kind], payload) for kind, payload in payloads.items()]
     return ResponseSchema(_steps({"anyOf": branches}), _steps(_step([*payloads], None)))
+
+
+def program_schema() -> ResponseSchema:
+    """One text; what it may call is for the prompt to say."""
+    form = _object({"program": STRING})
+    return ResponseSchema(form, form)
 
 
 def _within(schemas: Mapping[str, Schema | None], most_parts: int) -> dict[str, Schema | None]:

@@ -1,4 +1,4 @@
-"""What is kept of requests beside their commits: approvals that were asked for, and the attempts of planners."""
+"""What is kept of requests beside their commits: approvals that were asked for, the attempts of planners, and programs."""
 
 from __future__ import annotations
 
@@ -49,3 +49,17 @@ class Attempt(NewAttempt):
         document = asdict(self)
         del document["request_id"]
         return document
+
+
+@dataclass(frozen=True, slots=True)
+class StoredProgram:
+    """A program that a plan came from. `hash` is that of text, parameters and libraries."""
+
+    hash: str
+    program: str
+    params: Mapping[str, Any]
+    libraries: Mapping[str, str]
+    timestamp: str
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)

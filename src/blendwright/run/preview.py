@@ -119,6 +119,8 @@ def _missing(request: ApprovalRequest) -> Finding:
 
 
 PICTURE = "picture.png"
+# Denoised, this few give a clean picture.
+PICTURE_SAMPLES = 8
 NO_DIFFERENCE = limit_difference(Difference((), (), (), unseen=False))
 
 
@@ -205,7 +207,7 @@ class Previewer:
     def _picture(self, target: Path, after: SceneSnapshot, options: RunOptions) -> Outcome:
         """Through the scene's camera where it has one, else from the front right above."""
         has_camera = after.entries["settings", "render"]["camera"] is not None
-        look: dict[str, Any] = {"engine": "CYCLES", "samples": 16} if has_camera else {"view": "ISO"}
+        look: dict[str, Any] = {"engine": "CYCLES", "samples": PICTURE_SAMPLES} if has_camera else {"view": "ISO"}
         picture_options = RunOptions(cancel=options.cancel, approver=options.approver)
         made = call(self._picture_runner, "render.preview", {**look, "artifact": PICTURE}, picture_options)
         return deliver_picture(made, target.resolve())

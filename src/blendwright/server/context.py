@@ -25,6 +25,7 @@ from blendwright.policy.session_contract import Proposal
 from blendwright.run.invocation import new_id
 from blendwright.run.options import RunOptions
 from blendwright.server.elicitation import AsidePrompt
+from blendwright.server.look_quality import LookPace
 from blendwright.server.responses import ToolResponse, error_failure, failure
 from blendwright.server.workspace_queue import WorkspaceQueue
 from blendwright.tool_api.tool import AnyTool
@@ -178,12 +179,20 @@ class ServerContext:
     """Which Blender, where it is not the usual one."""
     statements: tuple[HostStatement, ...] = ()
     """What whoever started the server says about hosts."""
-    own_roots: bool = False
-    """Whether the roots were given instead of those of the policy."""
+    roots: tuple[str, ...] | None = None
+    """The roots that were given instead of those of the policy."""
     side_executor: Executor = field(default_factory=lambda: ThreadPoolExecutor(1, "aside"))
     """For work with Blender processes of its own, one at a time: each takes memory and cores."""
     sessions: dict[Proposal, OpenScene] = field(default_factory=dict[Proposal, OpenScene])
     """The workspace under the contract with each kind of host; only the queue's thread touches these."""
+
+    look_pace: LookPace = field(default_factory=LookPace)
+    """What pictures of this scene have cost."""
+
+    @property
+    def artifacts(self) -> Path:
+        """Where the workspace keeps pictures. It may lie elsewhere, behind a link."""
+        return (self.workspace / "artifacts").resolve()
 
     def options(self, caller: Caller) -> RunOptions:
         """What the calls and plans of a caller are run with: its user is asked, while others are served, and it can cancel them."""

@@ -9,6 +9,7 @@ import asyncio
 import contextlib
 import hmac
 import signal
+import socket
 from collections.abc import Callable, Generator, Mapping
 from typing import Any
 
@@ -47,8 +48,16 @@ def application(server: Server[Any], token: str, *, host: str, port: int, larges
     return RequestGuard(inner, token, security, largest)
 
 
-async def serve_http(server: Server[Any], token: str, host: str, port: int, on_shutdown: OnShutdown) -> None:
-    """Serve until a shutdown is requested; `on_shutdown` is told what to call then."""
+async def serve_http(
+    server: Server[Any],
+    token: str,
+    host: str,
+    port: int,
+    on_shutdown: OnShutdown,
+    *,
+    on_listening: Callable[[tuple[str, int]], None] = lambda _: None,
+) -> None:
+    """Serve until a shutdown is requested; `on_shutdown` is told what to call then, `on_listening` the address once it is ours."""
     app = application(server, token, host=host, port=port)
     config = uvicorn.Config(
         app,
@@ -63,7 +72,7 @@ async def serve_http(server: Server[Any], token: str, host: str, port: int, on_s
         proxy_headers=False,  # whoever may send requests is not believed about where they come from
     )
     asyncio.get_running_loop().set_exception_handler(DescriptorExhaustionHandler())
-    web_server = _WebServer(config)
+    web_server = _WebServer(config, lambda: on_listening((host, port)))
     on_shutdown(web_server.end)
     try:
         await web_server.serve()
@@ -73,6 +82,15 @@ async def serve_http(server: Server[Any], token: str, host: str, port: int, on_s
 
 class _WebServer(uvicorn.Server):
     """Leaves signals alone: it would raise them again once it has ended, and so end the process before the workspace is closed."""
+
+    def __init__(self, config: uvicorn.Config, on_listening: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._on_listening = on_listening
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        if self.started:
+            self._on_listening()
 
     @contextlib.contextmanager
     def capture_signals(self) -> Generator[None]:

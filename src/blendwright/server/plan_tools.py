@@ -22,27 +22,34 @@ from blendwright.plan.validate import ValidPlan
 from blendwright.policy.approvals import NOBODY
 from blendwright.run.options import RunOptions
 from blendwright.server.context import Caller, ServerContext
-from blendwright.server.responses import ToolResponse, success
+from blendwright.server.pictures import from_outcome, pictures_made
+from blendwright.server.programs import read_program
+from blendwright.server.responses import Picture, ToolResponse, success
 from blendwright.server.server_tool import server_tool
 from blendwright.tool_api.arguments import Args
 from blendwright.tool_api.promises import Determinism
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
-from blendwright.values.no_follow import read_file
 from blendwright.values.outcome import DeterminismClass
 from blendwright.values.plan import Plan
 from blendwright.values.report import OperationReport, RunReport
 
-PLAN = (
-    "The plan: {request_id, operations:[{operation_id, tool_name, args, depends_on, safety_level}]}, or a steps plan."
-)
-
-
 SHORT_FIELDS = ("operation_id", "tool", "status", "fault", "message", "findings")
 
 
+PLAN = (
+    "The plan: {request_id, operations:[{operation_id, tool_name, args, depends_on, safety_level}]}, or a steps plan."
+)
+PROGRAM = (
+    "Instead of a plan, Starlark that yields one: for i in range(4): leg = mesh.create_primitive(kind='cube', name='L%d' % i). "
+    "leg stands for its name. Has math, vec, random(seed), param(name, default)."
+)
+
+
 class ValidateArgs(Args):
-    plan: dict[str, Any] = Field(description="As in plan_execute.")
+    plan: dict[str, Any] = Field(default_factory=dict[str, Any], description="As in plan_execute.")
+    program: str = ""
+    params: dict[str, Any] = Field(default_factory=dict[str, Any])
 
 
 class PreviewArgs(ValidateArgs):
@@ -50,9 +57,11 @@ class PreviewArgs(ValidateArgs):
 
 
 class ExecuteArgs(Args):
-    plan: dict[str, Any] = Field(description=PLAN)
-    boundary: Literal["operation", "plan"] = Field(
-        default="operation", description="What a failure takes back: its operation, or the whole plan."
+    plan: dict[str, Any] = Field(default_factory=dict[str, Any], description=PLAN)
+    program: str = Field(default="", description=PROGRAM)
+    params: dict[str, Any] = Field(default_factory=dict[str, Any], description="Of the program.")
+    boundary: Literal["operation", "plan"] | None = Field(
+        default=None, description="What a failure takes back: its operation (of a plan), or all (of a program)."
     )
     background: bool = Field(default=False, description="Return a job_id at once instead of waiting.")
     timeout_s: float | None = Field(default=None, gt=0, le=86400, description="Deadline of the whole run.")
@@ -80,7 +89,7 @@ def _refuse_plan(*findings: Finding, dialect: str | None = None) -> ToolResponse
     refuse=_refuse_plan,
 )
 async def plan_validate(context: ServerContext, caller: Caller, args: ValidateArgs) -> ToolResponse:
-    plan = parse_plan(args.plan)
+    plan, _ = await _parse(context, args)
     # Not in the queue: a plan can be checked while another one runs. Roots are whatever the server was started with.
     valid = await asyncio.to_thread(
         check, plan, context.workspace, caller.proposal, tools=context.tools, macros=context.macros, roots=False
@@ -89,7 +98,8 @@ async def plan_validate(context: ServerContext, caller: Caller, args: ValidateAr
         return plan_response(refused_report(plan, valid))
     warnings = [finding.to_json() for finding in valid.unrunnable.values()]
     result = {"dialect": plan.dialect, "ok": True, "request_id": plan.request_id, "operations": len(plan.operations)}
-    return success({**result, "warnings": warnings})
+    printed = dict(plan.remarks) if plan.program is not None and plan.remarks else {}
+    return success({**result, **printed, "warnings": warnings})
 
 
 @server_tool(
@@ -98,13 +108,13 @@ async def plan_validate(context: ServerContext, caller: Caller, args: ValidateAr
     refuse=_refuse_plan,
 )
 async def plan_preview(context: ServerContext, caller: Caller, args: PreviewArgs) -> ToolResponse:
-    plan, parse_ms = _parse(args.plan)
+    plan, parse_ms = await _parse(context, args)
 
     def work(opened: OpenScene) -> ToolResponse:
         with tempfile.TemporaryDirectory() as directory:
             picture = Path(directory, "preview.png") if args.image else None
             preview = opened.preview(plan, context.options(caller), image=picture)
-            images = (picture.read_bytes(),) if picture is not None and picture.is_file() else ()
+            images = (Picture(picture.read_bytes()),) if picture is not None and picture.is_file() else ()
         report = preview.report
         result = preview.to_json()
         totals = {key: result["report"][key] for key in ("totals", "unseen") if key in result["report"]}
@@ -123,7 +133,7 @@ async def plan_preview(context: ServerContext, caller: Caller, args: PreviewArgs
     refuse=_refuse_plan,
 )
 async def plan_execute(context: ServerContext, caller: Caller, args: ExecuteArgs) -> ToolResponse:
-    return await _execute(context, caller, args, *_parse(args.plan, boundary=args.boundary))
+    return await _execute(context, caller, args, *await _parse(context, args, boundary=args.boundary))
 
 
 @server_tool(
@@ -132,14 +142,20 @@ async def plan_execute(context: ServerContext, caller: Caller, args: ExecuteArgs
     refuse=partial(_refuse_plan, dialect="geonodes"),
 )
 async def geonodes_execute(context: ServerContext, caller: Caller, args: GeonodesArgs) -> ToolResponse:
-    parsed = _parse(args.plan, boundary=args.boundary, dialect="geonodes")
-    return await _execute(context, caller, ExecuteArgs(plan=args.plan, image=args.image), *parsed)
+    asked = ExecuteArgs(plan=args.plan, image=args.image)
+    parsed = await _parse(context, asked, boundary=args.boundary, dialect="geonodes")
+    return await _execute(context, caller, asked, *parsed)
 
 
-def _parse(document: dict[str, Any], **options: Any) -> tuple[Plan, float]:
+async def _parse(context: ServerContext, args: ValidateArgs | ExecuteArgs, **options: Any) -> tuple[Plan, float]:
     """The plan, and how many milliseconds reading it took."""
     started = perf_counter()
-    plan = parse_plan(document, is_json=True, **options)  # the arguments were checked when they were read
+    # The arguments were checked when they were read. A program may take a while, and others are served meanwhile.
+    plan = (
+        await asyncio.to_thread(read_program, context, args.program, args.params, args.plan, **options)
+        if args.program
+        else parse_plan(args.plan, is_json=True, **options)
+    )
     return plan, round((perf_counter() - started) * 1000, 3)
 
 
@@ -192,7 +208,8 @@ def plan_response(report: RunReport, *, full: bool = False, parse_ms: float | No
         "result": render(report),
         "report": summary(report, full=full),
     }
-    return ToolResponse(plan_outcome("", report, result, parse_ms=parse_ms))
+    outcome = plan_outcome("", report, result, parse_ms=parse_ms)
+    return ToolResponse(outcome.with_(artifacts=pictures_made(report.operations)))
 
 
 def summary(report: RunReport, *, full: bool = False) -> dict[str, Any]:
@@ -208,17 +225,18 @@ def summary(report: RunReport, *, full: bool = False) -> dict[str, Any]:
         "counts": dict(Counter(operation.status for operation in report.operations)),
         "scene_hash": report.scene_hash_after,
         "operations": operations,
+        **({"printed": report.remarks["printed"]} if report.dialect == "program" and report.remarks else {}),
         **{key: document[key] for key in ("findings", "repair", "checkpoint", "schedule_hash", "timings")},
     }
 
 
-def _picture(opened: OpenScene, options: RunOptions) -> tuple[bytes, ...]:
+def _picture(opened: OpenScene, options: RunOptions) -> tuple[Picture, ...]:
     """Through the scene's camera, or from the front right above where it has none."""
     for viewpoint in ({}, {"view": "ISO"}):
         args = {**viewpoint, "artifact": "after.png"}
         outcome = opened.outcome("render.preview", args, options)
         if outcome.ok:
-            return (read_file(Path(outcome.artifacts[0])),)
+            return (from_outcome(outcome),)
         if outcome.fault is Fault.POLICY_BLOCKED:
             break  # whoever does not want a picture is not asked for another one
     return ()

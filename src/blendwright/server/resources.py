@@ -33,6 +33,7 @@ from blendwright.server.client_info import (
 )
 from blendwright.server.context import Caller, ServerContext
 from blendwright.server.elicitation import session_approver
+from blendwright.server.pictures import sendable
 from blendwright.server.responses import sanitise
 from blendwright.values.errors import BlendwrightError, Refusal
 from blendwright.values.no_follow import read_file
@@ -65,8 +66,8 @@ class Resources:
 
     def __init__(self, context: ServerContext) -> None:
         self._context = context
-        # It may lie elsewhere, behind a link; one that is put there from now on is not followed.
-        self._artifacts = (context.workspace / "artifacts").resolve()
+        # A link that is put there from now on is not followed.
+        self._artifacts = context.artifacts
         kinds = (
             ResourceKind("tools", "name", "Arguments, promises and examples of a tool.", lambda: context.tools,
                          lambda name: tool_page(context.tools[name])),
@@ -144,8 +145,11 @@ class Resources:
         except BlendwrightError as error:
             raise _unreadable(uri, error.message, error.cure) from error
         if isinstance(content, bytes):
-            blob = base64.b64encode(content).decode()
-            return types.ReadResourceResult(contents=[types.BlobResourceContents(uri=uri, mime_type=PNG, blob=blob)])
+            # What is too large for a client is sent in a smaller form, as in answers; the file is on disk.
+            picture = await asyncio.to_thread(sendable, content)
+            blob = base64.b64encode(picture.data).decode()
+            contents = types.BlobResourceContents(uri=uri, mime_type=picture.mime_type, blob=blob)
+            return types.ReadResourceResult(contents=[contents])
         text = orjson.dumps(sanitise(content), option=orjson.OPT_INDENT_2).decode()
         return types.ReadResourceResult(contents=[types.TextResourceContents(uri=uri, mime_type=JSON, text=text)])
 

@@ -10,6 +10,7 @@ import base64
 import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, cast
 
 import mcp_types as types
@@ -29,11 +30,20 @@ JOINERS = frozenset("\u200c\u200d")
 
 
 @dataclass(frozen=True, slots=True)
+class Picture:
+    """A picture in the form that `mime_type` names; `path` is where it is kept, if it is."""
+
+    data: bytes
+    mime_type: str = "image/png"
+    path: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class ToolResponse:
     """`outcome` is rendered into the contract's envelope; pictures follow it. The server's own tools leave its name to the service."""
 
     outcome: Outcome
-    images: tuple[bytes, ...] = ()
+    images: tuple[Picture, ...] = ()
 
 
 def success(result: Mapping[str, Any], determinism: DeterminismClass = "deterministic") -> ToolResponse:
@@ -62,7 +72,7 @@ def render_response(
     outcome = response.outcome if response.outcome.tool else response.outcome.with_(tool=name)
     document: dict[str, Any] = sanitise(render_envelope(outcome, envelope))
     text = orjson.dumps(document)
-    size = 2 * len(text) + sum(len(image) * 4 // 3 for image in response.images)
+    size = 2 * len(text) + sum(len(image.data) * 4 // 3 for image in response.images)
     if payload_bytes is not None and size > payload_bytes:
         cure = "Ask for less at once: a page, a smaller picture, a plan in parts. What was committed is in history_log."
         left_out = {"bytes": size, "payload_bytes": payload_bytes, "cure": cure}
@@ -73,8 +83,8 @@ def render_response(
         text = orjson.dumps(document)
     content: list[types.ContentBlock] = [types.TextContent(type="text", text=text.decode())]
     for image in response.images:
-        data = base64.b64encode(image).decode()
-        content.append(types.ImageContent(type="image", data=data, mime_type="image/png"))
+        data = base64.b64encode(image.data).decode()
+        content.append(types.ImageContent(type="image", data=data, mime_type=image.mime_type))
     return types.CallToolResult(content=content, structured_content=document, is_error=not outcome.ok)
 
 

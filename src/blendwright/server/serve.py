@@ -15,10 +15,13 @@ from pathlib import Path
 import anyio
 
 import blendwright
+from blendwright.app.open_scene import OpenScene
+from blendwright.app.opening import create_workspace, is_workspace
 from blendwright.macros import load_macros
 from blendwright.policy.host_profile import HostStatement
 from blendwright.server.context import Jobs, ServerContext
 from blendwright.server.early_server import stdio_connection
+from blendwright.server.live_calls import OnCall
 from blendwright.server.service import Service
 from blendwright.server.workspace_queue import WorkspaceQueue
 from blendwright.tools import catalog
@@ -66,6 +69,19 @@ def shutdown_on_signals() -> Generator[Shutdown]:
         restore_handlers()
 
 
+def _ignore(_: object) -> None:
+    """For whoever does not want to be told."""
+
+
+@dataclass(frozen=True, slots=True)
+class Watch:
+    """What a person at a terminal is told. `on_call` is None where nobody looks."""
+
+    on_new_workspace: Callable[[Path], None] = _ignore
+    on_listening: Callable[[tuple[str, int]], None] = _ignore
+    on_call: OnCall | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class Settings:
     """How to serve. `address` is None for stdio, `roots` for those of the policy."""
@@ -78,12 +94,13 @@ class Settings:
     """What is known about hosts before one says anything."""
     address: tuple[str, int] | None = None
     token: str = ""
+    watch: Watch = Watch()
 
 
 @contextlib.asynccontextmanager
 async def serving(settings: Settings) -> AsyncGenerator[Service]:
     """A service that can be given to a transport; the workspace is closed at the end, whatever is running stopped cleanly."""
-    queue = WorkspaceQueue(lambda: blendwright.open(settings.workspace, blender=settings.blender, roots=settings.roots))
+    queue = WorkspaceQueue(lambda: open_or_create(settings))
     workspace, tools = settings.workspace.resolve(), catalog.tools()
     context = ServerContext(
         workspace,
@@ -93,14 +110,22 @@ async def serving(settings: Settings) -> AsyncGenerator[Service]:
         Jobs(),
         settings.blender,
         settings.statements,
-        own_roots=settings.roots is not None,
+        roots=settings.roots,
     )
     queue.start()
     try:
-        yield Service(context, version=blendwright.__version__, direct=settings.direct)
+        yield Service(context, version=blendwright.__version__, direct=settings.direct, on_call=settings.watch.on_call)
     finally:
         # Not awaited: whatever is cancelled meanwhile, this finishes. Nobody is served any more who would be kept waiting.
         queue.close()
+
+
+def open_or_create(settings: Settings) -> OpenScene:
+    """The workspace, made with its policy file where there is none, as `blendwright new` makes it."""
+    if not is_workspace(settings.workspace):
+        made = create_workspace(settings.workspace, blender=settings.blender)
+        settings.watch.on_new_workspace(made.directory)
+    return blendwright.open(settings.workspace, blender=settings.blender, roots=settings.roots)
 
 
 async def serve(settings: Settings) -> signal.Signals | None:
@@ -116,5 +141,11 @@ async def serve(settings: Settings) -> signal.Signals | None:
             else:
                 from blendwright.server.http import serve_http
 
-                await serve_http(service.server, settings.token, *settings.address, shutdown.on_request)
+                await serve_http(
+                    service.server,
+                    settings.token,
+                    *settings.address,
+                    shutdown.on_request,
+                    on_listening=settings.watch.on_listening,
+                )
     return shutdown.signal

@@ -24,15 +24,10 @@ from blendwright.values.json_reader import non_interoperable_values, read_json
 # gemini-cli adds this to every call, whatever the schema says.
 ADDED_BY_HOSTS = "wait_for_previous"
 
+# Every tool of the list repeats it, so it names only what a host's code would look at.
 OUTPUT_SCHEMA: dict[str, Any] = {
     "type": "object",
-    "properties": {
-        "ok": {"type": "boolean"},
-        "error_code": {"type": ["string", "null"]},
-        "message": {"type": "string"},
-        "details": {"type": "object"},
-        "result": {"type": ["object", "null"]},
-    },
+    "properties": {"ok": {"type": "boolean"}, "result": {"type": ["object", "null"]}},
     "required": ["ok"],
 }
 
@@ -101,17 +96,17 @@ def server_tool(
 
 
 def without_titles(schema: Any) -> Any:
-    """A schema without the titles that only repeat the names; in a host's context every byte counts."""
+    """A schema without the titles that only repeat the names, and without what is so anyway; in a host's context every byte counts."""
     if isinstance(schema, dict):
         fields = cast("dict[str, Any]", schema)
-        return {key: without_titles(value) for key, value in fields.items() if not _is_title(key, value)}
+        return {key: without_titles(value) for key, value in fields.items() if not _is_empty_word(key, value)}
     if isinstance(schema, list):
         return [without_titles(part) for part in cast("list[Any]", schema)]
     return schema
 
 
-def _is_title(key: str, value: Any) -> bool:
-    return key == "title" and isinstance(value, str)
+def _is_empty_word(key: str, value: Any) -> bool:
+    return (key == "title" and isinstance(value, str)) or (key == "additionalProperties" and value is True)
 
 
 def direct_tools(tools: Mapping[str, AnyTool]) -> tuple[ServerTool, ...]:

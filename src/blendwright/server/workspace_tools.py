@@ -95,7 +95,7 @@ async def contract_get(context: ServerContext, caller: Caller, args: ContractArg
             for name in ("tool_registry", "macro_registry"):
                 document[name]["entries"] = len(document[name]["entries"])
         origins = load_policy(context.workspace).origins
-        named = sources_of(document, statements, origins, own_roots=context.own_roots)
+        named = sources_of(document, statements, origins, own_roots=context.roots is not None)
         return {"fingerprint": contract.fingerprint, "contract": document, "sources": named}
 
     return success(await context.run(caller, work))

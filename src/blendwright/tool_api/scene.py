@@ -328,6 +328,10 @@ class Scene(Protocol):
         """Render the current frame with the scene's settings to a PNG file, through a camera or the scene's own."""
         ...
 
+    def at_frame(self, frame: int) -> AbstractContextManager[None]:
+        """The scene at another frame for the length of a `with` block."""
+        ...
+
     def temporary(self, kind: Kind, *args: Any) -> AbstractContextManager[Block]:
         """A datablock for the length of a `with` block, under a reserved name and in no fingerprint; `args` as for `create`."""
         ...

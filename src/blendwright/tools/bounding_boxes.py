@@ -155,10 +155,15 @@ def world_bounds(scene: Scene, objects: Iterable[Block]) -> list[BoundingBox]:
 
 
 def everything(scene: Scene, without: str = "") -> list[Point]:
-    """The corners of all that a render shows; what reaches too far to compute with cannot be shown along with the rest."""
+    """The corners of all that a render shows."""
+    return [point for box in everything_by_object(scene, without) for point in box]
+
+
+def everything_by_object(scene: Scene, without: str = "") -> Iterator[list[Point]]:
+    """The same for each object; what reaches too far to compute with cannot be shown along with the rest."""
     reach = Reach(scene)
     boxes = (reach.corners(obj) for obj in visible(scene) if obj.name != without)
-    return [point for box in boxes if _within_reach(box) for point in box]
+    return (box for box in boxes if box and _within_reach(box))
 
 
 def subject_points(scene: Scene, names: Sequence[str], without: str) -> list[Point]:

@@ -26,7 +26,7 @@ class Finding:
 
     `rule` names what was not met more finely than the fault does, where a contract or policy refuses (see
     policy/refusals.py) or a gate of a node tree is not passed. Where one value was to equal another, `expected` is what it should
-    be and `actual` what it is.
+    be and `actual` what it is. `place` is where in a program it stands, as `file:line:column`.
     """
 
     fault: Fault
@@ -36,10 +36,13 @@ class Finding:
     rule: str | None = None
     expected: str | None = None
     actual: str | None = None
+    place: str | None = None
 
     def under(self, base: str) -> Finding:
         """The same finding, seen from a document that holds this one at `base`."""
-        return Finding(self.fault, self.message, base + self.pointer, self.cure, self.rule, self.expected, self.actual)
+        return Finding(
+            self.fault, self.message, base + self.pointer, self.cure, self.rule, self.expected, self.actual, self.place
+        )
 
     def to_json(self) -> dict[str, Any]:
         document: dict[str, Any] = {
@@ -48,12 +51,17 @@ class Finding:
             "message": self.message,
             "cure": self.cure,
         }
-        more = {"rule": self.rule, "expected": self.expected, "actual": self.actual}
+        more = {"rule": self.rule, "expected": self.expected, "actual": self.actual, "place": self.place}
         return document | {name: value for name, value in more.items() if value is not None}
+
+    @property
+    def where(self) -> str:
+        """Its place in the program, else in the document; nothing where it is about the whole."""
+        return self.place or self.pointer
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Finding:
-        more = (data.get(name) for name in ("rule", "expected", "actual"))
+        more = (data.get(name) for name in ("rule", "expected", "actual", "place"))
         return cls(Fault(data["code"]), data["message"], data["pointer"], data["cure"], *more)
 
 

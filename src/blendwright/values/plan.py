@@ -75,6 +75,38 @@ def caller_pointer(pointer: str, sources: Mapping[str, str]) -> str | None:
 
 
 @dataclass(frozen=True, slots=True)
+class Site:
+    """Where in a program an operation was made: the call, its named arguments, and the lines that led to it, innermost first."""
+
+    file: str
+    line: int
+    column: int
+    arguments: Mapping[str, tuple[int, int]]
+    callers: tuple[tuple[str, int], ...] = ()
+
+    def place(self, pointer: str) -> str:
+        """As `file:line:column`. `pointer` leads into the arguments; without one it is that of the call."""
+        line, column = self.arguments.get(pointer.split("/")[1] if pointer else "", (self.line, self.column))
+        return f"{self.file}:{line}:{column}"
+
+    @property
+    def called_from(self) -> str:
+        """For a message: nothing where the call stands by itself."""
+        return f", called from {self.callers[-1][0]}:{self.callers[-1][1]}" if self.callers else ""
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramSource:
+    """The program that a plan comes from, for the journal. `hash` is that of text, parameters and libraries."""
+
+    text: str
+    params: Mapping[str, Any]
+    libraries: Mapping[str, str]
+    hash: str
+    printed: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Operation:
     """One tool call of a plan. `pointer` is its place in the document, for findings; `safety_level` is what the plan declares.
 
@@ -82,6 +114,7 @@ class Operation:
     whose id is unsound goes by its pointer, which no proper id can equal. `origin` is there for steps of macros only; their
     pointer and places are those of the caller's operation. `model` is the arguments as their tool's model, once the plan is valid.
     `former_names` are the arguments that its document has under a former name, with that name.
+    `site` is there for operations that a program made.
     """
 
     id: str
@@ -96,6 +129,7 @@ class Operation:
     origin: Origin | None = None
     model: Any = field(default=None, compare=False, repr=False)
     former_names: Mapping[str, str] | None = field(default=None, compare=False, repr=False)
+    site: Site | None = None
 
     @property
     def caller_id(self) -> str:
@@ -108,16 +142,26 @@ class Operation:
         if self.former_names:
             finding = replace(finding, pointer=as_given(finding.pointer, self.former_names))
         if self.origin is None:
-            return finding.under(base)
+            return self.in_program(finding.under(base))
         inner = caller_pointer(finding.pointer, self.origin.sources)
         pointer = self.pointer if inner is None else base + inner
-        return replace(finding, message=f"{self.origin.label}: {finding.message}", pointer=pointer)
+        return self.in_program(replace(finding, message=f"{self.origin.label}: {finding.message}", pointer=pointer))
 
     def as_a_whole(self, finding: Finding) -> Finding:
         """A finding about the operation, with its place in the plan's document."""
         if self.origin is None:
-            return finding.under(self.pointer)
-        return replace(finding, message=f"{self.origin.label}: {finding.message}", pointer=self.pointer)
+            return self.in_program(finding.under(self.pointer))
+        return self.in_program(
+            replace(finding, message=f"{self.origin.label}: {finding.message}", pointer=self.pointer)
+        )
+
+    def in_program(self, finding: Finding) -> Finding:
+        """A finding with its place in the plan's document, and where a program made the operation, in that program too."""
+        if self.site is None or finding.place is not None:
+            return finding
+        inner = finding.pointer.removeprefix(self.pointer + self.places.args)
+        place = self.site.place(inner if inner != finding.pointer else "")
+        return replace(finding, message=finding.message + self.site.called_from, place=place)
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +188,7 @@ class Plan:
 
     notes: tuple[str, ...] = ()
     """What its author should know although nothing is wrong, in sentences; known once it is valid."""
+    program: ProgramSource | None = None
 
     single_call: bool = False
     """A call that belongs to no plan: its request id is new, so that nothing in the journal answers it, now or later."""

@@ -54,6 +54,18 @@ class Rendering(RecordedWrites):
         self._stale = True
 
     @contextmanager
+    def at_frame(self, frame: int) -> Generator[None]:
+        scene = self.active
+        current, part = scene.frame_current, scene.frame_subframe
+        scene.frame_set(frame)
+        self._stale = True
+        try:
+            yield
+        finally:
+            scene.frame_set(current, subframe=part)
+            self._stale = True
+
+    @contextmanager
     def temporary(self, kind: Kind, *args: Any) -> Generator[Any]:
         blocks = getattr(bpy.data, kind.value)
         block = blocks.new(TEMPORARY, *args)

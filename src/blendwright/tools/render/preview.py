@@ -10,27 +10,34 @@ from pydantic_core import PydanticCustomError
 from blendwright.tool_api import Block, Example, Findings, Kind, Scene, Tool
 from blendwright.tool_api.arguments import Args, Name, Seed, optional
 from blendwright.tool_api.promises import READ_ONLY, Determinism
-from blendwright.tools.bounding_boxes import everything
-from blendwright.tools.camera_views import FROM, View, frustum, standpoint, view_axes, view_matrix
-from blendwright.tools.checks import conflict, differs
-from blendwright.tools.render.rendering import PngName, Rendered, camera_problems, engine_id, render_picture
+from blendwright.tools.checks import differs
+from blendwright.tools.render.node_colors import viewport_color
+from blendwright.tools.render.rendering import FrameNumber, PngName, Rendered, engine_id, render_picture
+from blendwright.tools.render.viewpoint import NamedView, viewing_camera, viewpoint_problems
 
 CUBE = ("mesh.create_primitive", {"kind": "cube", "name": "Box"})
 CAMERA = ("camera.create", {"name": "Camera", "location": [4, -6, 4], "rotation_euler_deg": [60, 0, 34]})
 SUN = ("light.create", {"name": "Sun", "type": "SUN", "energy": 3, "rotation_euler_deg": [40, 0, 20]})
-MARGIN = 0.05
 
 
 class PreviewArgs(Args):
-    view: View | None = optional("Look at all objects from this side, through a camera that does not stay.")
+    view: NamedView | None = optional(
+        "Look from this side at all that a render shows, through a camera that does not stay."
+    )
     camera: Name | None = optional("Camera to look through; left out together with view, the scene's own.")
     engine: Literal["WORKBENCH", "CYCLES"] = Field(
-        default="WORKBENCH", description="WORKBENCH is fast and plain; CYCLES shows lights and shading."
+        default="WORKBENCH", description="WORKBENCH is fast and plain; CYCLES shows light and shadow."
     )
     width: int = Field(default=640, ge=16, le=2048, description="Width in pixels.")
     height: int = Field(default=480, ge=16, le=2048, description="Height in pixels.")
     samples: int = Field(default=8, ge=1, le=256, description="Samples per pixel of CYCLES.")
+    denoise: bool = Field(default=True, description="Remove the noise of CYCLES.")
+    smooth: bool = Field(default=True, description="Smooth edges in WORKBENCH; rough ones are faster.")
+    frame: FrameNumber | None = optional("Frame to show instead of the current one.")
     seed: Seed = Field(default=0, description="Seed of the noise of CYCLES.")
+    time_limit_s: float | None = optional(
+        "CYCLES stops here with what it has; the picture then depends on the machine's speed.", gt=0.0, le=3600.0
+    )
     artifact: PngName = Field(default="preview.png", description="Name of the picture among the workspace's artifacts.")
 
     @field_validator("camera")
@@ -52,39 +59,26 @@ class Preview(Tool[PreviewArgs, Rendered]):
     )
 
     def determinism_for(self, args: PreviewArgs) -> Determinism:
-        return Determinism.SEEDED if args.engine == "CYCLES" else Determinism.DETERMINISTIC
+        if args.engine != "CYCLES":
+            return Determinism.DETERMINISTIC
+        return Determinism.SEEDED if args.time_limit_s is None else Determinism.NONDETERMINISTIC
 
     def check(self, scene: Scene, args: PreviewArgs) -> Findings:
-        if args.view is None:
-            yield from camera_problems(scene, args.camera, "Give a view such as ISO, or the name of a camera.")
-        elif not everything(scene):
-            yield conflict("there is nothing to look at", "/view", "Create a visible object first.")
+        cure = "Give a view such as ISO, or the name of a camera."
+        yield from viewpoint_problems(scene, args.view, args.camera, cure)
 
     def apply(self, scene: Scene, args: PreviewArgs) -> Rendered:
         with ExitStack() as temporary:
+            if args.frame is not None:
+                temporary.enter_context(scene.at_frame(args.frame))
             for target, values in _preview_settings(scene, args):
                 temporary.enter_context(scene.temporarily(target, **values))
-            camera = self._camera(scene, args, temporary)
+            camera = viewing_camera(scene, args.view, args.camera, temporary)
             return render_picture(scene, scene.artifact(args.artifact), camera, args.engine, artifact=args.artifact)
 
     def verify(self, scene: Scene, args: PreviewArgs, result: Rendered) -> Findings:
         yield from differs("the width of the picture", args.width, result.width, "/width")
         yield from differs("the height of the picture", args.height, result.height, "/height")
-
-    def _camera(self, scene: Scene, args: PreviewArgs, temporary: ExitStack) -> Block | None:
-        if args.camera is not None:
-            return scene.require(Kind.OBJECT, args.camera, "/camera")
-        if args.view is None:
-            return None
-        lens = temporary.enter_context(scene.temporary(Kind.CAMERA))
-        eye = temporary.enter_context(scene.temporary(Kind.OBJECT, lens))
-        axes = view_axes(FROM[args.view])
-        stand = standpoint(everything(scene), axes, frustum(scene, lens).within(MARGIN), lens.clip_start * 2.0)
-        lens.clip_end = max(stand.farthest * 2.0, 1.0)
-        # A camera far from large things needs a far start too, or depths become too coarse to tell apart.
-        lens.clip_start = max(lens.clip_start, lens.clip_end / 1e5)
-        eye.matrix_world = view_matrix(scene, axes, stand.position)
-        return eye
 
 
 def _preview_settings(scene: Scene, args: PreviewArgs) -> Iterator[tuple[Block, dict[str, object]]]:
@@ -94,10 +88,30 @@ def _preview_settings(scene: Scene, args: PreviewArgs) -> Iterator[tuple[Block, 
     shape = {"pixel_aspect_x": 1.0, "pixel_aspect_y": 1.0, "use_border": False, "use_crop_to_border": False}
     extras = ("use_compositing", "use_sequencer", "use_stamp", "use_motion_blur")
     engine = {"engine": engine_id(args.engine, scene.version)}
-    yield target.render, {**engine, **size, **shape, **dict.fromkeys(extras, False)}
+    # Dithering is noise to whoever compresses the picture, five times as many bytes of it.
+    yield target.render, {**engine, **size, **shape, **dict.fromkeys(extras, False), "dither_intensity": 0.0}
     if args.engine == "WORKBENCH":
-        yield target.display, {"render_aa": "OFF"}
+        # Colours as they are, whatever exposure and look the scene has for its light.
+        yield target.view_settings, {"view_transform": "Standard", "look": "None", "exposure": 0.0, "gamma": 1.0}
+        yield target.display, {"render_aa": "FXAA" if args.smooth else "OFF"}
+        yield from _viewport_colors(scene)
     else:
-        noise = {"samples": args.samples, "seed": args.seed, "time_limit": 0.0}
-        extras = ("use_animated_seed", "use_denoising", "use_adaptive_sampling")
-        yield target.cycles, {"device": "CPU", **noise, **dict.fromkeys(extras, False)}
+        noise = {"samples": args.samples, "seed": args.seed, "time_limit": args.time_limit_s or 0.0}
+        extras = ("use_animated_seed", "use_adaptive_sampling")
+        # The accurate way takes five times as long as such a picture itself.
+        quick = {
+            "use_denoising": args.denoise,
+            "denoising_prefilter": "FAST",
+            "denoising_input_passes": "RGB_ALBEDO_NORMAL",
+        }
+        yield target.cycles, {"device": "CPU", **noise, **quick, **dict.fromkeys(extras, False)}
+
+
+def _viewport_colors(scene: Scene) -> Iterator[tuple[Block, dict[str, object]]]:
+    """Materials made of nodes, each with the colour that they come to."""
+    for material in scene.blocks(Kind.MATERIAL):
+        # Before 5.0 a material could have nodes and not use them; since then asking is a thing of the past.
+        if material.library is None and (scene.version >= (5, 0, 0) or material.use_nodes):
+            color = viewport_color(material)
+            if color is not None:
+                yield material, {"diffuse_color": color}

@@ -1,4 +1,4 @@
-"""What render.preview and render.still share: engines, which camera can be used, and the picture that a render leaves."""
+"""What render.preview and render.still share: engines, and the picture that a render leaves."""
 
 from __future__ import annotations
 
@@ -11,9 +11,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from blendwright.tool_api import Block, Findings, Scene
+from blendwright.tool_api import Block, Scene
 from blendwright.tool_api.arguments import Result, optional
-from blendwright.tools.checks import conflict, existing_object
 from blendwright.values.errors import StepError
 from blendwright.values.faults import Fault
 
@@ -37,6 +36,10 @@ SIGNATURE = b"\x89PNG\r\n\x1a\n"
 
 # A plain file name: the workspace keeps artifacts side by side.
 PngName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,95}\.png$")]
+
+
+# Blender's own bounds.
+FrameNumber = Annotated[int, Field(ge=-1_048_574, le=1_048_574)]
 
 
 class Rendered(Result):
@@ -84,18 +87,6 @@ def _chunks(data: bytes) -> Iterator[tuple[bytes, bytes]]:
         (length,) = struct.unpack(">I", data[offset : offset + 4])
         yield data[offset + 4 : offset + 8], data[offset + 8 : offset + 8 + length]
         offset += 12 + length
-
-
-AT = "/camera"
-
-
-def camera_problems(scene: Scene, name: str | None, cure: str) -> Findings:
-    """Why there is no camera to look through; without a name the scene's own is meant."""
-    if name is None:
-        if scene.active.camera is None:
-            yield conflict("the scene has no camera", AT, cure)
-    else:
-        yield from existing_object(scene, name, AT, "CAMERA")
 
 
 def render_picture(

@@ -1,15 +1,17 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
+from typing import Annotated
 
-from pydantic import Field, field_validator
+from pydantic import Field, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
 
-from blendwright.tool_api import Example, Findings, Kind, Scene, Tool
+from blendwright.tool_api import Example, Findings, Scene, Tool
 from blendwright.tool_api.arguments import Args, Name, Seed, WritePath, optional
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE, Determinism
 from blendwright.tools.checks import differs, invalid
-from blendwright.tools.render.rendering import PngName, Rendered, camera_problems, engine_name, render_picture
+from blendwright.tools.render.rendering import FrameNumber, PngName, Rendered, engine_name, render_picture
+from blendwright.tools.render.viewpoint import NamedView, viewing_camera, viewpoint_problems
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
@@ -23,8 +25,18 @@ STAGE = (
 MOST_PIXELS = 8192 * 8192
 
 
+Pixels = Annotated[int, Field(ge=4, le=65_536)]
+
+
 class StillArgs(Args):
-    camera: Name | None = optional("Camera to look through; left out, the scene's own.")
+    camera: Name | None = optional("Camera to look through; left out together with view, the scene's own.")
+    view: NamedView | None = optional(
+        "Look from this side at all that a render shows, through a camera that does not stay."
+    )
+    frame: FrameNumber | None = optional("Frame to render instead of the current one.")
+    resolution: Annotated[tuple[Pixels, Pixels], Field(strict=False)] | None = optional(
+        "Width and height in pixels, instead of the scene's."
+    )
     artifact: PngName = Field(
         default="still.png", description="Name of the picture among the workspace's artifacts, when no path is given."
     )
@@ -33,10 +45,18 @@ class StillArgs(Args):
         default=False, description="Whether a file that is there may be replaced; the call is then destructive."
     )
     samples: int | None = optional("Samples per pixel of CYCLES, instead of the scene's.", ge=1, le=100_000)
+    denoise: bool = Field(default=True, description="Remove the noise of CYCLES.")
     seed: Seed = Field(default=0, description="Seed of the noise of CYCLES.")
     time_limit_s: float | None = optional(
         "CYCLES stops here with what it has; the picture then depends on the machine's speed.", gt=0.0, le=86_400.0
     )
+
+    @field_validator("view")
+    @classmethod
+    def _one_eye(cls, value: NamedView | None, info: ValidationInfo) -> NamedView | None:
+        if value is not None and info.data.get("camera") is not None:
+            raise PydanticCustomError("one_eye", "give either view or camera")
+        return value
 
     @field_validator("path")
     @classmethod
@@ -47,7 +67,7 @@ class StillArgs(Args):
 
 
 class Still(Tool[StillArgs, Rendered]):
-    """Render the current frame at full quality, with the scene's own settings, to an artifact or a PNG file.
+    """Render at full quality, with the scene's own settings and denoised, to an artifact or a PNG file.
 
     Takes as long as the render takes: the deadline of the call ends it, so lower the samples or give a time limit. The noise of
     CYCLES depends on the seed given here, not on the scene's."""
@@ -75,8 +95,9 @@ class Still(Tool[StillArgs, Rendered]):
         return args.seed
 
     def check(self, scene: Scene, args: StillArgs) -> Findings:
-        yield from camera_problems(scene, args.camera, "Name a camera, or call camera.set_active first.")
-        width, height = _size(scene)
+        cure = "Give a view such as ISO, name a camera, or call camera.set_active first."
+        yield from viewpoint_problems(scene, args.view, args.camera, cure)
+        width, height = _size(scene, args)
         if width * height > MOST_PIXELS:
             message = f"the picture would have {width} by {height} pixels"
             yield Finding(Fault.LIMIT_EXCEEDED, message, "", "Lower resolution or percentage with scene.set_render.")
@@ -89,25 +110,32 @@ class Still(Tool[StillArgs, Rendered]):
 
     def apply(self, scene: Scene, args: StillArgs) -> Rendered:
         file = scene.output_file(args.path) if args.path is not None else scene.artifact(args.artifact)
-        camera = scene.require(Kind.OBJECT, args.camera, "/camera") if args.camera is not None else None
         engine = engine_name(scene.active.render.engine)
         artifact = args.artifact if args.path is None else None
         with ExitStack() as temporary:
+            if args.frame is not None:
+                temporary.enter_context(scene.at_frame(args.frame))
+            if args.resolution is not None:
+                width, height = args.resolution
+                size = {"resolution_x": width, "resolution_y": height, "resolution_percentage": 100}
+                temporary.enter_context(scene.temporarily(scene.active.render, **size))
             if engine == "CYCLES":
                 values = {"device": "CPU", "seed": args.seed, "use_animated_seed": False}
+                values |= {"use_denoising": args.denoise}
                 values |= {"samples": args.samples} if args.samples is not None else {}
                 values |= {"time_limit": args.time_limit_s or 0.0}
                 temporary.enter_context(scene.temporarily(scene.active.cycles, **values))
+            camera = viewing_camera(scene, args.view, args.camera, temporary)
             return render_picture(scene, file, camera, engine, artifact=artifact, path=args.path)
 
     def verify(self, scene: Scene, args: StillArgs, result: Rendered) -> Findings:
-        yield from differs("the size of the picture", _size(scene), (result.width, result.height), "/path")
+        yield from differs("the size of the picture", _size(scene, args), (result.width, result.height), "/path")
 
 
-def _size(scene: Scene) -> tuple[int, int]:
+def _size(scene: Scene, args: StillArgs) -> tuple[int, int]:
     render = scene.active.render
-    width = render.resolution_x * render.resolution_percentage // 100
-    height = render.resolution_y * render.resolution_percentage // 100
+    full, percentage = (render.resolution_x, render.resolution_y), render.resolution_percentage
+    width, height = args.resolution or (full[0] * percentage // 100, full[1] * percentage // 100)
     if render.use_border and render.use_crop_to_border:
         width = int(width * render.border_max_x) - int(width * render.border_min_x)
         height = int(height * render.border_max_y) - int(height * render.border_min_y)

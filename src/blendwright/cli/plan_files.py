@@ -1,0 +1,105 @@
+"""Plans as commands are given them: a JSON document of any dialect, or a program with its parameters."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from blendwright.app.programs import program_surroundings
+from blendwright.dialects import registry
+from blendwright.dialects.dialect import Surroundings
+from blendwright.values.errors import Refusal
+from blendwright.values.faults import Fault
+from blendwright.values.json_reader import LARGEST, read_json
+from blendwright.values.plan import Boundary, Plan
+
+PLAN_CURE = "Give the path of a JSON file or of a program, or - for standard input."
+PROGRAM = "program"
+ENDING = ".star"
+
+
+def plan_text(path: str) -> bytes:
+    """The text of a file, or of standard input for -; at most one byte more than any dialect reads."""
+    try:
+        if path == "-":
+            return sys.stdin.buffer.read(LARGEST + 1)
+        with Path(path).open("rb") as file:
+            return file.read(LARGEST + 1)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise Refusal.of(Fault.SCHEMA_INVALID, f"cannot read {path}: {reason}", PLAN_CURE) from error
+
+
+def read_document(path: str, dialect: str | None = None, given: Sequence[str] | None = None) -> bytes | dict[str, Any]:
+    """A program as the document of its dialect; the text of any other plan. `given` are parameters, as NAME=VALUE."""
+    text = plan_text(path)
+    wanted = path.endswith(ENDING) if dialect is None else dialect == PROGRAM and not text.lstrip().startswith(b"{")
+    if not wanted:
+        if given:
+            cure = f"Name a program, whose name ends in {ENDING}, or say --dialect program."
+            raise Refusal.of(Fault.SCHEMA_INVALID, "only programs have parameters to be set", cure)
+        return text
+    try:
+        program = text.decode()
+    except UnicodeDecodeError as error:
+        message = f"{path} is not text in UTF-8, at byte {error.start}"
+        raise Refusal.of(Fault.SCHEMA_INVALID, message, "Save it as UTF-8.") from error
+    name = PROGRAM if path == "-" else Path(path).name.replace(":", "_")[:100]
+    return {"program": program, "params": parameters(given), "name": name}
+
+
+def parameters(given: Sequence[str] | None) -> dict[str, Any]:
+    """Values are JSON where they are JSON, else text."""
+    values: dict[str, Any] = {}
+    for one in given or ():
+        name, equals, text = one.partition("=")
+        if not equals or not name.isidentifier():
+            cure = "Write --set NAME=VALUE, as in --set rooms=4."
+            raise Refusal.of(Fault.ARGS_INVALID, f"'{one[:100]}' sets no parameter", cure)
+        if name in values:
+            raise Refusal.of(Fault.ARGS_INVALID, f"the parameter '{name}' is set twice", "Set it once.")
+        value, findings = read_json(text)
+        values[name] = text if findings else value
+    return values
+
+
+def surroundings(path: str, document: bytes | Mapping[str, Any], workspace: str) -> Surroundings | None:
+    """What a program finds around it; nothing is looked up for other plans."""
+    if isinstance(document, bytes) and b'"program"' not in document:
+        return None
+    return program_surroundings(workspace, beside=None if path == "-" else Path(path).parent)
+
+
+def read_plan_file(
+    path: str,
+    workspace: str,
+    *,
+    dialect: str | None = None,
+    given: Sequence[str] | None = None,
+    request_id: str | None = None,
+    boundary: Boundary | None = None,
+) -> Plan:
+    """The plan, with findings of its own where it breaks its contract. Raises Refusal for what is no plan at all."""
+    document = read_document(path, dialect, given)
+    around = surroundings(path, document, workspace)
+    if isinstance(document, bytes):
+        return registry.read_plan(
+            document, dialect=dialect, request_id=request_id, boundary=boundary, surroundings=around
+        )
+    plan = registry.parse_plan(document, dialect=PROGRAM, request_id=request_id, boundary=boundary, surroundings=around)
+    if plan.findings:
+        raise Refusal(plan.findings)
+    return plan
+
+
+def write_yielded(path: Path, plan: Mapping[str, Any]) -> None:
+    """Raises Refusal where the file cannot be written."""
+    try:
+        path.write_bytes(orjson.dumps(plan, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
+    except OSError as error:
+        message = f"cannot write {path}: {error.strerror}"
+        raise Refusal.of(Fault.ARGS_INVALID, message, "Name another file.") from error

@@ -1,0 +1,30 @@
+"""The programs that plans come from, with their parameters and the library files that they loaded. The scene is rebuilt from commits, and
+nothing is rebuilt from these: they say what somebody wrote."""
+
+from __future__ import annotations
+
+import orjson
+
+from blendwright.journal.store import Store, as_json, utc_now
+from blendwright.records.requests import StoredProgram
+from blendwright.values.plan import ProgramSource
+
+
+def record(store: Store, request_id: str, program: ProgramSource) -> None:
+    """Once for a request: the same program again, to be continued or to be sure, is no other."""
+    sql = (
+        "INSERT OR IGNORE INTO programs (request_id, hash, program, params, libraries, timestamp, fence)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?)"
+    )
+    params, libraries = as_json("the parameters", program.params), as_json("the libraries", program.libraries)
+    with store.transaction("program"):
+        store.change(sql, (request_id, program.hash, program.text, params, libraries, utc_now(), store.fence))
+
+
+def of_request(store: Store, request_id: str) -> tuple[StoredProgram, ...]:
+    """In the order in which they were run."""
+    sql = "SELECT hash, program, params, libraries, timestamp FROM programs WHERE request_id = ? ORDER BY id"
+    return tuple(
+        StoredProgram(hash, program, orjson.loads(params), orjson.loads(libraries), timestamp)
+        for hash, program, params, libraries, timestamp in store.rows(sql, (request_id,))
+    )

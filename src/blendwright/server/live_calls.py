@@ -1,0 +1,30 @@
+"""A line about every call, for a person who watches a server at a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import mcp_types as types
+
+
+@dataclass(frozen=True, slots=True)
+class CallEnded:
+    """`size` is the answer on the wire, in bytes. A call that was called off is not ok."""
+
+    tool: str
+    seconds: float
+    ok: bool
+    size: int
+
+    def line(self) -> str:
+        """Columns that stay under each other as long as names are not very long."""
+        took = f"{self.seconds * 1000:.0f} ms" if self.seconds < 1 else f"{self.seconds:.1f} s"
+        return f"{self.tool:<20} {took:>8}  {'ok' if self.ok else 'failed':<6}  {self.size / 1000:.1f} kB"
+
+
+OnCall = Callable[[CallEnded], None]
+
+
+def answer_size(answer: types.CallToolResult | types.InputRequiredResult | None) -> int:
+    return 0 if answer is None else len(answer.model_dump_json(by_alias=True, exclude_none=True).encode())

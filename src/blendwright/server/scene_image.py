@@ -1,0 +1,154 @@
+"""scene_image: pictures of the scene, from named sides, through a camera, at one frame or at several, in one montage."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from time import perf_counter
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field, WithJsonSchema
+
+from blendwright.app.open_scene import OpenScene
+from blendwright.run.options import RunOptions
+from blendwright.server.context import Caller, ServerContext
+from blendwright.server.look_quality import LookPace, LookQuality
+from blendwright.server.pictures import Captioned, from_outcome, montage
+from blendwright.server.responses import Picture, ToolResponse
+from blendwright.server.server_tool import server_tool
+from blendwright.tool_api.arguments import Args, Name
+from blendwright.tools.render.rendering import FrameNumber
+from blendwright.tools.render.viewpoint import NamedView
+from blendwright.values.faults import Fault
+from blendwright.values.no_follow import open_directory, write_whole
+from blendwright.values.outcome import Outcome
+
+
+def _upper(value: Any) -> Any:
+    return value.upper() if isinstance(value, str) else value
+
+
+# In either case: models write names in small letters. The schema says so in words, which are shorter than the list.
+AnyView = Annotated[NamedView, BeforeValidator(_upper), WithJsonSchema({"type": "string"})]
+ARTIFACT = "scene_image.png"
+LONGEST_ROW = 6
+# A look must be done well before its call would be ended.
+PART_OF_DEADLINE = 0.8
+LEAST_SECONDS = 0.5
+# CYCLES samples for this part of its time; the rest is for what comes before and after.
+SAMPLING = 0.6
+
+
+class ImageArgs(Args):
+    views: list[AnyView] = Field(
+        default=[],
+        max_length=6,
+        description="Sides: front, back, left, right, side, top, bottom, iso, three_quarter.",
+    )
+    camera: Name | None = Field(default=None, description="Look through it; the scene's own by default.")
+    frames: list[Annotated[FrameNumber, WithJsonSchema({"type": "integer"})]] = Field(
+        default=[], max_length=12, description="Frames, side by side."
+    )
+    engine: Literal["WORKBENCH", "CYCLES"] = Field(default="WORKBENCH", description="CYCLES shows light; slower.")
+    width: int = Field(default=640, ge=64, le=2048, description="Of each view.")
+    height: int = Field(default=480, ge=64, le=2048)
+    samples: int = Field(default=16, ge=1, le=256, description="Of CYCLES.")
+    denoise: bool = True
+    seconds: float = Field(default=10, gt=0, le=600, description="Quality is lowered to fit; 1 is a quick look.")
+
+
+@server_tool("A picture of the scene through a camera or from sides; several become one montage.", read_only=True)
+async def scene_image(context: ServerContext, caller: Caller, args: ImageArgs) -> ToolResponse:
+    asked = perf_counter()
+
+    def work(opened: OpenScene) -> ToolResponse:
+        # Waiting for the turn is part of what the caller waits for, and the contract has the last word.
+        allowed = min(args.seconds, opened.terms.constraints.call_seconds * PART_OF_DEADLINE)
+        left = allowed - (perf_counter() - asked)
+        return Look(opened, context.look_pace, context.options(caller)).take(args, left)
+
+    return await context.run(caller, work)
+
+
+class Look:
+    """One call of scene_image, in the thread that has the workspace."""
+
+    def __init__(self, opened: OpenScene, pace: LookPace, options: RunOptions) -> None:
+        self._opened = opened
+        self._pace = pace
+        self._options = options
+
+    def take(self, args: ImageArgs, seconds: float) -> ToolResponse:
+        viewpoints = _viewpoints(args)
+        quality = LookQuality(args.engine, args.width, args.height, args.samples)
+        began = perf_counter()
+        captioned: list[Captioned] = []
+        last: Outcome | None = None
+        for number, (caption, viewpoint) in enumerate(viewpoints):
+            left = (seconds - (perf_counter() - began)) / (len(viewpoints) - number)
+            quality = self._pace.fitting(quality, left)
+            last = self._render(quality, viewpoint, args.denoise, max(left, LEAST_SECONDS))
+            if not last.ok:
+                return ToolResponse(last)
+            captioned.append(Captioned(from_outcome(last).data, caption))
+        assert last is not None
+        whole = from_outcome(last)
+        if len(captioned) > 1:
+            whole = _kept_montage(captioned, len(args.frames), Path(last.artifacts[0]))
+        return ToolResponse(_described(last, quality, [each.caption for each in captioned]), (whole,))
+
+    def _render(self, quality: LookQuality, viewpoint: dict[str, Any], denoise: bool, seconds: float) -> Outcome:
+        size = {"engine": quality.engine, "width": quality.width, "height": quality.height, "artifact": ARTIFACT}
+        finish = (
+            {"smooth": quality.smooth}
+            if quality.engine == "WORKBENCH"
+            else {"samples": quality.samples, "denoise": denoise, "time_limit_s": seconds * SAMPLING}
+        )
+        started = perf_counter()
+        outcome = self._opened.outcome("render.preview", {**size, **finish, **viewpoint}, self._options)
+        if outcome.fault is Fault.NONDETERMINISTIC_REFUSED:
+            # The contract wants the same picture each time: then it takes what it takes.
+            finish.pop("time_limit_s", None)
+            outcome = self._opened.outcome("render.preview", {**size, **finish, **viewpoint}, self._options)
+        if outcome.ok:
+            self._pace.measured(quality, perf_counter() - started)
+        return outcome
+
+
+def _viewpoints(args: ImageArgs) -> list[tuple[str, dict[str, Any]]]:
+    """What each picture is called, and the arguments that make it: all sides at each frame."""
+    sides: list[tuple[str, dict[str, Any]]] = [(view.lower(), {"view": view}) for view in args.views]
+    if args.camera is not None or not sides:
+        sides.insert(0, (args.camera or "camera", {} if args.camera is None else {"camera": args.camera}))
+    if not args.frames:
+        return sides
+    return [
+        (f"frame {frame}" if len(sides) == 1 else f"{name}, frame {frame}", {**side, "frame": frame})
+        for name, side in sides
+        for frame in args.frames
+    ]
+
+
+def _kept_montage(captioned: Sequence[Captioned], frames: int, last: Path) -> Picture:
+    """The montage, kept beside the last of its pictures. A strip of frames is one row as long as that can be read."""
+    data = montage(captioned, columns=frames if 1 < frames <= LONGEST_ROW else None)
+    target = last.with_stem(f"{last.stem}_montage")
+    with tempfile.TemporaryFile() as written, open_directory(target.parent) as directory:
+        written.write(data)
+        written.seek(0)
+        write_whole(directory, target.name, written, 0o600)
+    return Picture(data, path=target)
+
+
+def _described(outcome: Outcome, made: LookQuality, captions: Sequence[str]) -> Outcome:
+    """What the picture shows and what it was made with; what the last of several says of itself is not said of all."""
+    about: dict[str, Any] = {"views": captions, "engine": made.engine, "each": [made.width, made.height]}
+    if made.engine == "CYCLES":
+        about["samples"] = made.samples
+    if made.reduced:
+        about["reduced"] = "lower quality than asked for, to fit the time; give more seconds for more"
+    return outcome.with_(result=about, artifacts=())
+
+
+TOOLS = (scene_image,)

@@ -1,0 +1,95 @@
+"""From where a picture is taken: a named side, a camera of the scene, or the scene's own camera.
+
+A side shows what the scene is about: floors and walls that are far larger than all the rest are in the picture, but do not decide
+how far away it is taken from, or the rest would be a dot in it.
+"""
+
+from __future__ import annotations
+
+import math
+from contextlib import ExitStack
+from typing import Literal
+
+from blendwright.tool_api import Block, Findings, Kind, Point, Scene
+from blendwright.tools.bounding_boxes import BoundingBox, around, everything_by_object
+from blendwright.tools.camera_views import FROM, frustum, standpoint, view_axes, view_matrix
+from blendwright.tools.checks import conflict, existing_object
+
+# As cameras are framed, and two more words that people use for a side.
+NamedView = Literal["FRONT", "BACK", "RIGHT", "LEFT", "TOP", "BOTTOM", "ISO", "SIDE", "THREE_QUARTER"]
+DIRECTIONS: dict[NamedView, Point] = {**FROM, "SIDE": FROM["RIGHT"], "THREE_QUARTER": (0.6, -1.0, 0.45)}
+
+MARGIN = 0.05
+# A backdrop is flat, its thickness this part of its length at the most, and so many times as large as all that is not.
+FLAT = 0.03
+BACKDROP = 2.5
+AT = "/camera"
+
+
+def viewpoint_problems(scene: Scene, view: NamedView | None, camera: str | None, cure: str) -> Findings:
+    """Why there is nothing to look through, or at; without a view and a camera the scene's own is meant."""
+    if view is not None:
+        if next(everything_by_object(scene), None) is None:
+            yield conflict("there is nothing to look at", "/view", "Create a visible object first.")
+    elif camera is not None:
+        yield from existing_object(scene, camera, AT, "CAMERA")
+    elif scene.active.camera is None:
+        yield conflict("the scene has no camera", AT, cure)
+
+
+def viewing_camera(scene: Scene, view: NamedView | None, camera: str | None, temporary: ExitStack) -> Block | None:
+    """The camera to render through, None for the scene's own. That of a view fills the frame with all that a render shows, at the
+    resolution that is set now, and is gone when `temporary` is closed."""
+    if camera is not None:
+        return scene.require(Kind.OBJECT, camera, AT)
+    if view is None:
+        return None
+    lens = temporary.enter_context(scene.temporary(Kind.CAMERA))
+    eye = temporary.enter_context(scene.temporary(Kind.OBJECT, lens))
+    axes = view_axes(DIRECTIONS[view])
+    points, backdrops = _subject(scene)
+    stand = standpoint(points, axes, frustum(scene, lens).within(MARGIN), lens.clip_start * 2.0)
+    around_all = around([*points, *(corner for box in backdrops for corner in box.corners)])
+    reach = 0.0 if around_all is None else max(math.dist(stand.position, corner) for corner in around_all.corners)
+    lens.clip_end = max(stand.farthest * 2.0, reach * 1.1, 1.0)
+    # A camera far from large things needs a far start too, or depths become too coarse to tell apart.
+    lens.clip_start = max(lens.clip_start, lens.clip_end / 1e5)
+    if any(_is_between(box, stand.position, points) for box in backdrops):
+        # What stands behind a wall is seen as if the wall were not there.
+        nearest = min(_dot(axes[2], stand.position) - _dot(axes[2], point) for point in points)
+        lens.clip_start = max(lens.clip_start, nearest * 0.98)
+    eye.matrix_world = view_matrix(scene, axes, stand.position)
+    return eye
+
+
+def _subject(scene: Scene) -> tuple[list[Point], list[BoundingBox]]:
+    """The points that a view is to show, and the boxes of the backdrops that it leaves out of account."""
+    objects = list(everything_by_object(scene))
+    solid = around([point for points in objects if not _is_flat(around(points)) for point in points])
+    shown: list[Point] = []
+    backdrops: list[BoundingBox] = []
+    for points in objects:
+        box = around(points)
+        if box is not None and solid is not None and _is_flat(box) and box.radius > BACKDROP * solid.radius:
+            backdrops.append(box)
+        else:
+            shown += points
+    return shown, backdrops
+
+
+def _is_flat(box: BoundingBox | None) -> bool:
+    sizes = sorted(box.size(axis) for axis in range(3)) if box is not None else [0.0]
+    return sizes[0] <= FLAT * sizes[-1]
+
+
+def _is_between(box: BoundingBox, eye: Point, points: list[Point]) -> bool:
+    """Whether a flat box has the camera on one side and the middle of the points on the other."""
+    axis = min(range(3), key=box.size)
+    subject = around(points)
+    if subject is None:
+        return False
+    return (eye[axis] - box.center[axis]) * (subject.center[axis] - box.center[axis]) < 0.0
+
+
+def _dot(one: Point, other: Point) -> float:
+    return one[0] * other[0] + one[1] * other[1] + one[2] * other[2]

@@ -1,0 +1,194 @@
+"""Pictures as they arrive: small enough for a client, with the way to the whole one."""
+
+from __future__ import annotations
+
+import base64
+import io
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from mcp.client.client import Client
+from PIL import Image
+
+from blendwright.policy.host_profile import HostLimits, HostStatement
+from blendwright.server.context import ServerContext
+from blendwright.server.look_quality import SMALLEST_WIDTH, LookPace, LookQuality
+from blendwright.server.pictures import LARGEST, MOST_SENT, Captioned, montage, sendable, with_pictures
+from blendwright.server.responses import Picture, ToolResponse
+from blendwright.tool_api.promises import Determinism
+from blendwright.values.outcome import Outcome
+from hosts import call, cube, operation, plan, talk
+
+SMALL = {"width": 64, "height": 64}
+LOCATION = {"channel": "location"}
+
+
+def png(picture: Image.Image) -> bytes:
+    written = io.BytesIO()
+    picture.save(written, "PNG")
+    return written.getvalue()
+
+
+def noise(width: int, height: int, mode: str = "RGB") -> bytes:
+    """The worst that can be asked for: nothing in it can be compressed."""
+    pixels = np.random.default_rng(0).integers(0, 256, (height, width, len(mode)), dtype=np.uint8)
+    return png(Image.fromarray(pixels, mode))
+
+
+def opened(picture: Picture) -> Image.Image:
+    return Image.open(io.BytesIO(picture.data))
+
+
+def test_a_small_picture_is_sent_as_it_is() -> None:
+    flat = png(Image.new("RGB", (640, 480), "red"))
+    assert sendable(flat) == Picture(flat, "image/png")
+
+
+def test_a_large_picture_is_sent_as_jpeg_and_never_too_large() -> None:
+    photo = noise(1024, 768)
+    assert len(photo) > LARGEST
+    sent = sendable(photo)
+    assert (sent.mime_type, opened(sent).size) == ("image/jpeg", (1024, 768))
+    assert len(sent.data) <= LARGEST
+    # Where the worst quality is not enough, pixels go; its shape stays.
+    least = sendable(photo, 20_000)
+    width, height = opened(least).size
+    assert len(least.data) <= 20_000 and width < 1024 and abs(width / height - 4 / 3) < 0.02
+
+
+def test_transparency_survives_where_there_is_some() -> None:
+    see_through = sendable(noise(512, 512, "RGBA"))
+    assert see_through.mime_type == "image/webp" and opened(see_through).mode == "RGBA"
+    opaque = Image.open(io.BytesIO(noise(512, 512))).convert("RGBA")
+    assert sendable(png(opaque)).mime_type == "image/jpeg"
+
+
+def test_all_pictures_of_an_answer_arrive_together(tmp_path: Path) -> None:
+    paths: list[str] = []
+    for number in range(MOST_SENT + 2):
+        path = tmp_path / f"{number}.png"
+        path.write_bytes(noise(600, 600))
+        paths.append(str(path))
+    gone = str(tmp_path / "gone.png")
+    response = ToolResponse(Outcome("render.still", 1, result={"a": 1}, artifacts=(*paths, gone, "scene.blend")))
+    sent = with_pictures(response, tmp_path)
+    assert len(sent.images) == MOST_SENT
+    assert sum(len(picture.data) for picture in sent.images) <= LARGEST
+    told: Any = (sent.outcome.result or {})["pictures"]
+    assert [each["path"] for each in told] == paths
+    assert [each["sent"] is not None for each in told] == [False] * 2 + [True] * MOST_SENT
+    assert told[-1]["resource"] == f"blendwright://artifacts/{MOST_SENT + 1}.png"
+    assert (told[0]["width"], told[0]["height"]) == (600, 600)
+
+
+def test_a_montage_has_one_place_for_each_and_a_caption_above_it() -> None:
+    colors = ("red", "lime", "blue")
+    pictures = [Captioned(png(Image.new("RGB", (80, 60), color)), color) for color in colors]
+    row = Image.open(io.BytesIO(montage(pictures, columns=3)))
+    assert row.width == 240
+    middles = [row.getpixel((40 + 80 * place, row.height - 30)) for place in range(3)]
+    assert middles == [(255, 0, 0), (0, 255, 0), (0, 0, 255)]
+    captions = [row.crop((80 * place, 0, 80 * place + 80, row.height - 60)) for place in range(3)]
+    assert all(max(caption.convert("L").tobytes()) > 200 for caption in captions), "something is written there"
+    smaller = Captioned(png(Image.new("RGB", (40, 30), "white")), "small")
+    both = Image.open(io.BytesIO(montage([pictures[0], smaller], columns=2)))
+    assert both.getpixel((159, both.height - 1)) == (255, 255, 255), "it has the place of the first one"
+
+
+def test_a_look_is_as_good_as_its_time_allows() -> None:
+    pace = LookPace()
+    plain, shaded = LookQuality("WORKBENCH", 1600, 1200, 16), LookQuality("CYCLES", 640, 480, 16)
+    for wanted in (plain, shaded):
+        assert pace.fitting(wanted, 1000.0) == wanted
+        made = [pace.fitting(wanted, seconds) for seconds in (4.0, 1.0, 0.3, 0.0, -5.0)]
+        assert all(each.reduced for each in made)
+        assert [each.work for each in made] == sorted((each.work for each in made), reverse=True)
+        assert all(each.width >= SMALLEST_WIDTH and abs(each.width / each.height - 4 / 3) < 0.02 for each in made)
+    # Pixels are the last to go where there are samples.
+    fewer = pace.fitting(shaded, 8.0)
+    assert (fewer.width, fewer.height) == (640, 480) and 2 <= fewer.samples < 16
+
+
+def test_a_slow_look_makes_the_next_one_smaller_and_quick_ones_make_it_better_again() -> None:
+    pace = LookPace()
+    wanted = LookQuality("WORKBENCH", 640, 480, 16)
+    assert not pace.fitting(wanted, 10.0).reduced
+    pace.measured(wanted, 60.0)
+    assert pace.fitting(wanted, 10.0).reduced
+    for _ in range(8):
+        pace.measured(wanted, 0.4)
+    assert not pace.fitting(wanted, 10.0).reduced
+
+
+def test_a_tiny_picture_is_not_made_smaller_still() -> None:
+    tiny = LookQuality("WORKBENCH", 64, 64, 1)
+    assert (LookPace().fitting(tiny, 0.0).width, tiny.height) == (64, 64)
+
+
+def decoded(content: Any) -> Image.Image:
+    return Image.open(io.BytesIO(base64.b64decode(content.data)))
+
+
+def test_pictures_of_a_plan_come_with_its_answer(context: ServerContext) -> None:
+    still = operation("b", "render.preview", {"view": "SIDE", "width": 96, "height": 64}, "a", level="read_only")
+    answer = call(context, "legacy", "plan_execute", {"plan": plan("rendered", cube("a", "Rendered"), still)})
+    assert not answer.is_error, answer.structured_content
+    assert [part.type for part in answer.content] == ["text", "image"]
+    assert decoded(answer.content[1]).size == (96, 64)
+    (told,) = answer.structured_content["result"]["pictures"]
+    assert Path(told["path"]).is_file() and told["sent"]["bytes"] <= told["bytes"]
+
+    async def read(client: Client) -> Any:
+        return (await client.read_resource(told["resource"])).contents[0]
+
+    found = talk(context, "legacy", read)
+    assert base64.b64decode(found.blob) == Path(told["path"]).read_bytes()
+
+
+def test_a_large_picture_is_read_as_a_resource_in_a_form_that_arrives(context: ServerContext) -> None:
+    context.artifacts.mkdir(exist_ok=True)
+    target = context.artifacts / "large.png"
+    target.write_bytes(noise(1024, 768))
+
+    async def read(client: Client) -> Any:
+        return (await client.read_resource("blendwright://artifacts/large.png")).contents[0]
+
+    try:
+        found = talk(context, "legacy", read)
+    finally:
+        target.unlink()
+    assert found.mime_type == "image/jpeg" and len(base64.b64decode(found.blob)) <= LARGEST
+
+
+def test_frames_are_a_strip_and_views_are_named_in_either_case(context: ServerContext) -> None:
+    keys = [
+        operation(
+            f"k{frame}", "animation.set_keyframe", {"object": "Mover", "frame": frame, **LOCATION, "value": at}, "a"
+        )
+        for frame, at in ((1, [0, 0, 0]), (20, [9, 0, 0]))
+    ]
+    made = call(context, "legacy", "plan_execute", {"plan": plan("mover", cube("a", "Mover"), *keys)})
+    assert not made.is_error, made.structured_content
+    strip = call(context, "legacy", "scene_image", {"views": ["three_quarter"], "frames": [1, 10, 20], **SMALL})
+    assert not strip.is_error, strip.structured_content
+    result = strip.structured_content["result"]
+    assert result["views"] == ["frame 1", "frame 10", "frame 20"]
+    assert Path(result["pictures"][0]["path"]).is_file()
+    assert decoded(strip.content[1]).width == 3 * 64
+    unknown = call(context, "legacy", "scene_image", {"views": ["above"]})
+    (finding,) = unknown.structured_content["details"]["findings"]
+    assert finding["pointer"] == "/views/0" and "TOP" in finding["message"]
+
+
+def test_a_contract_that_asks_for_determinism_gets_a_look_without_a_time_limit(context: ServerContext) -> None:
+    call(context, "legacy", "plan_execute", {"plan": plan("seeded", cube("a", "Seeded"))})
+    strict = replace(context, statements=(HostStatement("flag", HostLimits(determinism=Determinism.SEEDED)),))
+    args = {"views": ["iso"], "engine": "CYCLES", "samples": 1, "denoise": False, **SMALL}
+    answer = call(strict, "legacy", "scene_image", args)
+    assert not answer.is_error, answer.structured_content
+    assert [part.type for part in answer.content] == ["text", "image"]
+    assert answer.structured_content["determinism_class"] == "seeded"
+    loose = call(context, "legacy", "scene_image", args)
+    assert loose.structured_content["determinism_class"] == "nondeterministic"

@@ -1,0 +1,53 @@
+"""Programs over MCP: plan_execute, plan_validate and plan_preview take one in the place of a plan."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import hosts
+from blendwright.server.context import ServerContext
+from hosts import Era
+
+ERA: Era = "2026-07-28"
+PROGRAM = """
+for i in range(param("count", 2)):
+    mesh.create_primitive(kind = "cube", name = "%s_%d" % (param("stem", "P"), i), size = param("size", 1.0))
+print("done")
+"""
+
+
+def call(context: ServerContext, tool: str, **args: Any) -> Any:
+    answer = hosts.call(context, ERA, tool, args)
+    return answer.structured_content
+
+
+def test_a_program_is_validated_previewed_and_run(context: ServerContext) -> None:
+    params = {"count": 3, "stem": "Run"}
+    valid = call(context, "plan_validate", program=PROGRAM, params=params)
+    assert valid["ok"] and (valid["result"]["operations"], valid["result"]["printed"]) == (3, "done")
+    shown = call(context, "plan_preview", program=PROGRAM, params=params)
+    assert shown["ok"], shown
+    assert call(context, "scene_find", name="Run_*")["result"]["total"] == 0
+    done = call(context, "plan_execute", program=PROGRAM, params=params)
+    assert done["ok"] and done["result"]["report"]["printed"] == "done"
+    assert call(context, "scene_find", name="Run_*")["result"]["total"] == 3
+
+
+def test_findings_of_a_program_have_its_line_and_a_failure_takes_all_of_it_back(context: ServerContext) -> None:
+    size = PROGRAM.split("\n")[2].index("size") + 1
+    for tool in ("plan_validate", "plan_preview", "plan_execute"):
+        broken = call(context, tool, program="x = 1\ny = x +")
+        assert not broken["ok"] and broken["details"]["findings"][0]["place"] == "program:2:8"
+        late = call(context, tool, program=PROGRAM, params={"size": -1.0, "stem": "Late"})
+        assert not late["ok"] and late["details"]["findings"][0]["place"] == f"program:3:{size}", late
+    clash = PROGRAM + 'object.create_empty(name = "Gone_0")'
+    failed = call(context, "plan_execute", program=clash, params={"stem": "Gone"})
+    assert failed["details"]["findings"][0]["place"] == "program:5:21"
+    assert call(context, "scene_find", name="Gone_*")["result"]["total"] == 0
+
+
+def test_either_a_plan_or_a_program_is_given(context: ServerContext) -> None:
+    both = call(context, "plan_validate", plan={"request_id": "a", "operations": []}, program="x")
+    assert not both["ok"] and "only one of them" in both["message"]
+    neither = call(context, "plan_validate")
+    assert not neither["ok"] and "'program'" in neither["details"]["findings"][0]["cure"]
