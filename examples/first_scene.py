@@ -45,7 +45,7 @@ def table() -> Iterator[Call]:
             {"kind": "cone", "name": name, "radius": 0.022, "radius_top": 0.04, "depth": 0.72, "location": place},
         )
         yield "material.assign", {"object": name, "material": "Oak"}
-        yield "object.set_parent", {"child": name, "parent": "Top"}
+        yield "object.set_parent", {"object": name, "parent": "Top"}
 
 
 def tableware() -> Iterator[Call]:
@@ -113,10 +113,10 @@ def light_and_camera() -> Iterator[Call]:
         },
     )
     yield "light.create", {"name": "Window", "type": "AREA", "energy": 220, "location": [-3, -2.5, 3]}
-    yield "camera.look_at", {"name": "Window", "target": "Top"}
+    yield "camera.look_at", {"object": "Window", "target": "Top"}
     yield "camera.create", {"name": "Camera", "lens_mm": 55, "location": [2.4, -2.9, 2.1]}
-    yield "camera.look_at", {"name": "Camera", "point": [0, 0, 0.85]}
-    yield "camera.set_active", {"name": "Camera"}
+    yield "camera.look_at", {"object": "Camera", "point": [0, 0, 0.85]}
+    yield "camera.set_active", {"object": "Camera"}
     yield "scene.set_render", {"engine": "CYCLES", "resolution": [640, 480], "samples": 24}
 
 

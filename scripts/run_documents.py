@@ -137,3 +137,4 @@ class RunReportDocument(_Document):
     implied_by: dict[str, dict[str, str]] = Field(
         default={}, description="By operation, those that it waited for because of what they make or use, and why."
     )
+    notes: list[str] = Field(default=[], description="What the author should know although nothing is wrong.")

@@ -60,7 +60,7 @@ def delete(engine: Engine, name: str, **options: Any) -> Outcome:
 
 def id_of(outcome: Outcome) -> str:
     cure = outcome.findings[0].cure or ""
-    return cure.split("`")[1].split()[-1]
+    return cure.split("`")[1].split()[2]
 
 
 def answer(engine: Engine, id: str, given: ApprovalAnswer = ApprovalAnswer.APPROVED) -> None:
@@ -279,7 +279,7 @@ def test_a_plan_that_nobody_can_be_asked_about_is_refused_before_anything_runs(a
     assert asking.head().number == before
     (finding,) = report.all_findings()
     assert finding.rule == "approval_missing" and finding.pointer == "/operations/1"
-    answer(asking, (finding.cure or "").split("`")[1].split()[-1])
+    answer(asking, (finding.cure or "").split("`")[1].split()[2])
     again = asking.run(plan_of("nobody", *listed))
     assert again.ok and again.operations[1].receipt is not None
     assert again.operations[1].receipt["approval"]
@@ -289,7 +289,7 @@ def test_an_approval_does_not_hold_for_an_altered_plan(asking: Engine) -> None:
     name, other = thing(asking), thing(asking)
     report = asking.run(plan_of("altered", op("b", "object.delete", {"name": name}, level="destructive")))
     (finding,) = report.all_findings()
-    answer(asking, (finding.cure or "").split("`")[1].split()[-1])
+    answer(asking, (finding.cure or "").split("`")[1].split()[2])
     for changed in (
         plan_of("altered", op("b", "object.delete", {"name": other}, level="destructive")),
         plan_of("altered", op("c", "object.delete", {"name": name}, level="destructive")),
@@ -314,7 +314,7 @@ def test_a_question_that_is_left_open_in_the_middle_of_a_run_fits_the_next_run(a
     report = asking.run(plan_of("left", *listed), approver=Approver(Person(asking, ApprovalAnswer.NONE)))
     assert statuses(report) == {"a": "succeeded", "b": "refused"}
     (finding,) = report.all_findings()
-    answer(asking, (finding.cure or "").split("`")[1].split()[-1])
+    answer(asking, (finding.cure or "").split("`")[1].split()[2])
     again = asking.run(plan_of("left", *listed))
     assert statuses(again) == {"a": "skipped_idempotent", "b": "succeeded"}
 

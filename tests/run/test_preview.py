@@ -161,3 +161,13 @@ def test_a_workspace_that_does_not_exist_is_not_started_and_one_that_has_a_scene
         preview(plan(box("a")), place / "workspace", scene=blend)
     with pytest.raises(EnvironmentUnfit, match="no file"):
         preview(plan(box("a")), nowhere, scene=place / "no.blend")
+
+
+def test_a_rename_is_shown_as_a_rename(scene: blendwright.OpenScene, place: Path) -> None:
+    moves = operation("moved", "object.transform", waits_for=("named",), object="Crate", location=[0, 0, 1])
+    renames = operation("named", "object.rename", object="Box b", new_name="Crate", rename_data=True)
+    shown = scene.preview(plan(renames, moves, id="renamed"))
+    found = shown.differences.difference
+    assert [(one.kind, one.old, one.name) for one in found.renamed] == [("objects", "Box b", "Crate")]
+    assert not found.created and not found.removed and shown.differences.totals["renamed"] == 1
+    assert properties(shown, "Crate")["transform.location"] == ([0.0, 0.0, 0.0], [0.0, 0.0, 1.0])

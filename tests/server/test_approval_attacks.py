@@ -49,7 +49,7 @@ def exists(context: ServerContext, name: str) -> bool:
 
 
 def question(refused: Any) -> str:
-    return refused["details"]["findings"][0]["cure"].split("blendwright approve ")[1].split("`")[0]
+    return refused["details"]["findings"][0]["cure"].split("blendwright approve ")[1].split()[0].strip("`")
 
 
 def approve(context: ServerContext, id: str) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import bpy
 import pytest
 
-from tools.objects import empty, named
+from tools.objects import box, empty, named
 
 if TYPE_CHECKING:
     from stage import Stage
@@ -74,7 +74,7 @@ def test_quaternion_keys_switch_the_mode_and_do_not_mix_with_euler_keys(stage: S
 
 def test_what_has_no_values_in_between_steps_from_key_to_key(stage: Stage) -> None:
     obj = empty(stage)
-    stage.do("object.set_property", {"name": "Pivot", "key": "count", "value": 1})
+    stage.do("object.set_property", {"object": "Pivot", "key": "count", "value": 1})
     key(stage, "hide_render", 1, False)
     key(stage, "hide_render", 11, True)
     key(stage, "property", 1, 0, property="count")
@@ -92,14 +92,14 @@ def test_custom_properties_of_any_name_can_be_keyed_and_cleared(
     stage: Stage, name: str, before: Any, value: Any
 ) -> None:
     obj = empty(stage)
-    stage.do("object.set_property", {"name": "Pivot", "key": name, "value": before})
+    stage.do("object.set_property", {"object": "Pivot", "key": name, "value": before})
     key(stage, "property", 1, value, property=name)
-    [finding] = stage.refusal("object.set_property", {"name": "Pivot", "key": name, "value": 1})
+    [finding] = stage.refusal("object.set_property", {"object": "Pivot", "key": name, "value": 1})
     assert finding["pointer"] == "/key"
     stage.do("animation.clear", {"object": "Pivot", "channel": "property", "property": name})
     assert list(obj.keys()) == [name]
     assert getattr(obj[name], "to_list", lambda: obj[name])() == value
-    stage.do("object.set_property", {"name": "Pivot", "key": name, "value": 1})
+    stage.do("object.set_property", {"object": "Pivot", "key": name, "value": 1})
 
 
 @pytest.mark.parametrize(
@@ -108,7 +108,7 @@ def test_custom_properties_of_any_name_can_be_keyed_and_cleared(
 )
 def test_a_property_that_cannot_take_the_key_is_refused(stage: Stage, held: Any, value: Any, pointer: str) -> None:
     empty(stage)
-    stage.do("object.set_property", {"name": "Pivot", "key": "k", "value": held})
+    stage.do("object.set_property", {"object": "Pivot", "key": "k", "value": held})
     args = {"object": "Pivot", "channel": "property", "property": "k", "frame": 1, "value": value}
     [finding] = stage.refusal("animation.set_keyframe", args)
     assert finding["pointer"] == pointer
@@ -135,7 +135,7 @@ def test_values_that_do_not_fit_their_channel_are_refused_before(stage: Stage, a
 @pytest.mark.parametrize("value", [2**40, -(2**40)])
 def test_a_key_of_a_whole_number_has_32_bits(stage: Stage, value: int) -> None:
     empty(stage)
-    stage.do("object.set_property", {"name": "Pivot", "key": "level", "value": 3})
+    stage.do("object.set_property", {"object": "Pivot", "key": "level", "value": 3})
     args = {"object": "Pivot", "channel": "property", "property": "level", "frame": 1}
     (finding,) = stage.refusal("animation.set_keyframe", {**args, "value": value})
     assert (finding["code"], finding["pointer"]) == ("ARGS_INVALID", "/value")
@@ -154,7 +154,7 @@ def test_the_name_of_the_action_must_be_free(stage: Stage) -> None:
 def test_keys_that_would_move_a_linked_copy_as_well_are_refused(stage: Stage) -> None:
     empty(stage)
     key(stage, "location", 1, [0, 0, 0])
-    stage.do("object.duplicate", {"name": "Pivot", "new_name": "Twin"})
+    stage.do("object.duplicate", {"object": "Pivot", "new_name": "Twin"})
     args = {"object": "Pivot", "channel": "location", "frame": 5, "value": [0, 0, 1]}
     [finding] = stage.refusal("animation.set_keyframe", args)
     assert "Twin" in finding["message"]
@@ -208,7 +208,7 @@ def test_clearing_keeps_the_values_of_the_current_frame(stage: Stage) -> None:
     assert "PivotAction" not in bpy.data.actions
     assert obj.location.x == pytest.approx(5)
     assert stage.do("animation.clear", {"object": "Pivot"})["curves"] == 0
-    stage.do("object.transform", {"name": "Pivot", "location": [1, 1, 1]})
+    stage.do("object.transform", {"object": "Pivot", "location": [1, 1, 1]})
 
 
 def test_clearing_one_channel_leaves_the_others_and_their_action(stage: Stage) -> None:
@@ -224,7 +224,7 @@ def test_an_action_that_another_object_uses_stays(stage: Stage) -> None:
     empty(stage)
     key(stage, "location", 1, [1, 0, 0])
     key(stage, "scale", 1, [1, 1, 1])
-    stage.do("object.duplicate", {"name": "Pivot", "new_name": "Twin"})
+    stage.do("object.duplicate", {"object": "Pivot", "new_name": "Twin"})
     [finding] = stage.refusal("animation.clear", {"object": "Twin", "channel": "scale"})
     assert finding["pointer"] == "/channel"
     assert stage.call("animation.clear", {"object": "Twin"}, rehearse="inverse")["reverted_by"] == "inverse"
@@ -275,3 +275,37 @@ def test_the_current_frame_is_set_exactly(stage: Stage) -> None:
 @pytest.mark.parametrize("frame", [-1, 1_048_575, 1.5, True])
 def test_frames_that_blender_does_not_have_are_refused(stage: Stage, frame: Any) -> None:
     assert stage.invalid("animation.set_frame", {"frame": frame}) == ["/frame"]
+
+
+KEYS = [
+    {"channel": "location", "frame": frame, "value": [frame, 0, 0], "interpolation": "LINEAR"} for frame in range(1, 41)
+]
+
+
+def test_many_keys_are_what_single_calls_would_have_set(stage: Stage) -> None:
+    turn = {"channel": "rotation_euler_deg", "frame": 10, "value": [0, 0, 90]}
+    box(stage)
+    many = stage.call("animation.set_keyframes", {"object": "Box", "keys": [*KEYS, turn]})
+    assert many["ok"] and many["result"] == {"object": "Box", "action": "BoxAction", "keys": 41, "changed": True}
+    again = stage.call("animation.set_keyframes", {"object": "Box", "keys": [*KEYS, turn]})
+    assert again["ok"] and again["after"] == many["after"]
+    stage.do("animation.clear", {"object": "Box"})
+    for key in [*KEYS, turn]:
+        stage.do("animation.set_keyframe", {"object": "Box", **key})
+    assert stage.state.full_root() == many["after"]
+
+
+def test_a_wrong_key_among_many_is_named_and_nothing_is_set(stage: Stage) -> None:
+    box(stage)
+    first = {"channel": "location", "frame": 1, "value": [0, 0, 0]}
+    quaternion = {"channel": "rotation_quaternion", "frame": 1, "value": [1, 0, 0, 0]}
+    euler = {"channel": "rotation_euler_deg", "frame": 2, "value": [0, 0, 0]}
+    for keys in ([first, first], [quaternion, euler], []):
+        assert stage.invalid("animation.set_keyframes", {"object": "Box", "keys": keys}) == ["/keys"]
+    mass = {"channel": "property", "property": "mass", "frame": 1, "value": 1}
+    (finding,) = stage.refusal(
+        "animation.set_keyframes", {"object": "Box", "keys": [first, mass, {**mass, "frame": 2}]}
+    )
+    assert finding["pointer"] == "/keys/1/property"
+    (finding,) = stage.refusal("animation.set_keyframes", {"object": "Boxx", "keys": [first, mass]})
+    assert finding["pointer"] == "/object"

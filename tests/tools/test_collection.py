@@ -95,7 +95,7 @@ def test_children_of_deleted_objects_stay_in_place(stage: Stage) -> None:
     stage.do("collection.create", {"name": "Props"})
     empty(stage, "Parent", collection="Props", location=[1, 2, 3])
     child = empty(stage, "Child", location=[0, 0, 5])
-    stage.do("object.set_parent", {"child": "Child", "parent": "Parent", "keep_transform": False})
+    stage.do("object.set_parent", {"object": "Child", "parent": "Parent", "keep_transform": False})
     stage.do("collection.delete", {"name": "Props", "objects": "delete"})
     assert child.parent is None
     assert tuple(child.location) == pytest.approx((1, 2, 8))
@@ -150,16 +150,16 @@ def test_missing_objects_and_collections_are_both_reported(stage: Stage) -> None
 
 def test_the_scenes_own_collection_goes_by_the_name_that_is_reported(stage: Stage) -> None:
     stage.do("mesh.create_primitive", {"kind": "cube", "name": "Box"})
-    [own] = stage.do("object.inspect", {"name": "Box"})["collections"]
+    [own] = stage.do("object.inspect", {"object": "Box"})["collections"]
     stage.do("collection.create", {"name": "Props", "parent": own})
     assert stage.do("mesh.create_primitive", {"kind": "cube", "name": "Crate", "collection": own})["created"]
     assert not stage.do("mesh.create_primitive", {"kind": "cube", "name": "Crate"})["created"]
     assert stage.do("scene.find", {"collection": own})["total"] == 2
     stage.do("collection.link_object", {"object": "Box", "collection": "Props"})
     assert stage.do("collection.unlink_object", {"object": "Box", "collection": own})["changed"]
-    assert stage.do("object.inspect", {"name": "Box"})["collections"] == ["Props"]
+    assert stage.do("object.inspect", {"object": "Box"})["collections"] == ["Props"]
     assert stage.do("collection.link_object", {"object": "Box", "collection": own})["changed"]
-    stage.do("object.duplicate_grid", {"name": "Box", "prefix": "Row", "collection": own})
+    stage.do("object.duplicate_grid", {"object": "Box", "prefix": "Row", "collection": own})
 
 
 def test_no_other_collection_takes_the_name_of_the_scenes_own(stage: Stage) -> None:

@@ -23,7 +23,7 @@ TOWER = [
 
 
 def inspected(stage: Stage, name: str) -> tuple[list[float], list[float]]:
-    found = stage.do("object.inspect", {"name": name})["bounds"]
+    found = stage.do("object.inspect", {"object": name})["bounds"]
     return found["minimum"], found["maximum"]
 
 
@@ -43,10 +43,10 @@ def towers(stage: Stage) -> Stage:
 
 def test_instances_count_wherever_an_object_is_measured(towers: Stage) -> None:
     assert inspected(towers, "Towers") == ([-4, -4, -4], [4, 4, 6])
-    assert towers.do("object.inspect", {"name": "Towers"})["dimensions"] == [8, 8, 10]
+    assert towers.do("object.inspect", {"object": "Towers"})["dimensions"] == [8, 8, 10]
     assert found_in(towers, [-9, -9, 5], [9, 9, 9]) == ["Towers"]
     assert found_in(towers, [-9, -9, 7], [9, 9, 9]) == []
-    grid = towers.do("object.duplicate_grid", {"name": "Towers", "prefix": "Row", "columns": 2, "rows": 1})
+    grid = towers.do("object.duplicate_grid", {"object": "Towers", "prefix": "Row", "columns": 2, "rows": 1})
     assert grid["step"] == pytest.approx([8.2, 8.2, 10.2])
     towers.do("place.align", {"objects": ["Towers"], "axis": "Z", "edge": "min", "value": 0}, verify=True)
     assert named("Towers").location.z == pytest.approx(5)
@@ -63,12 +63,12 @@ def test_an_instanced_collection_gives_its_empty_an_extent(stage: Stage) -> None
     named("Place").instance_collection = bpy.data.collections["Models"]
     stage.state.refresh()
     assert inspected(stage, "Place") == ([48, -1, -1], [52, 1, 1])
-    assert stage.do("object.inspect", {"name": "Place"})["dimensions"] == [4, 2, 2]
+    assert stage.do("object.inspect", {"object": "Place"})["dimensions"] == [4, 2, 2]
     assert found_in(stage, [51, 0, 0], [60, 0, 0]) == ["Place"]
     stage.do("place.align", {"objects": ["Place"], "axis": "X", "edge": "min", "value": 0})
     assert named("Place").location.x == pytest.approx(2)
     empty(stage, "Bare")
-    assert stage.do("object.inspect", {"name": "Bare"})["bounds"] is None
+    assert stage.do("object.inspect", {"object": "Bare"})["bounds"] is None
 
 
 def test_the_box_of_a_curve_is_tight(stage: Stage) -> None:
@@ -76,7 +76,7 @@ def test_the_box_of_a_curve_is_tight(stage: Stage) -> None:
     low, high = inspected(stage, "Wire")
     assert ([*low, *high]) == pytest.approx([0, -0.1, -0.1, 4, 0.1, 0.1], abs=1e-6)
     assert (low, high) == bounds(stage, "Wire")
-    assert stage.do("object.inspect", {"name": "Wire"})["dimensions"] == pytest.approx([4, 0.2, 0.2])
+    assert stage.do("object.inspect", {"object": "Wire"})["dimensions"] == pytest.approx([4, 0.2, 0.2])
     assert found_in(stage, [-0.9, -0.9, -0.9], [-0.2, 0.9, 0.9]) == []
 
 
@@ -92,13 +92,13 @@ def test_a_hidden_object_is_measured_where_it_is_now_without_its_modifiers(stage
     box(stage)
     stage.do("modifier.add", {"object": "Box", "name": "Row", "settings": {"type": "ARRAY", "count": 5}})
     empty(stage, "Parent", scale=[2, 2, 2])
-    stage.do("object.set_parent", {"child": "Box", "parent": "Parent", "keep_transform": False})
+    stage.do("object.set_parent", {"object": "Box", "parent": "Parent", "keep_transform": False})
     assert inspected(stage, "Box") == ([-2, -2, -2], [18, 2, 2])
-    stage.do("object.set_visibility", {"name": "Box", "viewport": False})
-    stage.do("object.set_visibility", {"name": "Parent", "viewport": False})
-    stage.do("object.transform", {"name": "Parent", "location": [100, 0, 0]})
+    stage.do("object.set_visibility", {"object": "Box", "viewport": False})
+    stage.do("object.set_visibility", {"object": "Parent", "viewport": False})
+    stage.do("object.transform", {"object": "Parent", "location": [100, 0, 0]})
     assert inspected(stage, "Box") == ([98, -2, -2], [102, 2, 2])
-    assert stage.do("object.inspect", {"name": "Box"})["dimensions"] == [4, 4, 4]
+    assert stage.do("object.inspect", {"object": "Box"})["dimensions"] == [4, 4, 4]
     measured = stage.do("mesh.measure", {"object": "Box", "evaluated": False})
     assert (measured["bounds_min"], measured["volume"]) == ([98, -2, -2], pytest.approx(64))
 
@@ -107,9 +107,9 @@ def test_copies_of_a_hidden_model_are_as_large_as_it_stands_in_the_world(stage: 
     stage.do("mesh.create_primitive", {"kind": "plane", "name": "Ground", "size": 10})
     box(stage, "Model", 0.2)
     empty(stage, "Parent", scale=[3, 3, 3])
-    stage.do("object.set_parent", {"child": "Model", "parent": "Parent", "keep_transform": False})
-    stage.do("object.set_visibility", {"name": "Model", "viewport": False})
-    stage.do("place.scatter", {"source": "Model", "target": "Ground", "count": 1, "prefix": "Copy"})
+    stage.do("object.set_parent", {"object": "Model", "parent": "Parent", "keep_transform": False})
+    stage.do("object.set_visibility", {"object": "Model", "viewport": False})
+    stage.do("place.scatter", {"object": "Model", "target": "Ground", "count": 1, "prefix": "Copy"})
     assert list(named("Copy_0001").scale) == pytest.approx([3, 3, 3])
 
 
@@ -120,7 +120,7 @@ def test_a_picture_of_everything_shows_what_a_render_shows(stage: Stage, hidden:
     stage.do("collection.create", {"name": "Above"})
     stage.do("collection.create", {"name": "Below", "parent": "Above"})
     box(stage, "Far", collection="Below", location=[1000, 0, 0])
-    stage.do("camera.frame_objects", {"name": "Camera", "view": "FRONT"})
+    stage.do("camera.frame_objects", {"object": "Camera", "view": "FRONT"})
     assert named("Camera").location.x == pytest.approx(500, abs=5)
     layer = bpy.context.view_layer
     assert layer is not None
@@ -131,5 +131,5 @@ def test_a_picture_of_everything_shows_what_a_render_shows(stage: Stage, hidden:
     else:
         bpy.data.collections["Below" if hidden == "collection" else "Above"].hide_render = True
     stage.state.refresh()
-    stage.do("camera.frame_objects", {"name": "Camera", "view": "FRONT"})
+    stage.do("camera.frame_objects", {"object": "Camera", "view": "FRONT"})
     assert named("Camera").location.x == pytest.approx(0, abs=1e-4)

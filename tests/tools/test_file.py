@@ -106,8 +106,8 @@ def test_renaming_says_which_name_each_had_in_its_file(desk: Desk) -> None:
     for name in ("Ball", "Ball.001", "Cone"):
         desk.stage.do("mesh.create_primitive", {**SPHERE, "name": name})
     desk.export("three.glb")
-    desk.stage.do("object.delete", {"name": "Ball.001"})
-    desk.stage.do("object.delete", {"name": "Cone"})
+    desk.stage.do("object.delete", {"object": "Ball.001"})
+    desk.stage.do("object.delete", {"object": "Cone"})
     ball = desk.stage.state.fingerprint.get(("objects", "Ball"))
     brought = desk.bring("three.glb", on_collision="rename")
     renamed = [(entry["old"], entry["new"]) for entry in brought["renamed"] if entry["kind"] == "objects"]
@@ -119,7 +119,7 @@ def test_renaming_says_which_name_each_had_in_its_file(desk: Desk) -> None:
 def test_a_suffix_that_a_file_has_itself_is_no_collision(desk: Desk) -> None:
     desk.stage.do("mesh.create_primitive", {**SPHERE, "name": "Ball.001"})
     desk.export("one.glb")
-    desk.stage.do("object.delete", {"name": "Ball.001"})
+    desk.stage.do("object.delete", {"object": "Ball.001"})
     desk.stage.do("mesh.create_primitive", SPHERE)
     assert desk.bring("one.glb")["objects"] == ["Ball.001"]
 
@@ -127,7 +127,7 @@ def test_a_suffix_that_a_file_has_itself_is_no_collision(desk: Desk) -> None:
 def test_everything_goes_into_the_given_collection(desk: Desk) -> None:
     desk.stage.do("mesh.create_primitive", SPHERE)
     desk.export("Ball.glb")
-    desk.stage.do("object.delete", {"name": "Ball"})
+    desk.stage.do("object.delete", {"object": "Ball"})
     desk.stage.do("collection.create", {"name": "Props"})
     desk.bring("Ball.glb", collection="Props")
     assert [obj.name for obj in data().collections["Props"].objects] == ["Ball"]
@@ -267,7 +267,7 @@ def test_an_animated_scene_with_modifiers_is_as_before_after_every_export(desk: 
 def test_a_blend_carries_nothing_that_was_deleted(desk: Desk) -> None:
     desk.stage.do("mesh.create_primitive", SPHERE)
     desk.stage.do("mesh.create_primitive", {**SPHERE, "name": "Gone"})
-    desk.stage.do("object.delete", {"name": "Gone"})
+    desk.stage.do("object.delete", {"object": "Gone"})
     desk.export("all.blend")
     desk.stage.state.open(desk.folder / "all.blend")
     assert [(len(blocks), blocks[0].name) for blocks in (data().objects, data().meshes)] == [(1, "Ball"), (1, "Ball")]

@@ -29,18 +29,18 @@ PLACING: list[tuple[str, list[str], str, dict[str, Any], str]] = [
     ("Box", TURNING, "place.around", {"object": "Box", "targets": ["Ball"]}, "/object"),
     ("Box", MOVING, "place.on_surface", {"object": "Box", "target": "Floor"}, "/object"),
     ("Box", TURNING, "place.on_surface", {"object": "Box", "target": "Floor", "align_to_normal": True}, "/object"),
-    ("Box", MOVING, "object.duplicate_grid", {"name": "Box", "prefix": "Tile", "rows": 1}, "/name"),
-    ("Camera", TURNING, "camera.look_at", {"name": "Camera", "target": "Box"}, "/name"),
-    ("Camera", MOVING, "camera.frame_objects", {"name": "Camera", "objects": ["Box"]}, "/name"),
-    ("Camera", TURNING, "camera.frame_objects", {"name": "Camera", "view": "FRONT"}, "/name"),
+    ("Box", MOVING, "object.duplicate_grid", {"object": "Box", "prefix": "Tile", "rows": 1}, "/object"),
+    ("Camera", TURNING, "camera.look_at", {"object": "Camera", "target": "Box"}, "/object"),
+    ("Camera", MOVING, "camera.frame_objects", {"object": "Camera", "objects": ["Box"]}, "/object"),
+    ("Camera", TURNING, "camera.frame_objects", {"object": "Camera", "view": "FRONT"}, "/object"),
 ]
 # What these calls leave alone may be animated.
 FREE: list[tuple[str, list[str], str, dict[str, Any]]] = [
     ("Box", TURNING, "place.around", {"object": "Box", "targets": ["Ball"], "face": False}),
     ("Box", TURNING, "place.on_surface", {"object": "Box", "target": "Floor"}),
-    ("Box", TURNING, "object.duplicate_grid", {"name": "Box", "prefix": "Tile", "rows": 1}),
-    ("Camera", MOVING, "camera.look_at", {"name": "Camera", "target": "Box"}),
-    ("Camera", TURNING, "camera.frame_objects", {"name": "Camera", "objects": ["Box"]}),
+    ("Box", TURNING, "object.duplicate_grid", {"object": "Box", "prefix": "Tile", "rows": 1}),
+    ("Camera", MOVING, "camera.look_at", {"object": "Camera", "target": "Box"}),
+    ("Camera", TURNING, "camera.frame_objects", {"object": "Camera", "objects": ["Box"]}),
 ]
 
 
@@ -83,14 +83,14 @@ def test_animation_of_another_channel_does_not_matter(
 def test_a_copy_that_a_constraint_keeps_from_its_place_in_the_grid_is_a_failed_verification(set_up: Stage) -> None:
     named("Box").constraints.new("COPY_LOCATION").target = named("Ball")
     set_up.state.refresh()
-    findings = set_up.refusal("object.duplicate_grid", {"name": "Box", "prefix": "Tile", "columns": 2, "rows": 1})
+    findings = set_up.refusal("object.duplicate_grid", {"object": "Box", "prefix": "Tile", "columns": 2, "rows": 1})
     assert [finding["code"] for finding in findings] == ["VERIFICATION_FAILED"]
 
 
 def test_a_grid_under_a_turned_and_scaled_parent_is_where_it_says(set_up: Stage) -> None:
     set_up.do("object.create_empty", {"name": "Pivot", "rotation_euler_deg": [0, 0, 30], "scale": [2, 1, 1]})
-    set_up.do("object.set_parent", {"child": "Box", "parent": "Pivot"})
-    made = set_up.do("object.duplicate_grid", {"name": "Box", "prefix": "Tile", "columns": 2, "rows": 2})
+    set_up.do("object.set_parent", {"object": "Box", "parent": "Pivot"})
+    made = set_up.do("object.duplicate_grid", {"object": "Box", "prefix": "Tile", "columns": 2, "rows": 2})
     bpy.context.view_layer.update()
     assert tuple(place("Tile 004") - place("Box")) == pytest.approx((made["step"][0], made["step"][1], 0), abs=1e-4)
 
@@ -112,28 +112,28 @@ def test_settings_that_are_keyframed_are_not_set(set_up: Stage) -> None:
     set_up.state.refresh()
     row = {"object": "Box", "modifier": "Row", "settings": {"type": "ARRAY", "count": 5}}
     for tool, args, pointer in (
-        ("light.set", {"name": "Lamp", "energy": 50}, "/energy"),
-        ("light.expose", {"name": "Lamp"}, "/brightness"),
-        ("camera.set", {"name": "Camera", "lens_mm": 85}, "/lens_mm"),
-        ("camera.set", {"name": "Camera", "fov_deg": 40}, "/fov_deg"),
-        ("camera.set", {"name": "Camera", "focus_distance": 4}, "/focus_distance"),
+        ("light.set", {"object": "Lamp", "energy": 50}, "/energy"),
+        ("light.expose", {"object": "Lamp"}, "/brightness"),
+        ("camera.set", {"object": "Camera", "lens_mm": 85}, "/lens_mm"),
+        ("camera.set", {"object": "Camera", "fov_deg": 40}, "/fov_deg"),
+        ("camera.set", {"object": "Camera", "focus_distance": 4}, "/focus_distance"),
         ("material.ensure_principled", {"name": "Red", "roughness": 0.9}, "/roughness"),
         ("modifier.set", row, "/settings/count"),
     ):
         (finding,) = set_up.refusal(tool, args)
         assert (finding["code"], finding["pointer"]) == ("SCENE_CONFLICT", pointer)
-    set_up.do("light.set", {"name": "Lamp", "color": [1, 0, 0]})
-    set_up.do("camera.set", {"name": "Camera", "clip_end": 50})
+    set_up.do("light.set", {"object": "Lamp", "color": [1, 0, 0]})
+    set_up.do("camera.set", {"object": "Camera", "clip_end": 50})
     set_up.do("material.ensure_principled", {"name": "Red", "metallic": 1})
 
 
 def test_an_orthographic_camera_whose_scale_is_keyframed_is_not_fitted(set_up: Stage) -> None:
-    set_up.do("camera.set", {"name": "Camera", "projection": "ORTHO"})
+    set_up.do("camera.set", {"object": "Camera", "projection": "ORTHO"})
     data: Any = bpy.data.cameras["Camera"]
     data.keyframe_insert("ortho_scale", frame=1)
     set_up.state.refresh()
-    (finding,) = set_up.refusal("camera.frame_objects", {"name": "Camera", "objects": ["Box"]})
-    assert (finding["code"], finding["pointer"]) == ("SCENE_CONFLICT", "/name")
+    (finding,) = set_up.refusal("camera.frame_objects", {"object": "Camera", "objects": ["Box"]})
+    assert (finding["code"], finding["pointer"]) == ("SCENE_CONFLICT", "/object")
     assert "ortho_scale" in finding["message"]
 
 

@@ -21,9 +21,9 @@ HUGE = 1e39
         ("mesh.create_primitive", {"kind": "cone", "name": "A", "radius_top": HUGE}, "/radius_top"),
         ("mesh.create", {"name": "A", "vertices": [[0, 0, -HUGE]]}, "/vertices/0/2"),
         ("curve.create", {"name": "A", "kind": "POLY", "points": [[0, 0, 0], [HUGE, 0, 0]]}, "/points/1/0"),
-        ("object.transform", {"name": "A", "scale": [1, 1e30, 1]}, "/scale/1"),
-        ("object.transform", {"name": "A", "rotation_quaternion": [HUGE, 0, 0, 0]}, "/rotation_quaternion/0"),
-        ("object.duplicate_grid", {"name": "A", "prefix": "T", "gap": [HUGE, 0, 0]}, "/gap/0"),
+        ("object.transform", {"object": "A", "scale": [1, 1e30, 1]}, "/scale/1"),
+        ("object.transform", {"object": "A", "rotation_quaternion": [HUGE, 0, 0, 0]}, "/rotation_quaternion/0"),
+        ("object.duplicate_grid", {"object": "A", "prefix": "T", "gap": [HUGE, 0, 0]}, "/gap/0"),
         ("place.align", {"objects": ["A"], "axis": "X", "value": HUGE}, "/value"),
         ("place.distribute", {"objects": ["A", "B"], "axis": "X", "spacing": "gaps", "gap": HUGE}, "/gap"),
         ("light.create", {"name": "A", "type": "AREA", "size": HUGE}, "/size"),
@@ -41,10 +41,10 @@ def test_numbers_that_would_overflow_are_no_arguments(
 def test_at_the_limit_everything_can_still_be_measured(stage: Stage) -> None:
     box(stage, size=1e9)
     assert stage.do("mesh.measure", {"object": "Box"})["area"] == pytest.approx(6e18)
-    stage.do("object.transform", {"name": "Box", "scale": [1e9, 1e9, 1e9]})
-    assert stage.do("object.inspect", {"name": "Box"})["dimensions"] == pytest.approx([1e18] * 3)
+    stage.do("object.transform", {"object": "Box", "scale": [1e9, 1e9, 1e9]})
+    assert stage.do("object.inspect", {"object": "Box"})["dimensions"] == pytest.approx([1e18] * 3)
     stage.do("camera.create", {"name": "Camera"})
-    stage.do("camera.frame_objects", {"name": "Camera", "objects": ["Box"], "view": "FRONT"})
+    stage.do("camera.frame_objects", {"object": "Camera", "objects": ["Box"], "view": "FRONT"})
 
 
 def test_a_box_to_search_in_may_be_larger_than_anything_in_it(stage: Stage) -> None:
@@ -68,7 +68,7 @@ def endless(stage: Stage) -> Stage:
 
 @pytest.mark.parametrize("name", ["Endless", "Tilted"])
 def test_what_is_not_finite_is_told_as_null(endless: Stage, name: str) -> None:
-    told = endless.do("object.inspect", {"name": name})
+    told = endless.do("object.inspect", {"object": name})
     assert None in (*told["dimensions"], *told["bounds"]["maximum"])
     measured = endless.do("mesh.measure", {"object": name})
     assert measured["area"] is None
@@ -83,11 +83,11 @@ def test_what_is_not_finite_is_told_as_null(endless: Stage, name: str) -> None:
 @pytest.mark.parametrize(
     ("tool", "args"),
     [
-        ("camera.frame_objects", {"name": "Camera", "objects": ["Endless"]}),
-        ("light.expose", {"name": "Lamp", "targets": ["Endless"]}),
+        ("camera.frame_objects", {"object": "Camera", "objects": ["Endless"]}),
+        ("light.expose", {"object": "Lamp", "targets": ["Endless"]}),
         ("place.around", {"object": "Lamp", "targets": ["Endless"]}),
         ("place.align", {"objects": ["Endless"], "axis": "X", "value": 0}),
-        ("object.duplicate_grid", {"name": "Endless", "prefix": "E"}),
+        ("object.duplicate_grid", {"object": "Endless", "prefix": "E"}),
         ("mesh.create_backdrop", {"name": "Backdrop", "targets": ["Endless"]}),
     ],
 )
@@ -101,7 +101,7 @@ def test_pictures_of_everything_leave_out_what_reaches_to_infinity(endless: Stag
     box(endless, "Near", location=[0, 0, 3])
     named("Tilted").hide_render = True
     endless.state.refresh()
-    endless.do("camera.frame_objects", {"name": "Camera", "view": "FRONT"})
+    endless.do("camera.frame_objects", {"object": "Camera", "view": "FRONT"})
     assert abs(named("Camera").location.y) < 20
 
 
@@ -110,6 +110,6 @@ def test_a_result_that_cannot_be_told_says_where_and_never_how_it_was_written(st
     empty(stage, "Child", location=[1e9, 0, 0])
     named("Parent").scale = (3e38, 3e38, 3e38)
     stage.state.refresh()
-    [finding] = stage.refusal("object.set_parent", {"child": "Child", "parent": "Parent", "keep_transform": False})
+    [finding] = stage.refusal("object.set_parent", {"object": "Child", "parent": "Parent", "keep_transform": False})
     assert finding["code"] == "EXECUTION_FAILED"
     assert "/matrix_world/0/3" in finding["message"] and "pydantic" not in finding["message"]

@@ -59,31 +59,31 @@ def test_only_a_rectangle_and_an_ellipse_have_a_height(stage: Stage) -> None:
     assert stage.invalid("light.create", {**panel, "size_y": 1}) == ["/size_y"]
     assert stage.invalid("light.create", {**panel, "shape": "DISK", "size_y": 1}) == ["/size_y"]
     stage.do("light.create", panel)
-    (finding,) = stage.refusal("light.set", {"name": "Panel", "size_y": 1})
+    (finding,) = stage.refusal("light.set", {"object": "Panel", "size_y": 1})
     assert (finding["code"], finding["pointer"]) == ("ARGS_INVALID", "/size_y")
-    stage.do("light.set", {"name": "Panel", "shape": "ELLIPSE", "size_y": 1})
-    stage.do("light.set", {"name": "Panel", "size_y": 3})
-    assert stage.refusal("light.set", {"name": "Panel", "shape": "DISK", "size_y": 1})[0]["pointer"] == "/size_y"
+    stage.do("light.set", {"object": "Panel", "shape": "ELLIPSE", "size_y": 1})
+    stage.do("light.set", {"object": "Panel", "size_y": 3})
+    assert stage.refusal("light.set", {"object": "Panel", "shape": "DISK", "size_y": 1})[0]["pointer"] == "/size_y"
 
 
 def test_the_softness_of_a_sun_is_not_set_by_its_size(stage: Stage) -> None:
     stage.do("light.create", {"name": "Sun", "type": "SUN"})
-    (finding,) = stage.refusal("light.expose", {"name": "Sun", "softness": 3})
+    (finding,) = stage.refusal("light.expose", {"object": "Sun", "softness": 3})
     assert (finding["code"], finding["pointer"]) == ("ARGS_INVALID", "/softness")
-    stage.do("light.expose", {"name": "Sun"})
+    stage.do("light.expose", {"object": "Sun"})
 
 
 def test_set_changes_only_what_is_given(stage: Stage) -> None:
     stage.do("light.create", {"name": "Lamp", "type": "POINT", "energy": 10, "color": [1, 0, 0]})
-    assert stage.do("light.set", {"name": "Lamp", "energy": 20})["changed"] is True
+    assert stage.do("light.set", {"object": "Lamp", "energy": 20})["changed"] is True
     assert (light("Lamp").energy, tuple(light("Lamp").color)) == (20.0, (1.0, 0.0, 0.0))
-    assert stage.do("light.set", {"name": "Lamp", "energy": 20})["changed"] is False
+    assert stage.do("light.set", {"object": "Lamp", "energy": 20})["changed"] is False
 
 
 def test_set_refuses_what_the_light_does_not_have(stage: Stage) -> None:
     stage.do("light.create", {"name": "Lamp", "type": "POINT"})
     stage.do("object.create_empty", {"name": "Pivot"})
-    findings = stage.refusal("light.set", {"name": "Lamp", "angle_deg": 1, "size": 2})
+    findings = stage.refusal("light.set", {"object": "Lamp", "angle_deg": 1, "size": 2})
     assert [finding["pointer"] for finding in findings] == ["/angle_deg", "/size"]
-    assert stage.refusal("light.set", {"name": "Pivot", "energy": 1})[0]["code"] == "SCENE_CONFLICT"
-    assert "'Lamp'" in stage.refusal("light.set", {"name": "Lump", "energy": 1})[0]["cure"]
+    assert stage.refusal("light.set", {"object": "Pivot", "energy": 1})[0]["code"] == "SCENE_CONFLICT"
+    assert "'Lamp'" in stage.refusal("light.set", {"object": "Lump", "energy": 1})[0]["cure"]

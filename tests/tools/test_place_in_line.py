@@ -109,7 +109,7 @@ def test_objects_are_spread_between_two_points(row: Stage) -> None:
 
 
 def test_objects_that_do_not_fit_are_refused(row: Stage) -> None:
-    row.do("object.transform", {"name": "Two", "location": [4.4, 0, 0]})
+    row.do("object.transform", {"object": "Two", "location": [4.4, 0, 0]})
     (finding,) = row.refusal("place.distribute", {"objects": NAMES, "axis": "X", "spacing": "gaps"})
     assert (finding["code"], finding["pointer"]) == ("SCENE_CONFLICT", "/spacing")
     (finding,) = row.refusal("place.distribute", {"objects": ["One", "Tow"], "axis": "X"})

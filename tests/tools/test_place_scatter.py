@@ -85,7 +85,7 @@ def test_copies_fall_by_area_and_stand_by_the_normal(stage: Stage) -> None:
     stage.do(
         "place.scatter",
         {
-            "source": "Stone",
+            "object": "Stone",
             "target": "Two",
             "count": 1000,
             "prefix": "Rock",
@@ -107,7 +107,7 @@ def test_copies_fall_by_area_and_stand_by_the_normal(stage: Stage) -> None:
 def test_copies_are_spread_evenly_within_a_face(stage: Stage) -> None:
     stage.do("mesh.create", {"name": "Tri", "vertices": [[0, 0, 0], [3, 0, 0], [0, 3, 0]], "faces": [[0, 1, 2]]})
     box(stage, "Stone", 0.1)
-    stage.do("place.scatter", {"source": "Stone", "target": "Tri", "count": 2000, "prefix": "Rock"})
+    stage.do("place.scatter", {"object": "Stone", "target": "Tri", "count": 2000, "prefix": "Rock"})
     middle = [sum(obj.location[axis] for obj in rocks()) / 2000 for axis in (0, 1)]
     assert middle == pytest.approx([1, 1], abs=0.06)
 
@@ -144,7 +144,7 @@ def test_what_cannot_be_scattered_is_refused(ground: Stage) -> None:
     for wrong, code, pointer in (
         ({"target": "Tip"}, "SCENE_CONFLICT", "/target"),
         ({"target": "Grund"}, "TARGET_NOT_FOUND", "/target"),
-        ({"source": "Ston"}, "TARGET_NOT_FOUND", "/source"),
+        ({"source": "Ston"}, "TARGET_NOT_FOUND", "/object"),
         ({"collection": "Rocks"}, "TARGET_NOT_FOUND", "/collection"),
     ):
         (finding,) = ground.refusal("place.scatter", {**SCATTER, **wrong})

@@ -107,13 +107,13 @@ def test_a_preview_needs_an_eye_and_something_to_see(stage: Stage) -> None:
 def with_camera(stage: Stage) -> None:
     red_box(stage)
     stage.do("camera.create", {"name": "Camera"})
-    stage.do("camera.frame_objects", {"name": "Camera", "objects": ["Box"], "view": "ISO"})
+    stage.do("camera.frame_objects", {"object": "Camera", "objects": ["Box"], "view": "ISO"})
     stage.do("scene.set_render", {"engine": "CYCLES", "samples": 1, "resolution": [60, 40]})
 
 
 def test_a_still_has_the_scenes_own_size_and_goes_where_it_is_sent(stage: Stage) -> None:
     with_camera(stage)
-    stage.do("camera.set_active", {"name": "Camera"})
+    stage.do("camera.set_active", {"object": "Camera"})
     result = stage.do("render.still", {})
     assert (result["artifact"], result["width"], result["height"], result["engine"]) == ("still.png", 60, 40, "CYCLES")
     target = stage.scratch / "elsewhere.png"

@@ -83,7 +83,7 @@ def test_every_section_says_what_is_there(stage: Stage) -> None:
         ("note", "string", "hello"),
     ]
     assert lid["parent"] == {"object": "Box", "type": "OBJECT", "bone": None}
-    assert lid["collections"] == ["Inner", "scene:Scene"]
+    assert lid["collections"] == ["Inner", "Scene Collection"]
     assert [row[3] for row in lid["transform"]["matrix_world"]] == [1.0, 2.0, 4.0, 1.0]
     assert seen["materials"]["items"][0]["principled"]["base_color"] == [1.0, 0.0, 0.0, 1.0]
     assert seen["materials"]["items"][0]["nodes"]["types"]["ShaderNodeBsdfPrincipled"] == 1
@@ -99,10 +99,10 @@ def test_every_section_says_what_is_there(stage: Stage) -> None:
 def test_collections_are_a_tree_in_which_each_stands_once(stage: Stage) -> None:
     furnish(stage)
     (root,) = stage.do("scene.snapshot", {"include": ["collections"]})["collections"]["items"]
-    assert (root["name"], root["objects"]) == ("scene:Scene", 4)
+    assert (root["name"], root["objects"]) == ("Scene Collection", 4)
     (outer,) = root["children"]
     (inner,) = outer["children"]
-    assert (inner["name"], inner["parent"], inner["also_in"]) == ("Inner", "Outer", ["scene:Scene"])
+    assert (inner["name"], inner["parent"], inner["also_in"]) == ("Inner", "Outer", ["Scene Collection"])
 
 
 def test_deeply_nested_collections_are_cut_into_trees_that_name_their_parents(stage: Stage) -> None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from blendwright.app.read_workspace import read_journal
-from blendwright.journal.approvals import answer, waiting
+from blendwright.journal.approvals import answer, revoke, waiting
 from blendwright.policy.approvals import ApprovalAnswer, ApprovalPrompt, ApprovalRequest
 from blendwright.records.requests import StoredApproval
 from blendwright.tool_api.promises import SafetyLevel, SafetyMode
@@ -21,6 +21,17 @@ def pending_approvals(workspace: str | Path) -> tuple[StoredApproval, ...]:
     """The requests that wait for an answer."""
     with read_journal(workspace) as journal:
         return journal.approvals()
+
+
+def session_allowances(workspace: str | Path) -> tuple[StoredApproval, ...]:
+    """The kinds of operation that a person allowed for a session."""
+    with read_journal(workspace) as journal:
+        return journal.allowances()
+
+
+def revoke_allowances(workspace: str | Path, ids: Sequence[str], *, by: str) -> list[StoredApproval]:
+    """Take back what was allowed for a session: the next operation of the kind is asked about. Raises Refusal for another id."""
+    return [revoke(Path(workspace).resolve(), id, by) for id in ids]
 
 
 def decline(workspace: str | Path, ids: Sequence[str], *, by: str) -> list[StoredApproval]:

@@ -34,6 +34,7 @@ from blendwright.run.files import FileRoots
 from blendwright.run.history import find, require_head
 from blendwright.run.rebuild import Replay, rebuild_commit
 from blendwright.run.rebuild import replay as replay_journal
+from blendwright.run.renames import renaming_calls
 from blendwright.values.cancel import CancelToken
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
@@ -194,7 +195,26 @@ def difference(journal: JournalView, workers: InspectionWorkers, before: Commit,
         first, second = (start.result() for start in [starting.submit(workers.worker) for _ in range(2)])
     old, new = _snapshot(journal, first, before), _snapshot(journal, second, after)
     names = objects_to_inspect(old, new)
-    return compare(with_modifier_settings(old, names, first), with_modifier_settings(new, names, second))
+    renamed = _renamed_between(journal, before, after)
+    return compare(with_modifier_settings(old, names, first), with_modifier_settings(new, names, second), renamed)
+
+
+# Commits that are read one by one to follow names.
+MOST_FOLLOWED = 10_000
+
+
+def _renamed_between(journal: JournalView, before: Commit, after: Commit) -> dict[str, str]:
+    """The objects that the commits from one to the other renamed; none where the one is not on the line of the other."""
+    if not 0 < after.generation - before.generation <= MOST_FOLLOWED:
+        return {}
+    calls: list[tuple[str, Mapping[str, Any]]] = []
+    commit = after
+    while commit.number != before.number:
+        if commit.parent is None:
+            return {}
+        calls.append((commit.tool, commit.args))
+        commit = journal.show(commit.parent)
+    return renaming_calls(reversed(calls))
 
 
 def _snapshot(journal: JournalView, worker: RemoteScene, commit: Commit) -> SceneSnapshot:

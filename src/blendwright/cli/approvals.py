@@ -102,14 +102,19 @@ def approve(
     yes: Annotated[
         bool, option("--yes", "Allow it without a question; trusted code is asked about all the same.")
     ] = False,
+    revoke: Annotated[bool, option("--revoke", "Take back what was allowed for a session.")] = False,
     workspace: Workspace = ".blendwright",
     json: AsJson = False,
 ) -> int:
     """Allow an operation that waits for a person: once, as it was asked, until it expires. It is shown whole before the question.
 
-    Without an ID, list what waits."""
+    Without an ID, list what waits, and what is allowed for a session."""
+    session: Sequence[StoredApproval] = ()
     if not ids:
         approvals = approving.pending_approvals(workspace)
+        session = approving.session_allowances(workspace)
+    elif revoke:
+        approvals = approving.revoke_allowances(workspace, ids, by=BY)
     elif decline:
         approvals = approving.decline(workspace, ids, by=BY)
     else:
@@ -118,8 +123,11 @@ def approve(
     unanswered = bool(ids) and any(approval.state == "pending" for approval in approvals)
     return present(
         json,
-        lambda: {"approvals": [_approval_document(approval) for approval in approvals]},
-        lambda out: _show_approvals(out, approvals),
+        lambda: {
+            "approvals": [_approval_document(approval) for approval in approvals],
+            "session": [_approval_document(approval) for approval in session],
+        },
+        lambda out: _show_approvals(out, approvals, session),
         Exit.REFUSED if unanswered else Exit.DONE,
     )
 
@@ -129,7 +137,15 @@ def _approval_document(approval: StoredApproval) -> dict[str, Any]:
     return {"id": request["id"], "state": approval.state, **{name: request[name] for name in REQUEST_FIELDS}}
 
 
-def _show_approvals(out: SafeConsole, approvals: Sequence[StoredApproval]) -> None:
+def _show_approvals(
+    out: SafeConsole, approvals: Sequence[StoredApproval], session: Sequence[StoredApproval] = ()
+) -> None:
+    for allowed in session:
+        out.labelled("session  ", f"{allowed.request.id}  {allowed.request.what}", "green")
+        out.show(
+            f"  {', '.join(allowed.request.why)}; take it back: blendwright approve --revoke {allowed.request.id}",
+            "dim",
+        )
     for approval in approvals:
         request = approval.request
         style = "green" if approval.state == "approved" else "yellow"

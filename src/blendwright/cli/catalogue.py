@@ -17,6 +17,7 @@ from blendwright.nodes.catalogue.search import describe_node_type, search, sugge
 from blendwright.schemas import published
 from blendwright.tool_api.tool import AnyTool
 from blendwright.tools import catalog
+from blendwright.tools.search import find_tools, searchable
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
 from blendwright.values.findings import did_you_mean
@@ -26,15 +27,19 @@ Version = Annotated[str, option("--blender VERSION", f"Which Blender: {', '.join
 
 
 def tools(
-    name: Annotated[str | None, argument("NAME", "A tool's name, or the beginning of some.")] = None,
+    name: Annotated[
+        str | None, argument("NAME", "A tool's name, the beginning of some, or words to search for.")
+    ] = None,
     json: AsJson = False,
 ) -> int:
-    """List the tools, or show one with its arguments, promises and examples."""
+    """List the tools, or those that do something, or show one with its arguments, promises and examples."""
     all_tools = catalog.tools()
     if name is not None and name in all_tools:
         tool = all_tools[name]
         return present(json, tool.declaration, lambda out: _show_tool(out, tool))
-    chosen = [all_tools[each] for each in names_beginning_with(name, all_tools, "tool")]
+    chosen = [tool for each, tool in all_tools.items() if each.startswith(name or "")]
+    if not chosen and name is not None:
+        chosen = _searched(name, all_tools)
     listed = [{"name": tool.name, "version": tool.version, "summary": tool.summary()} for tool in chosen]
     return present(
         json,
@@ -43,6 +48,15 @@ def tools(
             ((tool.name, "bold"), (tool.safety_level.value, "dim"), tool.summary()) for tool in chosen
         ),
     )
+
+
+def _searched(query: str, all_tools: Mapping[str, AnyTool]) -> list[AnyTool]:
+    """The tools that words ask for. Raises Refusal where no tool does it, with what can."""
+    found = find_tools(query, map(searchable, all_tools.values()))
+    if found.message:
+        near = did_you_mean(query, all_tools, otherwise="List them all: blendwright tools")
+        raise Refusal.of(Fault.TOOL_NOT_ALLOWED, f"there is no tool for '{query[:100]}'", f"{found.message} {near}")
+    return [all_tools[each] for each in found.names]
 
 
 def _show_tool(out: SafeConsole, tool: AnyTool) -> None:

@@ -244,6 +244,8 @@ def show_difference(difference: Difference, out: SafeConsole, *, none: str | Non
     for style, sign, entries in (("green", "+", difference.created), ("red", "-", difference.removed)):
         for entry in entries:
             out.labelled(sign, f"{entry.kind} {entry.name}", style)
+    for renamed in difference.renamed:
+        out.labelled("→", f"{renamed.kind} {renamed.old} → {renamed.name}", "yellow")
     for changed in difference.changed:
         out.labelled("~", f"{changed.kind} {changed.name}", "yellow")
         for change in changed.properties:

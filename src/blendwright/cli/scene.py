@@ -60,9 +60,9 @@ def gates(
     json: AsJson = False,
 ) -> int:
     """Judge a geometry-nodes tree; ends with 1 when a required gate is not passed."""
-    args: dict[str, Any] = {"object_name": name, "gates": [_gate(text) for text in gate or ()]}
+    args: dict[str, Any] = {"object": name, "gates": [_gate(text) for text in gate or ()]}
     if modifier is not None:
-        args["modifier_name"] = modifier
+        args["modifier"] = modifier
     report = ask_tool("geonodes.gates", args, workspace, scene, blender)
     exit_code = Exit.DONE if report["success"] else Exit.FAILED
     return present(json, lambda: report, lambda out: _show_gates(out, report), exit_code)

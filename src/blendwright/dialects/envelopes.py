@@ -191,6 +191,8 @@ def _details(outcome: Outcome) -> dict[str, Any]:
         details["changes"] = [dict(change) for change in outcome.changes]
     if outcome.artifacts:
         details["artifacts"] = list(outcome.artifacts)
+    if outcome.notes:
+        details["notes"] = list(outcome.notes)
     if outcome.partial is not None:
         details["partial_work"] = dict(outcome.partial)
     return details
@@ -246,6 +248,7 @@ def plan_outcome(
         recoverable=report.recoverable,
         trace=tuple(_trace(report, parse_ms)),
         request_id=report.request_id,
+        notes=report.notes,
     )
 
 

@@ -29,6 +29,9 @@ _CLOCK_SKEW = 60.0
 _COUNTS = f"expires > ?1 AND asked <= ?1 + {_CLOCK_SKEW}"
 # Questions that nobody answered are of no use to anyone a day after.
 _FORGET_AFTER = 86_400.0
+# What is bound to a session instead of an operation.
+SESSION = "session:"
+_ALLOWED = f"operation_hash LIKE '{SESSION}%' AND state = 'approved'"
 
 
 def ask(store: Store, requests: Sequence[ApprovalRequest]) -> tuple[str, ...]:
@@ -55,6 +58,36 @@ def use(store: Store, operation_hash: str) -> Approval | None:
             return None
         store.change("UPDATE approvals SET state = 'used' WHERE id = ?", (row[0],))
     return Approval(row[0], ApprovalAnswer.APPROVED, row[1])
+
+
+def give(store: Store, requests: Sequence[ApprovalRequest], by: str) -> None:
+    """Keep a yes to each of these operations, to be used when it runs; and to a kind of operation, while its session lasts."""
+    now = time.time()
+    with store.transaction("approval"):
+        for request in requests:
+            store.insert(_INSERT, _row(request, "approved", by, now))
+
+
+def allowances(store: Store) -> tuple[StoredApproval, ...]:
+    """The kinds of operation that are allowed in sessions that may be open."""
+    sql = f"SELECT {_COLUMNS} FROM approvals WHERE {_ALLOWED} AND {_COUNTS} ORDER BY asked, id"
+    return tuple(_stored(row) for row in store.rows(sql, (time.time(),)))
+
+
+def end_sessions(store: Store) -> None:
+    """Whoever opens a workspace to write is alone with it: what was allowed in earlier sessions is over. Within a transaction."""
+    store.change(f"UPDATE approvals SET state = 'used' WHERE {_ALLOWED}")
+
+
+def revoke(workspace: Path, id: str, by: str) -> StoredApproval:
+    """Take back what was allowed for a session. Raises Refusal when nothing is allowed by this id."""
+    with _opened(workspace, writable=True) as store, store.transaction("answer", checked=False):
+        row = store.row(f"SELECT {_COLUMNS} FROM approvals WHERE id = ? AND {_ALLOWED}", (id,))
+        if row is None:
+            cure = "See what is allowed: blendwright approve"
+            raise Refusal.of(Fault.POLICY_BLOCKED, f"nothing is allowed for a session by the id {id}", cure)
+        store.change("UPDATE approvals SET state = 'declined', given_by = ? WHERE id = ?", (by, id))
+    return StoredApproval(_stored(row).request, "declined", by)
 
 
 def record(store: Store, answered: Iterable[tuple[ApprovalRequest, Approval]]) -> None:
@@ -112,7 +145,7 @@ def _answerable(store: Store, id: str) -> StoredApproval:
 
 
 def _row(
-    request: ApprovalRequest, state: Literal["pending", "used", "declined"], by: str | None, now: float
+    request: ApprovalRequest, state: Literal["pending", "approved", "used", "declined"], by: str | None, now: float
 ) -> tuple[Any, ...]:
     fields = asdict(request)
     del fields["needed_grants"]  # of use to the run that asks, and to nobody later

@@ -108,6 +108,7 @@ class Journal(JournalView):
         with self._store.transaction("acquire", checked=False):
             fence = self._store.one("UPDATE state SET fence = fence + 1 RETURNING fence")[0]
             recovery.mark_open_as_indeterminate(self._store)
+            approvals.end_sessions(self._store)
         self._store.fence = fence
 
     def accept_restored(self) -> None:
@@ -159,6 +160,10 @@ class Journal(JournalView):
     def use_approval(self, operation_hash: str) -> Approval | None:
         """Spend the approval that somebody gave for this very operation; None where there is none that still counts."""
         return approvals.use(self._store, operation_hash)
+
+    def give_approvals(self, requests: Sequence[ApprovalRequest], by: str) -> None:
+        """Keep a yes that a person here gave to each of these, to be spent when it runs."""
+        approvals.give(self._store, requests, by)
 
     def record_approvals(self, answered: Sequence[tuple[ApprovalRequest, Approval]]) -> None:
         """Keep answers that were given on the spot, and are spent with that."""

@@ -40,6 +40,7 @@ from blendwright.records.commits import (
     MatchedCommit,
     OperationMatch,
     OperationQuery,
+    Reading,
 )
 from blendwright.records.recovery import Intent, OpenBoundary, Quarantine, RebuildRoute, RecoveryInfo
 from blendwright.records.requests import Attempt, StoredApproval, StoredProgram
@@ -74,6 +75,10 @@ class JournalView:
     ) -> tuple[OperationMatch, ...]:
         """One answer for each, in order; readings are looked up at `scene_hash`, HEAD's when it is None."""
         return operation_lookup.find_many(self._store, self._ancestry, queries, scene_hash)
+
+    def arguments_of(self, stored: MatchedCommit | Reading) -> Any:
+        """The arguments that something found by `find_many` was run with, as they were written down then."""
+        return operation_lookup.arguments_of(self._store, stored)
 
     def superseded_by(self, request_id: str, commits: Sequence[MatchedCommit]) -> dict[int, int]:
         """Of these commits of a request, those whose effect a later commit of another one took back, each with that commit."""
@@ -181,6 +186,16 @@ class JournalView:
         with self._store.snapshot():
             row = self._store.row("SELECT contract FROM sessions WHERE session_id = ?", (session_id,))
         return None if row is None else row[0]
+
+    @property
+    def workspace(self) -> Path:
+        """The directory that it is the journal of."""
+        return self._store.path.parent
+
+    def allowances(self) -> tuple[StoredApproval, ...]:
+        """The kinds of operation that a person allowed for a session."""
+        with self._store.snapshot():
+            return approvals.allowances(self._store)
 
     def approvals(self, operation_hash: str | None = None) -> tuple[StoredApproval, ...]:
         """Every question about one operation, newest first; without one, those that wait for an answer."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
+from typing import Any
 
 import orjson
 
@@ -20,6 +21,8 @@ _READINGS = f"SELECT {rows.READING} FROM readings WHERE {_NAMED} ORDER BY id DES
 _IS_KNOWN = """
 SELECT EXISTS (SELECT 1 FROM commits WHERE request_id = ?1) OR EXISTS (SELECT 1 FROM readings WHERE request_id = ?1)
 """
+_ARGS_OF_COMMIT = "SELECT args FROM commits WHERE number = ?"
+_ARGS_OF_READING = "SELECT args FROM readings WHERE request_id = ? AND operation_id = ? AND operation_key = ?"
 _ROLLED_BACK = "SELECT 1 FROM rolled_back WHERE number = ?"
 _INDETERMINATE = (
     "SELECT operation_key, id FROM intents WHERE state IN ('open', 'indeterminate') AND state = 'indeterminate'"
@@ -49,6 +52,15 @@ def find_many(
             else OperationMatch("nowhere", intent=intents.get(one.operation_key))
             for one in queries
         )
+
+
+def arguments_of(store: Store, stored: MatchedCommit | Reading) -> Any:
+    """The arguments of a commit or of a reading, as they were written down."""
+    if isinstance(stored, MatchedCommit):
+        (written,) = store.one(_ARGS_OF_COMMIT, (stored.number,))
+    else:
+        (written,) = store.one(_ARGS_OF_READING, (stored.request_id, stored.operation_id, stored.operation_key))
+    return orjson.loads(written)
 
 
 def _stored_under(store: Store, queries: Sequence[OperationQuery]) -> _ByName:

@@ -25,6 +25,7 @@ from blendwright.policy.objections import Objection, PathFindings, ProposedCall,
 from blendwright.policy.refusals import refusal
 from blendwright.policy.session_contract import ContractTerms
 from blendwright.schemas.check import ModelChecker
+from blendwright.tool_api.arguments import in_own_names
 from blendwright.tool_api.promises import SafetyLevel
 from blendwright.tool_api.tool import AnyTool
 from blendwright.tool_api.tool_names import own_name
@@ -45,7 +46,8 @@ class ValidatedArguments(NamedTuple):
 
 def validate_arguments(tool: AnyTool, raw: Any) -> ValidatedArguments:
     """The arguments of a call in canonical form and as a model, or everything that is wrong with them."""
-    model, findings = _checker(type(tool)).validate(raw)
+    own, _ = in_own_names(tool.args_model, raw)
+    model, findings = _checker(type(tool)).validate(own)
     findings = findings or tuple(tool.examine(model, None))
     return (
         ValidatedArguments({}, findings) if findings else ValidatedArguments(model.model_dump(mode="json"), (), model)
@@ -141,7 +143,7 @@ def validate(
             if plan.program is not None:
                 findings = tuple(_in_program(finding, owners) for finding in findings)
             return tuple(sorted(findings, key=lambda finding: owners.position(finding.pointer)))
-        ready = replace(expanded, operations=tuple(checks.canonical))
+        ready = replace(expanded, operations=tuple(checks.canonical), notes=tuple(checks.notes))
         if ready.written is not None:
             graph = read_graph(ready.operations)
         graph = replace(graph, operations=ready.operations)
@@ -206,6 +208,7 @@ class _Checks:
         self._suggestions: dict[str, str] = {}
         self.canonical: list[Operation] = []
         self.unrunnable: dict[str, Finding] = {}
+        self.notes: dict[str, None] = {}
 
     def of(self, operation: Operation) -> Iterator[Finding]:
         tool = self._tools.get(operation.tool)
@@ -218,7 +221,13 @@ class _Checks:
         if "args" in operation.unsound:
             yield from _declared_too_low(operation, tool.name, tool.safety_level)
             return
-        args, findings, model = validate_arguments(tool, operation.args)
+        own, former = in_own_names(tool.args_model, operation.args)
+        args, findings, model = validate_arguments(tool, own)
+        if former:
+            operation = replace(operation, former_names=former)
+            # What a macro's steps say is not its caller's to change.
+            for name, word in former.items() if operation.origin is None else ():
+                self.notes[f"{tool.name}: '{word}' is called '{name}'; the former name is accepted still"] = None
         level = tool.safety_level_for(model) if tool.destructive_with and not findings else tool.safety_level
         yield from _declared_too_low(operation, tool.name, level)
         for finding in findings:
@@ -239,6 +248,7 @@ class _Checks:
                     operation.unsound,
                     operation.origin,
                     model,
+                    former,
                     operation.site,
                 )
             )

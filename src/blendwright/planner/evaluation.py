@@ -85,7 +85,7 @@ def unmet_expectations(opened: OpenScene, expected: Expectations) -> Iterator[st
         if not matches:
             yield f"there is no object named {pattern} whose gates could be gates"
         for name in matches:
-            gates = opened.outcome("geonodes.gates", {"object_name": name})
+            gates = opened.outcome("geonodes.gates", {"object": name})
             if not gates.ok or gates.result is None or not gates.result["success"]:
                 yield f"the gates of {name} are not passed: {gates.message}".removesuffix(": ")
 

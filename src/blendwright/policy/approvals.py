@@ -6,19 +6,21 @@ command line, or from a host that asks its user; never from a plan, nor from who
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from blendwright.values.cancel import CancelToken
 from blendwright.values.canonical import digest
 
 
 class ApprovalAnswer(StrEnum):
-    """What a person said. `none`: nobody was there to say anything, which is not a yes."""
+    """What a person said. `none`: nobody was there to say anything, which is not a yes. `session`: yes, and to everything of its
+    kind until the session ends."""
 
     APPROVED = "approved"
+    SESSION = "session"
     DECLINED = "declined"
     NONE = "none"
 
@@ -72,6 +74,20 @@ class ApprovalPrompt(Protocol):
 
     def ask(self, request: ApprovalRequest, *, cancel: CancelToken | None = None) -> ApprovalAnswer:
         """Ask and wait for the answer, until it expires or the run is cancelled (`none`)."""
+        ...
+
+
+@runtime_checkable
+class SessionPrompt(ApprovalPrompt, Protocol):
+    """Someone who is there for a whole session: who can be asked about all of a plan at once, and may allow a kind of operation."""
+
+    @property
+    def scope(self) -> str:
+        """Whose session it is: what was allowed for one is not allowed for another."""
+        ...
+
+    def ask_together(self, requests: Sequence[ApprovalRequest], *, cancel: CancelToken | None = None) -> ApprovalAnswer:
+        """One question that shows all of them; the answer is for each."""
         ...
 
 

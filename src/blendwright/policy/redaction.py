@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, cast
 
+from blendwright.tool_api.arguments import RENAMED
 from blendwright.values.findings import Finding, sentence
 
 HIDDEN = "…"
@@ -18,11 +19,16 @@ def redacted(value: Any, names: Sequence[str]) -> Any:
     """The value with everything hidden that stands under one of the names, at any depth."""
     if isinstance(value, Mapping):
         mapping = cast("Mapping[str, Any]", value)
-        hidden = {name.casefold() for name in names}
+        hidden = _hidden(names)
         return {key: HIDDEN if key.casefold() in hidden else redacted(item, names) for key, item in mapping.items()}
     if isinstance(value, list | tuple):
         return [redacted(item, names) for item in cast("Sequence[Any]", value)]
     return value
+
+
+def _hidden(names: Sequence[str]) -> set[str]:
+    """The names, and what arguments of such a name are called now: a policy from before hides what it hid."""
+    return {word.casefold() for name in names for word in (name, *RENAMED.get(name.casefold(), ()))}
 
 
 def redacted_receipt(receipt: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
@@ -32,7 +38,7 @@ def redacted_receipt(receipt: Mapping[str, Any], names: Sequence[str]) -> dict[s
 
 def redacted_message(message: str, findings: Sequence[Finding], names: Sequence[str]) -> str:
     """A message that is made of findings, which may quote what they are about: without those about such an argument."""
-    hidden = {name.casefold() for name in names}
+    hidden = _hidden(names)
     secret = [finding for finding in findings if not hidden.isdisjoint(finding.pointer.casefold().split("/"))]
     if not secret:
         return message

@@ -162,7 +162,7 @@ RULES: dict[str, Rule] = {
     "approval_missing": Rule(
         Fault.POLICY_BLOCKED,
         "a person must allow the call and nobody could be asked",
-        "Allow it with `blendwright approve {id}` and run it again{or_option}.",
+        "Allow it with `{command}` and run it again{or_option}.",
     ),
     "trusted_unasked": Rule(
         Fault.POLICY_BLOCKED,

@@ -1,38 +1,51 @@
 """Whether a person allows an operation: which ones are asked about, where an answer comes from, and what is kept of it.
 
 An answer counts for the operation it was given for, once. Nobody to ask is a refusal that says how to allow it.
-In the line that a person is shown nothing of weight can be pushed out of sight by something long.
 """
 
 from __future__ import annotations
 
 import hashlib
 import secrets
+import shlex
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, cast
+from dataclasses import dataclass, replace
+from typing import Any
 
 import orjson
 
 from blendwright.journal import Journal
-from blendwright.policy.approvals import Approval, ApprovalAnswer, ApprovalRequest, Approver, operation_hash
+from blendwright.journal.approvals import SESSION
+from blendwright.policy.approvals import (
+    Approval,
+    ApprovalAnswer,
+    ApprovalRequest,
+    Approver,
+    SessionPrompt,
+    operation_hash,
+)
 from blendwright.policy.objections import approval_ruling, approval_ruling_for
 from blendwright.policy.policy import Ruling
-from blendwright.policy.redaction import redacted
 from blendwright.policy.refusals import APPROVAL_OUTDATED, refusal
 from blendwright.policy.session_contract import ContractTerms
+from blendwright.run.approval_line import line
 from blendwright.run.files import FileAccess
 from blendwright.run.invocation import Invocation, new_id
-from blendwright.tool_api.arguments import file_arguments
-from blendwright.tool_api.tool import AnyTool
 from blendwright.values.cancel import CancelToken
+from blendwright.values.canonical import digest
 from blendwright.values.findings import Finding
 from blendwright.values.invisible import escape_invisible
 
 # Typed by people: without letters that look like others.
 ALPHABET = "abcdefghjkmnpqrstuvwxyz23456789"
 BY_GRANT = "command line"
+IN_SESSION = "allowed for the session"
+# What is allowed for a session is over at the latest then.
+SESSION_SECONDS = 12 * 3600.0
+# As many operations a person can be shown in one question.
+MOST_TOGETHER = 100
+YES = (ApprovalAnswer.APPROVED, ApprovalAnswer.SESSION)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +66,7 @@ class Approvals:
         self._files = files
         self._terms: ContractTerms | None = None
         self._rulings: dict[tuple[Any, ...], Ruling | None] = {}
+        self._session = secrets.token_hex(16)
 
     def requests(self, terms: ContractTerms, calls: Sequence[Invocation], baseline: str) -> dict[str, ApprovalRequest]:
         """What a person has to be asked about the calls that are to run, in their order, by operation."""
@@ -161,17 +175,25 @@ class Approvals:
         earlier = self._journal.use_approval(request.operation_hash)
         if earlier is not None:
             return ApprovalOutcome(earlier)
+        if self.is_allowed_in_session(request, approver):
+            approval = Approval(request.id, ApprovalAnswer.APPROVED, IN_SESSION)
+            self._journal.record_approvals([(request, approval)])
+            return ApprovalOutcome(approval)
         request = now or request
         moved = False
         if approver.prompt is not None:
             before = self._head_number()
             answer = approver.prompt.ask(request, cancel=cancel)
             moved = self._head_number() != before
-            if answer is ApprovalAnswer.APPROVED and time.time() > request.expires:
+            if answer in YES and time.time() > request.expires:
                 answer = ApprovalAnswer.NONE
-            if answer is ApprovalAnswer.APPROVED and moved:
+            if answer in YES and moved:
                 message = f"others changed the scene while a person was asked about {request.tool}"
                 return ApprovalOutcome(None, refusal(APPROVAL_OUTDATED, message), moved)
+            if answer is ApprovalAnswer.SESSION:
+                if isinstance(approver.prompt, SessionPrompt):
+                    self._allow_in_session([request], approver.prompt)
+                answer = ApprovalAnswer.APPROVED
             if answer is not ApprovalAnswer.NONE:
                 approval = Approval(request.id, answer, approver.prompt.name)
                 self._journal.record_approvals([(request, approval)])
@@ -179,6 +201,83 @@ class Approvals:
                     approval, None if answer is ApprovalAnswer.APPROVED else _declined(request), moved
                 )
         return ApprovalOutcome(None, self.leave([request])[0], moved)
+
+    def ask_together(
+        self, requests: Mapping[str, ApprovalRequest], approver: Approver, cancel: CancelToken | None = None
+    ) -> dict[str, ApprovalOutcome]:
+        """One question about all of these, by operation, where the one to be asked takes such questions. A yes is kept for each operation
+        as if each had been asked about: it is bound to it, and spent when it runs. What is said already, here, is returned."""
+        prompt = approver.prompt
+        open_ones = {id: one for id, one in requests.items() if self._must_be_asked(one, approver)}
+        if not isinstance(prompt, SessionPrompt) or len(open_ones) < 2:
+            return {}
+        waiting = list(open_ones.values())
+        for first in range(0, len(waiting), MOST_TOGETHER):
+            answers = self._ask_these(waiting[first : first + MOST_TOGETHER], prompt, cancel)
+            if answers is None or answers:
+                return answers or {}  # the scene is another, and each is asked about as it is now; or it was no yes
+        return {}
+
+    def _ask_these(
+        self, asked: Sequence[ApprovalRequest], prompt: SessionPrompt, cancel: CancelToken | None
+    ) -> dict[str, ApprovalOutcome] | None:
+        """What was said to these, where it was no yes; a yes is kept for each. None where others changed the scene meanwhile."""
+        before = self._head_number()
+        answer = prompt.ask_together(asked, cancel=cancel)
+        if self._head_number() != before:
+            return None
+        if answer in YES and time.time() <= min(one.expires for one in asked):
+            self._journal.give_approvals(asked, prompt.name)
+            if answer is ApprovalAnswer.SESSION:
+                self._allow_in_session(asked, prompt)
+            return {}
+        if answer is ApprovalAnswer.DECLINED:
+            declined = [(one, Approval(one.id, answer, prompt.name)) for one in asked]
+            self._journal.record_approvals(declined)
+            return {one.operation_id: ApprovalOutcome(approval, _declined(one)) for one, approval in declined}
+        left = self.leave(asked)
+        return {one.operation_id: ApprovalOutcome(None, finding) for one, finding in zip(asked, left, strict=True)}
+
+    def _must_be_asked(self, request: ApprovalRequest, approver: Approver) -> bool:
+        """Whether it has to be asked about; what a person must see whole is asked about by itself."""
+        now = time.time()
+        stored = self._journal.approvals(request.operation_hash)
+        given = any(one.state == "approved" and one.request.expires > now for one in stored)
+        return not (
+            request.in_person or given or approver.grants_all(request) or self.is_allowed_in_session(request, approver)
+        )
+
+    def is_allowed_in_session(self, request: ApprovalRequest, approver: Approver) -> bool:
+        """Whether whoever would be asked allowed everything of its kind in this session, and did not take it back."""
+        prompt = approver.prompt
+        if request.in_person or not request.needed_grants or not isinstance(prompt, SessionPrompt):
+            return False
+        now = time.time()
+        return any(
+            one.state == "approved" and one.request.expires > now
+            for one in self._journal.approvals(self._allowance(request, prompt.scope))
+        )
+
+    def _allow_in_session(self, requests: Sequence[ApprovalRequest], prompt: SessionPrompt) -> None:
+        kinds = {one.needed_grants: one for one in requests if one.needed_grants and not one.in_person}
+        allowed = [
+            replace(
+                one,
+                id=_new_id(),
+                operation_hash=self._allowance(one, prompt.scope),
+                operation_id="",
+                what=f"every operation that is {' and '.join(sorted(grants))}, in this session",
+                expires=time.time() + SESSION_SECONDS,
+                shown="",
+            )
+            for grants, one in kinds.items()
+        ]
+        self._journal.give_approvals(allowed, prompt.name)
+
+    def _allowance(self, request: ApprovalRequest, scope: str) -> str:
+        """What stands for its kind in this session, where an approval has the hash of its operation."""
+        kind = {"session": self._session, "scope": scope, "kind": sorted(request.needed_grants)}
+        return f"{SESSION}{digest(kind)}"
 
     def _head_number(self) -> int | None:
         head = self._journal.head
@@ -188,7 +287,10 @@ class Approvals:
         why = ", ".join(request.why)
         message = f"{request.tool} must be allowed by a person ({why}){self._history(request, id)}"
         option = "" if request.in_person else f", or give {request.options}"
-        return refusal("approval_missing", message, id=id, or_option=option)
+        # It can be pasted as it is; what must be seen by a person is asked about all the same.
+        answer = "" if request.in_person else " --yes"
+        command = f"blendwright approve {id}{answer} --workspace {shlex.quote(str(self._journal.workspace))}"
+        return refusal("approval_missing", message, command=command, or_option=option)
 
     def _history(self, request: ApprovalRequest, id: str) -> str:
         """What became of an earlier answer, which the caller may be counting on."""
@@ -206,40 +308,3 @@ def _new_id() -> str:
 
 def _declined(request: ApprovalRequest) -> Finding:
     return refusal("approval_declined", f"{request.tool} was declined")
-
-
-# A name of Blender fits; what is longer is code or prose, and code is shown whole beside the line.
-LONGEST_TEXT = 300
-# Of a value that has parts.
-LONGEST_PARTS = 120
-
-
-def line(tool: AnyTool, args: Mapping[str, Any], redact: Sequence[str]) -> str:
-    """The call without what nobody may see; every sign of it can be seen. Single values come first and are there in any case, paths
-    whole; lists and the like come after, shortened, with how much there is."""
-    paths = file_arguments(tool.args_model)
-    shown: dict[str, Any] = redacted(args, redact)
-    single = {name: value for name, value in shown.items() if not isinstance(value, Mapping | list | tuple)}
-    parted = {name: value for name, value in shown.items() if name not in single}
-    parts = [f"{_json(name)}:{_json(value) if name in paths else _text(value)}" for name, value in single.items()]
-    parts += [f"{_json(name)}:{_json(value) if name in paths else _parts(value)}" for name, value in parted.items()]
-    return escape_invisible(f"{tool.name} {{{','.join(parts)}}}")
-
-
-def _text(value: Any) -> str:
-    if isinstance(value, str) and len(value) > LONGEST_TEXT:
-        return f"{_json(value[:LONGEST_TEXT])}… ({len(value)} characters)"
-    return _json(value)
-
-
-def _parts(value: Any) -> str:
-    """The beginning of a list or an object, and how many parts it has."""
-    whole = _json(value)
-    if len(whole) <= LONGEST_PARTS:
-        return whole
-    count = len(cast("Sequence[Any]", value))
-    return f"{whole[:LONGEST_PARTS]}… ({count} {'fields' if isinstance(value, Mapping) else 'items'})"
-
-
-def _json(value: Any) -> str:
-    return orjson.dumps(value, default=str).decode()

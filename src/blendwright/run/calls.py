@@ -88,7 +88,7 @@ class _ToolCall:
         if report.status == "refused":
             findings = tuple(report.all_findings())
             return self._turned_away(valid, findings, no_blender=findings[0].fault not in REFUSALS)
-        outcome = self._outcome(report.operations[0], report.scene_hash_after, valid.plan.operations[0].model)
+        outcome = self._outcome(report, valid.plan.operations[0].model)
         self._session.observe(
             CallEnded(CallIds(self._plan.request_id, CALL, outcome.mcp_call_id), outcome, recorded=True)
         )
@@ -126,7 +126,8 @@ class _ToolCall:
         self._session.observe(CallEnded(invocation.ids, outcome, recorded=known_hash is not None))
         return outcome
 
-    def _outcome(self, operation: OperationReport, scene_hash: str | None, model: Any) -> Outcome:
+    def _outcome(self, report: RunReport, model: Any) -> Outcome:
+        (operation,), scene_hash, notes = report.operations, report.scene_hash_after, report.notes
         details, unchanged = operation.details, operation.scene_hash_before is None
         fields: dict[str, Any] = {
             "fingerprint_before": scene_hash if unchanged else operation.scene_hash_before,
@@ -157,6 +158,7 @@ class _ToolCall:
             artifacts=details.artifacts,
             blender_mutation_id=operation.blender_mutation_id,
             trace=self._clock.trace(),
+            notes=notes,
             **fields,
         )
 

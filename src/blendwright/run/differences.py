@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, cast
 
+from blendwright.run.renames import Key, Properties, find_renames, under_new_names
 from blendwright.tools.object.inspect import Inspect, InspectArgs
 from blendwright.tools.scene.snapshot import SnapshotArgs, TakeSnapshot
 from blendwright.values.errors import RebuildFailed
@@ -26,8 +27,7 @@ DERIVED = frozenset({"matrix_world"})
 LISTED_ELSEWHERE = frozenset({"LIGHT", "CAMERA"})
 ORDER = ".order"
 
-Key = tuple[str, str]
-Properties = dict[str, Any]
+NOTHING: Mapping[str, str] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,17 +61,26 @@ class Changed:
 
 
 @dataclass(frozen=True, slots=True)
+class Renamed:
+    kind: str
+    old: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
 class Difference:
-    """`unseen`: the scenes are not equal, in something that snapshots do not show."""
+    """`unseen`: the scenes are not equal, in something that snapshots do not show. What was renamed is neither created nor removed;
+    what else changed of it stands under its new name."""
 
     created: tuple[Entry, ...]
     changed: tuple[Changed, ...]
     removed: tuple[Entry, ...]
     unseen: bool
+    renamed: tuple[Renamed, ...] = ()
 
     @property
     def is_empty(self) -> bool:
-        return not (self.created or self.changed or self.removed or self.unseen)
+        return not (self.created or self.changed or self.removed or self.unseen or self.renamed)
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -96,17 +105,23 @@ def take_snapshot(worker: RemoteScene) -> SceneSnapshot:
     return SceneSnapshot(scene_hash, entries)
 
 
-def compare(before: SceneSnapshot, after: SceneSnapshot) -> Difference:
-    old, new = before.entries, after.entries
+def compare(before: SceneSnapshot, after: SceneSnapshot, renamed: Mapping[str, str] = NOTHING) -> Difference:
+    """`renamed` are objects that are known to have been renamed, by their old names; more are found by what they are."""
+    renames = find_renames(before.entries, after.entries, renamed)
+    old, new = under_new_names(before.entries, after.entries, renames), after.entries
     created = tuple(Entry(*key) for key in sorted(new.keys() - old.keys()))
     removed = tuple(Entry(*key) for key in sorted(old.keys() - new.keys()))
     changed: list[Changed] = []
+    named = {key for key, properties in old.items() if before.entries.get(key) != properties} if renames else ()
     for key in sorted(old.keys() & new.keys()):
         properties = tuple(_changes(old[key], new[key]))
-        if properties:
+        # A fingerprint covers names, its own and those that it refers to.
+        only_names = key in named and [change.property for change in properties] == ["fingerprint"]
+        if properties and not only_names:
             changed.append(Changed(*key, properties))
-    seen = bool(created or removed or changed)
-    return Difference(created, tuple(changed), removed, unseen=not seen and before.hash != after.hash)
+    names = tuple(Renamed(kind, name, now) for (kind, name), now in sorted(renames.items()))
+    seen = bool(created or removed or changed or names)
+    return Difference(created, tuple(changed), removed, not seen and before.hash != after.hash, names)
 
 
 def _page(worker: RemoteScene, offset: int) -> dict[str, Any]:
@@ -211,7 +226,7 @@ def _modifier_settings(report: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
 
 
 def _inspect(worker: RemoteScene, name: str) -> Mapping[str, Any]:
-    args = InspectArgs(name=name).model_dump(mode="json")
+    args = InspectArgs(object=name).model_dump(mode="json")
     request = StepRequest(tool=Inspect.name, version=Inspect.version, args=args)
     answer = worker.step(request, deadline=HANG_SECONDS)
     if not answer["ok"] or answer["result"] is None:
@@ -224,6 +239,7 @@ def limit_difference(difference: Difference) -> LimitedDifference:
         "created": len(difference.created),
         "changed": len(difference.changed),
         "removed": len(difference.removed),
+        "renamed": len(difference.renamed),
     }
     changed = tuple(
         replace(entry, properties=entry.properties[:MOST_PROPERTIES]) for entry in difference.changed[:MOST_ENTRIES]
@@ -233,5 +249,6 @@ def limit_difference(difference: Difference) -> LimitedDifference:
         created=difference.created[:MOST_ENTRIES],
         changed=changed,
         removed=difference.removed[:MOST_ENTRIES],
+        renamed=difference.renamed[:MOST_ENTRIES],
     )
     return LimitedDifference(cut, totals)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from blendwright.journal import JournalView
+from blendwright.plan.validate import validate_arguments
 from blendwright.records.commits import MatchedCommit, OperationMatch, OperationQuery, Reading
 from blendwright.run.invocation import Invocation
 from blendwright.values.faults import Fault
@@ -75,7 +76,10 @@ def classify(journal: JournalView, calls: Sequence[Invocation], *, strict: bool 
     ]
     result = Classification()
     unchanged = True
-    everything = list(zip(calls, journal.find_many(queries), strict=True))
+    matches = journal.find_many(queries)
+    if any(match.clash is not None for match in matches):
+        matches = [_as_of_today(journal, *each) for each in zip(calls, queries, matches, strict=True)]
+    everything = list(zip(calls, matches, strict=True))
     answers = [match.commit for _, match in everything if match.where == "ancestor" and match.commit is not None]
     superseded = journal.superseded_by(calls[0].request_id, answers) if answers else {}
     valid = _valid_readings(everything) if any(call.macro_operation is not None for call in calls) else {}
@@ -95,6 +99,23 @@ def classify(journal: JournalView, calls: Sequence[Invocation], *, strict: bool 
             result.to_run.append(call)
             unchanged = unchanged and call.promises.reads_only
     return result
+
+
+def _as_of_today(
+    journal: JournalView, call: Invocation, query: OperationQuery, match: OperationMatch
+) -> OperationMatch:
+    """The match of a call, also where it was run before its tool renamed arguments or took new ones: its key was another then.
+
+    What was run under the same ids is the same call where its arguments, read by the tool of today, are the same."""
+    clash = match.clash
+    if clash is None or clash.operation_key is None or clash.operation_key == query.operation_key:
+        return match
+    if (clash.tool, clash.tool_version) != (query.tool, query.tool_version):
+        return match
+    if validate_arguments(call.tool, journal.arguments_of(clash)).canonical != call.args:
+        return match
+    (then,) = journal.find_many([query._replace(operation_key=clash.operation_key)])
+    return then
 
 
 def _valid_readings(everything: Sequence[tuple[Invocation, OperationMatch]]) -> dict[str, Reading]:

@@ -33,6 +33,7 @@ from blendwright.run.files import FileAccess, FileRoots, Staged, deliver_picture
 from blendwright.run.invocation import Invocation
 from blendwright.run.live_scene import LiveScene
 from blendwright.run.options import RunOptions
+from blendwright.run.renames import renaming_calls
 from blendwright.run.runner import Runner
 from blendwright.run.scratch_files import copy_scene, open_scene_file
 from blendwright.run.session import Session
@@ -187,7 +188,10 @@ class Previewer:
             self._reopen(baseline)
             before = with_modifier_settings(before, names, self._scene.worker())
         receipts = summarise_receipts(report.operations)
-        return Preview(_without_receipts(report), limit_difference(compare(before, after)), picture, receipts)
+        done = {one.operation_id for one in report.operations if one.done}
+        renamed = renaming_calls((one.tool, one.args) for one in schedule.order if one.id in done)
+        difference = limit_difference(compare(before, after, renamed))
+        return Preview(_without_receipts(report), difference, picture, receipts)
 
     def _save_baseline(self) -> Path:
         """The scene before the plan, kept where no worker's end takes it away."""

@@ -46,6 +46,17 @@ class Questions:
     def __contains__(self, operation_id: str) -> bool:
         return operation_id in self.requests
 
+    def ask_together(self) -> None:
+        """Ask about everything at once, where there is someone who takes such a question."""
+        session = self._session
+        began, approver = monotonic(), self._options.approver or session.approver
+        head = session.journal.head
+        self._answers |= session.approvals.ask_together(self.requests, approver, self._deadline.cancel)
+        self._deadline.extend(monotonic() - began)
+        if self._clock is not None:
+            self._clock.leave_out()
+        self.moved = session.journal.head != head
+
     def ask_ahead(self, calls: Sequence[Invocation]) -> None:
         """Ask about these calls before the first of them runs. After one that is not allowed the rest is not either."""
         refused: ApprovalOutcome | None = None

@@ -104,6 +104,8 @@ class Runner:
         runnable = self._granted(runnable, requests, options) if requests else runnable
         deadline = RunDeadline.from_now(options, session.contract.terms)
         questions = Questions(session, options, deadline, clock, requests) if requests else None
+        if questions is not None and len(requests) > 1:
+            questions.ask_together()
         for group, whole in _groups(schedule, runnable):
             self._run_group(schedule, state, group, whole, deadline, options, questions)
         while questions is not None and questions.moved:
@@ -356,6 +358,7 @@ class Runner:
             },
             remarks=plan.remarks,
             implied_by=schedule.implied_by,
+            notes=plan.notes,
         )
 
     def _latest_checkpoint(self) -> dict[str, Any] | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -19,7 +18,7 @@ from blendwright.server.tool_pages import brief_node_page, brief_tool_page
 from blendwright.tool_api.arguments import Args
 from blendwright.tool_api.tool import AnyTool
 from blendwright.tool_api.tool_names import own_name
-from blendwright.tools.catalog import score, score_of, words_of
+from blendwright.tools.search import Searchable, find_tools, searchable
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, did_you_mean
 
@@ -27,7 +26,9 @@ MOST = 20
 
 
 class SearchArgs(Args):
-    query: str = Field(default="", max_length=200, description="Words, e.g. 'bevel modifier'; empty lists all names.")
+    query: str = Field(
+        default="", max_length=200, description="Words or a task, e.g. 'round the edges'; empty lists all."
+    )
     among: Literal["tools", "nodes"] = Field(default="tools", description="Tools and macros, or geometry nodes.")
 
 
@@ -58,19 +59,18 @@ async def tool_search(context: ServerContext, caller: Caller, args: SearchArgs) 
             noun, _, verb = name.partition(".")
             by_noun.setdefault(noun, []).append(verb)
         return success({"tools": by_noun, "macros": sorted(context.macros), "hint": "A tool's name is noun.verb."})
-    return success({"matches": list(_matches(context, args.query))[:MOST]})
+    everything = {one.name: one for one in _searchables(context)}
+    found = find_tools(args.query, everything.values(), most=MOST)
+    matches = [{"name": name, "summary": everything[name].summary} for name in found.names]
+    return success({"matches": matches} | ({"message": found.message} if found.message else {}))
 
 
-def _matches(context: ServerContext, query: str) -> Iterator[dict[str, str]]:
-    """Tools and macros that have the words, the best first."""
-    words = words_of(query)
-    scored = [(-score(tool, words), tool.name, tool.summary()) for tool in context.tools.values()]
-    for macro in context.macros.values():
-        summary = macro.document.summary
-        scored.append((-score_of(macro.name, summary, macro.properties, words), macro.name, summary))
-    for rank, name, summary in sorted(scored):
-        if rank:
-            yield {"name": name, "summary": summary}
+def _searchables(context: ServerContext) -> list[Searchable]:
+    macros = context.macros.values()
+    return [
+        *map(searchable, context.tools.values()),
+        *(Searchable(macro.name, macro.document.summary, tuple(macro.properties)) for macro in macros),
+    ]
 
 
 @server_tool(

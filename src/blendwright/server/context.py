@@ -19,7 +19,7 @@ from typing import Any, Literal, TypeVar
 
 from blendwright.app.open_scene import OpenScene
 from blendwright.macros import Macro
-from blendwright.policy.approvals import ApprovalPrompt, Approver
+from blendwright.policy.approvals import Approver, SessionPrompt
 from blendwright.policy.host_profile import HostStatement
 from blendwright.policy.policy import Costs
 from blendwright.policy.session_contract import Proposal
@@ -172,7 +172,7 @@ class Caller:
     progress: Report
     proposal: Proposal = field(default_factory=Proposal)
     statements: tuple[HostStatement, ...] = ()
-    approver: ApprovalPrompt | None = None
+    approver: SessionPrompt | None = None
     cancel: CancelToken = field(default_factory=CancelToken)
 
 

@@ -11,7 +11,7 @@ import asyncio
 import contextlib
 import secrets
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, InvalidStateError
 from concurrent.futures import TimeoutError as FutureTimeout
 from dataclasses import dataclass, field
@@ -22,7 +22,7 @@ from mcp.server.session import ServerSession
 from mcp.shared.exceptions import MCPError
 from pydantic import ValidationError
 
-from blendwright.policy.approvals import ApprovalAnswer, ApprovalPrompt, ApprovalRequest
+from blendwright.policy.approvals import ApprovalAnswer, ApprovalRequest, SessionPrompt
 from blendwright.server.client_info import ProgressReporter
 from blendwright.server.responses import ToolResponse
 from blendwright.server.workspace_queue import WorkspaceQueue
@@ -32,18 +32,20 @@ from blendwright.values.invisible import escape_invisible
 KEY = "approval"
 # Each keeps a thread until it is answered or expires. What would be one more is left for `blendwright approve`.
 MOST_OPEN_QUESTIONS = 64
-FORM: dict[str, Any] = {
-    "type": "object",
-    "properties": {"allow": {"type": "boolean", "title": "Allow it", "description": "Once, exactly as it is shown."}},
-    "required": ["allow"],
+ALLOW = {"type": "boolean", "title": "Allow it", "description": "Once, exactly as it is shown."}
+FOR_SESSION = {
+    "type": "boolean",
+    "title": "And everything of this kind in this session",
+    "description": "Until the session ends, or `blendwright approve --revoke ID`.",
+    "default": False,
 }
 
 
 @dataclass(frozen=True, slots=True)
 class PendingApproval:
-    """An approval request that was put to the host's user, and the answer to come."""
+    """Approval requests that were put to the host's user in one question, and the answer to come."""
 
-    request: ApprovalRequest
+    requests: tuple[ApprovalRequest, ...]
     answer: Future[ApprovalAnswer] = field(default_factory=Future[ApprovalAnswer])
 
     def resolve(self, answer: ApprovalAnswer) -> None:
@@ -53,10 +55,32 @@ class PendingApproval:
 
     @property
     def message(self) -> str:
-        request = self.request
-        shown = f"\n\n{request.shown}" if request.shown else ""
-        why = ", ".join(request.why)
-        return escape_invisible(f"Blendwright: {request.operation_id}: {request.what}\nAsked because of {why}.{shown}")
+        if len(self.requests) == 1:
+            return escape_invisible(f"Blendwright: {_described(self.requests[0])}{self._kind}")
+        listed = "\n".join(f"{number}. {_described(one)}" for number, one in enumerate(self.requests, 1))
+        count = len(self.requests)
+        return escape_invisible(
+            f"Blendwright: {count} operations of a plan, each to be allowed once:\n{listed}{self._kind}"
+        )
+
+    @property
+    def form(self) -> dict[str, Any]:
+        """What the user fills in. What must be seen by a person cannot be allowed as a kind."""
+        fields = {"allow": ALLOW} | ({"session": FOR_SESSION} if self._kinds else {})
+        return {"type": "object", "properties": fields, "required": ["allow"]}
+
+    @property
+    def _kinds(self) -> list[str]:
+        return sorted({name for one in self.requests if not one.in_person for name in one.needed_grants})
+
+    @property
+    def _kind(self) -> str:
+        return f"\nIts kind: {', '.join(self._kinds)}." if self._kinds else ""
+
+
+def _described(request: ApprovalRequest) -> str:
+    shown = f"\n\n{request.shown}" if request.shown else ""
+    return f"{request.operation_id}: {request.what}\nAsked because of {', '.join(request.why)}.{shown}"
 
 
 class HostApprover:
@@ -64,15 +88,19 @@ class HostApprover:
 
     name = "host"
 
-    def __init__(self, send: Callable[[PendingApproval], Any]) -> None:
+    def __init__(self, send: Callable[[PendingApproval], Any], scope: str = "") -> None:
         self._send = send
+        self.scope = scope
 
     def ask(self, request: ApprovalRequest, *, cancel: CancelToken | None = None) -> ApprovalAnswer:
-        pending = PendingApproval(request)
+        return self.ask_together([request], cancel=cancel)
+
+    def ask_together(self, requests: Sequence[ApprovalRequest], *, cancel: CancelToken | None = None) -> ApprovalAnswer:
+        pending = PendingApproval(tuple(requests))
         unsubscribe = None if cancel is None else cancel.subscribe(lambda: pending.resolve(ApprovalAnswer.NONE))
         self._send(pending)
         try:
-            return pending.answer.result(max(0.0, request.expires - time.time()))
+            return pending.answer.result(max(0.0, min(one.expires for one in requests) - time.time()))
         except FutureTimeout:
             return ApprovalAnswer.NONE
         finally:
@@ -83,22 +111,27 @@ class HostApprover:
 class AsidePrompt:
     """Asks the user of a client that has the turn, and lets the other clients have theirs until the answer is there."""
 
-    def __init__(self, prompt: ApprovalPrompt, queue: WorkspaceQueue, client: str) -> None:
+    def __init__(self, prompt: SessionPrompt, queue: WorkspaceQueue, client: str) -> None:
         self.name = prompt.name
+        self.scope = client
         self._prompt = prompt
         self._queue = queue
         self._client = client
 
     def ask(self, request: ApprovalRequest, *, cancel: CancelToken | None = None) -> ApprovalAnswer:
+        return self.ask_together([request], cancel=cancel)
+
+    def ask_together(self, requests: Sequence[ApprovalRequest], *, cancel: CancelToken | None = None) -> ApprovalAnswer:
         if self._queue.aside >= MOST_OPEN_QUESTIONS:
             return ApprovalAnswer.NONE
-        return self._queue.step_aside(self._client, lambda: self._prompt.ask(request, cancel=cancel))
+        return self._queue.step_aside(self._client, lambda: self._prompt.ask_together(requests, cancel=cancel))
 
 
 def answer_of(result: types.ElicitResult) -> ApprovalAnswer:
     """Only a clear yes is one. Whoever closed the form said nothing."""
-    if result.action == "accept" and (result.content or {}).get("allow") is True:
-        return ApprovalAnswer.APPROVED
+    content = result.content or {}
+    if result.action == "accept" and content.get("allow") is True:
+        return ApprovalAnswer.SESSION if content.get("session") is True else ApprovalAnswer.APPROVED
     return ApprovalAnswer.NONE if result.action == "cancel" else ApprovalAnswer.DECLINED
 
 
@@ -108,7 +141,7 @@ def session_approver(session: ServerSession, related: types.RequestId | None) ->
 
     async def elicit(pending: PendingApproval) -> None:
         try:
-            pending.resolve(answer_of(await session.elicit_form(pending.message, FORM, related)))
+            pending.resolve(answer_of(await session.elicit_form(pending.message, pending.form, related)))
         except (MCPError, ValidationError):
             pass  # a host that cannot ask after all, or whose answer is none
         finally:
@@ -169,7 +202,7 @@ class PendingCalls:
         assert call.task is not None
         # Once the question has expired the run goes on without an answer, and nobody needs to find it any more.
         call.task.add_done_callback(lambda _: self._calls.pop(token, None))
-        form = types.ElicitRequestFormParams(message=pending.message, requested_schema=FORM)
+        form = types.ElicitRequestFormParams(message=pending.message, requested_schema=pending.form)
         return types.InputRequiredResult(input_requests={KEY: types.ElicitRequest(params=form)}, request_state=token)
 
     def resume(self, token: str, name: str, arguments: Mapping[str, Any]) -> MultiRoundCall | None:

@@ -16,7 +16,7 @@ from blendwright.schemas.check import ModelChecker
 from blendwright.server.context import Caller, ServerContext
 from blendwright.server.listed_schemas import listed_schema, used_arguments
 from blendwright.server.responses import ToolResponse, failure
-from blendwright.tool_api.arguments import Args
+from blendwright.tool_api.arguments import Args, in_own_names
 from blendwright.tool_api.promises import Idempotence, SafetyLevel
 from blendwright.tool_api.tool import AnyTool, Tool
 from blendwright.tool_api.tool_names import mcp_name
@@ -93,7 +93,8 @@ class ServerTool:
             findings += (finding.under(pointer_of([key])) for finding in problems)
         if findings:
             return tuple(findings)
-        model, problems = self._checker.validate(arguments)
+        own, _ = in_own_names(self.args, arguments)
+        model, problems = self._checker.validate(own)
         return problems or model
 
 

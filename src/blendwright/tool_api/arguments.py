@@ -6,9 +6,9 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, cast
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import AfterValidator, AliasChoices, BaseModel, ConfigDict, Field, StringConstraints
 from pydantic_core import PydanticCustomError
 
 # Blender 5.0 keeps names of up to 255 bytes, older ones 63: the Scene port checks the limit of the Blender at hand.
@@ -74,6 +74,44 @@ Seed = Annotated[int, Field(ge=0, le=2**31 - 1)]
 def optional(description: str, **constraints: Any) -> Any:
     """A field of an argument model that may be left out: it is None then."""
     return Field(default=None, description=description, **constraints)
+
+
+# What arguments are called now, by their former names, of all tools: who hides an argument by its former name goes on hiding it.
+RENAMED: dict[str, set[str]] = {}
+
+
+def renamed(name: str, *former: str, description: str, **constraints: Any) -> Any:
+    """A field that had another name before. `name` is the field's own; the former ones are accepted still, in plans and in journals."""
+    for word in former:
+        RENAMED.setdefault(word, set()).add(name)
+    return Field(validation_alias=AliasChoices(name, *former), description=description, **constraints)
+
+
+@cache
+def former_names(model: type[BaseModel]) -> Mapping[str, str]:
+    """The former names of a model's arguments, each with the name that it has now."""
+    return {
+        str(former): name
+        for name, info in model.model_fields.items()
+        if isinstance(info.validation_alias, AliasChoices)
+        for former in info.validation_alias.choices
+        if former != name
+    }
+
+
+def in_own_names(model: type[BaseModel], raw: Any) -> tuple[Any, Mapping[str, str]]:
+    """Arguments under the names that they have now, and which of them were given under a former name (name: former name).
+
+    An argument that is there under both names is left as it is: the former name is an unknown field then."""
+    former = former_names(model)
+    if not former or not isinstance(raw, dict):
+        return raw, {}
+    given = cast("dict[str, Any]", raw)
+    found = {former[name]: name for name in given if name in former and former[name] not in given}
+    if not found:
+        return given, {}
+    now = {old: name for name, old in found.items()}
+    return {now.get(name, name): value for name, value in given.items()}, found
 
 
 class FileRole:

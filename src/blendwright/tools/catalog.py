@@ -12,6 +12,7 @@ from blendwright.tool_api.tool import AnyTool
 from blendwright.tools.animation.clear import Clear
 from blendwright.tools.animation.set_frame import SetFrame
 from blendwright.tools.animation.set_keyframe import SetKeyframe
+from blendwright.tools.animation.set_keyframes import SetKeyframes
 from blendwright.tools.camera.create import CreateCamera
 from blendwright.tools.camera.frame_objects import FrameObjects
 from blendwright.tools.camera.look_at import LookAt
@@ -20,6 +21,7 @@ from blendwright.tools.camera.set_active import SetActiveCamera
 from blendwright.tools.collection.create import CreateCollection
 from blendwright.tools.collection.delete import DeleteCollection
 from blendwright.tools.collection.link_object import LinkObject
+from blendwright.tools.collection.move_objects import MoveObjects
 from blendwright.tools.collection.unlink_object import UnlinkObject
 from blendwright.tools.curve.create import CreateCurve
 from blendwright.tools.file.export import ExportFile
@@ -77,9 +79,9 @@ from blendwright.tools.text.create import CreateText
 
 # A row for each noun.
 CATALOG: tuple[type[AnyTool], ...] = (
-    Clear, SetFrame, SetKeyframe,
+    Clear, SetFrame, SetKeyframe, SetKeyframes,
     CreateCamera, FrameObjects, LookAt, SetActiveCamera, SetCamera,
-    CreateCollection, DeleteCollection, LinkObject, UnlinkObject,
+    CreateCollection, DeleteCollection, LinkObject, MoveObjects, UnlinkObject,
     CreateCurve,
     ExportFile, ImportFile,
     Gates, InspectTree, NodeTree, Patch, SetModifierInput, Verify,
@@ -108,7 +110,7 @@ def fingerprint() -> str:
     return registry_fingerprint(CATALOG)
 
 
-# ---------------------------------------------------------------------- one scoring for everybody who looks for a tool
+# ---------------------------------------------------------------------- which tools a planner is told of; `search` finds one by words
 
 
 def words_of(text: str) -> list[str]:
@@ -117,11 +119,6 @@ def words_of(text: str) -> list[str]:
 
 def score(tool: AnyTool, words: Sequence[str]) -> int:
     return _score(*_texts(type(tool)), words)
-
-
-def score_of(name: str, description: str, fields: Mapping[str, Any], words: Sequence[str]) -> int:
-    """The same for anything else that has a name, a description, and arguments by name with their schemas."""
-    return _score(name.lower(), description.lower(), _arguments(fields), words)
 
 
 def _score(name: str, description: str, arguments: str, words: Sequence[str]) -> int:

@@ -131,5 +131,8 @@ def missing_target_collection(scene: Scene, name: str | None, at: str = "/collec
 
 
 def is_scene_collection(scene: Scene, name: str) -> bool:
-    """Whether a name means the scene's own collection, which is no datablock; one of that name would come first."""
-    return scene.find(Kind.COLLECTION, name) is None and name == scene.active.collection.name
+    """Whether a name means the scene's own collection, which is no datablock; one of that name would come first.
+
+    Receipts name it by its scene (`scene:Scene`), which is understood too."""
+    own = name == scene.active.collection.name or name == f"scene:{scene.active.name}"
+    return own and scene.find(Kind.COLLECTION, name) is None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Generic, TypeVar
+from typing import ClassVar, Generic, TypeVar
 
 from pydantic import Field
 
@@ -31,10 +31,13 @@ D = TypeVar("D", bound=Removed)
 class Deletes(Tool[A, D], Generic[A, D], family=True):
     """Deletes datablocks. The result names them in `removed`, as kind/name, and none of them may be there afterwards."""
 
+    subject_argument: ClassVar[str] = "/name"
+
     def verify(self, scene: Scene, args: A, result: D) -> Findings:
+        at = self.subject_argument
         for entry in result.removed:
             kind, name = entry.split("/", 1)
-            yield from differs(f"the presence of '{name}'", False, scene.find(Kind(kind), name) is not None, "/name")
+            yield from differs(f"the presence of '{name}'", False, scene.find(Kind(kind), name) is not None, at)
 
 
 def delete_objects(scene: Scene, objects: Iterable[Block], at: str, *, keep_data: bool) -> list[str]:

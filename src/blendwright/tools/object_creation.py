@@ -5,13 +5,21 @@ from __future__ import annotations
 import math
 from array import array
 from collections.abc import Iterable, Sequence
-from typing import ClassVar, Generic, TypeVar
+from typing import ClassVar, Generic, Literal, TypeVar
 
 from pydantic import Field
 
 from blendwright.tool_api import Block, Findings, Kind, Scene, Tool
 from blendwright.tool_api.arguments import Args, Result, Vector3, optional
-from blendwright.tool_api.mentions import CollectionName, Mention, NewObjectName, Role, mentions
+from blendwright.tool_api.mentions import (
+    CollectionName,
+    MaterialName,
+    Mention,
+    NewObjectName,
+    ObjectName,
+    Role,
+    mentions,
+)
 from blendwright.tools.checks import differs, missing_target_collection, required_object, same, target_collection
 from blendwright.tools.settings import Settings, initialize_settings, settings_differ
 
@@ -37,6 +45,21 @@ class ObjectPlacement(Args):
     )
     scale: Vector3 = Field(default=(1.0, 1.0, 1.0), description="Scale along X, Y and Z.")
     collection: CollectionName | None = optional("Collection to link it to; the scene's own when left out.")
+    parent: ObjectName | None = optional(
+        "Object that it follows; location, rotation and scale are relative to it then."
+    )
+
+
+class SurfacePlacement(ObjectPlacement):
+    """Arguments of tools that create an object with a surface."""
+
+    material: MaterialName | None = optional("Material of its surface, which must be there; none when left out.")
+
+
+class MeshPlacement(SurfacePlacement):
+    """Arguments of tools that create a mesh object."""
+
+    shading: Literal["smooth", "flat"] = Field(default="flat", description="How its faces are shaded.")
 
 
 class ObjectMade(Result):
@@ -86,10 +109,17 @@ class CreatesObject(Tool[P, ObjectMade], Generic[P], family=True):
         """How data differs from what `build` makes."""
         return ()
 
+    def finish(self, scene: Scene, args: P, obj: Block) -> None:
+        """Give the new object what is neither placement nor data: modifiers."""
+
+    def object_differences(self, scene: Scene, args: P, obj: Block) -> Findings:
+        """How an object differs from what `finish` makes."""
+        return ()
+
     def check(self, scene: Scene, args: P) -> Findings:
         problems = list(self.problems(scene, args))
         yield from problems
-        missing = missing_target_collection(scene, args.collection)
+        missing = [*missing_target_collection(scene, args.collection), *_missing_relations(scene, args)]
         yield from missing
         existing = scene.find(Kind.OBJECT, args.name)
         if existing is None:
@@ -99,7 +129,7 @@ class CreatesObject(Tool[P, ObjectMade], Generic[P], family=True):
             return
         # What cannot be asked for cannot be compared either.
         differences = () if problems or missing else self._all_differences(scene, args, existing)
-        if conflicts := [*differences, *_changed_since(existing)]:
+        if conflicts := [*differences, *_changed_since(args, existing)]:
             yield from scene.name_conflicts(Kind.OBJECT, args.name, "/name")
             yield from conflicts
 
@@ -110,13 +140,17 @@ class CreatesObject(Tool[P, ObjectMade], Generic[P], family=True):
             if data is not None:
                 initialize_settings(self.settings(scene, args, data))
                 self.build(scene, args, data)
+                _dress(scene, args, data)
             obj = scene.create(Kind.OBJECT, args.name, data)
             obj.location = args.location
             obj.rotation_euler = radians(args.rotation_euler_deg)
             obj.scale = args.scale
+            if args.parent is not None:
+                obj.parent = scene.require(Kind.OBJECT, args.parent, "/parent")
             scene.link(target_collection(scene, args.collection), obj)
             if data is None:
                 initialize_settings(self.settings(scene, args, obj))
+            self.finish(scene, args, obj)
         else:
             data = None if self.data_kind is None else existing.data
         return ObjectMade(object=args.name, data=None if data is None else data.name, created=existing is None)
@@ -131,6 +165,8 @@ class CreatesObject(Tool[P, ObjectMade], Generic[P], family=True):
         yield from settings_differ(self.settings(scene, args, obj if self.data_kind is None else obj.data))
         if self.data_kind is not None:
             yield from self.differences(scene, args, obj.data)
+            yield from _dress_differs(args, obj.data)
+        yield from self.object_differences(scene, args, obj)
         yield from _placement_differs(scene, args, obj)
 
 
@@ -143,14 +179,42 @@ def radians(degrees: Sequence[float]) -> tuple[float, ...]:
     return tuple(map(math.radians, degrees))
 
 
-def _changed_since(obj: Block) -> Findings:
-    """How an object differs from any that was just created, in what its creation takes no arguments for."""
-    yield from differs("its parent", None, None if obj.parent is None else obj.parent.name, "/name")
+def _missing_relations(scene: Scene, args: ObjectPlacement) -> Findings:
+    """The parent and the material that are asked for and not there."""
+    if args.parent is not None:
+        yield from scene.missing(Kind.OBJECT, args.parent, "/parent")
+    if isinstance(args, SurfacePlacement) and args.material is not None:
+        yield from scene.missing(Kind.MATERIAL, args.material, "/material")
+
+
+def _dress(scene: Scene, args: ObjectPlacement, data: Block) -> None:
+    """Give new data its material and shading."""
+    if isinstance(args, SurfacePlacement) and args.material is not None:
+        data.materials.append(scene.require(Kind.MATERIAL, args.material, "/material"))
+    if isinstance(args, MeshPlacement) and args.shading == "smooth":
+        data.polygons.foreach_set("use_smooth", array("b", b"\1" * len(data.polygons)))
+
+
+def _dress_differs(args: ObjectPlacement, data: Block) -> Findings:
+    """How data differs from what `_dress` makes. Flat is what faces are without being asked for, so that is no difference here."""
+    if isinstance(args, SurfacePlacement) and args.material is not None:
+        first = data.materials[0] if len(data.materials) else None
+        yield from differs("its material", args.material, None if first is None else first.name, "/material")
+    if isinstance(args, MeshPlacement) and args.shading == "smooth":
+        yield from differs("that its faces are shaded smooth", True, all(_smooth_faces(data)), "/shading")
+
+
+def _smooth_faces(mesh: Block) -> array[int]:
+    smooth = array("b", bytes(len(mesh.polygons)))
+    mesh.polygons.foreach_get("use_smooth", smooth)
+    return smooth
+
+
+def _changed_since(args: ObjectPlacement, obj: Block) -> Findings:
+    """How an object differs from one that was just created, in what may have changed without its arguments."""
     yield from differs("its rotation mode", "XYZ", obj.rotation_mode, "/rotation_euler_deg")
-    if obj.type == "MESH":
-        smooth = array("b", bytes(len(obj.data.polygons)))
-        obj.data.polygons.foreach_get("use_smooth", smooth)
-        yield from differs("that its faces are shaded flat", True, not any(smooth), "/name")
+    if obj.type == "MESH" and not (isinstance(args, MeshPlacement) and args.shading == "smooth"):
+        yield from differs("that its faces are shaded flat", True, not any(_smooth_faces(obj.data)), "/name")
 
 
 def _placement_differs(scene: Scene, args: ObjectPlacement, obj: Block) -> Findings:
@@ -164,5 +228,7 @@ def _placement_differs(scene: Scene, args: ObjectPlacement, obj: Block) -> Findi
         yield from differs("its rotation in degrees", args.rotation_euler_deg, actual, "/rotation_euler_deg")
     if args.scale != obj.scale[:]:
         yield from differs("its scale", args.scale, obj.scale, "/scale")
+    if (parent := None if obj.parent is None else obj.parent.name) != args.parent:
+        yield from differs("its parent", args.parent, parent, "/parent")
     if not scene.is_in(target_collection(scene, args.collection), obj):
         yield from differs("its membership in the collection", True, False, "/collection")

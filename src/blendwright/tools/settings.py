@@ -131,17 +131,15 @@ class SetsSettings(Tool[A, R], Generic[A, R], family=True):
 
 
 class SetsObjectSettings(SetsSettings[A, R], Generic[A, R], family=True):
-    """Sets settings of an object or of its data. The object is of one of `object_types`; of any type where none is stated."""
+    """Sets settings of an object or of its data. `object` is its argument, of one of `object_types`; of any type where none is stated."""
 
     object_types: ClassVar[tuple[str, ...]] = ()
-    object_argument: ClassVar[str] = "name"
 
     def find_target(self, scene: Scene, args: A) -> Generator[Finding, None, Block | None]:
-        name = getattr(args, self.object_argument)
-        return (yield from existing_object(scene, name, f"/{self.object_argument}", *self.object_types))
+        return (yield from existing_object(scene, cast("Any", args).object, "/object", *self.object_types))
 
     def target(self, scene: Scene, args: A) -> Block:
-        return required_object(scene, getattr(args, self.object_argument), f"/{self.object_argument}")
+        return required_object(scene, cast("Any", args).object, "/object")
 
     def result(self, scene: Scene, args: A, target: Block, changed: bool) -> R:
         return cast("R", ObjectChanged(object=target.name, changed=changed))

@@ -54,6 +54,8 @@ class Outcome:
     request_id: str | None = None
     mcp_call_id: str | None = None
     blender_mutation_id: str | None = None
+    notes: tuple[str, ...] = ()
+    """What the caller should know although nothing is wrong, in sentences."""
 
     @property
     def ok(self) -> bool:

@@ -56,6 +56,12 @@ class Origin:
         return f"step {self.step} of {self.steps} of {self.macro}, {self.title}"
 
 
+def as_given(pointer: str, former_names: Mapping[str, str]) -> str:
+    """A place in the arguments by the name that the document has for it."""
+    name, slash, rest = pointer.removeprefix("/").partition("/")
+    return f"/{former_names[name]}{slash}{rest}" if name in former_names else pointer
+
+
 def caller_pointer(pointer: str, sources: Mapping[str, str]) -> str | None:
     """Where in the caller's arguments a place in the arguments of a step comes from; None where it is the macro's own."""
     head, rest = pointer, ""
@@ -107,6 +113,7 @@ class Operation:
     `unsound` names the fields that do not fit the dialect's schema and hold something neutral here instead. An operation
     whose id is unsound goes by its pointer, which no proper id can equal. `origin` is there for steps of macros only; their
     pointer and places are those of the caller's operation. `model` is the arguments as their tool's model, once the plan is valid.
+    `former_names` are the arguments that its document has under a former name, with that name.
     `site` is there for operations that a program made.
     """
 
@@ -121,6 +128,7 @@ class Operation:
     unsound: frozenset[Field] = SOUND
     origin: Origin | None = None
     model: Any = field(default=None, compare=False, repr=False)
+    former_names: Mapping[str, str] | None = field(default=None, compare=False, repr=False)
     site: Site | None = None
 
     @property
@@ -131,6 +139,8 @@ class Operation:
     def in_arguments(self, finding: Finding) -> Finding:
         """A finding about its arguments, with its place in the plan's document. Of a step of a macro it says which step."""
         base = self.pointer + self.places.args
+        if self.former_names:
+            finding = replace(finding, pointer=as_given(finding.pointer, self.former_names))
         if self.origin is None:
             return self.in_program(finding.under(base))
         inner = caller_pointer(finding.pointer, self.origin.sources)
@@ -177,6 +187,8 @@ class Plan:
     remarks: Mapping[str, Any] | None = None
     """What the document says beside its operations: carried into the report for the dialect's result, read by nobody else."""
 
+    notes: tuple[str, ...] = ()
+    """What its author should know although nothing is wrong, in sentences; known once it is valid."""
     program: ProgramSource | None = None
 
     single_call: bool = False

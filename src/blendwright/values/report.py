@@ -162,6 +162,8 @@ class RunReport:
     remarks: Mapping[str, Any] | None = None
     implied_by: Mapping[str, Mapping[str, str]] = field(default_factory=dict[str, Mapping[str, str]])
     """By operation, those that it waited for without its plan saying so, and why."""
+    notes: tuple[str, ...] = ()
+    """What the author of the plan should know although nothing is wrong, in sentences."""
 
     def __post_init__(self) -> None:
         if self.status == "succeeded" and (self.findings or not all(report.done for report in self.operations)):
@@ -209,6 +211,7 @@ class RunReport:
             "finished": self.finished,
             "timings": dict(self.timings),
             "implied_by": {id: dict(others) for id, others in self.implied_by.items()},
+            "notes": list(self.notes),
         }
 
 

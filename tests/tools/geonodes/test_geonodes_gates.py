@@ -137,9 +137,9 @@ def test_a_circle_inside_a_nested_group_is_found(stage: Stage) -> None:
 
 def test_a_hidden_object_and_a_modifier_that_is_switched_off_are_not_evaluated(stage: Stage) -> None:
     build(stage, node("box", CUBE), link(("box", "Mesh"), OUT))
-    stage.do("object.set_visibility", {"name": "Thing", "viewport": False})
+    stage.do("object.set_visibility", {"object": "Thing", "viewport": False})
     assert report(stage)["failed_gates"] == ["EVALUATES"]
-    stage.do("object.set_visibility", {"name": "Thing", "viewport": True})
+    stage.do("object.set_visibility", {"object": "Thing", "viewport": True})
     stage.do("modifier.set", {"object": "Thing", "modifier": "Nodes", "show_viewport": False})
     shown = report(stage)
     assert shown["failed_gates"] == ["EVALUATES"]

@@ -19,7 +19,7 @@ from blendwright.tools.animation_data import LAYERED, action_of, action_sharers,
 from blendwright.tools.checks import close, conflict, differs, existing_object, required_object
 
 BOX = ("mesh.create_primitive", {"kind": "cube", "name": "Box"})
-MASS = ("object.set_property", {"name": "Box", "key": "mass", "value": 2.5})
+MASS = ("object.set_property", {"object": "Box", "key": "mass", "value": 2.5})
 START = ("animation.set_keyframe", {"object": "Box", "channel": "location", "frame": 1, "value": [0, 0, 0]})
 LATEST = 1_048_574
 ROTATIONS = ("rotation_euler", "rotation_quaternion", "rotation_axis_angle")
@@ -35,8 +35,13 @@ def _example(channel: str, frame: int, value: Any, *given: Any, **more: Any) -> 
     return Example({"object": "Box", "channel": channel, "frame": frame, "value": value, **more}, BOX, *given)
 
 
-class SetKeyframeArgs(Args):
+class AnimatedObject(Args):
     object: ObjectName = Field(description="Name of the object.")
+
+
+class Keyframe(Args):
+    """The value of one channel at one frame."""
+
     channel: channels.Channel = Field(
         description="What is animated; property is the custom property named by the argument property."
     )
@@ -51,7 +56,7 @@ class SetKeyframeArgs(Args):
     )
 
     @model_validator(mode="after")
-    def _value_fits_the_channel(self) -> SetKeyframeArgs:
+    def _value_fits_the_channel(self) -> Keyframe:
         channels.refuse_stray_property(self.channel, self.property)
         if self.channel == "hide_render":
             if not isinstance(self.value, bool):
@@ -73,6 +78,10 @@ class SetKeyframeArgs(Args):
 
     def numbers(self) -> tuple[float, ...]:
         return channels.stored(self.channel, self.value)
+
+
+class SetKeyframeArgs(Keyframe, AnimatedObject):
+    pass
 
 
 class KeyframeSet(Result):
@@ -136,15 +145,20 @@ class SetKeyframe(Tool[SetKeyframeArgs, KeyframeSet]):
         return self._result(scene, args, obj, changed=True)
 
     def verify(self, scene: Scene, args: SetKeyframeArgs, result: KeyframeSet) -> Findings:
-        obj = required_object(scene, args.object, "/object")
-        has_key = _has_this_key(scene, args, obj, args.interpolation or _default_interpolation(obj, args))
-        yield from differs(f"that frame {args.frame} has the key", True, has_key, "/value")
+        yield from key_differs(scene, args)
 
     def _result(self, scene: Scene, args: SetKeyframeArgs, obj: Block, *, changed: bool) -> KeyframeSet:
         frames = {key.co[0] for curve in curves(scene, obj, args.path()) for key in curve.keyframe_points}
         return KeyframeSet(
             object=args.object, action=obj.animation_data.action.name, channel_keys=len(frames), changed=changed
         )
+
+
+def key_differs(scene: Scene, args: SetKeyframeArgs) -> Findings:
+    """A finding when the channel has not just this key."""
+    obj = required_object(scene, args.object, "/object")
+    has_key = _has_this_key(scene, args, obj, args.interpolation or _default_interpolation(obj, args))
+    yield from differs(f"that frame {args.frame} has the key", True, has_key, "/value")
 
 
 def _rotation_conflict(scene: Scene, args: SetKeyframeArgs, obj: Block) -> Findings:

@@ -6,7 +6,7 @@ from pydantic import Field, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
 
 from blendwright.tool_api import Block, Example, Findings, Kind, Point, Scene, Tool
-from blendwright.tool_api.arguments import Args, Result, Vector3, optional
+from blendwright.tool_api.arguments import Args, Result, Vector3, optional, renamed
 from blendwright.tool_api.mentions import ObjectName
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tools.animation_data import move_conflicts
@@ -37,7 +37,7 @@ SLACK = 1e-3
 
 
 class FrameObjectsArgs(Args):
-    name: ObjectName = Field(description="Name of the camera object.")
+    object: ObjectName = renamed("object", "name", description="Name of the camera object.")
     objects: list[ObjectName] = Field(
         default=[],
         max_length=10_000,
@@ -77,11 +77,11 @@ class FrameObjects(Tool[FrameObjectsArgs, ObjectsFramed]):
     name = "camera.frame_objects"
     promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.OBJECT, Kind.CAMERA).needs("object_write")
     examples = (
-        Example({"name": "Camera", "objects": ["Box"]}, CAMERA, CUBE),
-        Example({"name": "Camera", "objects": ["Box", "Ball"], "view": "ISO", "margin": 0.1}, CAMERA, CUBE, BALL),
-        Example({"name": "Camera", "view": "ISO"}, CAMERA, CUBE),
+        Example({"object": "Camera", "objects": ["Box"]}, CAMERA, CUBE),
+        Example({"object": "Camera", "objects": ["Box", "Ball"], "view": "ISO", "margin": 0.1}, CAMERA, CUBE, BALL),
+        Example({"object": "Camera", "view": "ISO"}, CAMERA, CUBE),
         Example(
-            {"name": "Plan", "objects": ["Box", "Ball"], "from_direction": [0, 0, 1]},
+            {"object": "Plan", "objects": ["Box", "Ball"], "from_direction": [0, 0, 1]},
             CUBE,
             BALL,
             ("camera.create", {"name": "Plan", "projection": "ORTHO"}),
@@ -89,31 +89,31 @@ class FrameObjects(Tool[FrameObjectsArgs, ObjectsFramed]):
     )
 
     def check(self, scene: Scene, args: FrameObjectsArgs) -> Findings:
-        obj = yield from existing_object(scene, args.name, "/name", "CAMERA")
+        obj = yield from existing_object(scene, args.object, "/object", "CAMERA")
         objects = yield from existing_objects(scene, args.objects, "/objects")
         if obj is None:
             return
         turns = args.view is not None or args.from_direction is not None
-        conflicts = list(move_conflicts(scene, obj, "/name", turn=turns)) or list(zero_scale(scene, obj, "/name"))
+        conflicts = list(move_conflicts(scene, obj, "/object", turn=turns)) or list(zero_scale(scene, obj, "/object"))
         yield from conflicts
         if not conflicts and objects is not None:
             yield from animation_conflicts(scene, _optics(obj.data, self._aim(scene, args, obj)[1]))
 
     def apply(self, scene: Scene, args: FrameObjectsArgs) -> ObjectsFramed:
-        obj = scene.require(Kind.OBJECT, args.name, "/name")
+        obj = scene.require(Kind.OBJECT, args.object, "/object")
         axes, target = self._aim(scene, args, obj)
         changed = write_settings(scene, _optics(obj.data, target))
         changed = move_to(scene, obj, view_matrix(scene, axes, target.position, world_matrix(scene, obj))) or changed
         point = world_matrix(scene, obj).translation
         return ObjectsFramed(
-            camera=args.name, location=(point[0], point[1], point[2]), distance=target.farthest, changed=changed
+            camera=args.object, location=(point[0], point[1], point[2]), distance=target.farthest, changed=changed
         )
 
     def verify(self, scene: Scene, args: FrameObjectsArgs, result: ObjectsFramed) -> Findings:
-        obj = scene.require(Kind.OBJECT, args.name, "/name")
+        obj = scene.require(Kind.OBJECT, args.object, "/object")
         sight = frustum(scene, obj.data)
         inverse = world_matrix(scene, obj).inverted()
-        for point in subject_points(scene, args.objects, args.name):
+        for point in subject_points(scene, args.objects, args.object):
             x, y, z = inverse @ scene.vector(point)
             depth = 1.0 if sight.orthographic else -z
             across, along = SLACK * (sight.right - sight.left) * depth, SLACK * (sight.top - sight.bottom) * depth
@@ -121,7 +121,7 @@ class FrameObjects(Tool[FrameObjectsArgs, ObjectsFramed]):
             inside = inside and sight.bottom * depth - along <= y <= sight.top * depth + along and z < 0.0
             if not inside:
                 yield from differs(
-                    "that all are in the frame (no constraint or animation holds the camera)", True, False, "/name"
+                    "that all are in the frame (no constraint or animation holds the camera)", True, False, "/object"
                 )
                 return
 
@@ -129,7 +129,7 @@ class FrameObjects(Tool[FrameObjectsArgs, ObjectsFramed]):
         """How the camera is to be turned, and where it is to stand."""
         axes = self._axes(args, world_matrix(scene, obj))
         sight = frustum(scene, obj.data).within(args.margin)
-        points = subject_points(scene, args.objects, args.name)
+        points = subject_points(scene, args.objects, args.object)
         return axes, standpoint(points, axes, sight, obj.data.clip_start * 2.0)
 
     def _axes(self, args: FrameObjectsArgs, matrix: Block) -> Axes:
@@ -145,7 +145,7 @@ def _optics(camera: Block, target: Standpoint) -> list[Setting]:
     """What has to change in the camera itself."""
     settings: list[Setting] = []
     if camera.type == "ORTHO" and not close(target.widen, 1.0):
-        settings.append(Setting(camera, "ortho_scale", camera.ortho_scale * target.widen, "/name"))
+        settings.append(Setting(camera, "ortho_scale", camera.ortho_scale * target.widen, "/object"))
     if target.farthest > camera.clip_end:
-        settings.append(Setting(camera, "clip_end", target.farthest * 2.0, "/name"))
+        settings.append(Setting(camera, "clip_end", target.farthest * 2.0, "/object"))
     return settings

@@ -7,7 +7,7 @@ from pydantic import Field, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
 
 from blendwright.tool_api import Block, Example, Findings, Kind, Point, Scene, Tool
-from blendwright.tool_api.arguments import Args, Vector3, optional
+from blendwright.tool_api.arguments import Args, Vector3, optional, renamed
 from blendwright.tool_api.mentions import ObjectName
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tools.animation_data import move_conflicts
@@ -22,7 +22,7 @@ CUBE = ("mesh.create_primitive", {"kind": "cube", "name": "Box", "location": [0,
 
 
 class LookAtArgs(Args):
-    name: ObjectName = Field(description="Name of the camera, or of a light to aim.")
+    object: ObjectName = renamed("object", "name", description="Name of the camera, or of a light to aim.")
     target: ObjectName | None = optional("Object to look at; or give point.")
     aim: Literal["ORIGIN", "CENTER"] = Field(
         default="ORIGIN", description="The target's origin, or the middle of its bounds."
@@ -50,34 +50,34 @@ class LookAt(Tool[LookAtArgs, ObjectChanged]):
     name = "camera.look_at"
     promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.OBJECT).needs("object_write")
     examples = (
-        Example({"name": "Camera", "target": "Box"}, CAMERA, CUBE),
-        Example({"name": "Camera", "point": [0, 0, 0], "roll_deg": 10}, CAMERA),
+        Example({"object": "Camera", "target": "Box"}, CAMERA, CUBE),
+        Example({"object": "Camera", "point": [0, 0, 0], "roll_deg": 10}, CAMERA),
         Example(
-            {"name": "Key", "target": "Box", "aim": "CENTER"},
+            {"object": "Key", "target": "Box", "aim": "CENTER"},
             CUBE,
             ("light.create", {"name": "Key", "type": "SPOT", "location": [3, -3, 5]}),
         ),
     )
 
     def check(self, scene: Scene, args: LookAtArgs) -> Findings:
-        obj = yield from existing_object(scene, args.name, "/name", "CAMERA", "LIGHT")
+        obj = yield from existing_object(scene, args.object, "/object", "CAMERA", "LIGHT")
         target = (yield from existing_object(scene, args.target, "/target")) if args.target else None
         if obj is None or (args.target and target is None):
             return
-        yield from zero_scale(scene, obj, "/name")
-        yield from move_conflicts(scene, obj, "/name", turn=True, move=False)
+        yield from zero_scale(scene, obj, "/object")
+        yield from move_conflicts(scene, obj, "/object", turn=True, move=False)
         if math.dist(self._point(scene, args), world_matrix(scene, obj).translation) < NEAREST:
-            message = f"'{args.name}' stands at the very point it is to look at"
+            message = f"'{args.object}' stands at the very point it is to look at"
             yield conflict(message, "/target" if target else "/point", "Move it away first.")
 
     def apply(self, scene: Scene, args: LookAtArgs) -> ObjectChanged:
-        obj = scene.require(Kind.OBJECT, args.name, "/name")
-        return ObjectChanged(object=args.name, changed=move_to(scene, obj, self._view(scene, args, obj)))
+        obj = scene.require(Kind.OBJECT, args.object, "/object")
+        return ObjectChanged(object=args.object, changed=move_to(scene, obj, self._view(scene, args, obj)))
 
     def verify(self, scene: Scene, args: LookAtArgs, result: ObjectChanged) -> Findings:
-        obj = scene.require(Kind.OBJECT, args.name, "/name")
+        obj = scene.require(Kind.OBJECT, args.object, "/object")
         turned = nearly_equal_matrices(self._view(scene, args, obj), world_matrix(scene, obj))
-        yield from differs("that it looks there (no constraint or animation holds it)", True, turned, "/name")
+        yield from differs("that it looks there (no constraint or animation holds it)", True, turned, "/object")
 
     def _view(self, scene: Scene, args: LookAtArgs, obj: Block) -> Block:
         matrix = world_matrix(scene, obj)

@@ -6,11 +6,11 @@ import math
 from collections.abc import Sequence
 from typing import Literal
 
-from pydantic import Field, ValidationInfo, field_validator
+from pydantic import ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
 
 from blendwright.tool_api import Block, Example, Findings, Kind, Scene
-from blendwright.tool_api.arguments import Args, PositiveFloat, Vector2, optional
+from blendwright.tool_api.arguments import Args, PositiveFloat, Vector2, optional, renamed
 from blendwright.tool_api.mentions import ObjectName
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tools.checks import invalid
@@ -144,7 +144,7 @@ CAMERA = ("camera.create", {"name": "Camera"})
 
 
 class SetCameraArgs(CameraSettings):
-    name: ObjectName = Field(description="Name of the camera object.")
+    object: ObjectName = renamed("object", "name", description="Name of the camera object.")
 
 
 class SetCamera(SetsObjectSettings[SetCameraArgs, ObjectChanged]):
@@ -154,9 +154,9 @@ class SetCamera(SetsObjectSettings[SetCameraArgs, ObjectChanged]):
     # An object that was in focus may lose its last user.
     promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.CAMERA, Kind.OBJECT).needs("object_write")
     examples = (
-        Example({"name": "Camera", "lens_mm": 85}, CAMERA),
-        Example({"name": "Camera", "projection": "ORTHO", "ortho_scale": 4, "shift": [0.1, 0]}, CAMERA),
-        Example({"name": "Camera", "focus_distance": 3.5, "fstop": 2.8}, CAMERA),
+        Example({"object": "Camera", "lens_mm": 85}, CAMERA),
+        Example({"object": "Camera", "projection": "ORTHO", "ortho_scale": 4, "shift": [0.1, 0]}, CAMERA),
+        Example({"object": "Camera", "focus_distance": 3.5, "fstop": 2.8}, CAMERA),
     )
 
     object_types = ("CAMERA",)

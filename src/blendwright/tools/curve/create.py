@@ -11,13 +11,13 @@ from blendwright.tool_api import Block, Example, Findings, Kind, Scene
 from blendwright.tool_api.arguments import Vector3, optional
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tools.checks import differs
-from blendwright.tools.object_creation import CreatesObject, ObjectPlacement
+from blendwright.tools.object_creation import CreatesObject, SurfacePlacement
 from blendwright.tools.settings import Setting, Settings
 
 Points = Annotated[list[Vector3], Field(min_length=2, max_length=100_000)]
 
 
-class CreateCurveArgs(ObjectPlacement):
+class CreateCurveArgs(SurfacePlacement):
     kind: Literal["POLY", "BEZIER"] = Field(description="Straight pieces, or smooth ones through the points.")
     dimensions: Literal["2D", "3D"] = Field(default="3D", description="2D lies in its XY plane and can be filled.")
     points: Points = Field(description="The points it goes through, in the object's own space, in metres.")

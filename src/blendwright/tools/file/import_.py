@@ -28,7 +28,7 @@ Appendable = Literal[
 ]  # fmt: skip
 
 CRATE = ("mesh.create_primitive", {"kind": "cube", "name": "Crate"})
-NO_CRATE = ("object.delete", {"name": "Crate"})
+NO_CRATE = ("object.delete", {"object": "Crate"})
 GLB, LIBRARY, OBJ = (("file.export", {"path": f"crate.{extension}"}) for extension in ("glb", "blend", "obj"))
 
 

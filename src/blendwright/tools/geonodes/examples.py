@@ -6,6 +6,7 @@ from typing import Any
 
 CUBE = ("mesh.create_primitive", {"kind": "cube", "name": "Cube"})
 ON_CUBE = {"object_name": "Cube", "modifier_name": "GeometryNodes"}
+OF_CUBE = {"object": "Cube", "modifier": "GeometryNodes"}
 
 
 def link(source: str, target: str, key: str = "socket") -> dict[str, Any]:

@@ -7,7 +7,7 @@ from pydantic import Field
 from blendwright.tool_api.promises import READ_ONLY
 from blendwright.tool_api.scene import Scene
 from blendwright.tool_api.tool import Example, Findings, Reads
-from blendwright.tools.geonodes.examples import ON_CUBE, SIZED_CUBE
+from blendwright.tools.geonodes.examples import OF_CUBE, SIZED_CUBE
 from blendwright.tools.geonodes.gate_report import AskedGate, GateReport, report_gates
 from blendwright.tools.geonodes.modifier_target import NodesModifierArgs, nodes_modifier, tree_problems
 
@@ -26,10 +26,10 @@ class Gates(Reads[GatesArgs, GateReport]):
 
     name = "geonodes.gates"
     promises = READ_ONLY.needs("scene_read")
-    examples = (Example({"object_name": "Cube"}, *SIZED_CUBE), Example({**ON_CUBE, "gates": GATES}, *SIZED_CUBE))
+    examples = (Example({"object": "Cube"}, *SIZED_CUBE), Example({**OF_CUBE, "gates": GATES}, *SIZED_CUBE))
 
     def check(self, scene: Scene, args: GatesArgs) -> Findings:
-        yield from tree_problems(scene, args.object_name, args.modifier_name)
+        yield from tree_problems(scene, args.object, args.modifier)
 
     def apply(self, scene: Scene, args: GatesArgs) -> GateReport:
-        return report_gates(scene, nodes_modifier(scene, args.object_name, args.modifier_name), args.gates)
+        return report_gates(scene, nodes_modifier(scene, args.object, args.modifier), args.gates)

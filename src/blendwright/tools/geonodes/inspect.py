@@ -12,7 +12,7 @@ from blendwright.tool_api.arguments import Result, optional
 from blendwright.tool_api.promises import READ_ONLY
 from blendwright.tool_api.scene import Block, Scene
 from blendwright.tool_api.tool import Example, Findings, Reads
-from blendwright.tools.geonodes.examples import ON_CUBE, SIZED_CUBE
+from blendwright.tools.geonodes.examples import OF_CUBE, SIZED_CUBE
 from blendwright.tools.geonodes.modifier_target import NodesModifierArgs, nodes_modifier, tree_problems
 from blendwright.tools.modifier import inputs, stored_inputs
 from blendwright.tools.node_trees.export import export_tree
@@ -58,15 +58,15 @@ class InspectTree(Reads[InspectTreeArgs, TreeInspected]):
     name = "geonodes.inspect"
     promises = READ_ONLY.needs("scene_read")
     examples = (
-        Example({"object_name": "Cube"}, *SIZED_CUBE),
-        Example({**ON_CUBE, "formats": ["payload", "mermaid"]}, *SIZED_CUBE),
+        Example({"object": "Cube"}, *SIZED_CUBE),
+        Example({**OF_CUBE, "formats": ["payload", "mermaid"]}, *SIZED_CUBE),
     )
 
     def check(self, scene: Scene, args: InspectTreeArgs) -> Findings:
-        yield from tree_problems(scene, args.object_name, args.modifier_name)
+        yield from tree_problems(scene, args.object, args.modifier)
 
     def apply(self, scene: Scene, args: InspectTreeArgs) -> TreeInspected:
-        modifier = nodes_modifier(scene, args.object_name, args.modifier_name)
+        modifier = nodes_modifier(scene, args.object, args.modifier)
         obj, group = modifier.id_data, modifier.node_group
         tree = export_tree(scene, group)
         target = TreeTarget(object_name=obj.name, modifier_name=modifier.name, node_group_name=group.name)

@@ -6,12 +6,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Annotated
 
-from pydantic import Field
-
 from blendwright.nodes.edits import Payload
 from blendwright.nodes.payloads import GROUP_INPUT, GROUP_OUTPUT, NodeTreePayload
 from blendwright.nodes.tree import new_tree
-from blendwright.tool_api.arguments import Args, Name, optional
+from blendwright.tool_api.arguments import Args, Name, renamed
 from blendwright.tool_api.mentions import MODIFIER, Mention, ObjectName, Role, in_stack
 from blendwright.tool_api.scene import Block, Kind, Scene
 from blendwright.tool_api.tool import Findings
@@ -28,9 +26,12 @@ AT = "/target"
 
 
 class NodesModifierArgs(Args):
-    object_name: ObjectName = Field(description="Object whose modifier holds the tree.")
-    modifier_name: Annotated[Name, in_stack(Role.USES, "object_name")] | None = optional(
-        "Its geometry-nodes modifier; the only one when left out."
+    object: ObjectName = renamed("object", "object_name", description="Object whose modifier holds the tree.")
+    modifier: Annotated[Name, in_stack(Role.USES, "object")] | None = renamed(
+        "modifier",
+        "modifier_name",
+        default=None,
+        description="Its geometry-nodes modifier; the only one when left out.",
     )
 
 
@@ -162,7 +163,7 @@ def fill_new_tree(tree: Block) -> Block:
 
 def tree_problems(scene: Scene, object_name: str, modifier_name: str | None) -> Findings:
     """Why there is no tree to read on that object: no such object, no such modifier, or no node group."""
-    obj = yield from existing_object(scene, object_name, "/object_name")
+    obj = yield from existing_object(scene, object_name, "/object")
     if obj is None:
         return
     nodes = [modifier for modifier in obj.modifiers if modifier.type == NODES]
@@ -171,23 +172,23 @@ def tree_problems(scene: Scene, object_name: str, modifier_name: str | None) -> 
             message = f"'{object_name}' has {len(nodes) or 'no'} geometry-nodes modifiers"
             cure = f"Name one: {', '.join(one.name for one in nodes)}." if nodes else "Build a tree on it first."
             fault = Fault.ARGS_INVALID if nodes else Fault.TARGET_NOT_FOUND
-            yield Finding(fault, message, "/modifier_name", cure)
+            yield Finding(fault, message, "/modifier", cure)
             return
     elif modifier_name not in [one.name for one in nodes]:
         other = obj.modifiers.get(modifier_name)
         if other is None:
-            yield from missing_modifier(obj, modifier_name, "/modifier_name")
+            yield from missing_modifier(obj, modifier_name, "/modifier")
         else:
             message = f"modifier '{modifier_name}' is of type {other.type}, not NODES"
-            yield conflict(message, "/modifier_name", "Name a geometry-nodes modifier.")
+            yield conflict(message, "/modifier", "Name a geometry-nodes modifier.")
         return
     group = nodes_modifier(scene, object_name, modifier_name).node_group
     if group is None or group.bl_idname != TREE:
         message = "the modifier has no node group"
-        yield Finding(Fault.TARGET_NOT_FOUND, message, "/modifier_name", "Give it one with geonodes.node_tree.")
+        yield Finding(Fault.TARGET_NOT_FOUND, message, "/modifier", "Give it one with geonodes.node_tree.")
 
 
 def nodes_modifier(scene: Scene, object_name: str, name: str | None) -> Block:
     """The modifier of that name, or the only one with nodes."""
-    modifiers = scene.require(Kind.OBJECT, object_name, "/object_name").modifiers
+    modifiers = scene.require(Kind.OBJECT, object_name, "/object").modifiers
     return modifiers[name] if name is not None else next(each for each in modifiers if each.type == NODES)

@@ -14,7 +14,7 @@ from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Block, Kind, Scene
 from blendwright.tool_api.tool import Example, Findings, Tool
 from blendwright.tools.checks import invalid
-from blendwright.tools.geonodes.examples import ON_CUBE, SIZED_CUBE
+from blendwright.tools.geonodes.examples import OF_CUBE, SIZED_CUBE
 from blendwright.tools.geonodes.modifier_target import NodesModifierArgs, nodes_modifier, tree_problems
 from blendwright.tools.modifier import inputs, stored_inputs
 from blendwright.tools.modifier.settings import InputValue
@@ -59,12 +59,12 @@ class SetModifierInput(Tool[SetModifierInputArgs, ModifierInputSet]):
     name = "geonodes.set_modifier_input"
     promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.OBJECT).needs("modifier_write")
     examples = (
-        Example({"object_name": "Cube", "socket": "Size", "value": 3.5}, *SIZED_CUBE),
-        Example({**ON_CUBE, "socket": "Socket_2", "attribute": "width"}, *SIZED_CUBE),
+        Example({"object": "Cube", "socket": "Size", "value": 3.5}, *SIZED_CUBE),
+        Example({**OF_CUBE, "socket": "Socket_2", "attribute": "width"}, *SIZED_CUBE),
     )
 
     def check(self, scene: Scene, args: SetModifierInputArgs) -> Findings:
-        problems = list(tree_problems(scene, args.object_name, args.modifier_name))
+        problems = list(tree_problems(scene, args.object, args.modifier))
         yield from problems
         if problems:
             return
@@ -94,7 +94,7 @@ class SetModifierInput(Tool[SetModifierInputArgs, ModifierInputSet]):
             # Blender does not notice writes to the inputs of a tree by itself.
             modifier.id_data.update_tag()
         name = modifier.name
-        return ModifierInputSet(object=args.object_name, modifier=name, identifier=identifier, changed=changed)
+        return ModifierInputSet(object=args.object, modifier=name, identifier=identifier, changed=changed)
 
     def verify(self, scene: Scene, args: SetModifierInputArgs, result: ModifierInputSet) -> Findings:
         for what in self._differences(scene, args, _modifier(scene, args)):
@@ -109,4 +109,4 @@ class SetModifierInput(Tool[SetModifierInputArgs, ModifierInputSet]):
 
 
 def _modifier(scene: Scene, args: SetModifierInputArgs) -> Block:
-    return nodes_modifier(scene, args.object_name, args.modifier_name)
+    return nodes_modifier(scene, args.object, args.modifier)

@@ -6,7 +6,7 @@ from collections.abc import Generator
 from pydantic import Field
 
 from blendwright.tool_api import Block, Example, Findings, Kind, Scene
-from blendwright.tool_api.arguments import Args, Result, optional
+from blendwright.tool_api.arguments import Args, Result, optional, renamed
 from blendwright.tool_api.mentions import ObjectName
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tools.bounding_boxes import subject
@@ -25,9 +25,13 @@ SPREAD = {"AREA": math.pi, "POINT": 4.0 * math.pi, "SPOT": 4.0 * math.pi}
 
 
 class ExposeArgs(Args):
-    name: ObjectName = Field(description="Name of the light object.")
-    targets: list[ObjectName] = Field(
-        default=[], max_length=1000, description="What it lights; none: everything that a render shows."
+    object: ObjectName = renamed("object", "name", description="Name of the light object.")
+    objects: list[ObjectName] = renamed(
+        "objects",
+        "targets",
+        default=[],
+        max_length=1000,
+        description="What it lights; none: everything that a render shows.",
     )
     brightness: float = Field(
         default=3.0,
@@ -57,15 +61,15 @@ class Expose(SetsObjectSettings[ExposeArgs, Exposed]):
     name = "light.expose"
     promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.LIGHT).needs("object_write")
     examples = (
-        Example({"name": "Key", "targets": ["Box"], "brightness": 4, "softness": 1.5}, BOX, KEY),
-        Example({"name": "Sun", "brightness": 3}, BOX, SUN),
+        Example({"object": "Key", "objects": ["Box"], "brightness": 4, "softness": 1.5}, BOX, KEY),
+        Example({"object": "Sun", "brightness": 3}, BOX, SUN),
     )
 
     object_types = ("LIGHT",)
 
     def find_target(self, scene: Scene, args: ExposeArgs) -> Generator[Finding, None, Block | None]:
         light = yield from super().find_target(scene, args)
-        targets = yield from existing_objects(scene, args.targets, "/targets")
+        targets = yield from existing_objects(scene, args.objects, "/objects")
         return None if targets is None else light
 
     def problems(self, scene: Scene, args: ExposeArgs, target: Block) -> Findings:
@@ -75,7 +79,7 @@ class Expose(SetsObjectSettings[ExposeArgs, Exposed]):
 
     def result(self, scene: Scene, args: ExposeArgs, target: Block, changed: bool) -> Exposed:
         energy, distance = target.data.energy, _distance(scene, args, target)
-        return Exposed(light=args.name, energy=energy, distance=distance, changed=changed)
+        return Exposed(light=args.object, energy=energy, distance=distance, changed=changed)
 
     def settings(self, scene: Scene, args: ExposeArgs, target: Block) -> Settings:
         light = target.data
@@ -85,10 +89,10 @@ class Expose(SetsObjectSettings[ExposeArgs, Exposed]):
         far = max(1e-3, _distance(scene, args, target))
         yield Setting(light, "energy", args.brightness * SPREAD[light.type] * far * far, "/brightness")
         if args.softness is not None:
-            size = args.softness * subject(scene, args.targets, args.name).radius
+            size = args.softness * subject(scene, args.objects, args.object).radius
             attribute = "size" if light.type == "AREA" else "shadow_soft_size"
             yield Setting(light, attribute, size, "/softness")
 
 
 def _distance(scene: Scene, args: ExposeArgs, obj: Block) -> float:
-    return math.dist(world_matrix(scene, obj).translation, subject(scene, args.targets, args.name).center)
+    return math.dist(world_matrix(scene, obj).translation, subject(scene, args.objects, args.object).center)

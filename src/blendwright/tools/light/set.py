@@ -5,10 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any, Literal
 
-from pydantic import Field
-
 from blendwright.tool_api import Block, Example, Findings, Kind, Scene
-from blendwright.tool_api.arguments import Args, Color3, PositiveFloat, UnitFloat, optional
+from blendwright.tool_api.arguments import Args, Color3, PositiveFloat, UnitFloat, optional, renamed
 from blendwright.tool_api.mentions import ObjectName
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tools.checks import invalid
@@ -71,7 +69,7 @@ SPOT = ("light.create", {"name": "Spot", "type": "SPOT"})
 
 
 class SetLightArgs(LightSettings):
-    name: ObjectName = Field(description="Name of the light object.")
+    object: ObjectName = renamed("object", "name", description="Name of the light object.")
 
 
 class SetLight(SetsObjectSettings[SetLightArgs, ObjectChanged]):
@@ -80,8 +78,8 @@ class SetLight(SetsObjectSettings[SetLightArgs, ObjectChanged]):
     name = "light.set"
     promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.LIGHT).needs("object_write")
     examples = (
-        Example({"name": "Lamp", "energy": 500, "color": [1, 0.9, 0.7]}, LAMP),
-        Example({"name": "Spot", "spot_angle_deg": 25, "cast_shadow": False}, SPOT),
+        Example({"object": "Lamp", "energy": 500, "color": [1, 0.9, 0.7]}, LAMP),
+        Example({"object": "Spot", "spot_angle_deg": 25, "cast_shadow": False}, SPOT),
     )
 
     object_types = ("LIGHT",)

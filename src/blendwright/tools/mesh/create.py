@@ -11,7 +11,7 @@ from blendwright.tool_api.arguments import Vector3
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tools.checks import invalid
 from blendwright.tools.mesh_data import Geometry, edges_differ, fill_mesh, geometry, mesh_differs
-from blendwright.tools.object_creation import CreatesObject, ObjectPlacement
+from blendwright.tools.object_creation import CreatesObject, MeshPlacement
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
@@ -27,7 +27,7 @@ Edge = Annotated[list[Index], Field(min_length=2, max_length=2)]
 Face = Annotated[list[Index], Field(min_length=3, max_length=10_000)]
 
 
-class CreateMeshArgs(ObjectPlacement):
+class CreateMeshArgs(MeshPlacement):
     vertices: list[Vector3] = Field(
         min_length=1, max_length=MOST_VERTICES, description="Positions [x, y, z] in metres, in the object's own space."
     )
@@ -47,7 +47,7 @@ class CreateMeshArgs(ObjectPlacement):
 
 
 class CreateMesh(CreatesObject[CreateMeshArgs]):
-    """Add a mesh object from explicit vertices, edges and faces. Indices start at 0; the faces are shaded flat."""
+    """Add a mesh object from explicit vertices, edges and faces. Indices start at 0."""
 
     name = "mesh.create"
     promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.OBJECT, Kind.MESH, Kind.COLLECTION).needs(

@@ -7,8 +7,16 @@ from collections.abc import Iterable
 from pydantic import Field
 
 from blendwright.tool_api import Example, Findings, Kind, Point, Scene, Tool
-from blendwright.tool_api.arguments import Args, optional
-from blendwright.tool_api.mentions import CollectionName, Mention, NewObjectName, ObjectName, Role, mentions
+from blendwright.tool_api.arguments import Args, optional, renamed
+from blendwright.tool_api.mentions import (
+    CollectionName,
+    MaterialName,
+    Mention,
+    NewObjectName,
+    ObjectName,
+    Role,
+    mentions,
+)
 from blendwright.tool_api.promises import SAFE_ONE_TIME_WRITE
 from blendwright.tools.bounding_boxes import BoundingBox, subject
 from blendwright.tools.checks import differs, existing_objects, missing_target_collection, target_collection
@@ -22,13 +30,18 @@ BEND = 24
 
 class BackdropArgs(Args):
     name: NewObjectName = Field(description="Name of the new object; must be free.")
-    targets: list[ObjectName] = Field(
-        default=[], max_length=1000, description="What stands on it; none: everything that a render shows."
+    objects: list[ObjectName] = renamed(
+        "objects",
+        "targets",
+        default=[],
+        max_length=1000,
+        description="What stands on it; none: everything that a render shows.",
     )
     size: float = Field(
         default=8.0, ge=2.0, le=100.0, description="Half its width, in radii of the sphere around the targets."
     )
     collection: CollectionName | None = optional("Collection to link it to; the scene's own when left out.")
+    material: MaterialName | None = optional("Its material, which must be there; none when left out.")
 
 
 class CreateBackdrop(Tool[BackdropArgs, ObjectMade]):
@@ -39,7 +52,7 @@ class CreateBackdrop(Tool[BackdropArgs, ObjectMade]):
         "object_write", "mesh_write"
     )
     examples = (
-        Example({"name": "Backdrop", "targets": ["Box"]}, BOX),
+        Example({"name": "Backdrop", "objects": ["Box"]}, BOX),
         Example({"name": "Backdrop", "size": 4}),
     )
 
@@ -50,15 +63,19 @@ class CreateBackdrop(Tool[BackdropArgs, ObjectMade]):
     def check(self, scene: Scene, args: BackdropArgs) -> Findings:
         yield from scene.name_conflicts(Kind.OBJECT, args.name, "/name")
         yield from scene.name_conflicts(Kind.MESH, args.name, "/name")
-        yield from existing_objects(scene, args.targets, "/targets")
+        yield from existing_objects(scene, args.objects, "/objects")
         yield from missing_target_collection(scene, args.collection)
+        if args.material is not None:
+            yield from scene.missing(Kind.MATERIAL, args.material, "/material")
 
     def apply(self, scene: Scene, args: BackdropArgs) -> ObjectMade:
-        box = subject(scene, args.targets, args.name)
+        box = subject(scene, args.objects, args.name)
         mesh = scene.create(Kind.MESH, args.name)
         shape = sweep(box, args.size * box.radius)
         fill_mesh(mesh, shape)
         mesh.polygons.foreach_set("use_smooth", array("b", [1] * shape.face_count))
+        if args.material is not None:
+            mesh.materials.append(scene.require(Kind.MATERIAL, args.material, "/material"))
         obj = scene.create(Kind.OBJECT, args.name, mesh)
         x, y, _ = box.center
         obj.location = (x, y, box.low[2])
@@ -67,9 +84,11 @@ class CreateBackdrop(Tool[BackdropArgs, ObjectMade]):
 
     def verify(self, scene: Scene, args: BackdropArgs, result: ObjectMade) -> Findings:
         obj = scene.require(Kind.OBJECT, args.name, "/name")
-        box = subject(scene, args.targets, args.name)
+        box = subject(scene, args.objects, args.name)
         yield from differs("its floor", box.low[2], obj.location.z, "/name")
         yield from differs("its faces", BEND + 2, len(obj.data.polygons), "/name")
+        if args.material is not None:
+            yield from differs("its material", [args.material], [one.name for one in obj.data.materials], "/material")
 
 
 def sweep(box: BoundingBox, half: float) -> Geometry:

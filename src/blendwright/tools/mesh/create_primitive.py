@@ -1,24 +1,39 @@
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import Field, ValidationInfo, field_validator
+from pydantic_core import PydanticCustomError
 
 from blendwright.tool_api import Block, Example, Findings, Kind, Scene
-from blendwright.tool_api.arguments import LengthFloat, PositiveFloat
+from blendwright.tool_api.arguments import LengthFloat, PositiveFloat, optional
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
+from blendwright.tools.checks import differs
 from blendwright.tools.mesh.primitive_shapes import Shape, build, vertex_count
 from blendwright.tools.mesh_data import fill_mesh, mesh_differs
-from blendwright.tools.object_creation import CreatesObject, ObjectPlacement
+from blendwright.tools.modifier import blender_settings
+from blendwright.tools.modifier.settings import BevelSettings
+from blendwright.tools.object_creation import CreatesObject, MeshPlacement
 
 Segments = Annotated[int, Field(ge=3, le=1024)]
+Dimensions = Annotated[tuple[PositiveFloat, PositiveFloat, PositiveFloat], Field(strict=False)]
+BEVEL = "Bevel"
+# Measures that not every kind has.
+ONLY_FOR = {"dimensions": ("cube",), "bevel": ("cube", "cylinder", "cone")}
+WOOD = ("material.ensure_principled", {"name": "Wood", "base_color": [0.3, 0.15, 0.05]})
+TABLE = ("object.create_empty", {"name": "Table", "location": [2, 0, 0]})
 
 
-class CreatePrimitiveArgs(ObjectPlacement):
+class CreatePrimitiveArgs(MeshPlacement):
     kind: Literal["cube", "plane", "grid", "circle", "uv_sphere", "ico_sphere", "cylinder", "cone", "torus"] = Field(
         description="The shape. Round ones stand along Z; all are centred on their origin."
     )
     size: PositiveFloat = Field(default=2.0, description="Edge length of a cube, plane or grid, in metres.")
+    dimensions: Dimensions | None = optional("Lengths of a cube along X, Y and Z in metres, instead of size.")
+    bevel: PositiveFloat | None = optional(
+        "Round the edges of a cube, cylinder or cone, by a modifier of this width in metres."
+    )
+    bevel_segments: Annotated[int, Field(ge=1, le=100)] = Field(default=3, description="Steps of the rounding.")
     radius: PositiveFloat = Field(
         default=1.0, description="Radius of round shapes (of a torus: to the middle of its tube), in metres."
     )
@@ -31,8 +46,22 @@ class CreatePrimitiveArgs(ObjectPlacement):
     cells: Annotated[int, Field(ge=1, le=1000)] = Field(default=10, description="Cells along each side of a grid.")
     fill: bool = Field(default=True, description="Close a circle, and the ends of a cylinder or cone, with faces.")
 
+    @field_validator("dimensions", "bevel")
+    @classmethod
+    def _of_this_kind(cls, value: Any, info: ValidationInfo) -> Any:
+        kinds = ONLY_FOR[info.field_name or ""]
+        kind = info.data.get("kind")
+        if value is not None and kind is not None and kind not in kinds:
+            context = {"kind": kind, "kinds": " or a ".join(kinds)}
+            raise PydanticCustomError("shape_measure", "a {kind} takes none; only a {kinds} does", context)
+        return value
+
     def shape(self) -> Shape:
         return Shape._make(getattr(self, measure) for measure in Shape._fields)
+
+    def bevel_settings(self) -> BevelSettings:
+        settings: dict[str, Any] = {"type": "BEVEL", "width": self.bevel, "segments": self.bevel_segments}
+        return BevelSettings(**settings, limit_method="ANGLE", angle_limit_deg=30.0)
 
 
 class CreatePrimitive(CreatesObject[CreatePrimitiveArgs]):
@@ -46,7 +75,19 @@ class CreatePrimitive(CreatesObject[CreatePrimitiveArgs]):
         Example({"kind": "cube", "name": "Box"}),
         Example({"kind": "uv_sphere", "name": "Ball", "radius": 0.5, "location": [0, 0, 0.5]}),
         Example({"kind": "cylinder", "name": "Leg", "radius": 0.05, "depth": 0.7, "segments": 24}),
-        Example({"kind": "torus", "name": "Ring", "radius": 1, "tube_radius": 0.1}),
+        Example({"kind": "torus", "name": "Ring", "radius": 1, "tube_radius": 0.1, "shading": "smooth"}),
+        Example(
+            {
+                "kind": "cube",
+                "name": "Top",
+                "dimensions": [1.2, 0.8, 0.04],
+                "bevel": 0.01,
+                "material": "Wood",
+                "parent": "Table",
+            },
+            WOOD,
+            TABLE,
+        ),
     )
 
     object_type = "MESH"
@@ -59,3 +100,17 @@ class CreatePrimitive(CreatesObject[CreatePrimitiveArgs]):
 
     def differences(self, scene: Scene, args: CreatePrimitiveArgs, data: Block) -> Findings:
         return mesh_differs(data, build(args.shape()), "/kind")
+
+    def finish(self, scene: Scene, args: CreatePrimitiveArgs, obj: Block) -> None:
+        if args.bevel is not None:
+            modifier = obj.modifiers.new(BEVEL, "BEVEL")
+            blender_settings.write(scene, obj, modifier, args.bevel_settings())
+
+    def object_differences(self, scene: Scene, args: CreatePrimitiveArgs, obj: Block) -> Findings:
+        if args.bevel is None:
+            return
+        modifier = obj.modifiers.get(BEVEL)
+        if modifier is None or modifier.type != "BEVEL":
+            yield from differs("that a bevel rounds its edges", True, False, "/bevel")
+        elif any(blender_settings.differences(scene, modifier, args.bevel_settings())):
+            yield from differs("that its bevel is just so", True, False, "/bevel")

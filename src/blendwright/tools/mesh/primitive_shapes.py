@@ -27,6 +27,7 @@ class Shape(NamedTuple):
     subdivisions: int
     cells: int
     fill: bool
+    dimensions: Point | None = None
 
 
 @lru_cache(maxsize=64)
@@ -56,8 +57,8 @@ def vertex_count(shape: Shape) -> int:
 
 
 def cube(shape: Shape) -> Parts:
-    half = shape.size / 2
-    vertices = [(x, y, z) for x in (-half, half) for y in (-half, half) for z in (-half, half)]
+    i, j, k = (length / 2 for length in shape.dimensions or (shape.size,) * 3)
+    vertices = [(x, y, z) for x in (-i, i) for y in (-j, j) for z in (-k, k)]
     faces = [(0, 1, 3, 2), (2, 3, 7, 6), (6, 7, 5, 4), (4, 5, 1, 0), (2, 6, 4, 0), (7, 3, 1, 5)]
     return vertices, [tuple(face) for face in faces]
 

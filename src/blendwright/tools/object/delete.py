@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from blendwright.tool_api import Args, Block, Example, Findings, Name, Scene
+from blendwright.tool_api.arguments import renamed
 from blendwright.tool_api.mentions import removes
 from blendwright.tool_api.promises import DESTRUCTIVE_WRITE
 from blendwright.tool_api.scene import Kind
@@ -16,7 +17,9 @@ CUBE = ("mesh.create_primitive", {"kind": "cube", "name": "Box"})
 
 
 class DeleteArgs(Args):
-    name: Annotated[Name, removes(Kind.OBJECT)] = Field(description="Name of the object to delete.")
+    object: Annotated[Name, removes(Kind.OBJECT)] = renamed(
+        "object", "name", description="Name of the object to delete."
+    )
     children: Literal["keep_place", "delete"] = Field(
         default="keep_place", description="Whether children stay where they are, without a parent, or are deleted too."
     )
@@ -33,22 +36,24 @@ class DeleteObject(Deletes[DeleteArgs, Removed]):
     name = "object.delete"
     promises = DESTRUCTIVE_WRITE.writes_to(*DELETION_WRITES).needs("object_write")
     examples = (
-        Example({"name": "Box"}, CUBE),
+        Example({"object": "Box"}, CUBE),
         Example(
-            {"name": "Box", "children": "delete", "keep_data": True},
+            {"object": "Box", "children": "delete", "keep_data": True},
             CUBE,
             ("object.create_empty", {"name": "Tip"}),
-            ("object.set_parent", {"child": "Tip", "parent": "Box"}),
+            ("object.set_parent", {"object": "Tip", "parent": "Box"}),
         ),
     )
 
+    subject_argument = "/object"
+
     def check(self, scene: Scene, args: DeleteArgs) -> Findings:
-        obj = yield from existing_object(scene, args.name, "/name")
+        obj = yield from existing_object(scene, args.object, "/object")
         if obj is not None:
             yield from unparent_conflicts(scene, _victims(args, obj), "/children")
 
     def apply(self, scene: Scene, args: DeleteArgs) -> Removed:
-        obj = required_object(scene, args.name)
+        obj = required_object(scene, args.object, "/object")
         return Removed(removed=delete_objects(scene, _victims(args, obj), "/children", keep_data=args.keep_data))
 
 

@@ -5,6 +5,7 @@ from typing import Literal
 from pydantic import Field
 
 from blendwright.tool_api import Args, Block, Example, Findings, Kind, Scene, Tool
+from blendwright.tool_api.arguments import renamed
 from blendwright.tool_api.mentions import NewObjectName, ObjectName
 from blendwright.tool_api.promises import SAFE_ONE_TIME_WRITE
 from blendwright.tools.animation_data import action_of
@@ -15,7 +16,7 @@ CUBE = ("mesh.create_primitive", {"kind": "cube", "name": "Box"})
 
 
 class DuplicateArgs(Args):
-    name: ObjectName = Field(description="Name of the object to copy.")
+    object: ObjectName = renamed("object", "name", description="Name of the object to copy.")
     new_name: NewObjectName = Field(description="Name of the copy, taken literally; must be free.")
     mode: Literal["linked", "deep"] = Field(
         default="linked",
@@ -34,17 +35,17 @@ class Duplicate(Tool[DuplicateArgs, ObjectMade]):
         Kind.OBJECT, Kind.COLLECTION, *dict.fromkeys(DATA_KINDS.values()), Kind.ACTION, Kind.SHAPE_KEY
     ).needs("object_write")
     examples = (
-        Example({"name": "Box", "new_name": "Second box"}, CUBE),
-        Example({"name": "Box", "new_name": "Own box", "mode": "deep"}, CUBE),
+        Example({"object": "Box", "new_name": "Second box"}, CUBE),
+        Example({"object": "Box", "new_name": "Own box", "mode": "deep"}, CUBE),
     )
 
     def check(self, scene: Scene, args: DuplicateArgs) -> Findings:
-        obj = yield from existing_object(scene, args.name, "/name")
+        obj = yield from existing_object(scene, args.object, "/object")
         yield from scene.name_conflicts(Kind.OBJECT, args.new_name, "/new_name")
         if obj is None or args.mode == "linked":
             return
         if obj.data is not None and obj.type not in DATA_KINDS and obj.type != "EMPTY":
-            message = f"'{args.name}' is of type {obj.type}, whose data cannot be copied here"
+            message = f"'{args.object}' is of type {obj.type}, whose data cannot be copied here"
             yield conflict(message, "/mode", "Use mode linked.")
             return
         if own_data(obj) is not None:
@@ -55,7 +56,7 @@ class Duplicate(Tool[DuplicateArgs, ObjectMade]):
             yield from scene.name_conflicts(Kind.ACTION, f"{args.new_name}Action", "/new_name")
 
     def apply(self, scene: Scene, args: DuplicateArgs) -> ObjectMade:
-        obj = scene.require(Kind.OBJECT, args.name, "/name")
+        obj = scene.require(Kind.OBJECT, args.object, "/object")
         homes = scene.collections_of(obj)
         # Data comes before the object that uses it: Blender deletes an object together with its data on the way back.
         data = _own_data(scene, obj, args.new_name) if args.mode == "deep" else obj.data
@@ -70,7 +71,7 @@ class Duplicate(Tool[DuplicateArgs, ObjectMade]):
         return ObjectMade(object=args.new_name, data=copy.data.name if copy.data is not None else None, created=True)
 
     def verify(self, scene: Scene, args: DuplicateArgs, result: ObjectMade) -> Findings:
-        obj = scene.require(Kind.OBJECT, args.name, "/name")
+        obj = scene.require(Kind.OBJECT, args.object, "/object")
         copy = scene.require(Kind.OBJECT, args.new_name, "/new_name")
         yield from differs("its type", obj.type, copy.type, "/new_name")
         shared = args.mode == "linked" or own_data(obj) is None

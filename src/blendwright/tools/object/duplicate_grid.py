@@ -7,7 +7,7 @@ from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from blendwright.tool_api import Example, Findings, Kind, Point, Scene, Tool
-from blendwright.tool_api.arguments import Args, Name, Result, Vector3, optional
+from blendwright.tool_api.arguments import Args, Name, Result, Vector3, optional, renamed
 from blendwright.tool_api.mentions import CollectionName, Mention, ObjectName, Role, mentions
 from blendwright.tool_api.promises import SAFE_ONE_TIME_WRITE
 from blendwright.tools.animation_data import move_conflicts
@@ -23,8 +23,8 @@ Count = Annotated[int, Field(ge=1, le=MOST_COPIES)]
 
 
 class DuplicateGridArgs(Args):
-    name: ObjectName = Field(
-        description="Name of the object to copy; it is the first of the grid and stays where it is."
+    object: ObjectName = renamed(
+        "object", "name", description="Name of the object to copy; it is the first of the grid and stays where it is."
     )
     prefix: Name = Field(description="Beginning of the copies' names: 'Tile' gives 'Tile 002' and so on.")
     columns: Count = Field(default=3, description="How many along X.")
@@ -66,8 +66,8 @@ class DuplicateGrid(Tool[DuplicateGridArgs, GridMade]):
     name = "object.duplicate_grid"
     promises = SAFE_ONE_TIME_WRITE.writes_to(Kind.OBJECT, Kind.COLLECTION).needs("object_write")
     examples = (
-        Example({"name": "Box", "prefix": "Box", "columns": 4, "rows": 3}, CUBE),
-        Example({"name": "Box", "prefix": "Tower", "columns": 1, "rows": 1, "layers": 5, "gap": [0, 0, 0]}, CUBE),
+        Example({"object": "Box", "prefix": "Box", "columns": 4, "rows": 3}, CUBE),
+        Example({"object": "Box", "prefix": "Tower", "columns": 1, "rows": 1, "layers": 5, "gap": [0, 0, 0]}, CUBE),
     )
 
     def mentions_for(self, args: DuplicateGridArgs) -> Iterable[Mention]:
@@ -76,15 +76,17 @@ class DuplicateGrid(Tool[DuplicateGridArgs, GridMade]):
             yield Mention(Role.MAKES, Kind.OBJECT.blocks, name, at="/prefix")
 
     def check(self, scene: Scene, args: DuplicateGridArgs) -> Findings:
-        obj = yield from evaluated_object(scene, args.name, "/name")
+        obj = yield from evaluated_object(scene, args.object, "/object")
         if obj is not None:
-            yield from move_conflicts(scene, obj, "/name")  # the copies would have the same keyframes, and stand as one
+            yield from move_conflicts(
+                scene, obj, "/object"
+            )  # the copies would have the same keyframes, and stand as one
         yield from missing_target_collection(scene, args.collection)
         for name in args.names():
             yield from scene.name_conflicts(Kind.OBJECT, name, "/prefix")
 
     def apply(self, scene: Scene, args: DuplicateGridArgs) -> GridMade:
-        obj = scene.require(Kind.OBJECT, args.name, "/name")
+        obj = scene.require(Kind.OBJECT, args.object, "/object")
         [bounds] = world_bounds(scene, [obj])
         step = (bounds.size(0) + args.gap[0], bounds.size(1) + args.gap[1], bounds.size(2) + args.gap[2])
         homes = [target_collection(scene, args.collection)] if args.collection else scene.collections_of(obj)
@@ -98,12 +100,12 @@ class DuplicateGrid(Tool[DuplicateGridArgs, GridMade]):
         return GridMade(copies=args.names(), step=step)
 
     def verify(self, scene: Scene, args: DuplicateGridArgs, result: GridMade) -> Findings:
-        obj = scene.require(Kind.OBJECT, args.name, "/name")
+        obj = scene.require(Kind.OBJECT, args.object, "/object")
         start = world_matrix(scene, obj).translation
         for number, name in enumerate(result.copies, start=1):
             copy = scene.require(Kind.OBJECT, name, "/prefix")
-            yield from differs(f"that '{name}' shares its data", True, copy.data == obj.data, "/name")
+            yield from differs(f"that '{name}' shares its data", True, copy.data == obj.data, "/object")
             expected = start + scene.vector(args.way(number, result.step))
             off = world_matrix(scene, copy).translation - expected
             still = is_negligible([part / 16 for part in off], expected)
-            yield from differs(f"that '{name}' is in its place (no constraint holds it)", True, still, "/name")
+            yield from differs(f"that '{name}' is in its place (no constraint holds it)", True, still, "/object")

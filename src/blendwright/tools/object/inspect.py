@@ -9,6 +9,7 @@ from typing import Any, cast
 from pydantic import Field
 
 from blendwright.tool_api import Args, Block, Example, Findings, Kind, Result, Scene, Tool
+from blendwright.tool_api.arguments import renamed
 from blendwright.tool_api.mentions import ObjectName
 from blendwright.tool_api.promises import READ_ONLY
 from blendwright.tools.bounding_boxes import Reach
@@ -31,7 +32,7 @@ Numbers = list[Number]
 
 
 class InspectArgs(Args):
-    name: ObjectName = Field(description="Name of the object.")
+    object: ObjectName = renamed("object", "name", description="Name of the object.")
 
 
 class Bounds(Result):
@@ -80,13 +81,13 @@ class Inspect(Tool[InspectArgs, ObjectReport]):
 
     name = "object.inspect"
     promises = READ_ONLY.needs("scene_read")
-    examples = (Example({"name": "Box"}, CUBE),)
+    examples = (Example({"object": "Box"}, CUBE),)
 
     def check(self, scene: Scene, args: InspectArgs) -> Findings:
-        yield from existing_object(scene, args.name, "/name")
+        yield from existing_object(scene, args.object, "/object")
 
     def apply(self, scene: Scene, args: InspectArgs) -> ObjectReport:
-        obj = scene.require(Kind.OBJECT, args.name, "/name")
+        obj = scene.require(Kind.OBJECT, args.object, "/object")
         turn = orientation(scene, obj)
         reach = Reach(scene)
         return ObjectReport(
@@ -114,8 +115,8 @@ class Inspect(Tool[InspectArgs, ObjectReport]):
         )
 
     def verify(self, scene: Scene, args: InspectArgs, result: ObjectReport) -> Findings:
-        obj = scene.require(Kind.OBJECT, args.name, "/name")
-        yield from differs("its content hash", result.content_hash, scene.content_hash(obj), "/name")
+        obj = scene.require(Kind.OBJECT, args.object, "/object")
+        yield from differs("its content hash", result.content_hash, scene.content_hash(obj), "/object")
 
 
 def _angles(obj: Block, turn: Block) -> list[float]:

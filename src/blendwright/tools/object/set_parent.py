@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from pydantic import Field
 
 from blendwright.tool_api import Args, Block, Example, Findings, Kind, Result, Scene, Tool
+from blendwright.tool_api.arguments import renamed
 from blendwright.tool_api.mentions import ObjectName
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tools.checks import conflict, differs, existing_object
@@ -23,7 +24,7 @@ UNEVEN = "Set keep_transform to false, or make the parent's scale even."
 
 
 class SetParentArgs(Args):
-    child: ObjectName = Field(description="Name of the object that is to follow another.")
+    object: ObjectName = renamed("object", "child", description="Name of the object that is to follow another.")
     parent: ObjectName | None = Field(description="Name of the object to follow; null to follow none.")
     keep_transform: bool = Field(
         default=True,
@@ -44,13 +45,15 @@ class SetParent(Tool[SetParentArgs, Parented]):
     name = "object.set_parent"
     promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.OBJECT).needs("object_write")
     examples = (
-        Example({"child": "Tip", "parent": "Box"}, CUBE, TIP),
-        Example({"child": "Tip", "parent": "Box", "keep_transform": False}, CUBE, TIP),
-        Example({"child": "Tip", "parent": None}, CUBE, TIP, ("object.set_parent", {"child": "Tip", "parent": "Box"})),
+        Example({"object": "Tip", "parent": "Box"}, CUBE, TIP),
+        Example({"object": "Tip", "parent": "Box", "keep_transform": False}, CUBE, TIP),
+        Example(
+            {"object": "Tip", "parent": None}, CUBE, TIP, ("object.set_parent", {"object": "Tip", "parent": "Box"})
+        ),
     )
 
     def check(self, scene: Scene, args: SetParentArgs) -> Findings:
-        child = yield from existing_object(scene, args.child, "/child")
+        child = yield from existing_object(scene, args.object, "/object")
         if args.parent is None:
             if child is not None and child.parent is not None and args.keep_transform:
                 yield from stay_in_place_conflicts(scene, child, "/keep_transform", UNEVEN)
@@ -59,7 +62,7 @@ class SetParent(Tool[SetParentArgs, Parented]):
         if child is None or parent is None:
             return
         if parent == child or child in _ancestors(parent):
-            message = f"'{args.parent}' is '{args.child}' itself, or follows it"
+            message = f"'{args.parent}' is '{args.object}' itself, or follows it"
             cure = "Choose a parent that does not depend on the child, or clear that one's parent first."
             yield conflict(message, "/parent", cure)
         elif args.keep_transform and abs(world_matrix(scene, parent).determinant()) < 1e-12:
@@ -67,16 +70,16 @@ class SetParent(Tool[SetParentArgs, Parented]):
             yield conflict(message, "/keep_transform", "Give the parent a scale, or set keep_transform to false.")
 
     def apply(self, scene: Scene, args: SetParentArgs) -> Parented:
-        child = scene.require(Kind.OBJECT, args.child, "/child")
+        child = scene.require(Kind.OBJECT, args.object, "/object")
         parent = None if args.parent is None else scene.require(Kind.OBJECT, args.parent, "/parent")
         matrix = world_matrix(scene, child)
         changed = _follow(scene, child, parent, args.keep_transform)
         if not args.keep_transform:
             matrix = world_matrix(scene, child)
-        return Parented(object=args.child, parent=args.parent, changed=changed, matrix_world=matrix_rows(matrix))
+        return Parented(object=args.object, parent=args.parent, changed=changed, matrix_world=matrix_rows(matrix))
 
     def verify(self, scene: Scene, args: SetParentArgs, result: Parented) -> Findings:
-        child = scene.require(Kind.OBJECT, args.child, "/child")
+        child = scene.require(Kind.OBJECT, args.object, "/object")
         actual = None if child.parent is None else child.parent.name
         yield from differs("its parent", args.parent, actual, "/parent")
         if not nearly_equal_matrices(result.matrix_world, matrix_rows(world_matrix(scene, child))):

@@ -6,7 +6,7 @@ from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from blendwright.tool_api import Block, Example, Findings, Kind, Scene, Tool
-from blendwright.tool_api.arguments import Args, InnerName
+from blendwright.tool_api.arguments import Args, InnerName, renamed
 from blendwright.tool_api.mentions import ObjectName
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tools.animation_data import channel_conflicts, custom_path
@@ -22,7 +22,7 @@ Value = bool | Number | Annotated[str, Field(max_length=100_000)] | Numbers | No
 
 
 class SetPropertyArgs(Args):
-    name: ObjectName = Field(description="Name of the object.")
+    object: ObjectName = renamed("object", "name", description="Name of the object.")
     key: InnerName = Field(min_length=1, description="Name of the custom property, at most 63 bytes.")
     value: Value = Field(description="A boolean, a number, a text or an array of numbers; null removes the property.")
     number_type: Literal["auto", "int", "float"] = Field(
@@ -55,18 +55,18 @@ class SetProperty(Tool[SetPropertyArgs, ObjectChanged]):
     name = "object.set_property"
     promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.OBJECT).needs("object_write")
     examples = (
-        Example({"name": "Marker", "key": "mass", "value": 2.5}, EMPTY),
-        Example({"name": "Marker", "key": "part", "value": "hull"}, EMPTY),
-        Example({"name": "Marker", "key": "size", "value": [1, 2, 3], "number_type": "float"}, EMPTY),
+        Example({"object": "Marker", "key": "mass", "value": 2.5}, EMPTY),
+        Example({"object": "Marker", "key": "part", "value": "hull"}, EMPTY),
+        Example({"object": "Marker", "key": "size", "value": [1, 2, 3], "number_type": "float"}, EMPTY),
         Example(
-            {"name": "Marker", "key": "mass", "value": None},
+            {"object": "Marker", "key": "mass", "value": None},
             EMPTY,
-            ("object.set_property", {"name": "Marker", "key": "mass", "value": 1}),
+            ("object.set_property", {"object": "Marker", "key": "mass", "value": 1}),
         ),
     )
 
     def check(self, scene: Scene, args: SetPropertyArgs) -> Findings:
-        obj = yield from existing_object(scene, args.name, "/name")
+        obj = yield from existing_object(scene, args.object, "/object")
         if obj is None:
             return
         registered = obj.bl_rna.properties.get(args.key)
@@ -76,18 +76,18 @@ class SetProperty(Tool[SetPropertyArgs, ObjectChanged]):
         yield from channel_conflicts(scene, obj, custom_path(args.key), "/key")
 
     def apply(self, scene: Scene, args: SetPropertyArgs) -> ObjectChanged:
-        obj = scene.require(Kind.OBJECT, args.name, "/name")
+        obj = scene.require(Kind.OBJECT, args.object, "/object")
         value = args.stored_value()
         if _identical(value, _current_value(obj, args.key)):
-            return ObjectChanged(object=args.name, changed=False)
+            return ObjectChanged(object=args.object, changed=False)
         if value is None:
             scene.drop_item(obj, args.key)
         else:
             scene.set_item(obj, args.key, value)
-        return ObjectChanged(object=args.name, changed=True)
+        return ObjectChanged(object=args.object, changed=True)
 
     def verify(self, scene: Scene, args: SetPropertyArgs, result: ObjectChanged) -> Findings:
-        actual = _current_value(scene.require(Kind.OBJECT, args.name, "/name"), args.key)
+        actual = _current_value(scene.require(Kind.OBJECT, args.object, "/object"), args.key)
         if not _identical(args.stored_value(), actual):
             yield from differs(f"the property '{args.key}'", args.stored_value(), actual, "/value")
             yield from differs(f"the type of '{args.key}'", _type(args.stored_value()), _type(actual), "/value")

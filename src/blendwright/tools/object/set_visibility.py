@@ -1,10 +1,10 @@
 from __future__ import annotations
 
-from pydantic import Field, model_validator
+from pydantic import model_validator
 from pydantic_core import PydanticCustomError
 
 from blendwright.tool_api import Block, Example, Kind, Scene
-from blendwright.tool_api.arguments import Args, optional
+from blendwright.tool_api.arguments import Args, optional, renamed
 from blendwright.tool_api.mentions import ObjectName
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tools.settings import ObjectChanged, SetsObjectSettings, Setting, Settings
@@ -13,7 +13,7 @@ CUBE = ("mesh.create_primitive", {"kind": "cube", "name": "Box"})
 
 
 class SetVisibilityArgs(Args):
-    name: ObjectName = Field(description="Name of the object to show or hide.")
+    object: ObjectName = renamed("object", "name", description="Name of the object to show or hide.")
     viewport: bool | None = optional("Show it in viewports; unchanged when left out.")
     render: bool | None = optional("Show it in renders; unchanged when left out.")
 
@@ -30,8 +30,8 @@ class SetVisibility(SetsObjectSettings[SetVisibilityArgs, ObjectChanged]):
     name = "object.set_visibility"
     promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.OBJECT).needs("object_write")
     examples = (
-        Example({"name": "Box", "render": False}, CUBE),
-        Example({"name": "Box", "viewport": False, "render": True}, CUBE),
+        Example({"object": "Box", "render": False}, CUBE),
+        Example({"object": "Box", "viewport": False, "render": True}, CUBE),
     )
 
     def settings(self, scene: Scene, args: SetVisibilityArgs, target: Block) -> Settings:

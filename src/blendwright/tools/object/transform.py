@@ -8,7 +8,7 @@ from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from blendwright.tool_api import Block, Example, Findings, Kind, Scene, Tool
-from blendwright.tool_api.arguments import Args, Result, Vector3, Vector4, optional
+from blendwright.tool_api.arguments import Args, Result, Vector3, Vector4, optional, renamed
 from blendwright.tool_api.mentions import ObjectName
 from blendwright.tool_api.promises import SAFE_ACCUMULATING_WRITE, Idempotence
 from blendwright.tools.animation_data import ROTATIONS, channel_conflicts, rotation_channel
@@ -21,7 +21,7 @@ CUBE = ("mesh.create_primitive", {"kind": "cube", "name": "Box"})
 
 
 class TransformArgs(Args):
-    name: ObjectName = Field(description="Name of the object to move.")
+    object: ObjectName = renamed("object", "name", description="Name of the object to move.")
     mode: Literal["set", "add"] = Field(
         default="set",
         description="set: the values replace the old ones. add: the location is added, the rotation turns it further, "
@@ -70,16 +70,16 @@ class Transform(Tool[TransformArgs, Transformed]):
     name = "object.transform"
     promises = SAFE_ACCUMULATING_WRITE.writes_to(Kind.OBJECT).needs("object_write")
     examples = (
-        Example({"name": "Box", "location": [1, 2, 0.5], "scale": [1, 1, 2]}, CUBE),
-        Example({"name": "Box", "mode": "add", "location": [0, 0, 1], "rotation_euler_deg": [0, 0, 30]}, CUBE),
-        Example({"name": "Box", "rotation_quaternion": [0.7071068, 0, 0, 0.7071068]}, CUBE),
+        Example({"object": "Box", "location": [1, 2, 0.5], "scale": [1, 1, 2]}, CUBE),
+        Example({"object": "Box", "mode": "add", "location": [0, 0, 1], "rotation_euler_deg": [0, 0, 30]}, CUBE),
+        Example({"object": "Box", "rotation_quaternion": [0.7071068, 0, 0, 0.7071068]}, CUBE),
     )
 
     def idempotence_for(self, args: TransformArgs) -> Idempotence:
         return Idempotence.IDEMPOTENT if args.mode == "set" else Idempotence.ACCUMULATING
 
     def check(self, scene: Scene, args: TransformArgs) -> Findings:
-        obj = yield from existing_object(scene, args.name, "/name")
+        obj = yield from existing_object(scene, args.object, "/object")
         if obj is None:
             return
         if args.location is not None:
@@ -94,14 +94,14 @@ class Transform(Tool[TransformArgs, Transformed]):
                 yield from channel_conflicts(scene, obj, channel, "/rotation_quaternion")
 
     def apply(self, scene: Scene, args: TransformArgs) -> Transformed:
-        obj = scene.require(Kind.OBJECT, args.name, "/name")
+        obj = scene.require(Kind.OBJECT, args.object, "/object")
         requested = _requested(scene, args, obj)
         # What is only nearly there is still written, so that the end does not depend on the beginning.
         changed = write_settings(scene, [Setting(obj, channel, value, "") for channel, value in requested.items()])
         values = {**_channels(obj), **requested}
         mode = values["rotation_mode"]
         return Transformed(
-            object=args.name,
+            object=args.object,
             changed=changed,
             location=values["location"],
             rotation_mode=mode,
@@ -110,7 +110,7 @@ class Transform(Tool[TransformArgs, Transformed]):
         )
 
     def verify(self, scene: Scene, args: TransformArgs, result: Transformed) -> Findings:
-        obj = scene.require(Kind.OBJECT, args.name, "/name")
+        obj = scene.require(Kind.OBJECT, args.object, "/object")
         actual = _channels(obj)
         yield from differs("its location", result.location, actual["location"], "/location")
         yield from differs("its scale", result.scale, actual["scale"], "/scale")

@@ -6,7 +6,7 @@ import math
 
 from pydantic import Field
 
-from blendwright.tool_api.arguments import Args, Result
+from blendwright.tool_api.arguments import Args, Result, renamed
 from blendwright.tool_api.mentions import ObjectName
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Block, Kind, Point, Scene
@@ -24,8 +24,12 @@ PIVOT = ("object.create_empty", {"name": "Pivot"})
 
 class AroundArgs(Args):
     object: ObjectName = Field(description="Object to put in place: a light, a camera, an empty, anything.")
-    targets: list[ObjectName] = Field(
-        default=[], max_length=1000, description="What it stands around; none: everything that a render shows."
+    objects: list[ObjectName] = renamed(
+        "objects",
+        "targets",
+        default=[],
+        max_length=1000,
+        description="What it stands around; none: everything that a render shows.",
     )
     azimuth_deg: float = Field(
         default=0.0, ge=-360.0, le=360.0, description="Angle seen from above: 0 in front (-Y), 90 to the right (+X)."
@@ -56,16 +60,16 @@ class PlaceAround(Tool[AroundArgs, Around]):
     name = "place.around"
     promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.OBJECT).needs("object_write")
     examples = (
-        Example({"object": "Key", "targets": ["Box"], "azimuth_deg": 40, "elevation_deg": 35, "distance": 3}, BOX, KEY),
+        Example({"object": "Key", "objects": ["Box"], "azimuth_deg": 40, "elevation_deg": 35, "distance": 3}, BOX, KEY),
         Example({"object": "Pivot", "distance": 0, "face": False}, BOX, PIVOT),
         Example({"object": "Key", "azimuth_deg": -120, "elevation_deg": 20}, KEY),
     )
 
     def check(self, scene: Scene, args: AroundArgs) -> Findings:
         obj = yield from existing_object(scene, args.object, "/object")
-        yield from existing_objects(scene, args.targets, "/targets")
-        if args.object in args.targets:
-            at = f"/targets/{args.targets.index(args.object)}"
+        yield from existing_objects(scene, args.objects, "/objects")
+        if args.object in args.objects:
+            at = f"/objects/{args.objects.index(args.object)}"
             yield conflict(f"'{args.object}' cannot stand around itself", at, "Leave it out of the targets.")
         if obj is not None:
             yield from zero_scale(scene, obj, "/object")
@@ -73,7 +77,7 @@ class PlaceAround(Tool[AroundArgs, Around]):
 
     def apply(self, scene: Scene, args: AroundArgs) -> Around:
         obj = required_object(scene, args.object, "/object")
-        targets = subject(scene, args.targets, args.object)
+        targets = subject(scene, args.objects, args.object)
         changed = move_to(scene, obj, self._pose(scene, args, obj))
         location = world_matrix(scene, obj).translation
         return Around(
@@ -90,7 +94,7 @@ class PlaceAround(Tool[AroundArgs, Around]):
         yield from differs("that it stands there (no constraint or animation holds it)", True, in_place, "/object")
 
     def _pose(self, scene: Scene, args: AroundArgs, obj: Block) -> Block:
-        targets = subject(scene, args.targets, args.object)
+        targets = subject(scene, args.objects, args.object)
         around, above = math.radians(args.azimuth_deg), math.radians(args.elevation_deg)
         direction = (math.sin(around) * math.cos(above), -math.cos(around) * math.cos(above), math.sin(above))
         far = args.distance * targets.radius

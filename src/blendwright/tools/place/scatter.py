@@ -11,13 +11,24 @@ from typing import Annotated
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from blendwright.tool_api.arguments import Args, BoundedFloat, LengthFloat, Name, PositiveFloat, Result, Seed, optional
+from blendwright.tool_api.arguments import (
+    Args,
+    BoundedFloat,
+    LengthFloat,
+    Name,
+    PositiveFloat,
+    Result,
+    Seed,
+    optional,
+    renamed,
+)
 from blendwright.tool_api.mentions import CollectionName, Mention, ObjectName, Role, mentions
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE, Determinism
 from blendwright.tool_api.scene import Block, Kind, Point, Scene
 from blendwright.tool_api.tool import Example, Findings, Tool
 from blendwright.tools.checks import invalid, missing_target_collection, same, target_collection
-from blendwright.tools.place.surface import Hit, Surface, surface_problems
+from blendwright.tools.place.surface import Hit, Surface, mask_problems, surface_problems
+from blendwright.tools.place.surface_mask import Mask
 from blendwright.tools.world_space import world_matrix
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
@@ -25,8 +36,9 @@ from blendwright.values.findings import Finding
 GROUND = ("mesh.create_primitive", {"kind": "grid", "name": "Ground", "size": 10, "cells": 4})
 STONE = ("mesh.create_primitive", {"kind": "ico_sphere", "name": "Stone", "radius": 0.2, "subdivisions": 1})
 STAGE = (GROUND, STONE)
-STONES = {"source": "Stone", "target": "Ground"}
+STONES = {"object": "Stone", "target": "Ground"}
 SPACING = {"scale_range": [0.5, 2], "min_distance": 1}
+CORNER = {"low": [0, 0, -1], "high": [5, 5, 1]}
 MOST = 10_000
 
 # Where one copy stands: location, rotation, scale.
@@ -35,7 +47,9 @@ ScaleRange = Annotated[tuple[PositiveFloat, PositiveFloat], Field(strict=False)]
 
 
 class ScatterArgs(Args):
-    source: ObjectName = Field(description="Name of the object to repeat; the copies share its data.")
+    object: ObjectName = renamed(
+        "object", "source", description="Name of the object to repeat; the copies share its data."
+    )
     target: ObjectName = Field(description="Name of the object on whose surface they are put.")
     count: Annotated[int, Field(ge=1, le=MOST)] = Field(description="How many copies.")
     seed: Seed = Field(default=0, description="Equal seeds give equal places.")
@@ -50,6 +64,7 @@ class ScatterArgs(Args):
     offset: BoundedFloat = Field(
         default=0.0, description="Distance of the origins from the surface in metres; negative sinks in."
     )
+    mask: Mask | None = optional("The part of the surface to use: by height, direction, region or attribute.")
 
     @model_validator(mode="after")
     def range_is_ordered(self) -> ScatterArgs:
@@ -80,6 +95,7 @@ class Scatter(Tool[ScatterArgs, Scattered]):
     examples = (
         Example({**STONES, "count": 12, "seed": 7, "prefix": "Pebble"}, *STAGE),
         Example({**STONES, "count": 8, "prefix": "Rock", "align_to_normal": True, **SPACING}, *STAGE),
+        Example({**STONES, "count": 5, "prefix": "Moss", "mask": {"direction": [0, 0, 1], "region": CORNER}}, *STAGE),
     )
 
     def mentions_for(self, args: ScatterArgs) -> Iterable[Mention]:
@@ -88,14 +104,17 @@ class Scatter(Tool[ScatterArgs, Scattered]):
             yield Mention(Role.MAKES, Kind.OBJECT.blocks, args.copy_name(number), at="/prefix")
 
     def check(self, scene: Scene, args: ScatterArgs) -> Findings:
-        problems = list(scene.missing(Kind.OBJECT, args.source, "/source"))
+        problems = list(scene.missing(Kind.OBJECT, args.object, "/object"))
         problems += surface_problems(scene, args.target, "/target")
         problems += missing_target_collection(scene, args.collection)
+        problems += () if problems else mask_problems(scene, args.target, args.mask, "/mask")
         yield from problems
         if problems:
             return
         spots = _spots(scene, args)
-        if len(spots) < args.count:
+        if not spots and args.mask is not None:
+            yield invalid(f"the mask leaves nothing of the surface of '{args.target}'", "/mask", "Widen the mask.")
+        elif len(spots) < args.count:
             distance = f"{args.min_distance:g} m from all others"
             message = f"only {len(spots)} of {args.count} copies were found a place {distance}"
             at = "/min_distance" if args.min_distance else "/target"
@@ -110,7 +129,7 @@ class Scatter(Tool[ScatterArgs, Scattered]):
         if scene.find(Kind.OBJECT, names[0]) is not None:
             return Scattered(objects=names, created=False)
         spots = _spots(scene, args)
-        source = scene.require(Kind.OBJECT, args.source, "/source")
+        source = scene.require(Kind.OBJECT, args.object, "/object")
         collection = target_collection(scene, args.collection)
         for name, spot in zip(names, spots, strict=True):
             copy = scene.adopt(Kind.OBJECT, source.copy(), name)
@@ -126,10 +145,10 @@ class Scatter(Tool[ScatterArgs, Scattered]):
 
 def _spots(scene: Scene, args: ScatterArgs) -> list[Spot]:
     """Where the copies go; fewer than asked when there is no room for all."""
-    surface = Surface(scene, scene.require(Kind.OBJECT, args.target, "/target"))
+    surface = Surface(scene, scene.require(Kind.OBJECT, args.target, "/target"), args.mask)
     if not surface.area:
         return []
-    matrix = world_matrix(scene, scene.require(Kind.OBJECT, args.source, "/source"))
+    matrix = world_matrix(scene, scene.require(Kind.OBJECT, args.object, "/object"))
     random = Random(args.seed)
     hits = surface.random_points(random, args.count, args.min_distance)
     return [_spot(scene, args, hit, matrix, random) for hit in hits]
@@ -167,7 +186,7 @@ def _reset_copy(copy: Block) -> None:
 
 def _all_in_place(scene: Scene, args: ScatterArgs, spots: list[Spot]) -> bool:
     """Whether every copy is in its place, with the source's data and in its collection."""
-    data = scene.require(Kind.OBJECT, args.source, "/source").data
+    data = scene.require(Kind.OBJECT, args.object, "/object").data
     collection = target_collection(scene, args.collection)
     for number, spot in enumerate(spots):
         copy = scene.find(Kind.OBJECT, args.copy_name(number))

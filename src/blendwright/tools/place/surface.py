@@ -14,6 +14,7 @@ from blendwright.tool_api.tool import Findings
 from blendwright.tools.bounding_boxes import SOLID, world_bounds, world_mesh
 from blendwright.tools.checks import conflict, evaluated_object
 from blendwright.tools.mesh_data import positions_of
+from blendwright.tools.place.surface_mask import Mask, attribute_problems, corner_values, cut
 
 # How many random points are tried for each requested one before the surface counts as full.
 TRIES = 50
@@ -27,6 +28,15 @@ class Hit:
 
     point: Point
     normal: Point
+
+
+def mask_problems(scene: Scene, name: str, mask: Mask | None, at: str) -> Findings:
+    """Why a mask means nothing on an object, which has a surface."""
+    if mask is not None and mask.attribute is not None:
+        target = scene.require(Kind.OBJECT, name, "/target")
+        with world_mesh(scene, target) as mesh:
+            assert mesh is not None
+            yield from list(attribute_problems(target, mesh, mask.attribute, f"{at}/attribute"))
 
 
 def surface_problems(scene: Scene, name: str, at: str) -> Findings:
@@ -63,7 +73,7 @@ def vertical_hit(scene: Scene, target: Block, x: float, y: float, side: str) -> 
 class Surface:
     """The triangles of an object in the world, for random points."""
 
-    def __init__(self, scene: Scene, target: Block) -> None:
+    def __init__(self, scene: Scene, target: Block, mask: Mask | None = None) -> None:
         mirrored = scene.evaluated(target).matrix_world.determinant() < 0.0
         with world_mesh(scene, target) as mesh:
             assert mesh is not None
@@ -71,13 +81,35 @@ class Surface:
             mesh.calc_loop_triangles()
             self._corners = array("i", bytes(12 * len(mesh.loop_triangles)))
             mesh.loop_triangles.foreach_get("vertices", self._corners)
+            attribute = None if mask is None else mask.attribute
+            values = None if attribute is None else corner_values(target, mesh, attribute)
         self._points = list(zip(flat[0::3], flat[1::3], flat[2::3], strict=True))
         self._sign = -1.0 if mirrored else 1.0
+        if mask is not None:
+            self._cut(mask, values)
         self._sums = list(itertools.accumulate(self._area(number) for number in range(len(self._corners) // 3)))
 
     @property
     def area(self) -> float:
-        return self._sums[-1]
+        return self._sums[-1] if self._sums else 0.0
+
+    def _cut(self, mask: Mask, values: list[float] | None) -> None:
+        """Keep the part of the triangles that the mask leaves."""
+        points: list[Point] = []
+        corners = array("i")
+        conditions = list(mask.conditions())
+        for number in range(len(self._corners) // 3):
+            triangle = self._triangle(number)
+            i, j, k = _cross(*triangle)
+            if not mask.faces((i * self._sign, j * self._sign, k * self._sign)):
+                continue
+            at = values[3 * number : 3 * number + 3] if values is not None else (0.0, 0.0, 0.0)
+            left = cut([(*point, value) for point, value in zip(triangle, at, strict=True)], conditions)
+            first = len(points)
+            points += [(x, y, z) for x, y, z, _ in left]
+            for corner in range(1, len(left) - 1):
+                corners.extend((first, first + corner, first + corner + 1))
+        self._points, self._corners = points, corners
 
     def random_points(self, random: Random, count: int, min_distance: float) -> list[Hit]:
         """Up to `count` points that keep a distance from each other; fewer when no more were found a place."""

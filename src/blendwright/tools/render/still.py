@@ -92,7 +92,7 @@ class Still(Tool[StillArgs, Rendered]):
     destructive_with = ("overwrite",)
     examples = (
         Example({"camera": "Camera"}, *STAGE),
-        Example({"path": "picture.png", "samples": 1}, *STAGE, ("camera.set_active", {"name": "Camera"})),
+        Example({"path": "picture.png", "samples": 1}, *STAGE, ("camera.set_active", {"object": "Camera"})),
     )
 
     def determinism_for(self, args: StillArgs) -> Determinism:

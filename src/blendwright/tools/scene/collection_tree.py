@@ -13,9 +13,11 @@ MOST_NESTED = 32
 
 
 def all_collections(scene: Scene) -> Iterator[tuple[str, Block]]:
-    """Every collection with its name; a scene's own collection goes by the scene's name."""
+    """Every collection with its name. The own collection of the scene that tools work in is called as arguments call it and as
+    Blender shows it; that of another scene, or where a collection has that name, goes by the scene's name."""
     for owner in scene.blocks(Kind.SCENE):
-        yield f"scene:{owner.name}", owner.collection
+        own = owner == scene.active and scene.find(Kind.COLLECTION, owner.collection.name) is None
+        yield owner.collection.name if own else f"scene:{owner.name}", owner.collection
     for collection in scene.blocks(Kind.COLLECTION):
         yield collection.name, collection
 

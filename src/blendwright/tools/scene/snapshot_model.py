@@ -86,9 +86,7 @@ class ObjectState(Result):
     data_fingerprint: Fingerprint | None = Field(description="Content hash of that data.")
     transform: Transform
     parent: Parent | None
-    collections: Names = Field(
-        description="Collections that hold it, sorted; a scene's own is 'scene:' and the scene's name."
-    )
+    collections: Names = Field(description="Collections that hold it, sorted; the scene's own is 'Scene Collection'.")
     materials: Cut[str | None] = Field(description="Material of each slot, in order; null for an empty slot.")
     modifiers: Cut[ModifierState] = Field(description="In the order of the stack.")
     custom_properties: Cut[CustomProperty] = Field(description="Sorted by name.")
@@ -100,7 +98,7 @@ class ObjectState(Result):
 class CollectionNode(Result):
     """A collection with what is below it. One whose parent is on another page stands at the top, with its parent's name."""
 
-    name: str = Field(description="Its name; a scene's own collection is 'scene:' and the scene's name.")
+    name: str = Field(description="Its name; the scene's own collection is 'Scene Collection'.")
     parent: str | None = Field(description="The collection it is under; null for a scene's own and for unlinked ones.")
     also_in: Names = Field(description="Further collections that hold it.")
     objects: Count = Field(description="How many objects it holds itself.")

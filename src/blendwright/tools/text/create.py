@@ -6,14 +6,14 @@ from pydantic import Field
 
 from blendwright.tool_api import Block, Example, Kind, Scene
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
-from blendwright.tools.object_creation import CreatesObject, ObjectPlacement
+from blendwright.tools.object_creation import CreatesObject, SurfacePlacement
 from blendwright.tools.settings import Setting, Settings
 
 # Arguments that are Blender's properties of the text, under the same names.
 PROPERTIES = ("body", "size", "extrude", "bevel_depth", "bevel_resolution", "align_x", "align_y")
 
 
-class CreateTextArgs(ObjectPlacement):
+class CreateTextArgs(SurfacePlacement):
     body: str = Field(
         min_length=1, max_length=10_000, description="What it says, taken literally; lines are parted by newlines."
     )
