@@ -26,6 +26,7 @@ from blendwright.policy.session_contract import (
     outdated,
 )
 from blendwright.run.files import FileAccess
+from blendwright.run.options import too_much_time
 from blendwright.tools import catalog
 from blendwright.tools.registry import tool_registry
 from blendwright.values.findings import Finding
@@ -99,6 +100,13 @@ CALLS: dict[str, tuple[Situation, tuple[Situation, ...]]] = {
         (with_args(asked("a mesh of 482 vertices", "few vertices"), segments=6, rings=4),),
     ),
     "python_code": (asked("safe Python", "little code"), (with_args(asked("safe Python", "little code"), code="0"),)),
+    "seconds": (
+        with_args(asked("code of three seconds", "little time for code"), mode="safe"),
+        (
+            with_args(asked("code of three seconds", "little time for code"), mode="safe", timeout_ms=2000),
+            with_args(asked("code of three seconds"), mode="safe"),
+        ),
+    ),
     "path_outside": (asked("a file outside of every root"), (asked("a file inside a root"),)),
     "path_denied": (asked("a file in a denied directory", "path denied"), (asked("a file inside a root", "path denied"),)),
     "path_workspace": (export_to(ROOT / "work" / "a.stl"), (export_to(ROOT / "a.stl"),)),
@@ -188,6 +196,10 @@ OTHERS: dict[str, tuple[Walk, tuple[Walk, ...]]] = {
             lambda: tuple(other_blender(agreed(), blender())),
             lambda: tuple(other_blender(agreed(blender=blender((4, 5, 3))), blender((4, 5, 3)))),
         ),
+    ),
+    "timeout": (
+        lambda: too_much_time(10.0, 5.0, "call_seconds"),
+        (lambda: too_much_time(5.0, 5.0, "call_seconds"), lambda: too_much_time(10.0, 20.0, "call_seconds")),
     ),
     "macro_step_id": (called_beside("pair.001"), (called_beside("other"),)),
 }

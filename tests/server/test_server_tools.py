@@ -15,7 +15,6 @@ from PIL import Image
 from blendwright.app.read_workspace import read_journal
 from blendwright.server.context import ServerContext
 from blendwright.server.pictures import CAPTION
-from blendwright.server.server_tool import OUTPUT_SCHEMA
 from blendwright.server.service import TOOLS
 from hosts import Era, call, cube, operation, plan, talk
 from plans import geonodes_plan, step, tree_step
@@ -34,7 +33,7 @@ def test_the_list_of_tools_fits_into_a_small_part_of_a_context(context: ServerCo
     for tool in listed.tools:
         assert not {"anyOf", "oneOf", "allOf"} & tool.input_schema.keys(), tool.name
         assert tool.input_schema["additionalProperties"] is False
-        assert tool.output_schema == OUTPUT_SCHEMA
+        assert tool.output_schema is None, "it would say the same of every tool, and not much"
         assert len(tool.name) <= 40
 
 
@@ -47,6 +46,7 @@ def test_annotations_say_what_a_tool_does(context: ServerContext, era: Era) -> N
     changing = {name: hint for name, hint in hints.items() if hint[0] is not True}
     assert changing == {
         "plan_execute": (False, True),
+        "python_run": (False, True),
         "geonodes_execute": (False, True),
         "tool_call": (False, True),
         "history_checkout": (False, False),

@@ -12,6 +12,8 @@ from typing import Any, cast
 from blendwright.tool_api.tool import AnyTool
 
 LONGEST_DESCRIPTION = 40
+# Lists that may be longer than this are as long as need be.
+MANY = 10
 END_OF_CLAUSE = re.compile(r"(?<=[a-z])[.;,:] ")
 LEFT_OUT = frozenset({
     "title", "$defs", "minLength", "maxLength", "pattern", "additionalProperties", "discriminator", "minimum", "maximum",
@@ -25,6 +27,11 @@ def used_arguments(tool: AnyTool) -> frozenset[str]:
     return frozenset(name for example in tool.examples for name in example.args)
 
 
+def short_schema(schema: Schema) -> dict[str, Any]:
+    """All arguments with their descriptions, without the bounds that a refusal names."""
+    return {"additionalProperties": False} | _short(schema, schema.get("$defs", {}), "")
+
+
 def listed_schema(schema: Schema, name: str, used: Set[str]) -> dict[str, Any]:
     """`name` is that of the tool whose page describes what is left out; of what is neither required nor `used`, that is all but the
     name."""
@@ -33,11 +40,20 @@ def listed_schema(schema: Schema, name: str, used: Set[str]) -> dict[str, Any]:
     for argument, part in short.get("properties", {}).items():
         if argument not in told:
             short["properties"][argument] = {}
-        elif len(part.get("description", "")) > LONGEST_DESCRIPTION:
-            part["description"] = END_OF_CLAUSE.split(part["description"], maxsplit=1)[0]
+        else:
+            _shorten_descriptions(part)
         if "default" in part and part.get("type") in ("number", "integer", "boolean", "array"):
             part.pop("description", None)  # a name and what is usual tell enough until the page is read
     return short
+
+
+def _shorten_descriptions(part: dict[str, Any]) -> None:
+    """To their first clause where they are long, those of what is inside too."""
+    if len(part.get("description", "")) > LONGEST_DESCRIPTION:
+        part["description"] = END_OF_CLAUSE.split(part["description"], maxsplit=1)[0]
+    inner = part.get("items")
+    for one in (*part.get("properties", {}).values(), *([inner] if isinstance(inner, dict) else [])):
+        _shorten_descriptions(cast("dict[str, Any]", one))
 
 
 def _short(part: Schema, definitions: Mapping[str, Any], name: str) -> dict[str, Any]:
@@ -64,7 +80,7 @@ def _short(part: Schema, definitions: Mapping[str, Any], name: str) -> dict[str,
         }
     short: dict[str, Any] = {}
     for key, value in part.items():
-        if key in LEFT_OUT or (key == "default" and value is None):
+        if key in LEFT_OUT or (key == "default" and value is None) or (key == "maxItems" and value > MANY):
             continue
         if key == "properties":
             short[key] = {one: _short(inner, definitions, name) for one, inner in value.items()}

@@ -14,7 +14,7 @@ from typing import Any, cast, get_type_hints
 from blendwright.policy.policy import Costs
 from blendwright.schemas.check import ModelChecker
 from blendwright.server.context import Caller, ServerContext
-from blendwright.server.listed_schemas import listed_schema, used_arguments
+from blendwright.server.listed_schemas import listed_schema, short_schema, used_arguments
 from blendwright.server.responses import ToolResponse, failure
 from blendwright.tool_api.arguments import Args, in_own_names
 from blendwright.tool_api.promises import Idempotence, SafetyLevel
@@ -25,13 +25,6 @@ from blendwright.values.json_reader import non_interoperable_values, read_json
 
 # gemini-cli adds this to every call, whatever the schema says.
 ADDED_BY_HOSTS = "wait_for_previous"
-
-# Every tool of the list repeats it, so it names only what a host's code would look at.
-OUTPUT_SCHEMA: dict[str, Any] = {
-    "type": "object",
-    "properties": {"ok": {"type": "boolean"}},
-    "required": ["ok"],
-}
 
 
 Handler = Callable[[ServerContext, Caller, Any], Awaitable[ToolResponse]]
@@ -69,9 +62,11 @@ class ServerTool:
 
     @cached_property
     def listed_schema(self) -> dict[str, Any]:
-        """The schema that hosts are told: of a tool of the catalogue in short, since there are many."""
+        """The schema that hosts are told: of a tool of the catalogue only what is used most, since there are many."""
         tool = self.described_as
-        return self.input_schema if tool is None else listed_schema(self.input_schema, tool.name, used_arguments(tool))
+        if tool is None:
+            return short_schema(self.input_schema)
+        return listed_schema(self.input_schema, tool.name, used_arguments(tool))
 
     @cached_property
     def _checker(self) -> ModelChecker:

@@ -36,7 +36,7 @@ from blendwright.server.pictures import with_pictures
 from blendwright.server.prompts import get_prompt, list_prompts
 from blendwright.server.resources import Resources
 from blendwright.server.responses import ToolResponse, error_failure, failure, render_response
-from blendwright.server.server_tool import OUTPUT_SCHEMA, ServerTool, direct_tools
+from blendwright.server.server_tool import ServerTool, direct_tools
 from blendwright.values.errors import BlendwrightError, Refusal
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, did_you_mean
@@ -187,8 +187,6 @@ def declaration(tool: ServerTool, costs: Costs) -> types.Tool:
         name=tool.name,
         description=tool.described(costs),
         input_schema=tool.listed_schema,
-        # The same for all, and hosts that are given many tools count every byte.
-        output_schema=OUTPUT_SCHEMA if tool.described_as is None else None,
         annotations=types.ToolAnnotations(
             # False is what a host assumes, and of the catalogue's tools there are many.
             read_only_hint=tool.read_only or (None if tool.described_as is not None else False),

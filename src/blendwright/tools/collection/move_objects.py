@@ -22,7 +22,9 @@ PROPS = ("collection.create", {"name": "Props"})
 
 
 class MoveObjectsArgs(Args):
-    objects: Annotated[list[ObjectName], Field(min_length=1, max_length=10_000)] = Field(description="Names of the objects.")
+    objects: Annotated[list[ObjectName], Field(min_length=1, max_length=10_000)] = Field(
+        description="Names of the objects."
+    )
     collection: CollectionName | None = optional("Collection to move them to; the scene's own when left out.")
 
 
