@@ -193,7 +193,7 @@ def test_the_report_can_be_read_and_looked_at(reported: tuple[Upgrade, Path, byt
 
 
 PLANTED = """
-    obj = scene.require(Kind.OBJECT, args.name)
+    obj = scene.require(Kind.OBJECT, args.object)
     scene.set(obj, "color", (0.25, 0.5, 0.75, 1.0))
     if args.scale is not None:
         scene.set(obj, "delta_location", (0.0, 0.0, 0.5))
@@ -224,7 +224,7 @@ def test_what_a_worker_does_differently_is_found_at_its_operation(workspace: Pat
 def test_an_operation_that_fails_in_the_new_blender_is_found_and_the_rest_is_compared(
     workspace: Path, plant: Plant
 ) -> None:
-    result = upgrade(workspace, plant('assert args.name != "Box b", "no such thing here"'), options=QUIET)
+    result = upgrade(workspace, plant('assert args.object != "Box b", "no such thing here"'), options=QUIET)
     failed = [part for part in result.report.operations if part.kind == "failed"]
     assert [part.operation_id for part in failed] == ["c.move", "e.move"]
     assert all("no such thing here" in part.message for part in failed)

@@ -323,3 +323,9 @@ def test_a_file_that_is_too_large_is_refused_before_it_is_copied(root: Path, scr
         access.stage(TOOL, args, scratch)
     assert caught.value.findings[0].fault.value == "LIMIT_EXCEEDED"
     assert not [path for path in scratch.rglob("*") if path.is_file()]
+
+
+@pytest.mark.parametrize("name", ["blendwright.toml", "sub/journal.db", ".mcp.json", ".vscode/mcp.json"])
+def test_settings_of_workspaces_and_hosts_are_never_written(access: FileAccess, root: Path, name: str) -> None:
+    assert refusal(access, target=str(root / name)) == ("POLICY_BLOCKED", "/target")
+    assert access.target_findings(root / name) and not access.target_findings(root / "scene.glb")

@@ -117,7 +117,7 @@ def test_what_was_run_under_former_names_is_redone_and_not_done_again(workspace:
             report = scene.run(
                 plan(
                     operation("cube", "mesh.create_primitive", kind="cube", name="Box"),
-                    operation("move", "object.transform", "cube", **{word: "Box", "location": [1, 2, 3]}),
+                    operation("move", "object.transform", "cube", location=[1, 2, 3], **{word: "Box"}),
                     operation("read", "object.inspect", "move", level="read_only", **{word: "Box"}),
                 )
             )

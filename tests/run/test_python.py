@@ -168,7 +168,7 @@ def test_trusted_code_cannot_hide_from_the_person_who_is_asked(engine: Engine) -
     (asked,) = person.asked
     assert asked.shown == "import os; os.remove('x') # \\x1b[1A\\x1b[2K\\u202e\nprint('hello')"
     assert "\u202e" not in asked.what and "\\u202e" in asked.what
-    assert PendingApproval(asked).message.endswith(asked.shown)
+    assert PendingApproval((asked,)).message.endswith(asked.shown)
 
 
 PAINT = """import bpy

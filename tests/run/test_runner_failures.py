@@ -149,7 +149,11 @@ def test_a_rebuild_that_leads_elsewhere_is_a_failed_rollback_with_the_latest_che
         engine.session.ledger.write([_smuggled(engine, strayed)])
         told: list[str] = []
         strays = plan_of("strays", box("a"), trial("b", "irreversible", "a"), box("c"))
-        report = engine.run(strays, progress=lambda one: told.append(one.operation_id))
+
+        def note(one: OperationReport) -> None:
+            told.append(one.operation_id)
+
+        report = engine.run(strays, progress=note)
     assert statuses(report) == {"a": "succeeded", "b": "failed", "c": "skipped"}
     assert report.operations[1].fault is Fault.ROLLBACK_FAILED
     assert told == ["a", "b", "c"], "each once, also where a failure turned out to be worse"

@@ -199,6 +199,15 @@ def test_a_document_is_cut_where_it_is_longest_and_says_so() -> None:
     assert fitted({"ok": True}) == {"ok": True}
 
 
+def test_a_document_of_mappings_is_cut_too_and_in_no_time_to_speak_of() -> None:
+    others = {f"op{number}": "it uses object '😀', which that one makes" for number in range(50)}
+    document = {"ok": True, "result": {"implied_by": {f"op{number}": others for number in range(500)}}}
+    cut = fitted(document)
+    assert len(orjson.dumps(cut)) <= LARGEST_ANSWER
+    left = cut["left_out"]["/result/implied_by"]
+    assert len(cut["result"]["implied_by"]) + left == 500
+
+
 def test_every_page_of_a_tool_is_at_most_3_kB_and_variants_have_their_own() -> None:
     sizes: dict[str, int] = {}
     for tool in tools().values():

@@ -50,7 +50,7 @@ def test_only_a_clear_yes_is_one(result: ElicitResult, answer: ApprovalAnswer) -
 
 
 def test_the_first_answer_counts() -> None:
-    asked = PendingApproval(question())
+    asked = PendingApproval((question(),))
     asked.resolve(ApprovalAnswer.DECLINED)
     asked.resolve(ApprovalAnswer.APPROVED)
     assert asked.answer.result(0) is ApprovalAnswer.DECLINED
@@ -58,7 +58,7 @@ def test_the_first_answer_counts() -> None:
 
 def test_code_is_shown_whole_and_unseen_signs_are_written_out() -> None:
     code = "print('x')\n" * 2000
-    message = PendingApproval(question(what="object.delete \u202eBox", shown=code)).message
+    message = PendingApproval((question(what="object.delete \u202eBox", shown=code),)).message
     assert message.endswith(f"\n\n{code}")
     assert "object.delete \\u202eBox" in message and "a rule" in message
 

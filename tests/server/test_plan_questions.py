@@ -61,7 +61,7 @@ def answers(context: ServerContext, era: Era, user: User | None, *plans: dict[st
 def approvals_of(context: ServerContext, request_id: str) -> list[dict[str, Any]]:
     with read_journal(context.workspace) as journal:
         records = [record.record for record in journal.audit_records(limit=10_000)]
-    return [one for one in records if one["request_id"] == request_id and one.get("approval_answer")]
+    return [dict(one) for one in records if one["request_id"] == request_id and one.get("approval_answer")]
 
 
 def test_a_plan_asks_once_and_shows_all_that_the_answer_covers(context: ServerContext, era: Era) -> None:
@@ -117,7 +117,11 @@ def test_a_kind_is_allowed_for_the_session_of_whoever_asked_and_no_longer(
     assert {one["approval_by"] for one in approvals_of(context, f"second{era}")} == {"allowed for the session"}
     (allowed,) = session_allowances(context.workspace)
     assert "destructive" in allowed.request.what
-    monkeypatch.setattr("blendwright.server.service.client_id", lambda _: "somebody else")
+
+    def somebody_else(_: object) -> str:
+        return "somebody else"
+
+    monkeypatch.setattr("blendwright.server.service.client_id", somebody_else)
     other = User(NO)
     answers(context, era, other, deletes(f"third{era}", f"C{era}", f"D{era}"))
     assert len(other.heard) == 1  # another client has a session of its own

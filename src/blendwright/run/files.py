@@ -69,6 +69,8 @@ def _root(name: str) -> str:
 
 
 NO_ROOTS = "none; name one in [policy.roots] of blendwright.toml, since the home directory and / are not by themselves"
+# Files of a workspace, whichever it is.
+SETTINGS = frozenset({"blendwright.toml", "journal.db"})
 # Formats whose file names others beside it: they are staged together.
 COMPANIONS: dict[str, tuple[str, ...]] = {".obj": (".mtl",), ".gltf": (".bin",)}
 # Formats that write more files into a folder beside theirs: its name, and how these end.
@@ -270,6 +272,9 @@ class FileAccess:
     def _findings(self, path: Path, role: str, at: str, overwrite: bool) -> Iterator[Finding]:
         if not self._allowed(path):
             yield self._forbidden(path, at)
+        elif role == "write" and (setting := self._setting(path)) is not None:
+            message = f"{path} would be written to {setting}, which programs read their settings from"
+            yield Finding(Fault.POLICY_BLOCKED, message, at, "Choose a name that does not begin with a dot.")
         elif role == "read" and not path.is_file():
             yield Finding(Fault.TARGET_NOT_FOUND, f"there is no file {path}", at, "Check the path.", "outside_scene")
         elif role == "write" and path.is_dir():
@@ -278,6 +283,13 @@ class FileAccess:
             yield Finding(Fault.SCENE_CONFLICT, f"{path} exists", at, "Choose another path, or set overwrite to true.")
         elif role == "write" and not os.access(first_existing(path.parent), os.W_OK):
             yield Finding(Fault.POLICY_BLOCKED, f"{path.parent} cannot be written to", at, "Choose another directory.")
+
+    def _setting(self, path: Path) -> str | None:
+        """The part of a path, below its root, where hosts and workspaces keep what they are told to do: whoever writes there decides
+        what is allowed, or run, the next time."""
+        root = self._roots.rule(path)
+        parts = path.parts if root is None else path.relative_to(root[0]).parts
+        return next((part for part in parts if part.startswith(".") or part in SETTINGS), None)
 
     def _destination(self, made: Path, target: Path) -> Path:
         """Where a file that was written goes: inside the roots, and to a free place unless it is the one that was named."""

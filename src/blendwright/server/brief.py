@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any, Literal, cast
 
 import orjson
@@ -164,37 +165,43 @@ def brief_envelope(document: dict[str, Any]) -> dict[str, Any]:
     return kept
 
 
+# How many parts of each list, and signs of each text, are kept: as many as fit.
+KEPT = (400, 200, 100, 50, 25, 12, 6, 3, 1)
+SIGNS_PER_PART = 40
+
+
 def fitted(document: dict[str, Any], most: int = LARGEST_ANSWER) -> dict[str, Any]:
-    """The document, with the longest lists and texts cut until it is small enough."""
-    cut: dict[str, int] = {}
-    while (size := len(orjson.dumps(document)) + 100) > most:
-        path, part = max(_parts(document), key=lambda one: len(orjson.dumps(one[1])), default=((), None))
-        if part is None or len(orjson.dumps(part)) < 200:
+    """The document, with lists, mappings and texts cut until it is small enough. Takes as long as writing it a few times."""
+    if len(orjson.dumps(document)) + 100 <= most:
+        return document
+    result: dict[str, Any] = {}
+    for kept in KEPT:
+        cut: dict[str, int] = {}
+        # Its own fields stay: whoever reads an answer looks for them.
+        result = {key: _cut(value, kept, f"/{key}", cut) for key, value in document.items()}
+        result["left_out"] = dict(islice(cut.items(), MOST_NAMES))
+        if len(orjson.dumps(result)) <= most:
             break
-        keep = max(1, int(len(part) * most / size * 0.9))
-        cut["/" + "/".join(map(str, path))] = cut.get("/" + "/".join(map(str, path)), 0) + len(part) - keep
-        document = _replaced(document, path, part[:keep])
-    return document if not cut else {**document, "left_out": cut}
+    return result
 
 
-def _parts(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[tuple[Any, ...], Any]]:
-    """Every list and text in a document, with its place."""
+def _cut(value: Any, kept: int, at: str, cut: dict[str, int], depth: int = 0) -> Any:
+    """The first parts of whatever is longer. The fields of the first two levels are the envelope's own."""
+    if isinstance(value, str):
+        longest = max(200, kept * SIGNS_PER_PART)
+        if len(value) > longest:
+            cut[at] = len(value) - longest
+        return value[:longest]
+    if isinstance(value, list):
+        parts = cast("list[Any]", value)
+        if len(parts) > kept:
+            cut[at] = len(parts) - kept
+        return [_cut(part, kept, f"{at}/{index}", cut, depth + 1) for index, part in enumerate(parts[:kept])]
     if isinstance(value, dict):
-        for key, inner in cast("dict[str, Any]", value).items():
-            yield from _parts(inner, (*path, key))
-    elif isinstance(value, list):
-        if len(cast("list[Any]", value)) > 1:
-            yield path, value
-        for index, inner in enumerate(cast("list[Any]", value)):
-            yield from _parts(inner, (*path, index))
-    elif isinstance(value, str):
-        yield path, value
-
-
-def _replaced(value: Any, path: tuple[Any, ...], new: Any) -> Any:
-    if not path:
-        return new
-    head, *rest = path
-    copied: Any = list(cast("list[Any]", value)) if isinstance(value, list) else dict(cast("dict[str, Any]", value))
-    copied[head] = _replaced(copied[head], tuple(rest), new)
-    return copied
+        fields = cast("dict[str, Any]", value)
+        whole = depth < 1 or len(fields) <= max(kept, MOST_NAMES)
+        if not whole:
+            cut[at] = len(fields) - kept
+        chosen = fields.items() if whole else islice(fields.items(), kept)
+        return {key: _cut(part, kept, f"{at}/{key}", cut, depth + 1) for key, part in chosen}
+    return value

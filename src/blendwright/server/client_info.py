@@ -10,6 +10,7 @@ from typing import Any
 import orjson
 from mcp.server.context import ServerRequestContext
 from mcp.server.session import ServerSession
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import ValidationError
 
 from blendwright.policy.host_profile import HostLimits, HostProfile, HostStatement, combined
@@ -83,13 +84,15 @@ def supports_elicitation(ctx: RequestContext) -> bool:
 
 
 def client_id(ctx: RequestContext) -> str:
-    """The client, as far as the transport tells clients apart: over stdio there is only one."""
+    """The client, as far as the transport tells clients apart: over stdio there is only one.
+
+    The id of a session is given out by the server where there are sessions; elsewhere anybody could say that it is theirs."""
     request: Any = ctx.request
     if request is None:
         return "stdio"
     headers: Mapping[str, str] = getattr(request, "headers", {})
     session = headers.get("mcp-session-id")
-    if session:
+    if session and ctx.protocol_version not in MODERN_PROTOCOL_VERSIONS:
         return session
     address: Any = getattr(request, "client", None)
     return "http" if address is None else f"{address.host}:{address.port}"

@@ -51,9 +51,10 @@ def _shorten_descriptions(part: dict[str, Any]) -> None:
     """To their first clause where they are long, those of what is inside too."""
     if len(part.get("description", "")) > LONGEST_DESCRIPTION:
         part["description"] = END_OF_CLAUSE.split(part["description"], maxsplit=1)[0]
-    inner = part.get("items")
-    for one in (*part.get("properties", {}).values(), *([inner] if isinstance(inner, dict) else [])):
-        _shorten_descriptions(cast("dict[str, Any]", one))
+    inside = [*part.get("properties", {}).values(), part.get("items")]
+    for one in inside:
+        if isinstance(one, dict):
+            _shorten_descriptions(cast("dict[str, Any]", one))
 
 
 def _short(part: Schema, definitions: Mapping[str, Any], name: str) -> dict[str, Any]:
