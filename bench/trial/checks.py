@@ -38,7 +38,9 @@ def _light(facts: Facts, kind: str | None = None) -> Iterator[str]:
 
 
 def _colors(objects: Objects) -> set[tuple[float, ...]]:
-    return {tuple(round(part, 3) for part in one["materials"][0]["color"]) for one in objects.values() if one["materials"]}
+    return {
+        tuple(round(part, 3) for part in one["materials"][0]["color"]) for one in objects.values() if one["materials"]
+    }
 
 
 def brick_arch(facts: Facts) -> Iterator[str]:
@@ -136,7 +138,14 @@ def reading_corner(facts: Facts) -> Iterator[str]:
     shelf, walls, rug = _named(facts, "shelf"), _named(facts, "wall"), _named(facts, "rug", "carpet")
     books = _named(facts, "book")
     floor = [one for one in _named(facts, "floor").values() if _near(one["high"][2], 0, 0.01)]
-    for what, found in {"chair": chair, "table": table, "lamp": lamp, "shelf": shelf, "rug": rug, "floor": floor}.items():
+    for what, found in {
+        "chair": chair,
+        "table": table,
+        "lamp": lamp,
+        "shelf": shelf,
+        "rug": rug,
+        "floor": floor,
+    }.items():
         if not found:
             yield f"there is no {what}"
             return
@@ -155,7 +164,7 @@ def reading_corner(facts: Facts) -> Iterator[str]:
         yield "there is no stack of three books on the table"
     if len(standing) < 12 or len(_colors(standing)) < 3:
         yield "the shelf does not hold a dozen books of different colours"
-    boards = sorted(one["high"][2] for name, one in shelf.items() if one["dimensions"][2] < 0.06)
+    boards = sorted(one["high"][2] for one in shelf.values() if one["dimensions"][2] < 0.06)
     if len(boards) < 3:
         yield "the bookshelf has less than three shelves"
     for name, one in standing.items():
@@ -176,7 +185,11 @@ def _stacked(books: Objects, table_top: float) -> set[str]:
     found: set[str] = set()
     height = table_top
     while True:
-        above = [(one["high"][2], name) for name, one in books.items() if name not in found and _near(one["low"][2], height, 0.003)]
+        above = [
+            (one["high"][2], name)
+            for name, one in books.items()
+            if name not in found and _near(one["low"][2], height, 0.003)
+        ]
         above = [entry for entry in above if entry[0] - height < 0.1]
         if not above:
             return found

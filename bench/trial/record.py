@@ -20,7 +20,9 @@ async def record(directory: Path, tool: str | None, arguments: Path | None) -> N
         if tool is None or arguments is None:
             print(connection.client.instructions)
             for listed in (await connection.client.list_tools()).tools:
-                print(json.dumps({"name": listed.name, "description": listed.description, "input": listed.input_schema}))
+                print(
+                    json.dumps({"name": listed.name, "description": listed.description, "input": listed.input_schema})
+                )
             return
         call = await connection.call(tool, json.loads(arguments.read_text()))
         with (directory / "transcript.jsonl").open("a") as transcript:

@@ -5,15 +5,17 @@ Runs inside a Blender, since it measures what Blender evaluates.
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any
 
 
 def scene_facts() -> dict[str, Any]:
     import bpy
-    from bpy_extras.object_utils import world_to_camera_view
     from mathutils import Vector
 
     blender: Any = bpy
+    # It has no stubs.
+    world_to_camera_view: Any = import_module("bpy_extras.object_utils").world_to_camera_view
     scene = blender.context.scene
     blender.context.view_layer.update()
     depsgraph = blender.context.evaluated_depsgraph_get()
@@ -23,7 +25,9 @@ def scene_facts() -> dict[str, Any]:
         corners: list[Any] = []
         if one.type == "MESH":
             corners = [evaluated.matrix_world @ Vector(corner) for corner in evaluated.bound_box]
-        seen = [world_to_camera_view(scene, scene.camera, corner) for corner in corners] if scene.camera else []
+        seen: list[Any] = (
+            [world_to_camera_view(scene, scene.camera, corner) for corner in corners] if scene.camera else []
+        )
         objects[one.name] = {
             "type": one.type,
             "location": list(one.matrix_world.translation),

@@ -280,9 +280,6 @@ def test_several_tools_are_described_in_less_than_each_alone(context: ServerCont
     # Every argument is told, by itself or by the page that has told it.
     for page in pages.values():
         told = set(page["arguments"]) | {
-            name
-            for key, names in page["arguments"].items()
-            if key.startswith("as in ")
-            for name in names.split(", ")
+            name for key, names in page["arguments"].items() if key.startswith("as in ") for name in names.split(", ")
         }
         assert told >= set(tools()[page["name"]].args_schema()["properties"])

@@ -6,7 +6,6 @@ from collections.abc import Generator
 from pathlib import Path
 
 import pytest
-
 from bench.trial.bare_blender import BareBlender
 from bench.trial.checks import CHECKS
 from bench.trial.recorder import read_transcript

@@ -81,7 +81,7 @@ def without_repetition(pages: list[dict[str, Any]]) -> list[dict[str, Any]]:
             if (name, line) in told:
                 again.setdefault(told[name, line], []).append(name)
         own = {name: line for name, line in lines.items() if (name, line) not in told}
-        told |= {(name, line): page["name"] for name, line in own.items()}
+        told |= dict.fromkeys(own.items(), page["name"])
         short.append({**page, "arguments": own | {f"{AS_IN} {one}": ", ".join(names) for one, names in again.items()}})
     return short
 
@@ -167,7 +167,9 @@ def _type(part: Schema, schema: Schema, depth: int = 0) -> str:
     if part.get("type") == "array":
         if fixed := part.get("prefixItems"):
             kinds = [_type(one, schema, depth + 1) for one in fixed]
-            return f"[{kinds[0]}] x {len(kinds)}" if len(kinds) > 1 and len(set(kinds)) == 1 else f"[{', '.join(kinds)}]"
+            return (
+                f"[{kinds[0]}] x {len(kinds)}" if len(kinds) > 1 and len(set(kinds)) == 1 else f"[{', '.join(kinds)}]"
+            )
         return f"list of {_type(part.get('items', {}), schema, depth + 1)}"
     if part.get("properties"):
         if depth > 1:
