@@ -68,3 +68,16 @@ def test_what_is_not_said_of_a_socket_is_not_written() -> None:
         "min": 0.0,
         "panel": ["Size"],
     }
+
+
+def test_what_a_node_computes_with_is_set_before_what_it_does() -> None:
+    compare = {
+        "id": "c",
+        "bl_idname": "FunctionNodeCompare",
+        "location": [0, 0],
+        # As Blender lists them.
+        "properties": {"operation": "BRIGHTER", "data_type": "RGBA"},
+    }
+    tree = Tree.model_validate({"interface": {"inputs": [], "outputs": []}, "nodes": [compare], "links": []})
+    names = [each.property for each in to_payload(tree, TARGET).operations if each.op == "set_property"]
+    assert names == ["data_type", "operation"]

@@ -18,6 +18,8 @@ from blendwright.nodes.payloads import GIVEN_IDS, GROUP_INPUT, GROUP_OUTPUT, Int
 GEOMETRY = "NodeSocketGeometry"
 # Properties that are set when all nodes have the rest of theirs: they name another node, or have as many numbers as another one says.
 LATE = ("paired_output", "parent", "vector")
+# Properties that are set before the rest: they say what others may be (a colour can be BRIGHTER, a number cannot).
+EARLY = ("data_type",)
 
 InputValues = dict[str, payloads.SocketValue]
 
@@ -98,7 +100,9 @@ def to_payload(tree: Tree, target: payloads.TreeTarget) -> payloads.NodeTreePayl
             operation = {"op": "create_node", "node_id": node.id, "bl_idname": node.bl_idname, "location": location}
             operations.append(operation)
     properties = [(node.id, name, value) for node in tree.nodes for name, value in node.properties.items()]
-    operations += [_property(*each) for each in sorted(properties, key=lambda each: each[1] in LATE)]
+    operations += [
+        _property(*each) for each in sorted(properties, key=lambda each: (each[1] in LATE, each[1] not in EARLY))
+    ]
     operations += [
         {"op": "set_input_default", "node_id": node.id, "socket": socket, "value": value}
         for node in tree.nodes
