@@ -253,3 +253,42 @@ def test_the_list_of_all_tools_as_tools_of_the_server_is_under_60_kB(context: Se
     wire = orjson.dumps([tool.model_dump(mode="json", by_alias=True, exclude_none=True) for tool in listed.tools])
     assert len(wire) < 60_000
     assert len(listed.tools) >= len(tools())
+
+
+BOXES = """
+wood = material.ensure_principled(name="%sWood")
+for i in range(60):
+    mesh.create_primitive(kind="cube", name="%s_%%d_x" %% i, material=wood)
+"""
+
+
+def test_a_program_is_answered_as_shortly_as_a_plan(context: ServerContext) -> None:
+    answer = call(context, "plan_execute", {"program": BOXES.replace("%s", "Short").replace("%%", "%")})
+    assert not answer.is_error, answer.structured_content
+    result = answer.structured_content["result"]
+    assert "receipts" not in result["result"] and result["report"]["receipts"]
+    boxes = result["report"]["operations"][1]
+    assert (boxes["operations"], boxes["ids"]) == ("60 x mesh.create_primitive ok", "00002_L4 … 00061_L4")
+    assert size(answer) < 1500
+
+
+def test_what_a_refusal_skips_is_told_once_whatever_it_would_have_done(context: ServerContext) -> None:
+    wrong = BOXES.replace("%s", "Wrong").replace("%%", "%") + "camera.look_at(object='Eye', target=[0, 0, 1])\n"
+    answer = call(context, "plan_execute", {"program": wrong})
+    entries = answer.structured_content["result"]["report"]["operations"]
+    assert [entry["operations"] for entry in entries] == ["61 x operations skipped", "1 x camera.look_at refused"]
+
+
+def test_several_tools_are_described_in_less_than_each_alone(context: ServerContext) -> None:
+    names = ["mesh.create_primitive", "material.ensure_principled", "light.create", "camera.create"]
+    together = call(context, "tool_describe", {"names": names})
+    assert size(together) < 5000 < sum(size(call(context, "tool_describe", {"names": [name]})) for name in names)
+    pages = {page["name"]: page for page in together.structured_content["result"]["tools"]}
+    assert pages["light.create"]["arguments"]["type"].startswith("POINT | SUN")
+    assert "location" in pages["light.create"]["arguments"]["as in mesh.create_primitive"]
+    # Every argument is told, by itself or by the page that has told it.
+    for page in pages.values():
+        told = set(page["arguments"]) | {
+            name for key, names in page["arguments"].items() if key.startswith("as in ") for name in names.split(", ")
+        }
+        assert told >= set(tools()[page["name"]].args_schema()["properties"])

@@ -25,6 +25,8 @@ MOST_NAMES = 12
 ON_REQUEST = frozenset({"trace", "tool_version", "fingerprint_before", "fingerprint_after", "handles", "snapshot"})
 LONGEST_RESULT = 1500
 NUMBERED = re.compile(r"(.*?)(\d+)$", re.DOTALL)
+# The id of an operation of a program: its number, and the line that made it.
+OF_A_PROGRAM = re.compile(r"()(\d{5})_L\d+")
 CHANGES = {"created": "made", "changed": "changed", "removed": "removed"}
 
 
@@ -94,13 +96,15 @@ def _grouped(entries: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
     """Alike ones as one entry, where the first of them stood."""
     groups: dict[object, list[dict[str, Any]]] = {}
     for number, entry in enumerate(entries):
-        alike: object = (
-            number if "result" in entry else (entry["tool"], entry["status"], entry.get("why"), _shape(entry))
-        )
+        # What was skipped is alike whatever it would have done.
+        tool = entry["tool"] if entry["status"] != "skipped" else ""
+        alike: object = number if "result" in entry else (tool, entry["status"], entry.get("why"), _shape(entry))
         groups.setdefault(alike, []).append(entry)
     for members in groups.values():
         first = members[0]
-        group: dict[str, Any] = {"operations": f"{len(members)} x {first['tool']} {_word(first['status'])}"}
+        several = len({one["tool"] for one in members}) > 1
+        what = "operations" if several else first["tool"]
+        group: dict[str, Any] = {"operations": f"{len(members)} x {what} {_word(first['status'])}"}
         group["ids"] = runs(one["operation_id"] for one in members)
         group |= {key: first[key] for key in ("why", "result") if key in first}
         for change in CHANGES.values():
@@ -134,8 +138,12 @@ def runs(names: Iterable[str]) -> str:
 
 
 def _follows(name: str, next_name: str) -> bool:
-    one, other = NUMBERED.match(name), NUMBERED.match(next_name)
+    one, other = _numbered(name), _numbered(next_name)
     return one is not None and other is not None and one[1] == other[1] and int(one[2]) + 1 == int(other[2])
+
+
+def _numbered(name: str) -> re.Match[str] | None:
+    return OF_A_PROGRAM.match(name) or NUMBERED.match(name)
 
 
 def _moved(report: RunReport) -> list[str]:

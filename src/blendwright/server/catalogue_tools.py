@@ -14,7 +14,7 @@ from blendwright.server.brief import Detail
 from blendwright.server.context import Caller, ServerContext
 from blendwright.server.responses import ToolResponse, failure, success
 from blendwright.server.server_tool import server_tool, without_titles
-from blendwright.server.tool_pages import brief_node_page, brief_tool_page
+from blendwright.server.tool_pages import brief_node_page, brief_tool_page, fitted_page, page_budget, without_repetition
 from blendwright.tool_api.arguments import Args
 from blendwright.tool_api.tool import AnyTool
 from blendwright.tool_api.tool_names import own_name
@@ -101,7 +101,8 @@ async def tool_describe(context: ServerContext, caller: Caller, args: DescribeAr
     if findings:
         return failure(*findings)
     # One page is as long as it may be, and more than one was asked for.
-    return replace(success({"tools": pages}), whole=True)
+    most = page_budget(len(pages))
+    return replace(success({"tools": [fitted_page(page, most) for page in without_repetition(pages)]}), whole=True)
 
 
 @server_tool("Run one tool or macro by itself. A plan does several at once.", destructive=True)

@@ -230,7 +230,7 @@ def plan_response(report: RunReport, detail: Detail = "summary", *, parse_ms: fl
     if detail == "full":
         counts = dict(Counter(operation.status for operation in report.operations))
         result["report"] = {**report.to_json(), "counts": counts, "scene_hash": report.scene_hash_after}
-    elif report.dialect == "operations" and report.ok:
+    elif report.dialect in ("operations", "program") and report.ok:
         result["result"] = {"request_id": report.request_id, "status": "succeeded"}  # its receipts are in the journal
     outcome = plan_outcome("", report, result, parse_ms=parse_ms)
     return ToolResponse(outcome.with_(artifacts=pictures_made(report.operations)), detail=detail)

@@ -19,6 +19,9 @@ from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, did_you_mean
 
 LARGEST_PAGE = 3 * 1024
+# Of several pages together, and what each of many has at least: whoever asks for one alone gets all of it.
+SEVERAL_PAGES = 4 * 1024
+LEAST_PAGE = 800
 MOST_EXAMPLES = 2
 # Choices that are worth listing in a line.
 MOST_CHOICES = 20
@@ -26,7 +29,13 @@ MOST_CHOICES = 20
 OF_EVERY_NODE = frozenset({
     "label", "location", "width", "hide", "parent", "use_custom_color", "color", "warning_propagation", "mute",
 })  # fmt: skip
+AS_IN = "as in"
 Schema = Mapping[str, Any]
+
+
+def page_budget(pages: int) -> int:
+    """How long each of so many pages may be."""
+    return LARGEST_PAGE if pages < 2 else min(LARGEST_PAGE, max(LEAST_PAGE, SEVERAL_PAGES // pages))
 
 
 def brief_tool_page(tool: AnyTool, variant: str = "") -> dict[str, Any] | Finding:
@@ -54,7 +63,27 @@ def brief_tool_page(tool: AnyTool, variant: str = "") -> dict[str, Any] | Findin
         page["determinism"] = tool.determinism.value
     if known and not variant:
         page["variants"] = f"Ask for {tool.name}:{next(iter(known))} and so on: {', '.join(known)}."
-    return _fitted(page)
+    return fitted_page(page)
+
+
+def without_repetition(pages: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Arguments that an earlier page has told in the very same words are named once, by that page."""
+    told: dict[tuple[str, str], str] = {}
+    short: list[dict[str, Any]] = []
+    for page in pages:
+        arguments: Any = page.get("arguments")
+        if not isinstance(arguments, dict):
+            short.append(page)
+            continue
+        lines = cast("dict[str, str]", arguments)
+        again: dict[str, list[str]] = {}
+        for name, line in lines.items():
+            if (name, line) in told:
+                again.setdefault(told[name, line], []).append(name)
+        own = {name: line for name, line in lines.items() if (name, line) not in told}
+        told |= dict.fromkeys(own.items(), page["name"])
+        short.append({**page, "arguments": own | {f"{AS_IN} {one}": ", ".join(names) for one, names in again.items()}})
+    return short
 
 
 def brief_node_page(node: NodeType) -> dict[str, Any]:
@@ -74,7 +103,7 @@ def brief_node_page(node: NodeType) -> dict[str, Any]:
         deciding = ", ".join(whole["deciding"])
         page["sockets"] = f"as they are at first; {deciding} decide: {len(layouts)} layouts, see schema"
     page["schema"] = f"blendwright://nodes/{node.bl_idname}"
-    return _fitted({key: value for key, value in page.items() if value})
+    return fitted_page({key: value for key, value in page.items() if value})
 
 
 def _property_line(one: Schema) -> str:
@@ -137,7 +166,10 @@ def _type(part: Schema, schema: Schema, depth: int = 0) -> str:
         return " or ".join(dict.fromkeys(kinds))
     if part.get("type") == "array":
         if fixed := part.get("prefixItems"):
-            return "[" + ", ".join(_type(one, schema, depth + 1) for one in fixed) + "]"
+            kinds = [_type(one, schema, depth + 1) for one in fixed]
+            return (
+                f"[{kinds[0]}] x {len(kinds)}" if len(kinds) > 1 and len(set(kinds)) == 1 else f"[{', '.join(kinds)}]"
+            )
         return f"list of {_type(part.get('items', {}), schema, depth + 1)}"
     if part.get("properties"):
         if depth > 1:
@@ -156,7 +188,9 @@ def _range(part: Schema) -> str:
     told = [bound for bound in (least, most) if bound is not None and abs(bound) < 1e6]
     if not told or part.get("type") == "string":
         return ""
-    return f" {'' if least is None else _json(least)}..{'' if most is None or abs(most) >= 1e6 else _json(most)}"
+    lower = "" if least is None else f"{least:g}"
+    upper = "" if most is None or abs(most) >= 1e6 else f"{most:g}"
+    return f" {lower}..{upper}"
 
 
 def _resolved(part: Schema, schema: Schema) -> Schema:
@@ -174,11 +208,11 @@ def _json(value: Any) -> str:
     return orjson.dumps(value).decode()
 
 
-def _fitted(page: dict[str, Any]) -> dict[str, Any]:
+def fitted_page(page: dict[str, Any], most: int = LARGEST_PAGE) -> dict[str, Any]:
     """Longer descriptions and the least used arguments give way, those at the end first; the schema has them all."""
-    if len(orjson.dumps(page)) <= LARGEST_PAGE:
+    if len(orjson.dumps(page)) <= most:
         return page
-    page = {**page, "left_out": "see schema for the rest"}
+    page = {**page, "left_out": "see schema for the rest" if most == LARGEST_PAGE else "ask for it alone for the rest"}
     if len(page.get("examples", ())) > 1:
         page["examples"] = page["examples"][:1]
     for part in ("items", "arguments", "inputs", "outputs", "properties"):
@@ -187,9 +221,10 @@ def _fitted(page: dict[str, Any]) -> dict[str, Any]:
             page[part] = [one.get("name") for one in cast("list[dict[str, Any]]", lines)]
             continue
         for name in reversed(list(lines or ())):
-            if len(orjson.dumps(page)) <= LARGEST_PAGE:
+            if len(orjson.dumps(page)) <= most:
                 return page
-            page[part] = {**page[part], name: page[part][name].partition(": ")[0][:80]}
-    while len(orjson.dumps(page)) > LARGEST_PAGE and page.get("examples"):
+            if not name.startswith(AS_IN):
+                page[part] = {**page[part], name: page[part][name].partition(": ")[0][:80]}
+    while len(orjson.dumps(page)) > most and page.get("examples"):
         page["examples"] = page["examples"][:-1]
     return page

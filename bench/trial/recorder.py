@@ -1,0 +1,94 @@
+"""A host that counts: what a model sends and what it is given to read, call by call, over stdio with the SDK's own client.
+
+Sent are the name and the arguments of `tools/call` as JSON, received are the texts of the answer. The server repeats the
+text as structured content, which hosts show or leave out; `wire` has both. Pictures are counted apart.
+"""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import json
+import subprocess
+import sys
+from collections.abc import AsyncGenerator
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from mcp.client.client import Client
+from mcp.client.stdio import StdioServerParameters
+from mcp_types import CallToolResult, ImageContent, TextContent
+
+BRIEF = 400
+PROGRAM = [sys.executable, "-m", "blendwright"]
+
+
+@dataclass(frozen=True)
+class Call:
+    """One call of a tool and how it was answered; a line of a transcript."""
+
+    tool: str
+    arguments: dict[str, Any]
+    failed: bool
+    sent: int
+    received: int
+    wire: int
+    picture_bytes: int
+    answer: str
+
+    def line(self) -> str:
+        return json.dumps(asdict(self) | {"answer": self.answer[:BRIEF]}, ensure_ascii=False)
+
+
+@dataclass
+class Host:
+    """A connection to a server, with all calls that went over it."""
+
+    client: Client
+    calls: list[Call] = field(default_factory=list[Call])
+    pictures: list[bytes] = field(default_factory=list[bytes])
+
+    async def call(self, tool: str, arguments: dict[str, Any]) -> Call:
+        result = await self.client.call_tool(tool, arguments)
+        assert isinstance(result, CallToolResult)
+        texts = [block.text for block in result.content if isinstance(block, TextContent)]
+        pictures = [block.data for block in result.content if isinstance(block, ImageContent)]
+        answer = "\n".join(texts)
+        picture_text = sum(map(len, pictures))
+        call = Call(
+            tool=tool,
+            arguments=arguments,
+            failed=bool(result.is_error),
+            sent=json_bytes({"name": tool, "arguments": arguments}),
+            received=len(answer.encode()),
+            wire=len(result.model_dump_json(by_alias=True, exclude_none=True).encode()) - picture_text,
+            picture_bytes=picture_text * 3 // 4,
+            answer=answer,
+        )
+        self.calls.append(call)
+        self.pictures.extend(map(base64.b64decode, pictures))
+        return call
+
+
+def json_bytes(value: Any) -> int:
+    return len(json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode())
+
+
+@contextlib.asynccontextmanager
+async def host(directory: Path) -> AsyncGenerator[Host]:
+    """A host on the workspace `scene` of a directory, which the server makes where it is missing."""
+    command, *arguments = [*PROGRAM, "serve", "--workspace", "scene", "--directory", "."]
+    server = StdioServerParameters(command=command, args=arguments, cwd=directory)
+    async with Client(server) as client:
+        yield Host(client)
+
+
+def export(directory: Path, file: Path) -> None:
+    """Write the scene of the workspace to a .blend file, past the host: looking at the result is not part of a trial."""
+    command = [*PROGRAM, "export", str(file), "--overwrite", "--workspace", "scene"]
+    subprocess.run(command, cwd=directory, check=True, capture_output=True)
+
+
+def read_transcript(file: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in file.read_text().splitlines()]
