@@ -81,7 +81,7 @@ def without_repetition(pages: list[dict[str, Any]]) -> list[dict[str, Any]]:
             if (name, line) in told:
                 again.setdefault(told[name, line], []).append(name)
         own = {name: line for name, line in lines.items() if (name, line) not in told}
-        told |= dict.fromkeys(own.items(), page["name"])
+        told |= {pair: str(page["name"]) for pair in own.items()}
         short.append({**page, "arguments": own | {f"{AS_IN} {one}": ", ".join(names) for one, names in again.items()}})
     return short
 
@@ -223,7 +223,8 @@ def fitted_page(page: dict[str, Any], most: int = LARGEST_PAGE) -> dict[str, Any
         for name in reversed(list(lines or ())):
             if len(orjson.dumps(page)) <= most:
                 return page
-            if not name.startswith(AS_IN):
+            # Those of a macro are its schema, which is whole or not at all.
+            if not name.startswith(AS_IN) and isinstance(page[part][name], str):
                 page[part] = {**page[part], name: page[part][name].partition(": ")[0][:80]}
     while len(orjson.dumps(page)) > most and page.get("examples"):
         page["examples"] = page["examples"][:-1]
