@@ -98,7 +98,7 @@ def test_a_file_with_the_hash_of_head_is_adopted_unless_it_holds_the_same(engine
     shutil.copyfile(worker.require_process().scratch / SCENE_FILE, file)
     head = engine.head()
     assert history.adopt(file) is None and engine.head() == head and engine.full_hash() == head.hash_after
-    worker.step({"tool": "python.run", "version": 1, "args": {"code": UNSEEN}}, deadline=30)
+    worker.step({"tool": "python.run", "version": 2, "args": {"code": UNSEEN}}, deadline=30)
     worker.save(SCENE_FILE)
     shutil.copyfile(worker.require_process().scratch / SCENE_FILE, file)
     worker.abandon()

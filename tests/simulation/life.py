@@ -184,7 +184,9 @@ class Life:
         except KeyboardInterrupt:
             world.say("interrupted")
         except (Refusal, WorkerError, RebuildFailed) as error:
-            world.say(f"refused or lost: {type(error).__name__} {error}")
+            # Not where it happened, which is another directory every time.
+            message = str(error).replace(str(self.oracle.workspace.parent), "…")
+            world.say(f"refused or lost: {type(error).__name__} {message}")
         except (EnvironmentUnfit, JournalError) as error:
             self._excuse(error)
             return False
