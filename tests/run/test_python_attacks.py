@@ -154,7 +154,8 @@ def test_the_front_door_stops_what_can_be_seen_in_the_code(tmp_path: Path) -> No
     passed = {name for name, code in codes.items() if not list(check_code(code, trusted=False))}
     seen_after = {"leave_a_scripted_driver", "leave_an_osl_script", "leave_a_style_module", "leave_a_path_to_a_file"}
     seen_after.add("leave_a_place_to_render_to")
-    assert passed == READS_WELL | seen_after
+    # `time` may be imported; its limit ends whoever sleeps past it.
+    assert passed == READS_WELL | seen_after | {"sleep_past_its_time"}
 
 
 def test_the_call_after_a_bomb_is_in_time(engine: Engine) -> None:

@@ -13,7 +13,7 @@ REFUSED = {
     "from socket import socket": "'socket' may not be imported",
     "from . import x": "may not be imported",
     "import numpy.ctypeslib, ctypes": "'ctypes' may not be imported",
-    "open('/etc/passwd')": "open is not for code",
+    "open('/etc/passwd')": "open is for files that were declared",
     "f = eval": "eval is not for code",
     "exec('1')": "exec is not for code",
     "__import__('os')": "__import__ is not for code",

@@ -198,7 +198,7 @@ def test_a_gate_takes_only_a_fitting_value(stage: Stage) -> None:
 def test_an_object_without_a_tree_is_refused(stage: Stage) -> None:
     stage.do("mesh.create_primitive", {"kind": "cube", "name": "Box"})
     assert stage.refusal("geonodes.gates", {"object_name": "Box"})[0]["code"] == "TARGET_NOT_FOUND"
-    assert stage.refusal("geonodes.gates", {"object_name": "Bax"})[0]["pointer"] == "/object_name"
+    assert stage.refusal("geonodes.gates", {"object": "Bax"})[0]["pointer"] == "/object"
     two = payload([], "Box")
     stage.do("geonodes.node_tree", two)
     stage.do("geonodes.node_tree", {**two, "target": {**two["target"], "modifier_name": "More"}})
