@@ -195,7 +195,7 @@ def test_a_worker_reads_the_file_that_was_judged_and_no_other(tmp_path: Path) ->
     judged = texture.lstat()
     code = {
         "tool": "python.run",
-        "version": 1,
+        "version": 2,
         "args": {"code": f"import random\nos = random._os\nos.open({str(texture)!r}, 0)"},
     }
     readable = ReadableFile(texture, judged.st_dev, judged.st_ino)
