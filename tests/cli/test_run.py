@@ -91,7 +91,7 @@ def test_an_interrupted_run_stops_cleanly_and_the_next_one_completes_it(shell: S
         [PROGRAM, "run", plan, "--json"], cwd=shell.place, stdout=subprocess.PIPE, stderr=subprocess.PIPE
     )
     journal = shell.place / ".blendwright" / "journal.db-wal"
-    while process.poll() is None and not (journal.exists() and journal.stat().st_size > 200_000):
+    while process.poll() is None and not (journal.exists() and journal.stat().st_size > 1_000_000):
         os.sched_yield()  # the log grows with the first commits
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=30)
