@@ -25,7 +25,7 @@ def test_it_shows_the_result_beside_a_workspace_that_is_in_use(shell: Shell) -> 
         assert (scene.hash, scene.journal.head) == before
     document = shown.document
     assert list(document) == ["dialect", "ok", "result", "report"] and document["ok"] is True
-    assert list(document["result"]) == ["created", "changed", "removed"]
+    assert list(document["result"]) == ["created", "changed", "removed", "renamed"]
     assert {"kind": "objects", "name": "Box a"} in document["result"]["created"]
     (changed,) = document["result"]["changed"]
     assert changed["properties"] == [{"property": "transform.location", "old": [0, 0, 0], "new": [0, 0, 2]}]
@@ -47,5 +47,5 @@ def test_a_plan_with_findings_is_refused_without_blender(shell: Shell) -> None:
     document = shell("preview", plan, "--json", code=2).document
     assert (document["ok"], document["report"]["status"]) == (False, "refused")
     assert document["report"]["operations"][0]["findings"][0]["pointer"] == "/operations/0/tool_name"
-    assert document["result"] == {"created": [], "changed": [], "removed": []}
+    assert document["result"] == {"created": [], "changed": [], "removed": [], "renamed": []}
     assert shell("preview", "missing.json", "--json", code=2).document["result"]["error_code"] == "SCHEMA_INVALID"

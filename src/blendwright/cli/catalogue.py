@@ -53,6 +53,10 @@ def tools(
 def _searched(query: str, all_tools: Mapping[str, AnyTool]) -> list[AnyTool]:
     """The tools that words ask for. Raises Refusal where no tool does it, with what can."""
     found = find_tools(query, map(searchable, all_tools.values()))
+    if "." in query and " " not in query.strip():
+        # The name of a tool, and of none that there is.
+        cure = did_you_mean(query, all_tools, otherwise="List them all: blendwright tools")
+        raise Refusal.of(Fault.TOOL_NOT_ALLOWED, f"there is no tool '{query[:100]}'", cure)
     if found.message:
         near = did_you_mean(query, all_tools, otherwise="List them all: blendwright tools")
         raise Refusal.of(Fault.TOOL_NOT_ALLOWED, f"there is no tool for '{query[:100]}'", f"{found.message} {near}")
