@@ -29,7 +29,7 @@ def test_it_shows_the_result_beside_a_workspace_that_is_in_use(shell: Shell) -> 
     assert {"kind": "objects", "name": "Box a"} in document["result"]["created"]
     (changed,) = document["result"]["changed"]
     assert changed["properties"] == [{"property": "transform.location", "old": [0, 0, 0], "new": [0, 0, 2]}]
-    assert document["report"]["totals"] == {"created": 1, "changed": 1, "removed": 0}
+    assert document["report"]["totals"] == {"created": 1, "changed": 1, "removed": 0, "renamed": 0}
     assert (shell.place / "out.png").read_bytes().startswith(b"\x89PNG") and "out.png" in shown.err
 
 
