@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from typing import Any
 
 from pydantic import Field
@@ -98,7 +99,7 @@ async def contract_get(context: ServerContext, caller: Caller, args: ContractArg
         named = sources_of(document, statements, origins, own_roots=context.roots is not None)
         return {"fingerprint": contract.fingerprint, "contract": document, "sources": named}
 
-    return success(await context.run(caller, work))
+    return replace(success(await context.run(caller, work)), whole=args.registries)
 
 
 class StatusArgs(Args):
