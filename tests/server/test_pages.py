@@ -59,8 +59,9 @@ def test_a_search_gives_the_best_few(context: ServerContext, era: Era) -> None:
             client, "tool_search", query="mesh", among="nodes"
         )
 
-    for found in talk(context, era, script):
-        assert len(found["matches"]) == MOST
+    family, nodes = talk(context, era, script)
+    assert {each["name"] for each in family["matches"]} == {name for name in context.tools if name.startswith("object.")}
+    assert len(nodes["matches"]) == MOST
 
 
 def test_registries_are_counted_unless_they_are_asked_for(context: ServerContext, era: Era) -> None:

@@ -42,12 +42,14 @@ def searchable(tool: AnyTool) -> Searchable:
 
 
 def find_tools(query: str, among: Iterable[Searchable], *, most: int = 20) -> Found:
-    """The tools that a query asks for, or the plain answer that there is none."""
+    """The tools that a query asks for, or the plain answer that there is none. A noun alone asks for all of its family."""
     callable_ones = list(among)
     served = {one.name for one in callable_ones}
     missing = {f"missing {topic.name}": topic for topic in topics()}
     entries = [Entry(one.name, words_for(one.name), one.summary, one.arguments) for one in callable_ones]
     entries += [Entry(key, topic.words, "", ()) for key, topic in missing.items()]
+    if family := [one.name for one in callable_ones if one.name.partition(".")[0] == query.strip().lower()]:
+        return Found(tuple(family)[:most])
     ranked = _ranking(tuple(entries)).ranked(query)
     tools = [one for one in ranked if one.name in served]
     gap = next((one for one in ranked if one.name in missing), None)
