@@ -112,7 +112,7 @@ def test_every_direct_tool_has_the_hints_of_its_declaration(closed: ServerContex
             continue
         hints = listed[name].annotations
         reads = tool.safety_level is SafetyLevel.READ_ONLY
-        assert hints.read_only_hint is reads, name
+        assert bool(hints.read_only_hint) is reads, name
         if not reads:
             may_destroy = tool.safety_level is SafetyLevel.DESTRUCTIVE or bool(tool.destructive_with)
             assert hints.destructive_hint is may_destroy, name

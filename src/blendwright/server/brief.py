@@ -168,8 +168,8 @@ def brief_envelope(document: dict[str, Any]) -> dict[str, Any]:
     if "details" in kept and set(kept["details"]) <= {"tool"}:
         del kept["details"]
     findings: Sequence[Any] = kept.get("details", {}).get("findings", ())
-    if findings and "message" in kept:
-        kept["message"] = "1 finding" if len(findings) == 1 else f"{len(findings)} findings"
+    if len(findings) > 1 and "message" in kept:
+        kept["message"] = f"{len(findings)} findings"
     return kept
 
 
