@@ -60,7 +60,9 @@ def test_a_search_gives_the_best_few(context: ServerContext, era: Era) -> None:
         )
 
     family, nodes = talk(context, era, script)
-    assert {each["name"] for each in family["matches"]} == {name for name in context.tools if name.startswith("object.")}
+    assert {each["name"] for each in family["matches"]} == {
+        name for name in context.tools if name.startswith("object.")
+    }
     assert len(nodes["matches"]) == MOST
 
 
