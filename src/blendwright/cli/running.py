@@ -11,7 +11,6 @@ from typing import Annotated, Any
 import orjson
 from rich.text import Text
 
-from blendwright.app import RunOptions
 from blendwright.app.exporting import export_open_scene, render_picture
 from blendwright.app.plan_validation import Validation, validate_plan, validate_result
 from blendwright.app.previewing import preview as preview_plan
@@ -33,12 +32,9 @@ from blendwright.cli.options import (
     TakenBack,
     Timeout,
     Workspace,
-    argument,
-    option,
 )
 from blendwright.cli.output import (
     Exit,
-    ProgressBar,
     SafeConsole,
     note_external_files,
     note_outcome,
@@ -47,11 +43,15 @@ from blendwright.cli.output import (
     present,
     show_difference,
 )
+from blendwright.cli.parameters import argument, option
 from blendwright.cli.plan_files import plan_text, read_document, read_plan_file, surroundings, write_yielded
+from blendwright.cli.progress import ProgressBar
+from blendwright.cli.refusals import refusing_calls, refusing_plans
 from blendwright.cli.session import command_line, open_session, stops_on_interrupt
 from blendwright.dialects import registry
 from blendwright.dialects.envelopes import plan_outcome, render_envelope, result_envelope
 from blendwright.policy.host_profile import EnvelopeName
+from blendwright.run.options import RunOptions
 from blendwright.run.preview import Preview
 from blendwright.values.cancel import CancelToken
 from blendwright.values.errors import Refusal
@@ -64,6 +64,7 @@ TONES = {"good": "bold green", "warning": "bold yellow", "bad": "bold red"}
 QUOTED = """Give one JSON object, quoted for the shell: --args '{"name": "Box"}'"""
 
 
+@refusing_plans
 def run(
     plan: PlanFile,
     workspace: Workspace = ".blendwright",
@@ -166,6 +167,7 @@ def _show_conclusion(out: SafeConsole, report: RunReport) -> None:
             out.print(Text(heading, style=TONES[tone]).append(f" {text}" if heading and text else text, "default"))
 
 
+@refusing_calls
 def call(
     tool: Annotated[str, argument("TOOL", "Name of a tool or macro, as `blendwright tools` and `macros` list them.")],
     args: Annotated[str, option("--args JSON", "Its arguments; - reads them from standard input.")] = "{}",
@@ -249,6 +251,7 @@ def _show_call(out: SafeConsole, outcome: Outcome) -> None:
     out.show(f"  phases  {spent}", "dim")
 
 
+@refusing_plans
 def preview(
     plan: PlanFile,
     workspace: Workspace = ".blendwright",
