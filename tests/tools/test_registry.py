@@ -92,7 +92,8 @@ def test_a_worker_with_a_private_home_is_given_what_is_known(
 
 
 def test_every_package_that_the_catalogue_imports_is_among_the_sources() -> None:
-    program = "import sys\nfrom blendwright.tools import catalog\ncatalog.tool_classes()\nprint(*(name for name in sys.modules if name.startswith('blendwright.')))"
+    program = "import sys\nfrom blendwright.tools import catalog\ncatalog.tool_classes()\n"
+    program += "print(*(name for name in sys.modules if name.startswith('blendwright.')))"
     listed = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout.split()
     assert {name.split(".")[1] for name in listed} == set(package_version.FOLDERS) - {"blender"}
 

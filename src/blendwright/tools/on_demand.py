@@ -27,11 +27,12 @@ def tool_class(name: str) -> type[AnyTool]:
 
 def load_on_demand(name: str) -> AnyTool:
     """A tool of the catalogue, which is not loaded yet."""
-    return cast("AnyTool", _Unloaded[Any, Any](name))
+    return cast("AnyTool", _Unloaded(name))
 
 
 def is_loaded(tool: AnyTool) -> bool:
-    return type(tool) is not _Unloaded
+    kind: type = type(tool)
+    return kind is not _Unloaded
 
 
 def name_of(tool: AnyTool) -> str:
