@@ -11,6 +11,7 @@ from typing import Annotated, Any
 import orjson
 from rich.text import Text
 
+from blendwright.app import RunOptions
 from blendwright.app.exporting import export_open_scene, render_picture
 from blendwright.app.plan_validation import Validation, validate_plan, validate_result
 from blendwright.app.previewing import preview as preview_plan
@@ -51,7 +52,6 @@ from blendwright.cli.session import command_line, open_session, stops_on_interru
 from blendwright.dialects import registry
 from blendwright.dialects.envelopes import plan_outcome, render_envelope, result_envelope
 from blendwright.policy.host_profile import EnvelopeName
-from blendwright.run.options import RunOptions
 from blendwright.run.preview import Preview
 from blendwright.values.cancel import CancelToken
 from blendwright.values.errors import Refusal

@@ -10,15 +10,18 @@ import sys
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pydantic
 
-from blendwright.policy.session_contract import Registry
 from blendwright.tool_api.tool import AnyTool
 from blendwright.tools import registry_cache
 from blendwright.tools.on_demand import is_loaded, name_of
 from blendwright.values.canonical import digest
 from blendwright.wire.package_version import package_hash
+
+if TYPE_CHECKING:
+    from blendwright.policy.session_contract import Registry
 
 
 @cache
@@ -47,7 +50,9 @@ def registry_fingerprint(tools: Iterable[AnyTool]) -> str:
 
 
 def tool_registry(tools: Iterable[AnyTool]) -> Registry:
-    """The reference of a catalogue for a contract."""
+    """The reference of a catalogue for a contract. Only the core makes contracts: their models stay out of workers."""
+    from blendwright.policy.session_contract import Registry
+
     entries = fingerprints(tools)
     return Registry(version="1", fingerprint=digest(entries), entries=entries)
 
