@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import typer
 from typer.core import TyperGroup
@@ -20,6 +20,8 @@ class Command(NamedTuple):
     attribute: str
     summary: str
     """The first sentence of its docstring, or more of it: the list of commands shows this; a test holds them together."""
+    refuses: Literal["", "refusing_plans", "refusing_calls"] = ""
+    """How refusals are told to programs, where `refusals.py` says so."""
 
 
 COMMANDS = {
@@ -28,18 +30,19 @@ COMMANDS = {
         "new",
         "Start a workspace with an empty scene or a copy of a .blend file, a policy to edit and a plan to try.",
     ),
-    "run": Command("running", "run", "Execute a plan."),
+    "run": Command("running", "run", "Execute a plan.", "refusing_plans"),
     "ask": Command(
         "ask", "ask", "Have a model plan what you ask for, see what it would do, and run it when you say yes."
     ),
     "eval": Command(
         "ask", "evaluation", "Measure a planner: success rate, attempts, tokens and time over a folder of requests."
     ),
-    "preview": Command("running", "preview", "Show what a plan would do."),
+    "preview": Command("running", "preview", "Show what a plan would do.", "refusing_plans"),
     "call": Command(
         "running",
         "call",
         "Call one tool or macro on the scene of the workspace; a new one starts empty, or from a copy of a .blend file.",
+        "refusing_calls",
     ),
     "validate": Command(
         "running", "validate", "Check a plan, or the result of one, and list everything that is wrong with it."
@@ -135,6 +138,8 @@ def load_command(name: str) -> Any:
     """The command itself, with everything that it needs."""
     command = COMMANDS[name]
     target = getattr(import_module(f"{__package__}.{command.module}"), command.attribute)
+    if command.refuses:
+        target = getattr(import_module(f"{__package__}.refusals"), command.refuses)(target)
     # A group of its own, so that a command is made as one of several, with the settings of all.
     alone = typer.Typer(**SETTINGS)
     alone.callback()(lambda: None)

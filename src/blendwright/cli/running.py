@@ -47,7 +47,6 @@ from blendwright.cli.output import (
 from blendwright.cli.parameters import argument, option
 from blendwright.cli.plan_files import plan_text, read_document, read_plan_file, surroundings, write_yielded
 from blendwright.cli.progress import ProgressBar
-from blendwright.cli.refusals import refusing_calls, refusing_plans
 from blendwright.cli.session import command_line, open_session, stops_on_interrupt
 from blendwright.dialects import registry
 from blendwright.dialects.envelopes import plan_outcome, render_envelope, result_envelope
@@ -64,7 +63,6 @@ TONES = {"good": "bold green", "warning": "bold yellow", "bad": "bold red"}
 QUOTED = """Give one JSON object, quoted for the shell: --args '{"name": "Box"}'"""
 
 
-@refusing_plans
 def run(
     plan: PlanFile,
     workspace: Workspace = ".blendwright",
@@ -167,7 +165,6 @@ def _show_conclusion(out: SafeConsole, report: RunReport) -> None:
             out.print(Text(heading, style=TONES[tone]).append(f" {text}" if heading and text else text, "default"))
 
 
-@refusing_calls
 def call(
     tool: Annotated[str, argument("TOOL", "Name of a tool or macro, as `blendwright tools` and `macros` list them.")],
     args: Annotated[str, option("--args JSON", "Its arguments; - reads them from standard input.")] = "{}",
@@ -251,7 +248,6 @@ def _show_call(out: SafeConsole, outcome: Outcome) -> None:
     out.show(f"  phases  {spent}", "dim")
 
 
-@refusing_plans
 def preview(
     plan: PlanFile,
     workspace: Workspace = ".blendwright",
