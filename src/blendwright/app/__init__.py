@@ -5,8 +5,6 @@ import blendwright
 with blendwright.open("my-workspace") as scene:
     made = scene.call("mesh.create_primitive", kind="cube", name="Box")
     assert made.ok, made.message
-
-What it offers is loaded when it is first asked for: the program uses single modules of this package.
 """
 
 from __future__ import annotations
@@ -25,6 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Approver", "CancelToken", "OpenScene", "Policy", "Proposal", "RunOptions", "open"]
 
+# Loaded when it is first asked for: the program uses single modules of this package.
 _MODULES = {
     "Approver": "policy.approvals",
     "CancelToken": "values.cancel",
