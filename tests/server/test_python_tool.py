@@ -68,8 +68,9 @@ def test_more_time_than_the_contract_gives_is_refused_before_anything_runs(conte
     [finding] = findings(answer)
     assert finding["pointer"].endswith("/args/timeout_ms") and "constraints.code_seconds" in finding["cure"]
     whole = {"plan": plan("long run", cube("b", "Never")), "timeout_s": 3601}
-    [finding] = findings(call(context, ERA, "plan_execute", whole))
-    assert "3600 s are allowed" in finding["message"] and "constraints.run_seconds" in finding["cure"]
+    answer = call(context, ERA, "plan_execute", whole)
+    [finding] = findings(answer)
+    assert "3600 s are allowed" in answer.structured_content["message"] and "constraints.run_seconds" in finding["cure"]
     found = call(context, ERA, "scene_find", {"name": "Never"}).structured_content
     assert found["result"]["total"] == 0
 
