@@ -36,7 +36,7 @@ def build(scratch: Path, confinement: Confinement) -> dict[str, Handler]:
     more_methods: dict[str, Handler] = {
         name: handler for each in extensions for name, handler in getattr(each, "METHODS", {}).items()
     }
-    fingerprint = registry_fingerprint(type(tool) for tool in catalogue.values())
+    fingerprint = registry_fingerprint(catalogue.values())
 
     def hello(params: dict[str, Any]) -> object:
         if not same_package(params.get("package")):
