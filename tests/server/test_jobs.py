@@ -75,9 +75,12 @@ def test_finished_jobs_are_forgotten_in_the_end_and_others_never() -> None:
 
 def test_of_a_finished_job_nothing_is_held_but_its_packed_answer() -> None:
     jobs = Jobs()
-    many = success({"report": [{"operation_id": f"o{number}", "status": "committed"} for number in range(2000)]})
+
+    def many() -> ToolResponse:
+        return success({"report": [{"operation_id": f"o{number}", "status": "committed"} for number in range(2000)]})
+
     endings: dict[str, Callable[[Future[ToolResponse]], object]] = {
-        "finished": lambda response: response.set_result(many),
+        "finished": lambda response: response.set_result(many()),
         "failed": lambda response: response.set_exception(ValueError("defect")),
         "cancelled": lambda response: response.cancel(),
     }
@@ -98,7 +101,7 @@ def test_of_a_finished_job_nothing_is_held_but_its_packed_answer() -> None:
         assert one.ended and one.response is None
     held = [each for each in gc.get_referents(*ended.values()) if isinstance(each, bytes)]
     assert len(held) == len(ended) and max(map(len, held)) < 20_000
-    del many, before, endings
+    del before
     gc.collect()
     assert not [
         each for each in gc.get_objects() if isinstance(each, dict) and cast("Any", each).get("operation_id") == "o7"

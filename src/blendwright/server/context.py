@@ -95,7 +95,7 @@ class Job:
         # First, since another thread may pack it now: it is there until the packed answer is.
         response = self.response
         if self._packed is not None:
-            return pickle.loads(zlib.decompress(self._packed))  # noqa: S301 - what this process packed
+            return pickle.loads(zlib.decompress(self._packed))
         if response is None or not response.done():
             return None, "summary"
         if response.cancelled():
