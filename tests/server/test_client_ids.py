@@ -51,14 +51,14 @@ def address(context: ServerContext) -> Iterator[tuple[str, int]]:
 class Connection:
     """One connection of the newest era; `port` is its own, where it must have a certain one."""
 
-    def __init__(self, address: tuple[str, int], port: int = 0, **headers: str) -> None:
+    def __init__(self, address: tuple[str, int], port: int = 0, session: str | None = None) -> None:
         self._web = http.client.HTTPConnection(*address, timeout=60, source_address=("127.0.0.1", port))
         self._web.connect()
-        self._headers = headers
+        self._headers = {} if session is None else {"Mcp-Session-Id": session}
         self.port: int = self._web.sock.getsockname()[1]
 
     def call(self, tool: str, arguments: dict[str, Any], **more: Any) -> Any:
-        meta = {
+        meta: dict[str, Any] = {
             f"{META}protocolVersion": NEWEST,
             f"{META}clientInfo": {"name": "test", "version": "1"},
             f"{META}clientCapabilities": {"elicitation": {}},
@@ -133,7 +133,7 @@ def test_naming_the_session_of_another_gives_nothing_of_it(
     (whose,) = set(ids)
     said = {whose, whose.removeprefix("connection-"), f"127.0.0.1:{victim.port}", "stdio"}
     for number, forged in enumerate(sorted(said)):
-        forger = Connection(address, **{"Mcp-Session-Id": forged})
+        forger = Connection(address, session=forged)
         assert is_asked(forger.call("plan_execute", deletes(f"Forged{number}"))), forged
         forger.close()
     victim.close()
