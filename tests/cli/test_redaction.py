@@ -39,8 +39,9 @@ def test_a_value_is_hidden_whichever_of_its_names_a_plan_uses(shell: Shell) -> N
     place = shell.place / ".blendwright"
     place.mkdir()
     (place / "blendwright.toml").write_text('[audit]\nredact = ["object"]\n')
-    plan = {"request_id": "r", "operations": [box("a", tool_name="object.create_empty", args={"name": SECRET})]}
-    plan["operations"].append(box("b", "a", tool_name="object.transform", args={"name": SECRET, "location": [1, 2, 3]}))
+    made = box("a", tool_name="object.create_empty", args={"name": SECRET})
+    moved = box("b", "a", tool_name="object.transform", args={"name": SECRET, "location": [1, 2, 3]})
+    plan = {"request_id": "r", "operations": [made, moved]}
     shell("run", "-", code=0, stdin=json.dumps(plan).encode())
     for word in ("object", "name"):
         wrong = box("a", tool_name="object.transform", args={word: [SECRET], "location": [1, 2, 3]})

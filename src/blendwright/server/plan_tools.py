@@ -129,6 +129,7 @@ async def plan_preview(context: ServerContext, caller: Caller, args: PreviewArgs
         if args.detail != "full":
             totals = {key: result["report"][key] for key in ("totals", "unseen") if result["report"].get(key)}
             result["report"] = brief_report(report, args.detail) | totals
+            result["report"].pop("receipts", None)  # nothing of it is in the journal
         outcome = plan_outcome("", report, result, parse_ms=parse_ms, receipts=preview.receipts)
         # The scene is as it was, whatever became of the copy.
         return ToolResponse(outcome.with_(fingerprint_after=report.scene_hash_before), images, args.detail)
@@ -236,7 +237,7 @@ def plan_response(report: RunReport, detail: Detail = "summary", *, parse_ms: fl
         counts = dict(Counter(operation.status for operation in report.operations))
         result["report"] = {**report.to_json(), "counts": counts, "scene_hash": report.scene_hash_after}
     elif report.dialect in ("operations", "program") and report.ok:
-        result["result"] = {"request_id": report.request_id, "status": "succeeded"}  # its receipts are in the journal
+        result["result"] = {"status": "succeeded"}  # its id is in the report, its receipts are in the journal
     outcome = plan_outcome("", report, result, parse_ms=parse_ms)
     return ToolResponse(outcome.with_(artifacts=pictures_made(report.operations)), detail=detail)
 
