@@ -15,7 +15,7 @@ from blendwright.server.brief import LARGEST_ANSWER, fitted, runs
 from blendwright.server.context import ServerContext
 from blendwright.server.tool_pages import LARGEST_PAGE, brief_node_page, brief_tool_page
 from blendwright.tools.catalog import tools
-from hosts import Era, operation, plan, talk
+from hosts import Era, cube, operation, plan, talk
 
 ERA: Era = "2026-07-28"
 Document = dict[str, Any]
@@ -77,8 +77,19 @@ def test_a_plan_of_37_operations_is_answered_in_less_than_3_kB(ran: Any) -> None
     assert "24 x" in ran.content[0].text and json.loads(ran.content[0].text) == ran.structured_content
 
 
+def test_an_answer_says_the_id_of_its_request_once(context: ServerContext) -> None:
+    program = "object.create_empty(name = 'SaidOnce')"
+    for args in ({"plan": plan("said-once", cube("a", "SaidOnceToo"))}, {"program": program}):
+        ran = call(context, "plan_execute", args)
+        request: str = ran.structured_content["result"]["report"]["request_id"]
+        assert not ran.is_error and ran.content[0].text.count(request) == 1
+        shown = call(context, "plan_preview", args)
+        assert shown.content[0].text.count(request) == 1
+
+
 def test_the_whole_of_it_is_there_on_request_and_where_the_answer_says(context: ServerContext, ran: Any) -> None:
-    link = ran.structured_content["result"]["report"]["receipts"]
+    report = ran.structured_content["result"]["report"]
+    link = report["receipts"].format(request_id=report["request_id"])
 
     async def script(client: Client) -> Any:
         (content,) = (await client.read_resource(link)).contents

@@ -30,9 +30,8 @@ OF_A_PROGRAM = re.compile(r"()(\d{5})_L\d+")
 CHANGES = {"created": "made", "changed": "changed", "removed": "removed"}
 
 
-def receipts_of(request_id: str) -> str:
-    """Where the receipts of a request can be read."""
-    return f"blendwright://receipts/{request_id}"
+# Where the receipts of a request can be read. Its id stands beside it, and is long where the program was the id's source.
+RECEIPTS = "blendwright://receipts/{request_id}"
 
 
 # ---------------------------------------------------------------------- reports
@@ -55,7 +54,7 @@ def brief_report(report: RunReport, detail: Detail) -> dict[str, Any]:
     if moved := _moved(report):
         document["implied_by"] = moved
     if any(operation.done for operation in report.operations):
-        document["receipts"] = receipts_of(report.request_id)
+        document["receipts"] = RECEIPTS
     return document
 
 
