@@ -6,16 +6,18 @@ import contextlib
 from collections.abc import Generator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import anyio
 
 from bench.trial.bare_blender import BareBlender
 from bench.trial.checks import CHECKS
-from bench.trial.recorder import Call, export, host, read_transcript
+from bench.trial.recorder import Call, export, host, new_workspace, read_transcript
 
 HERE = Path(__file__).parent
 TASKS = tuple(sorted(CHECKS))
 MOST_SECONDS = 240
+START = "start.blend"
 
 
 @dataclass(frozen=True)
@@ -45,6 +47,32 @@ def bare_blender(directory: Path) -> Generator[BareBlender]:
         yield blender
     finally:
         blender.close()
+
+
+def start_scene(task: str, directory: Path) -> Path | None:
+    """The file that a task begins with, made in the directory; None where it begins with nothing."""
+    code = HERE / "start" / f"{task}.py"
+    if not code.exists():
+        return None
+    file = (directory / START).resolve()
+    with bare_blender(directory) as blender:
+        made = blender.call(f"{code.read_text()}\nbpy.ops.wm.save_as_mainfile(filepath={str(file)!r})")
+    assert not made.failed, made.answer
+    return file
+
+
+def begin(task: str, directory: Path, bare: bool) -> None:
+    """Have what a task begins with: a file for a bare Blender, a workspace with it for the server."""
+    if not (HERE / "tasks" / f"{task}.txt").exists():
+        raise ValueError(f"there is no task {task}")
+    scene = start_scene(task, directory)
+    if scene is not None and not bare:
+        new_workspace(directory, scene)
+
+
+def wrong_with(task: str, facts: dict[str, Any]) -> list[str]:
+    """What the checks of a task say about a scene."""
+    return list(CHECKS[task](facts))
 
 
 def through_the_server(task: str, directory: Path, blender: BareBlender) -> Outcome:
