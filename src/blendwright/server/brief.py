@@ -27,6 +27,7 @@ LONGEST_RESULT = 1500
 NUMBERED = re.compile(r"(.*?)(\d+)$", re.DOTALL)
 # The id of an operation of a program: its number, and the line that made it.
 OF_A_PROGRAM = re.compile(r"()(\d{5})_L\d+")
+WENT_WELL = {"succeeded": "ok", "skipped_idempotent": "done before"}
 CHANGES = {"created": "made", "changed": "changed", "removed": "removed"}
 
 
@@ -44,7 +45,9 @@ def brief_report(report: RunReport, detail: Detail) -> dict[str, Any]:
     entries = [_entry(operation) for operation in operations]
     document: dict[str, Any] = {"status": report.status, "request_id": report.request_id}
     if detail == "summary":
-        entries = list(_grouped(entries))
+        entries = list(_grouped(entries, numbered=report.dialect == "program"))
+    if detail == "summary" and report.ok:
+        document = {}  # the envelope says that it is well, and the link of its receipts has the id
     document["operations"] = entries
     if report.dialect == "program" and report.remarks:
         document["printed"] = report.remarks["printed"]
@@ -92,8 +95,9 @@ def _changes(operation: OperationReport) -> dict[str, dict[str, list[str]]]:
     return found
 
 
-def _grouped(entries: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Alike ones as one entry, where the first of them stood."""
+def _grouped(entries: Iterable[dict[str, Any]], *, numbered: bool) -> Iterator[dict[str, Any]]:
+    """Alike ones as one entry, where the first of them stood. The ids of a program are `numbered` by us: of what went well nobody needs
+    them."""
     groups: dict[object, list[dict[str, Any]]] = {}
     for number, entry in enumerate(entries):
         # What was skipped is alike whatever it would have done.
@@ -105,7 +109,8 @@ def _grouped(entries: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
         several = len({one["tool"] for one in members}) > 1
         what = "operations" if several else first["tool"]
         group: dict[str, Any] = {"operations": f"{len(members)} x {what} {_word(first['status'])}"}
-        group["ids"] = runs(one["operation_id"] for one in members)
+        if not (numbered and first["status"] in WENT_WELL):
+            group["ids"] = runs(one["operation_id"] for one in members)
         group |= {key: first[key] for key in ("why", "result") if key in first}
         for change in CHANGES.values():
             kinds = {kind: None for one in members for kind in one.get(change, ())}
@@ -117,7 +122,7 @@ def _grouped(entries: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
 
 
 def _word(status: str) -> str:
-    return {"succeeded": "ok", "skipped_idempotent": "done before"}.get(status, status)
+    return WENT_WELL.get(status, status)
 
 
 def _shape(entry: Mapping[str, Any]) -> tuple[str, ...]:

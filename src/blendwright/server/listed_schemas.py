@@ -81,7 +81,7 @@ def _short(part: Schema, definitions: Mapping[str, Any], name: str) -> dict[str,
         }
     short: dict[str, Any] = {}
     for key, value in part.items():
-        if key in LEFT_OUT or (key == "default" and value is None) or (key == "maxItems" and value > MANY):
+        if key in LEFT_OUT or (key == "maxItems" and value > MANY) or _goes_without_saying(key, value, part):
             continue
         if key == "properties":
             short[key] = {one: _short(inner, definitions, name) for one, inner in value.items()}
@@ -92,6 +92,11 @@ def _short(part: Schema, definitions: Mapping[str, Any], name: str) -> dict[str,
         else:
             short[key] = value
     return short
+
+
+def _goes_without_saying(key: str, value: Any, part: Schema) -> bool:
+    """What is off or empty unless it is given."""
+    return key == "default" and not value and part.get("type") not in ("number", "integer")
 
 
 def _by_variant(part: Schema, name: str) -> dict[str, Any]:

@@ -19,8 +19,8 @@ ROOM = LARGEST_ANSWER - 500
 
 class SnapshotArgs(Args):
     name: str | None = Field(default=None, description="Only objects with such names (* and ?).")
-    offset: int = Field(default=0, ge=0, description="Skip that many objects.")
-    limit: int = Field(default=50, ge=1, le=500, description="At most so many objects.")
+    offset: int = Field(default=0, ge=0)
+    limit: int = Field(default=50, ge=1, le=500)
 
 
 class FindArgs(Args):
