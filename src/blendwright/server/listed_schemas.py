@@ -42,6 +42,9 @@ def listed_schema(schema: Schema, name: str, used: Set[str]) -> dict[str, Any]:
             short["properties"][argument] = {}
         else:
             _shorten_descriptions(part)
+        if isinstance(part.get("default"), list):
+            part.pop("minItems", None)  # it shows how long such a list is
+            part.pop("maxItems", None)
         if "default" in part and part.get("type") in ("number", "integer", "boolean", "array"):
             part.pop("description", None)  # a name and what is usual tell enough until the page is read
     return short

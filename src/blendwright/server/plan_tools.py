@@ -139,8 +139,8 @@ async def plan_preview(context: ServerContext, caller: Caller, args: PreviewArgs
 
 
 @server_tool(
-    "Run a plan. Each operation is verified and committed, or taken back; done before under the same ids is not done again. "
-    + MOST_USED,
+    "Run a plan. Each operation is verified and committed, or taken back; done before under the same ids is not done again.",
+    calls=MOST_USED,
     destructive=True,
     refuse=_refuse_plan,
 )
