@@ -30,7 +30,7 @@ from anyio.streams.buffered import BufferedByteReceiveStream
 
 from bench.trial.bare_blender import BareBlender
 from bench.trial.recorder import Call, Host, export, host, read_transcript, totals
-from bench.trial.trial import START, bare_blender, begin, wrong_with
+from bench.trial.trial import START, bare_blender, begin, check
 
 SOCKET = "client.socket"
 TRANSCRIPT = "transcript.jsonl"
@@ -195,11 +195,11 @@ def _finish(task: str | None, blender: BareBlender | None) -> dict[str, Any]:
     found: dict[str, Any] = totals(calls)
     if task is not None:
         if blender is not None:
-            found["wrong"] = wrong_with(task, blender.facts())
+            found["wrong"] = check(task, blender, Path())
         else:
             export(Path(), Path("scene.blend"))
             with bare_blender(Path()) as reader:
-                found["wrong"] = wrong_with(task, reader.facts(Path("scene.blend")))
+                found["wrong"] = check(task, reader, Path(), Path("scene.blend"))
     Path("outcome.json").write_text(json.dumps(found) + "\n")
     return {"text": json.dumps(found), "failed": bool(found.get("wrong"))}
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import json
 from collections.abc import Generator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import anyio
 
@@ -17,7 +17,7 @@ from bench.trial.recorder import Call, export, host, new_workspace, read_transcr
 HERE = Path(__file__).parent
 TASKS = tuple(sorted(CHECKS))
 MOST_SECONDS = 240
-START = "start.blend"
+START, START_FACTS = "start.blend", "start.json"
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,8 @@ def start_scene(task: str, directory: Path) -> Path | None:
     file = (directory / START).resolve()
     with bare_blender(directory) as blender:
         made = blender.call(f"{code.read_text()}\nbpy.ops.wm.save_as_mainfile(filepath={str(file)!r})")
-    assert not made.failed, made.answer
+        assert not made.failed, made.answer
+        (directory / START_FACTS).write_text(json.dumps(blender.facts()))
     return file
 
 
@@ -70,14 +71,19 @@ def begin(task: str, directory: Path, bare: bool) -> None:
         new_workspace(directory, scene)
 
 
-def wrong_with(task: str, facts: dict[str, Any]) -> list[str]:
-    """What the checks of a task say about a scene."""
+def check(task: str, blender: BareBlender, directory: Path, scene: Path | None = None) -> list[str]:
+    """What is wrong with the scene that a Blender has, or with that of a file. The directory has what the task began with."""
+    facts = blender.facts(scene)
+    start = directory / START_FACTS
+    if start.exists():
+        facts["start"] = json.loads(start.read_text())
     return list(CHECKS[task](facts))
 
 
 def through_the_server(task: str, directory: Path, blender: BareBlender) -> Outcome:
     """Replay the transcript of a task on a fresh workspace in the directory."""
     requests = read_transcript(HERE / "transcripts" / f"{task}.jsonl")
+    begin(task, directory, bare=False)
 
     async def replay() -> tuple[Call, ...]:
         with anyio.fail_after(MOST_SECONDS):
@@ -89,11 +95,15 @@ def through_the_server(task: str, directory: Path, blender: BareBlender) -> Outc
     calls = anyio.run(replay)
     scene = directory / f"{task}.blend"
     export(directory, scene)
-    return Outcome(calls, tuple(CHECKS[task](blender.facts(scene))))
+    return Outcome(calls, tuple(check(task, blender, directory, scene)))
 
 
-def with_bare_python(task: str, blender: BareBlender) -> Outcome:
-    """Send the code of a task, then a look."""
-    codes = [(HERE / "bare" / f"{name}.py").read_text() for name in (task, "look")]
-    calls = tuple(blender.call(code) for code in codes)
-    return Outcome(calls, tuple(CHECKS[task](blender.facts())))
+def with_bare_python(task: str, directory: Path, blender: BareBlender, *, look: bool = True) -> Outcome:
+    """Send the code of a task: where it begins with a scene, first what shows it; then what does it, and a look."""
+    begin(task, directory, bare=True)
+    if (directory / START).exists():
+        blender.open(directory / START)
+    names = [f"{task}_first", task, *["look"] * look]
+    files = [file for name in names if (file := HERE / "bare" / f"{name}.py").exists()]
+    calls = tuple(blender.call(file.read_text()) for file in files)
+    return Outcome(calls, tuple(check(task, blender, directory)))
