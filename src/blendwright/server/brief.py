@@ -23,6 +23,7 @@ LARGEST_ANSWER = 8 * 1024
 MOST_NAMES = 12
 # Parts of an envelope that nobody reads unless something is to be proven.
 ON_REQUEST = frozenset({"trace", "tool_version", "fingerprint_before", "fingerprint_after", "handles", "snapshot"})
+STRONGEST = "deterministic"
 LONGEST_RESULT = 1500
 NUMBERED = re.compile(r"(.*?)(\d+)$", re.DOTALL)
 # The id of an operation of a program: its number, and the line that made it.
@@ -44,11 +45,11 @@ def brief_report(report: RunReport, detail: Detail) -> dict[str, Any]:
     operations = reports_by_caller(report.operations)
     entries = [_entry(operation) for operation in operations]
     document: dict[str, Any] = {"status": report.status, "request_id": report.request_id}
-    if detail == "summary":
-        entries = list(_grouped(entries, numbered=report.dialect == "program"))
     if detail == "summary" and report.ok:
-        document = {}  # the envelope says that it is well, and the link of its receipts has the id
-    document["operations"] = entries
+        # The envelope says that it is well, and the link of its receipts has the id.
+        document = _lines(entries, numbered=report.dialect == "program")
+    else:
+        document["operations"] = list(_grouped(entries)) if detail == "summary" else entries
     if report.dialect == "program" and report.remarks:
         document["printed"] = report.remarks["printed"]
     if report.repair:
@@ -95,22 +96,14 @@ def _changes(operation: OperationReport) -> dict[str, dict[str, list[str]]]:
     return found
 
 
-def _grouped(entries: Iterable[dict[str, Any]], *, numbered: bool) -> Iterator[dict[str, Any]]:
-    """Alike ones as one entry, where the first of them stood. The ids of a program are `numbered` by us: of what went well nobody needs
-    them."""
-    groups: dict[object, list[dict[str, Any]]] = {}
-    for number, entry in enumerate(entries):
-        # What was skipped is alike whatever it would have done.
-        tool = entry["tool"] if entry["status"] != "skipped" else ""
-        alike: object = number if "result" in entry else (tool, entry["status"], entry.get("why"), _shape(entry))
-        groups.setdefault(alike, []).append(entry)
-    for members in groups.values():
+def _grouped(entries: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Alike ones as one entry, where the first of them stood."""
+    for members in _alike(entries):
         first = members[0]
         several = len({one["tool"] for one in members}) > 1
         what = "operations" if several else first["tool"]
         group: dict[str, Any] = {"operations": f"{len(members)} x {what} {_word(first['status'])}"}
-        if not (numbered and first["status"] in WENT_WELL):
-            group["ids"] = runs(one["operation_id"] for one in members)
+        group["ids"] = runs(one["operation_id"] for one in members)
         group |= {key: first[key] for key in ("why", "result") if key in first}
         for change in CHANGES.values():
             kinds = {kind: None for one in members for kind in one.get(change, ())}
@@ -119,6 +112,37 @@ def _grouped(entries: Iterable[dict[str, Any]], *, numbered: bool) -> Iterator[d
                     kind: runs(name for one in members for name in one.get(change, {}).get(kind, ())) for kind in kinds
                 }
         yield group
+
+
+def _alike(entries: Iterable[dict[str, Any]]) -> Iterable[list[dict[str, Any]]]:
+    groups: dict[object, list[dict[str, Any]]] = {}
+    for number, entry in enumerate(entries):
+        # What was skipped is alike whatever it would have done.
+        tool = entry["tool"] if entry["status"] != "skipped" else ""
+        alike: object = number if "result" in entry else (tool, entry["status"], entry.get("why"), _shape(entry))
+        groups.setdefault(alike, []).append(entry)
+    return groups.values()
+
+
+def _lines(entries: Sequence[dict[str, Any]], *, numbered: bool) -> dict[str, Any]:
+    """What went well, a line for alike ones: how many, what they made, changed or removed; and what reading ones answered.
+
+    The ids of a program are `numbered` by us, and of no use here. What the same run has made is not told as changed too."""
+    made = {name for entry in entries for names in entry.get("made", {}).values() for name in names}
+    lines: list[str] = []
+    results: dict[str, Any] = {}
+    for members in _alike(entries):
+        first = members[0]
+        ids = "" if numbered else f" ({runs(one['operation_id'] for one in members)})"
+        line = f"{len(members)} x {first['tool']} {_word(first['status'])}{ids}"
+        for change in CHANGES.values():
+            named = [name for one in members for names in one.get(change, {}).values() for name in names]
+            if told := [name for name in named if change != "changed" or name not in made]:
+                line += f", {change} {runs(told)}"
+        lines.append(line)
+        if "result" in first:
+            results[first["operation_id"]] = first["result"]
+    return {"operations": lines} | ({"results": results} if results else {})
 
 
 def _word(status: str) -> str:
@@ -166,6 +190,8 @@ def _moved(report: RunReport) -> list[str]:
 def brief_envelope(document: dict[str, Any]) -> dict[str, Any]:
     """An envelope without what is null or only proves something; findings say what is wrong, and nothing says it again."""
     kept = {key: value for key, value in document.items() if key not in ON_REQUEST and value not in (None, {}, [], "")}
+    if kept.get("determinism_class") == STRONGEST and kept.get("ok"):
+        del kept["determinism_class"]  # a weaker one is said
     for part in ("details", "result", "error"):
         inner = kept.get(part)
         if isinstance(inner, dict) and part != "result":
