@@ -177,7 +177,8 @@ async def _answer(request: dict[str, Any], connection: Host | None, blender: Bar
 def _keep(call: Call, pictures: list[bytes]) -> str:
     """Record a call; what a shell shows of its answer."""
     with Path(TRANSCRIPT).open("a") as transcript:
-        transcript.write(call.line() + "\n")
+        # Where it was recorded is nobody's business.
+        transcript.write(call.line().replace(str(Path.cwd()), ".") + "\n")
     number = len(read_transcript(Path(TRANSCRIPT)))
     for folder in ("answers", "pictures"):
         Path(folder).mkdir(exist_ok=True)

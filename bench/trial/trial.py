@@ -103,7 +103,10 @@ def with_bare_python(task: str, directory: Path, blender: BareBlender, *, look: 
     begin(task, directory, bare=True)
     if (directory / START).exists():
         blender.open(directory / START)
-    names = [f"{task}_first", task, *["look"] * look]
-    files = [file for name in names if (file := HERE / "bare" / f"{name}.py").exists()]
+    code = HERE / "bare"
+    # Where the task asks for no camera, a look needs one of its own.
+    own_look = code / f"{task}_look.py"
+    looks = [own_look if own_look.exists() else code / "look.py"] if look else []
+    files = [file for file in (code / f"{task}_first.py", code / f"{task}.py", *looks) if file.exists()]
     calls = tuple(blender.call(file.read_text()) for file in files)
     return Outcome(calls, tuple(check(task, blender, directory)))
