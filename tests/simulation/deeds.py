@@ -112,7 +112,7 @@ class Deeds:
         missing = [one.operation_id for one in done if (request, one.operation_id) not in self.oracle.acknowledged]
         assert not missing, f"{missing} of {request} are reported as done, and nobody was told so before"
         assert len(told) == len(set(told)), f"an operation of {request} was told twice: {told}"
-        numbers = [one.commit for one in sorted(done, key=lambda one: one.position) if one.commit is not None]
+        numbers = [one.commit for one in done if one.commit is not None]
         assert numbers == sorted(numbers), f"{request} did not run in the order of its schedule: {numbers}"
         whole = report.boundary == "plan"
         if whole and any(not one.done for one in report.operations):
@@ -167,7 +167,10 @@ class Deeds:
         head = scene.journal.head
         before = None if head is None else (head.number, head.hash_after, _but_checkpoints(scene))
         name = f"previewed {self.chance.getrandbits(20)}"
-        listed = [_operation("a", CREATE, {"name": name}), _operation("b", MOVE, {"object": name, "location": [1, 2, 3]})]
+        listed = [
+            _operation("a", CREATE, {"name": name}),
+            _operation("b", MOVE, {"object": name, "location": [1, 2, 3]}),
+        ]
         found = scene.preview({"request_id": f"preview {name}", "operations": listed})
         after = scene.journal.head
         if self.world.dead or head is None:

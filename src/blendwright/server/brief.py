@@ -198,9 +198,13 @@ def brief_envelope(document: dict[str, Any]) -> dict[str, Any]:
             kept[part] = brief_envelope(cast("dict[str, Any]", inner))
     if "details" in kept and set(kept["details"]) <= {"tool"}:
         del kept["details"]
-    findings: Sequence[Any] = kept.get("details", {}).get("findings", ())
+    findings: Sequence[Mapping[str, Any]] = kept.get("details", {}).get("findings", ())
     if len(findings) > 1 and "message" in kept:
         kept["message"] = f"{len(findings)} findings"
+    elif findings and findings[0].get("message") == kept.get("message"):
+        # One finding is the message of its answer.
+        [only] = findings
+        kept["details"]["findings"] = [{key: value for key, value in only.items() if key != "message"}]
     return kept
 
 
