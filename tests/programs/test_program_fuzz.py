@@ -15,7 +15,24 @@ TOOLS = ("mesh.create_primitive", "object.transform", "object.delete", "scene.sn
 PLACE = re.compile(r"program:[1-9][0-9]*:[1-9][0-9]*")
 # Small, so that thousands are cheap: whatever passes them is refused as it would be at full size.
 SMALL = Limits(**{**{name: getattr(LIMITS, name) for name in Limits.__dataclass_fields__}, "steps": 100_000})
-NAMES = ("a", "b", "x", "mesh", "object", "math", "vec", "param", "print", "random", "struct", "json", "_record", "_at")
+NAMES = (
+    "a",
+    "b",
+    "x",
+    "mesh",
+    "object",
+    "math",
+    "vec",
+    "param",
+    "print",
+    "random",
+    "struct",
+    "json",
+    "_record",
+    "_at",
+    "_fail",
+    "_counts",
+)
 VALUES = (
     "0", "1", "-7", "2.5", "1e400", "1 << 62", "'é'", "'A'", "None", "True", "[]", "[1, 2, 3]", "{}", "{'k': [1]}", "(1,)",
     "len", "mesh", "object.delete", "lambda q: q", "range(5)", "json.encode", "float('nan')", "print",

@@ -31,6 +31,7 @@ from blendwright.run.waiting import Waiting
 from blendwright.server.brief import Detail
 from blendwright.server.elicitation import AsidePrompt
 from blendwright.server.look_quality import LookPace
+from blendwright.server.program_turns import ProgramTurns
 from blendwright.server.responses import ToolResponse, error_failure, failure
 from blendwright.server.workspace_queue import WorkspaceQueue
 from blendwright.tool_api.tool import AnyTool
@@ -221,6 +222,8 @@ class ServerContext:
     sessions: dict[Proposal, OpenScene] = field(default_factory=dict[Proposal, OpenScene])
     """The workspace under the contract with each kind of host; only the queue's thread touches these."""
 
+    program_turns: ProgramTurns = field(default_factory=ProgramTurns)
+    """Whose program is evaluated."""
     look_pace: LookPace = field(default_factory=LookPace)
     """What pictures of this scene have cost."""
 
