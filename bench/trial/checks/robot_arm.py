@@ -43,7 +43,9 @@ def robot_arm(facts: Facts) -> Iterator[str]:
     yield from light(facts)
     if facts["camera"] is None:
         yield "the scene has no camera"
-    elif outside := {name for frame in facts["motion"].values() for name, one in frame.items() if one["in_frame"] is False}:
+    elif outside := {
+        name for frame in facts["motion"].values() for name, one in frame.items() if one["in_frame"] is False
+    }:
         yield f"the camera does not always see {sorted(outside)[0]}"
 
 
@@ -134,5 +136,8 @@ def _paint(objects: Objects) -> Iterator[str]:
     materials = [material for one in objects.values() for material in one["materials"]]
     if not any(r > 0.4 and 0.1 * r < g < 0.75 * r and b < 0.5 * g for r, g, b in (each["color"] for each in materials)):
         yield "no part is painted orange"
-    if not any(max(each["color"]) < 0.25 and max(each["color"]) - min(each["color"]) < 0.05 and each["metallic"] > 0.5 for each in materials):
+    if not any(
+        max(each["color"]) < 0.25 and max(each["color"]) - min(each["color"]) < 0.05 and each["metallic"] > 0.5
+        for each in materials
+    ):
         yield "no joint is of dark grey metal"
