@@ -26,6 +26,7 @@ from blendwright.run.waiting import Waiting
 from blendwright.server.brief import Detail, brief_report
 from blendwright.server.complete_plans import complete
 from blendwright.server.context import Caller, ServerContext
+from blendwright.server.instructions import MOST_USED
 from blendwright.server.pictures import from_outcome, pictures_made
 from blendwright.server.programs import read_program
 from blendwright.server.responses import Picture, ToolResponse, success
@@ -45,7 +46,8 @@ PLAN = (
 DETAIL = "summary: alike operations as one; operations: each; full: with receipts, hashes, trace."
 PROGRAM = (
     "Instead of a plan, Starlark that yields one: for i in range(4): leg = mesh.create_primitive(kind='cube', name='L%d' % i). "
-    "leg stands for its name. Has math, vec, random(seed), param(name, default)."
+    "leg stands for its name. Has param(name, default), pad(7, 2) for '07', math (also sin_deg, cos_deg), "
+    "vec (add, sub, scale, lerp, rotate, polar …), random(seed) (.uniform, .int, .choice). No %02d, no **, no import."
 )
 
 
@@ -53,7 +55,7 @@ class ValidateArgs(Args):
     plan: dict[str, Any] = Field(default_factory=dict[str, Any], description="As in plan_execute.")
     program: str = ""
     params: dict[str, Any] = Field(default_factory=dict[str, Any])
-    detail: Detail = Field(default="summary", description="As in plan_execute.")
+    detail: Detail = "summary"
 
 
 class PreviewArgs(ValidateArgs):
@@ -78,9 +80,9 @@ class ExecuteArgs(Args):
 # Fewer options than plan_execute: the rest is seldom needed here. No docstring: a host would read it.
 class GeonodesArgs(Args):
     plan: dict[str, Any] = Field(description="The geometry-nodes plan.")
-    boundary: Literal["operation", "plan"] = Field(default="operation", description="As in plan_execute.")
+    boundary: Literal["operation", "plan"] = "operation"
     image: bool = Field(default=False, description="Also a picture afterwards.")
-    detail: Detail = Field(default="summary", description="As in plan_execute.")
+    detail: Detail = "summary"
 
 
 def _refuse_plan(*findings: Finding, dialect: str | None = None) -> ToolResponse:
@@ -138,8 +140,8 @@ async def plan_preview(context: ServerContext, caller: Caller, args: PreviewArgs
 
 
 @server_tool(
-    "Run a plan. Each operation is verified and committed, or taken back; done before under the same ids is not done again. "
-    "Learn tools with tool_search and tool_describe first.",
+    "Run a plan. Each operation is verified and committed, or taken back; done before under the same ids is not done again.",
+    calls=MOST_USED,
     destructive=True,
     refuse=_refuse_plan,
 )
@@ -238,6 +240,8 @@ def plan_response(report: RunReport, detail: Detail = "summary", *, parse_ms: fl
         result["report"] = {**report.to_json(), "counts": counts, "scene_hash": report.scene_hash_after}
     elif report.dialect in ("operations", "program") and report.ok:
         result["result"] = {"status": "succeeded"}  # its id is in the report, its receipts are in the journal
+        if detail == "summary":
+            result = {"report": result["report"]}
     outcome = plan_outcome("", report, result, parse_ms=parse_ms)
     return ToolResponse(outcome.with_(artifacts=pictures_made(report.operations)), detail=detail)
 

@@ -254,7 +254,6 @@ REDO = _method("redo", RedoRequest, RedoAnswer)
 STEP = Method("scene.step", shape(StepRequest), shape(StepAnswer, without=ADDED_BY_CORE, is_sound=is_consistent))
 
 
-
 def _is_bulk_answer(value: Any) -> bool:
     if not isinstance(value, dict) or value.keys() != {"answers"}:
         return False
@@ -269,6 +268,20 @@ BULK = Method("scene.bulk", shape(BulkRequest), _is_bulk_answer)
 METHODS: dict[str, Method] = {
     method.name: method
     for method in (
-        *(RESET, OPEN, SAVE, EXPORT, SWAP, HASH, EXTERNAL_FILES, RELOCATE_FILES, ACTIVE_CONTENT, CONTENT, REDO, STEP, BULK),
+        *(
+            RESET,
+            OPEN,
+            SAVE,
+            EXPORT,
+            SWAP,
+            HASH,
+            EXTERNAL_FILES,
+            RELOCATE_FILES,
+            ACTIVE_CONTENT,
+            CONTENT,
+            REDO,
+            STEP,
+            BULK,
+        ),
     )
 }
