@@ -254,12 +254,11 @@ REDO = _method("redo", RedoRequest, RedoAnswer)
 STEP = Method("scene.step", shape(StepRequest), shape(StepAnswer, without=ADDED_BY_CORE, is_sound=is_consistent))
 
 
-
 def _is_bulk_answer(value: Any) -> bool:
-    if not isinstance(value, dict) or value.keys() != {"answers"}:
+    if value.__class__ is not dict or value.keys() != {"answers"}:
         return False
-    answers: Any = value["answers"]
-    if not isinstance(answers, list) or not answers or not all(map(STEP.answer_fits, answers)):
+    answers = value["answers"]
+    if answers.__class__ is not list or not answers or not all(map(STEP.answer_fits, answers)):
         return False
     return all(answer["ok"] for answer in answers[:-1])
 
@@ -269,6 +268,20 @@ BULK = Method("scene.bulk", shape(BulkRequest), _is_bulk_answer)
 METHODS: dict[str, Method] = {
     method.name: method
     for method in (
-        *(RESET, OPEN, SAVE, EXPORT, SWAP, HASH, EXTERNAL_FILES, RELOCATE_FILES, ACTIVE_CONTENT, CONTENT, REDO, STEP, BULK),
+        *(
+            RESET,
+            OPEN,
+            SAVE,
+            EXPORT,
+            SWAP,
+            HASH,
+            EXTERNAL_FILES,
+            RELOCATE_FILES,
+            ACTIVE_CONTENT,
+            CONTENT,
+            REDO,
+            STEP,
+            BULK,
+        ),
     )
 }
