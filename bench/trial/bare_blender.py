@@ -22,6 +22,8 @@ from bench.trial.recorder import Call, json_bytes
 class BareBlender:
     """A Blender of its own process that keeps what was defined from call to call."""
 
+    FIRST_TEXT = "exec {code}: executes Python in Blender; answers what it printed, or the traceback."
+
     def __init__(self, directory: Path) -> None:
         root = str(Path(__file__).parents[2])
         environment = {**os.environ, "PYTHONPATH": root}
@@ -52,8 +54,12 @@ class BareBlender:
     def facts(self, file: Path | None = None) -> dict[str, Any]:
         """What the scene is, or that of a .blend file."""
         if file is not None:
-            self._ask({"open": str(file)})
+            self.open(file)
         return self._ask({"facts": True})
+
+    def open(self, file: Path) -> None:
+        """Open a .blend file, before a trial or after it."""
+        self._ask({"open": str(file.resolve())})
 
     def close(self) -> None:
         assert self._process.stdin is not None and self._process.stdout is not None
@@ -84,9 +90,11 @@ def _answer(request: dict[str, Any], names: dict[str, Any]) -> dict[str, Any]:
     with contextlib.redirect_stdout(printed):
         try:
             exec(request["code"], names)
-        except Exception:
+        except Exception as error:
             failed = True
-            printed.write(traceback.format_exc())
+            # Without the line of this file that executes the code.
+            own = error.__traceback__.tb_next if error.__traceback__ else None
+            printed.write("".join(traceback.format_exception(type(error), error, own)))
     return {"printed": printed.getvalue(), "failed": failed}
 
 

@@ -70,6 +70,12 @@ class Host:
         self.pictures.extend(map(base64.b64decode, pictures))
         return call
 
+    async def first_text(self) -> str:
+        """What a host shows its model before the first call: the instructions, and a line of JSON per tool."""
+        tools = (await self.client.list_tools()).tools
+        shown = [{"name": one.name, "description": one.description, "input": one.input_schema} for one in tools]
+        return "\n".join([self.client.instructions or "", *(json.dumps(one, ensure_ascii=False) for one in shown)])
+
 
 def json_bytes(value: Any) -> int:
     return len(json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode())
@@ -90,5 +96,18 @@ def export(directory: Path, file: Path) -> None:
     subprocess.run(command, cwd=directory, check=True, capture_output=True)
 
 
+def new_workspace(directory: Path, scene: Path) -> None:
+    """Make the workspace `scene` of a directory from a .blend file."""
+    command = [*PROGRAM, "new", "--workspace", "scene", "--scene", str(scene)]
+    subprocess.run(command, cwd=directory, check=True, capture_output=True)
+
+
 def read_transcript(file: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in file.read_text().splitlines()]
+
+
+def totals(calls: list[dict[str, Any]]) -> dict[str, int]:
+    """What the calls of a transcript cost."""
+    return {"calls": len(calls)} | {
+        key: sum(call[key] for call in calls) for key in ("failed", "sent", "received", "wire")
+    }

@@ -13,7 +13,7 @@ from typing import Any
 import apsw
 import pytest
 
-from blendwright.journal import Journal
+from blendwright.journal import Journal, store
 from blendwright.values import crash_points
 from blendwright.values.errors import EnvironmentUnfit, JournalError
 from journal import crash_point_names
@@ -100,6 +100,19 @@ def test_a_commit_that_the_disk_refuses_is_not_acknowledged_and_not_half_there(
         journal.commit(batch)
     journal.close()
     assert_sound(tmp_path)
+
+
+@pytest.mark.parametrize("error", [apsw.FullError, apsw.IOError])
+def test_a_journal_that_the_disk_refuses_to_begin_says_so_though_closing_it_fails_too(
+    tmp_path: Path, refusal: Refusal, monkeypatch: pytest.MonkeyPatch, error: type[apsw.Error]
+) -> None:
+    def refuse(directory: Path) -> None:
+        refusal.error, refusal.left = error, 1
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(store, "sync_directory", refuse)
+    with pytest.raises(EnvironmentUnfit, match="no room on the disk"):
+        Journal(tmp_path, vfs="refusing")
 
 
 def _points() -> list[str]:

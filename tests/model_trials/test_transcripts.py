@@ -7,13 +7,15 @@ from pathlib import Path
 
 import pytest
 from bench.trial.bare_blender import BareBlender
-from bench.trial.checks import CHECKS
 from bench.trial.recorder import read_transcript
-from bench.trial.trial import HERE, TASKS, bare_blender, through_the_server
+from bench.trial.trial import HERE, TASKS, bare_blender, check, through_the_server, with_bare_python
 
 FIRST = "parametric_stairs"
 # One line each that spoils a scene which was right, and what the check must say of it.
 SPOILED = {
+    "game_asset": ("bpy.data.objects['Crate'].location.z += 0.1", "the crate does not stand on the ground"),
+    "robot_arm": ("bpy.data.objects['Forearm'].parent = None", "Forearm does not hang on UpperArm"),
+    "scene_cleanup": ("bpy.data.objects['Table_Top'].scale.x = 1.1", "the scale of Table_Top is not applied"),
     "brick_arch": ("bpy.data.objects['Arch_03'].location.x += 0.5", "Arch_03 is not on the half circle"),
     "parametric_stairs": ("bpy.data.objects['Step_07'].location.z += 0.05", "the top of Step_07 is not at 1.26 m"),
     "reading_corner": ("bpy.data.objects['Armchair'].location.z += 0.1", "the chair floats or stands in the floor"),
@@ -41,13 +43,15 @@ def test_a_transcript_still_gives_the_scene_and_costs_no_more_than_when_it_was_r
 
 
 @pytest.mark.parametrize("task", TASKS)
-def test_bare_code_passes_the_same_checks_and_a_spoiled_scene_does_not(task: str, blender: BareBlender) -> None:
-    made = blender.call((HERE / "bare" / f"{task}.py").read_text())
-    assert not made.failed, made.answer
-    assert list(CHECKS[task](blender.facts())) == []
+def test_bare_code_passes_the_same_checks_and_a_spoiled_scene_does_not(
+    task: str, tmp_path: Path, blender: BareBlender
+) -> None:
+    outcome = with_bare_python(task, tmp_path, blender, look=False)
+    assert [call.answer for call in outcome.calls if call.failed] == []
+    assert outcome.wrong == ()
     line, complaint = SPOILED[task]
-    assert not blender.call(line).failed
-    assert complaint in list(CHECKS[task](blender.facts()))
+    assert not blender.call(f"import bpy\n{line}").failed
+    assert complaint in check(task, blender, tmp_path)
 
 
 def test_every_task_with_a_transcript_has_its_text() -> None:

@@ -15,10 +15,11 @@ from blendwright.server.brief import LARGEST_ANSWER, fitted, runs
 from blendwright.server.context import ServerContext
 from blendwright.server.tool_pages import LARGEST_PAGE, brief_node_page, brief_tool_page
 from blendwright.tools.catalog import tools
-from hosts import Era, operation, plan, talk
+from hosts import Era, cube, operation, plan, talk
 
 ERA: Era = "2026-07-28"
 Document = dict[str, Any]
+PAGES = {"detail": "page"}
 
 
 def call(context: ServerContext, tool: str, args: Document) -> Any:
@@ -63,22 +64,32 @@ def ran(context: ServerContext) -> Any:
     return call(context, "plan_execute", {"plan": plan("room", *room("Room"))})
 
 
-def test_a_plan_of_37_operations_is_answered_in_less_than_3_kB(ran: Any) -> None:
+def test_a_plan_of_37_operations_is_answered_in_less_than_2_kB(ran: Any) -> None:
     assert not ran.is_error, ran.structured_content
-    assert size(ran) < 3000
+    assert size(ran) < 2000
     report = ran.structured_content["result"]["report"]
-    told = {entry["operations"]: entry for entry in report["operations"]}
-    legs = told["24 x mesh.create_primitive ok"]
-    assert legs["made"] == {
-        "objects": "RoomLeg1, RoomLeg10 … RoomLeg19, RoomLeg2, RoomLeg20 … RoomLeg24, RoomLeg3 … RoomLeg9"
-    }
-    assert told["1 x modifier.add ok"]["changed"] == {"objects": "RoomLeg2"}
-    assert told["1 x mesh.measure ok"]["result"]["dimensions"]
+    told = {line.partition(" (")[0]: line for line in report["operations"]}
+    assert told["24 x mesh.create_primitive ok"].endswith(
+        "made RoomLeg1, RoomLeg10 … RoomLeg19, RoomLeg2, RoomLeg20 … RoomLeg24, RoomLeg3 … RoomLeg9"
+    )
+    assert told["1 x camera.look_at ok"] == "1 x camera.look_at ok (op36)", "what the plan made itself is no change"
+    assert report["results"]["op38"]["dimensions"]
     assert "24 x" in ran.content[0].text and json.loads(ran.content[0].text) == ran.structured_content
 
 
+def test_an_answer_says_the_id_of_its_request_once(context: ServerContext) -> None:
+    program = "object.create_empty(name = 'SaidOnce')"
+    for args in ({"plan": plan("said-once", cube("a", "SaidOnceToo"))}, {"program": program}):
+        ran = call(context, "plan_execute", args)
+        request: str = ran.structured_content["result"]["report"]["request_id"]
+        assert not ran.is_error and ran.content[0].text.count(request) == 1
+        shown = call(context, "plan_preview", args)
+        assert shown.content[0].text.count(request) == 1
+
+
 def test_the_whole_of_it_is_there_on_request_and_where_the_answer_says(context: ServerContext, ran: Any) -> None:
-    link = ran.structured_content["result"]["report"]["receipts"]
+    report = ran.structured_content["result"]["report"]
+    link = report["receipts"].format(request_id=report["request_id"])
 
     async def script(client: Client) -> Any:
         (content,) = (await client.read_resource(link)).contents
@@ -100,8 +111,8 @@ def test_the_whole_of_it_is_there_on_request_and_where_the_answer_says(context: 
 
 
 def test_what_can_be_left_out_is_filled_in_and_the_order_works(context: ServerContext, ran: Any) -> None:
+    assert ran.structured_content["ok"]
     report = ran.structured_content["result"]["report"]
-    assert report["status"] == "succeeded"
     assert "op26, op27 after op32" in report["implied_by"]
     checked = call(context, "plan_validate", {"plan": plan("again", *room("Other"))})
     assert not checked.is_error
@@ -154,10 +165,10 @@ def test_a_finding_is_said_once(context: ServerContext) -> None:
     answer = call(context, "plan_execute", {"plan": plan("lost", made, lost)})
     said = answer.structured_content
     [finding] = said["details"]["findings"]
-    assert finding["message"] == "there is no object named 'Nobody'"
+    assert said["message"] == "there is no object named 'Nobody'" and "message" not in finding
     # The contract's own failure payload has a hint of its own.
     hint = said["result"]["result"].pop("retry_hint")
-    assert finding["message"] in hint
+    assert said["message"] in hint
     assert orjson.dumps(said).count(b"there is no object") == 1
     assert size(answer) < 3000
 
@@ -182,8 +193,13 @@ def test_every_default_answer_is_under_8_kB(context: ServerContext) -> None:
     assert {name: bytes for name, bytes in sizes.items() if bytes > LARGEST_ANSWER} == {}
     assert answers["refused"].structured_content["left_out"]["/details/findings"] > 0
     page = answers["snapshot"].structured_content["result"]
-    assert page["next_offset"] == len(page["objects"]["items"]) > 2
-    assert size(call(context, "scene_snapshot", {"limit": 100})) > LARGEST_ANSWER, "as much as was asked for"
+    assert page["next_offset"] == len(page["objects"]) > 40
+    asked = call(context, "scene_snapshot", {"limit": 100, "detail": "full"})
+    assert size(asked) > LARGEST_ANSWER, "as much as was asked for"
+    exact = call(context, "scene_snapshot", {"detail": "full"})
+    assert size(exact) <= LARGEST_ANSWER
+    told = exact.structured_content["result"]
+    assert told["next_offset"] == len(told["objects"]["items"]) > 2
 
 
 def test_numbered_names_that_follow_each_other_are_one() -> None:
@@ -236,7 +252,9 @@ def test_every_page_of_a_node_is_at_most_3_kB_without_what_all_nodes_have() -> N
 
 
 def test_a_variant_is_described_by_name_and_a_wrong_one_named(context: ServerContext) -> None:
-    said = call(context, "tool_describe", {"names": ["modifier.add:DECIMATE", "modifier_add"]}).structured_content
+    said = call(
+        context, "tool_describe", {"names": ["modifier.add:DECIMATE", "modifier_add"], **PAGES}
+    ).structured_content
     variant, whole = said["result"]["tools"]
     assert "settings.ratio" in variant["arguments"] and "settings.ratio" not in whole["arguments"]
     assert "DECIMATE" in whole["variants"]
@@ -265,11 +283,19 @@ for i in range(60):
 def test_a_program_is_answered_as_shortly_as_a_plan(context: ServerContext) -> None:
     answer = call(context, "plan_execute", {"program": BOXES.replace("%s", "Short").replace("%%", "%")})
     assert not answer.is_error, answer.structured_content
-    result = answer.structured_content["result"]
-    assert "receipts" not in result["result"] and result["report"]["receipts"]
-    boxes = result["report"]["operations"][1]
-    assert (boxes["operations"], boxes["ids"]) == ("60 x mesh.create_primitive ok", "00002_L4 … 00061_L4")
-    assert size(answer) < 1500
+    report = answer.structured_content["result"]["report"]
+    _, boxes = report["operations"]
+    assert boxes.startswith("60 x mesh.create_primitive ok, made Short_0_x, Short_1_x")
+    # Its request id is in the link of its receipts, and nowhere else; the ids that we gave are of no use where all went well.
+    request_id = report["receipts"].rpartition("/")[2]
+    assert answer.content[0].text.count(request_id) == 1 and "_L4" not in answer.content[0].text
+    assert size(answer) < 700
+    failed = call(
+        context,
+        "plan_execute",
+        {"program": BOXES.replace("%s", "Short").replace("%%", "%") + "object.delete(object='No')"},
+    )
+    assert "00061_L4" in failed.content[0].text, "what failed names its operations"
 
 
 def test_what_a_refusal_skips_is_told_once_whatever_it_would_have_done(context: ServerContext) -> None:
@@ -281,8 +307,9 @@ def test_what_a_refusal_skips_is_told_once_whatever_it_would_have_done(context: 
 
 def test_several_tools_are_described_in_less_than_each_alone(context: ServerContext) -> None:
     names = ["mesh.create_primitive", "material.ensure_principled", "light.create", "camera.create"]
-    together = call(context, "tool_describe", {"names": names})
-    assert size(together) < 5000 < sum(size(call(context, "tool_describe", {"names": [name]})) for name in names)
+    together = call(context, "tool_describe", {"names": names, **PAGES})
+    alone = sum(size(call(context, "tool_describe", {"names": [name], **PAGES})) for name in names)
+    assert size(together) < 5000 < alone
     pages = {page["name"]: page for page in together.structured_content["result"]["tools"]}
     assert pages["light.create"]["arguments"]["type"].startswith("POINT | SUN")
     assert "location" in pages["light.create"]["arguments"]["as in mesh.create_primitive"]

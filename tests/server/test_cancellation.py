@@ -37,7 +37,7 @@ def result_of(envelope: Document) -> Document:
 
 async def begin(client: Client, document: Document, *, done: int = 0, **options: Any) -> str:
     """The id of a job, of which so many operations stand already."""
-    begun = await ask(client, "plan_execute", plan=document, background=True, **options)
+    begun = await ask(client, "plan_execute", plan=document, background=True, detail="full", **options)
     id = result_of(begun)["job_id"]
     while True:
         status = result_of(await ask(client, "job_status", job_id=id, wait_s=0.2))

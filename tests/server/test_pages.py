@@ -45,12 +45,18 @@ def test_objects_are_found_and_shown_page_by_page(context: ServerContext, era: E
         )
         found = [await ask(client, "scene_find", name=f"Page{era}*", offset=at, limit=2) for at in (0, 2)]
         shown = [await ask(client, "scene_snapshot", name=f"Page{era}*", offset=at, limit=2) for at in (0, 2)]
-        return found, shown
+        exact = [
+            await ask(client, "scene_snapshot", name=f"Page{era}*", offset=at, limit=2, detail="full") for at in (0, 2)
+        ]
+        return found, shown, exact
 
-    found, shown = talk(context, era, script)
+    found, shown, exact = talk(context, era, script)
     assert [[each["name"] for each in page["objects"]] for page in found] == [names[:2], names[2:]]
     assert [page["total"] for page in found] == [3, 3]
-    assert [[each["name"] for each in page["objects"]["items"]] for page in shown] == [names[:2], names[2:]]
+    assert [[each["name"] for each in page["objects"]["items"]] for page in exact] == [names[:2], names[2:]]
+    lines = [[f"{name}: MESH at [0,0,0]" for name in some] for some in (names[:2], names[2:])]
+    assert [page["objects"] for page in shown] == lines
+    assert shown[0]["next_offset"] == 2
 
 
 def test_a_search_gives_the_best_few(context: ServerContext, era: Era) -> None:

@@ -72,8 +72,8 @@ def test_all_pictures_of_an_answer_arrive_together(tmp_path: Path) -> None:
         path.write_bytes(noise(600, 600))
         paths.append(str(path))
     gone = str(tmp_path / "gone.png")
-    response = ToolResponse(Outcome("render.still", 1, result={"a": 1}, artifacts=(*paths, gone, "scene.blend")))
-    sent = with_pictures(response, tmp_path)
+    outcome = Outcome("render.still", 1, result={"a": 1}, artifacts=(*paths, gone, "scene.blend"))
+    sent = with_pictures(ToolResponse(outcome, detail="full"), tmp_path)
     assert len(sent.images) == MOST_SENT
     assert sum(len(picture.data) for picture in sent.images) <= LARGEST
     told: Any = (sent.outcome.result or {})["pictures"]
@@ -81,6 +81,9 @@ def test_all_pictures_of_an_answer_arrive_together(tmp_path: Path) -> None:
     assert [each["sent"] is not None for each in told] == [False] * 2 + [True] * MOST_SENT
     assert told[-1]["resource"] == f"blendwright://artifacts/{MOST_SENT + 1}.png"
     assert (told[0]["width"], told[0]["height"]) == (600, 600)
+    briefly: Any = (with_pictures(ToolResponse(outcome), tmp_path).outcome.result or {})["pictures"]
+    assert briefly[0] == {"width": 600, "height": 600, "path": paths[0], "sent": None}
+    assert briefly[-1] == {"width": 600, "height": 600, "path": paths[-1]}
 
 
 def test_a_montage_has_one_place_for_each_and_a_caption_above_it() -> None:
@@ -133,7 +136,9 @@ def decoded(content: Any) -> Image.Image:
 
 def test_pictures_of_a_plan_come_with_its_answer(context: ServerContext) -> None:
     still = operation("b", "render.preview", {"view": "SIDE", "width": 96, "height": 64}, "a", level="read_only")
-    answer = call(context, "legacy", "plan_execute", {"plan": plan("rendered", cube("a", "Rendered"), still)})
+    answer = call(
+        context, "legacy", "plan_execute", {"plan": plan("rendered", cube("a", "Rendered"), still), "detail": "full"}
+    )
     assert not answer.is_error, answer.structured_content
     assert [part.type for part in answer.content] == ["text", "image"]
     assert decoded(answer.content[1]).size == (96, 64)
@@ -179,7 +184,7 @@ def test_frames_are_a_strip_and_views_are_named_in_either_case(context: ServerCo
     assert decoded(strip.content[1]).width == 3 * 64
     unknown = call(context, "legacy", "scene_image", {"views": ["above"]})
     (finding,) = unknown.structured_content["details"]["findings"]
-    assert finding["pointer"] == "/views/0" and "TOP" in finding["message"]
+    assert finding["pointer"] == "/views/0" and "TOP" in unknown.structured_content["message"]
 
 
 def test_a_contract_that_asks_for_determinism_gets_a_look_without_a_time_limit(context: ServerContext) -> None:

@@ -77,7 +77,7 @@ def test_a_preview_of_what_would_fail_is_an_error_with_its_findings(context: Ser
     shown = call(context, "plan_preview", {"plan": plan(name, cube("a", name), LOST)})
     assert shown.is_error
     assert shown.structured_content["error_code"] == "not_found"
-    assert "Nobody" in shown.structured_content["details"]["findings"][0]["message"]
+    assert "Nobody" in shown.structured_content["message"]
     assert shown.structured_content["result"]["report"]["status"] != "succeeded"
     assert total(context, name) == 0
 

@@ -100,7 +100,7 @@ def test_a_plan_is_checked_under_the_policy_of_the_workspace(context: ServerCont
     finally:
         policy.unlink()
     assert denied.is_error and denied.structured_content["error_code"] == "policy_refused"
-    assert "policy.tools.'mesh.*'" in denied.structured_content["details"]["findings"][0]["message"]
+    assert "policy.tools.'mesh.*'" in denied.structured_content["message"]
 
 
 def test_a_preview_changes_nothing(context: ServerContext, era: Era) -> None:
@@ -175,7 +175,11 @@ def test_the_catalogue_is_disclosed_step_by_step(context: ServerContext, era: Er
     assert "modifier.add" in [entry["name"] for entry in found][:3]
     every = call(context, era, "tool_search", {}).structured_content["result"]["tools"]
     assert "create_primitive" in every["mesh"]
-    page = call(context, era, "tool_describe", {"names": ["mesh.create_primitive"]}).structured_content
+    line = call(context, era, "tool_describe", {"names": ["mesh.create_primitive"]}).structured_content
+    assert "kind: cube|plane" in line["result"]["tools"][0]["call"]
+    page = call(
+        context, era, "tool_describe", {"names": ["mesh.create_primitive"], "detail": "page"}
+    ).structured_content
     assert "kind" in page["result"]["tools"][0]["arguments"]
     missing = call(context, era, "tool_describe", {"names": ["mesh.create_primitive", "mesh.creat"]})
     assert missing.is_error
@@ -314,7 +318,10 @@ def test_macros_and_nodes_are_found_and_described_like_tools(context: ServerCont
     assert "studio.three_point" in [entry["name"] for entry in found][:3]
     nodes = call(context, era, "tool_search", {"query": "noise texture", "among": "nodes"}).structured_content["result"]
     assert "ShaderNodeTexNoise" in [entry["name"] for entry in nodes["matches"]]
-    pages = call(context, era, "tool_describe", {"names": ["studio.three_point", "ShaderNodeTexNoise"]})
+    names = {"names": ["studio.three_point", "ShaderNodeTexNoise"]}
+    short = call(context, era, "tool_describe", names).structured_content["result"]["tools"]
+    assert short[0]["call"].startswith("studio.three_point(") and "Scale" in short[1]["inputs"]
+    pages = call(context, era, "tool_describe", {**names, "detail": "page"})
     macro, node = pages.structured_content["result"]["tools"]
     assert macro["steps"]
     assert "Scale" in node["inputs"]

@@ -167,13 +167,13 @@ def test_a_job_that_finds_no_workspace_says_so_and_what_to_do(tmp_path: Path, ca
     async def script(client: Any) -> Any:
         begun = await client.call_tool("plan_execute", {"plan": plan("r", cube("a", "Box")), "background": True})
         job = begun.structured_content["result"]["job_id"]
-        return (await client.call_tool("job_status", {"job_id": job, "wait_s": 30})).structured_content["result"]
+        return (await client.call_tool("job_status", {"job_id": job, "wait_s": 30})).structured_content
 
     ended = talk(context, "legacy", script)
     queue.close()
-    assert (ended["state"], ended["ok"]) == ("failed", False)
+    assert (ended["result"]["state"], ended["ok"]) == ("failed", False)
     assert ended["message"] == "somebody else has the workspace open"
-    assert ended["findings"][0]["cure"] == "Wait for them."
+    assert ended["details"]["findings"][0]["cure"] == "Wait for them."
     assert "never retrieved" not in caplog.text
 
 

@@ -112,7 +112,7 @@ class Deeds:
         missing = [one.operation_id for one in done if (request, one.operation_id) not in self.oracle.acknowledged]
         assert not missing, f"{missing} of {request} are reported as done, and nobody was told so before"
         assert len(told) == len(set(told)), f"an operation of {request} was told twice: {told}"
-        numbers = [one.commit for one in sorted(done, key=lambda one: one.position) if one.commit is not None]
+        numbers = [one.commit for one in done if one.commit is not None]
         assert numbers == sorted(numbers), f"{request} did not run in the order of its schedule: {numbers}"
         whole = report.boundary == "plan"
         if whole and any(not one.done for one in report.operations):
@@ -167,7 +167,10 @@ class Deeds:
         head = scene.journal.head
         before = None if head is None else (head.number, head.hash_after, _but_checkpoints(scene))
         name = f"previewed {self.chance.getrandbits(20)}"
-        listed = [_operation("a", CREATE, {"name": name}), _operation("b", MOVE, {"name": name, "location": [1, 2, 3]})]
+        listed = [
+            _operation("a", CREATE, {"name": name}),
+            _operation("b", MOVE, {"object": name, "location": [1, 2, 3]}),
+        ]
         found = scene.preview({"request_id": f"preview {name}", "operations": listed})
         after = scene.journal.head
         if self.world.dead or head is None:
@@ -212,8 +215,8 @@ class Deeds:
             names[-1] = names[0]
         args: dict[str, Callable[[int], dict[str, Any]]] = {
             CREATE: lambda number: {"name": names[number]},
-            MOVE: lambda number: {"name": names[0], "location": [number, 1, 0]},
-            DELETE: lambda number: {"name": names[0]},
+            MOVE: lambda number: {"object": names[0], "location": [number, 1, 0]},
+            DELETE: lambda number: {"object": names[0]},
             EXPORT: lambda number: {"path": str(self.files / f"{request} op{number:03d}.stl")},
         }
         self.plans[request] = {
@@ -303,9 +306,9 @@ def _plan_of(request: str, files: Path, *, only_creates: bool) -> dict[str, Any]
             listed.append(_operation(id, CREATE, {"name": name, "location": [number, 0, 0]}))
         elif kind < 0.75:
             waits_for = [f"op{chance.randrange(number):03d}"] if chance.random() < 0.3 else []
-            listed.append(_operation(id, MOVE, {"name": before, "location": [0, 0, number]}, *waits_for))
+            listed.append(_operation(id, MOVE, {"object": before, "location": [0, 0, number]}, *waits_for))
         elif kind < 0.82:
-            listed.append(_operation(id, DELETE, {"name": before}))
+            listed.append(_operation(id, DELETE, {"object": before}))
         elif kind < 0.92:
             listed.append(_operation(id, FIND, {"name": "*"}))
         elif kind < 0.96:

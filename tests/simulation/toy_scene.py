@@ -82,7 +82,7 @@ class ToyScene:
 
     def apply(self, tool: str, args: Mapping[str, Any], imported: str | None) -> list[list[str]]:
         """One step; returns what changed. `imported` is the name that an import brings, which nobody can foresee."""
-        name = str(args.get("name"))
+        name = str(args.get("object" if tool in (MOVE, DELETE) else "name"))
         match tool:
             case "object.create_empty":
                 if name in self.objects:

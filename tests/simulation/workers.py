@@ -22,7 +22,6 @@ import orjson
 from blendwright.bridge.spawn import WorkerSettings
 from blendwright.bridge.worker_source import WorkerSource
 from blendwright.tools import catalog
-from blendwright.tools.registry import registry_fingerprint
 from blendwright.values.cancel import CancelToken
 from blendwright.values.errors import (
     Cancelled,
@@ -50,7 +49,7 @@ QUICK, SLOWEST = 0.0005, 60.0
 
 @cache
 def catalogue() -> str:
-    return registry_fingerprint(type(tool) for tool in catalog.tools().values())
+    return catalog.fingerprint()
 
 
 class SimulatedFuture(Future[Any]):

@@ -61,7 +61,9 @@ class Store:
             with translate_errors(f"opening {self.path}"):
                 self._prepare(writable)
         except BaseException:
-            self._connection.close()
+            # On a full disk closing fails as well; the reason is what happened first.
+            with contextlib.suppress(apsw.Error, OSError):
+                self._connection.close()
             raise
 
     def _prepare(self, writable: bool) -> None:

@@ -25,7 +25,7 @@ from blendwright.policy.objections import Objection, PathFindings, ProposedCall,
 from blendwright.policy.refusals import refusal
 from blendwright.policy.session_contract import ContractTerms
 from blendwright.schemas.check import ModelChecker
-from blendwright.tool_api.arguments import in_own_names
+from blendwright.tool_api.arguments import former_name_note, in_own_names
 from blendwright.tool_api.promises import SafetyLevel
 from blendwright.tool_api.tool import AnyTool
 from blendwright.tool_api.tool_names import own_name
@@ -47,7 +47,7 @@ class ValidatedArguments(NamedTuple):
 def validate_arguments(tool: AnyTool, raw: Any) -> ValidatedArguments:
     """The arguments of a call in canonical form and as a model, or everything that is wrong with them."""
     own, _ = in_own_names(tool.args_model, raw)
-    model, findings = _checker(type(tool)).validate(own)
+    model, findings = _checker(tool.__class__).validate(own)
     findings = findings or tuple(tool.examine(model, None))
     return (
         ValidatedArguments({}, findings) if findings else ValidatedArguments(model.model_dump(mode="json"), (), model)
@@ -227,7 +227,7 @@ class _Checks:
             operation = replace(operation, former_names=former)
             # What a macro's steps say is not its caller's to change.
             for name, word in former.items() if operation.origin is None else ():
-                self.notes[f"{tool.name}: '{word}' is called '{name}'; the former name is accepted still"] = None
+                self.notes[former_name_note(tool.name, word, name)] = None
         level = tool.safety_level_for(model) if tool.destructive_with and not findings else tool.safety_level
         yield from _declared_too_low(operation, tool.name, level)
         for finding in findings:

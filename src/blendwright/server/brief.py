@@ -23,16 +23,17 @@ LARGEST_ANSWER = 8 * 1024
 MOST_NAMES = 12
 # Parts of an envelope that nobody reads unless something is to be proven.
 ON_REQUEST = frozenset({"trace", "tool_version", "fingerprint_before", "fingerprint_after", "handles", "snapshot"})
+STRONGEST = "deterministic"
 LONGEST_RESULT = 1500
 NUMBERED = re.compile(r"(.*?)(\d+)$", re.DOTALL)
 # The id of an operation of a program: its number, and the line that made it.
 OF_A_PROGRAM = re.compile(r"()(\d{5})_L\d+")
+WENT_WELL = {"succeeded": "ok", "skipped_idempotent": "done before"}
 CHANGES = {"created": "made", "changed": "changed", "removed": "removed"}
 
 
-def receipts_of(request_id: str) -> str:
-    """Where the receipts of a request can be read."""
-    return f"blendwright://receipts/{request_id}"
+# Where the receipts of a request can be read. Its id stands beside it, and is long where the program was the id's source.
+RECEIPTS = "blendwright://receipts/{request_id}"
 
 
 # ---------------------------------------------------------------------- reports
@@ -43,9 +44,11 @@ def brief_report(report: RunReport, detail: Detail) -> dict[str, Any]:
     operations = reports_by_caller(report.operations)
     entries = [_entry(operation) for operation in operations]
     document: dict[str, Any] = {"status": report.status, "request_id": report.request_id}
-    if detail == "summary":
-        entries = list(_grouped(entries))
-    document["operations"] = entries
+    if detail == "summary" and report.ok:
+        # The envelope says that it is well, and the link of its receipts has the id.
+        document = _lines(entries, numbered=report.dialect == "program")
+    else:
+        document["operations"] = list(_grouped(entries)) if detail == "summary" else entries
     if report.dialect == "program" and report.remarks:
         document["printed"] = report.remarks["printed"]
     if report.repair:
@@ -55,7 +58,7 @@ def brief_report(report: RunReport, detail: Detail) -> dict[str, Any]:
     if moved := _moved(report):
         document["implied_by"] = moved
     if any(operation.done for operation in report.operations):
-        document["receipts"] = receipts_of(report.request_id)
+        document["receipts"] = RECEIPTS
     return document
 
 
@@ -94,13 +97,7 @@ def _changes(operation: OperationReport) -> dict[str, dict[str, list[str]]]:
 
 def _grouped(entries: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
     """Alike ones as one entry, where the first of them stood."""
-    groups: dict[object, list[dict[str, Any]]] = {}
-    for number, entry in enumerate(entries):
-        # What was skipped is alike whatever it would have done.
-        tool = entry["tool"] if entry["status"] != "skipped" else ""
-        alike: object = number if "result" in entry else (tool, entry["status"], entry.get("why"), _shape(entry))
-        groups.setdefault(alike, []).append(entry)
-    for members in groups.values():
+    for members in _alike(entries):
         first = members[0]
         several = len({one["tool"] for one in members}) > 1
         what = "operations" if several else first["tool"]
@@ -116,8 +113,39 @@ def _grouped(entries: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
         yield group
 
 
+def _alike(entries: Iterable[dict[str, Any]]) -> Iterable[list[dict[str, Any]]]:
+    groups: dict[object, list[dict[str, Any]]] = {}
+    for number, entry in enumerate(entries):
+        # What was skipped is alike whatever it would have done.
+        tool = entry["tool"] if entry["status"] != "skipped" else ""
+        alike: object = number if "result" in entry else (tool, entry["status"], entry.get("why"), _shape(entry))
+        groups.setdefault(alike, []).append(entry)
+    return groups.values()
+
+
+def _lines(entries: Sequence[dict[str, Any]], *, numbered: bool) -> dict[str, Any]:
+    """What went well, a line for alike ones: how many, what they made, changed or removed; and what reading ones answered.
+
+    The ids of a program are `numbered` by us, and of no use here. What the same run has made is not told as changed too."""
+    made = {name for entry in entries for names in entry.get("made", {}).values() for name in names}
+    lines: list[str] = []
+    results: dict[str, Any] = {}
+    for members in _alike(entries):
+        first = members[0]
+        ids = "" if numbered else f" ({runs(one['operation_id'] for one in members)})"
+        line = f"{len(members)} x {first['tool']} {_word(first['status'])}{ids}"
+        for change in CHANGES.values():
+            named = [name for one in members for names in one.get(change, {}).values() for name in names]
+            if told := [name for name in named if change != "changed" or name not in made]:
+                line += f", {change} {runs(told)}"
+        lines.append(line)
+        if "result" in first:
+            results[first["operation_id"]] = first["result"]
+    return {"operations": lines} | ({"results": results} if results else {})
+
+
 def _word(status: str) -> str:
-    return {"succeeded": "ok", "skipped_idempotent": "done before"}.get(status, status)
+    return WENT_WELL.get(status, status)
 
 
 def _shape(entry: Mapping[str, Any]) -> tuple[str, ...]:
@@ -161,15 +189,21 @@ def _moved(report: RunReport) -> list[str]:
 def brief_envelope(document: dict[str, Any]) -> dict[str, Any]:
     """An envelope without what is null or only proves something; findings say what is wrong, and nothing says it again."""
     kept = {key: value for key, value in document.items() if key not in ON_REQUEST and value not in (None, {}, [], "")}
+    if kept.get("determinism_class") == STRONGEST and kept.get("ok"):
+        del kept["determinism_class"]  # a weaker one is said
     for part in ("details", "result", "error"):
         inner = kept.get(part)
         if isinstance(inner, dict) and part != "result":
             kept[part] = brief_envelope(cast("dict[str, Any]", inner))
     if "details" in kept and set(kept["details"]) <= {"tool"}:
         del kept["details"]
-    findings: Sequence[Any] = kept.get("details", {}).get("findings", ())
+    findings: Sequence[Mapping[str, Any]] = kept.get("details", {}).get("findings", ())
     if len(findings) > 1 and "message" in kept:
         kept["message"] = f"{len(findings)} findings"
+    elif findings and findings[0].get("message") == kept.get("message"):
+        # One finding is the message of its answer.
+        [only] = findings
+        kept["details"]["findings"] = [{key: value for key, value in only.items() if key != "message"}]
     return kept
 
 

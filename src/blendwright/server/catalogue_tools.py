@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import re
+from collections.abc import Set
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -14,6 +16,7 @@ from blendwright.server.brief import Detail
 from blendwright.server.context import Caller, ServerContext
 from blendwright.server.responses import ToolResponse, failure, success
 from blendwright.server.server_tool import server_tool, without_titles
+from blendwright.server.signatures import inputs_signature, tool_signature
 from blendwright.server.tool_pages import brief_node_page, brief_tool_page, fitted_page, page_budget, without_repetition
 from blendwright.tool_api.arguments import Args
 from blendwright.tool_api.tool import AnyTool
@@ -23,11 +26,18 @@ from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, did_you_mean
 
 MOST = 20
+MOST_DESCRIBED = 20
+# Of the matches of a query, so many come with how they are called; of each part of a list, so many are told.
+MOST_CALLS = 3
+MOST_OF_PART = 3
+SEPARATORS = re.compile(r"[,;\n]")
 
 
 class SearchArgs(Args):
     query: str = Field(
-        default="", max_length=200, description="Words or a task, e.g. 'round the edges'; empty lists all."
+        default="",
+        max_length=200,
+        description="Words or a task, or several: 'sun light, round the edges'; empty lists all.",
     )
     among: Literal["tools", "nodes"] = Field(default="tools", description="Tools and macros, or geometry nodes.")
 
@@ -35,16 +45,21 @@ class SearchArgs(Args):
 class CallArgs(Args):
     tool: str = Field(max_length=100, description="Its name, noun.verb; or a macro.")
     args: dict[str, Any] = Field(default={}, description="Its arguments: see tool_describe.")
-    detail: Detail = Field(default="summary", description="As in plan_execute.")
+    detail: Detail = "summary"
 
 
 class DescribeArgs(Args):
     names: list[str] = Field(
-        min_length=1, max_length=10, description="Tools, variants (modifier.add:BEVEL), macros, node types."
+        min_length=1, max_length=MOST_DESCRIBED, description="Tools, variants (modifier.add:BEVEL), macros, node types."
+    )
+    detail: Literal["call", "page"] = Field(
+        default="call", description="call: a line, as it is called; page: each argument described, examples."
     )
 
 
-@server_tool("Search what plans may use: tools, macros, geometry nodes.", read_only=True)
+@server_tool(
+    "Search what plans may use: tools, macros, geometry nodes. The best come with how they are called.", read_only=True
+)
 async def tool_search(context: ServerContext, caller: Caller, args: SearchArgs) -> ToolResponse:
     if args.among == "nodes":
         nodes = await asyncio.to_thread(catalogue, NEWEST)
@@ -59,10 +74,35 @@ async def tool_search(context: ServerContext, caller: Caller, args: SearchArgs) 
             noun, _, verb = name.partition(".")
             by_noun.setdefault(noun, []).append(verb)
         return success({"tools": by_noun, "macros": sorted(context.macros), "hint": "A tool's name is noun.verb."})
+    parts = list(dict.fromkeys(part for each in SEPARATORS.split(args.query) if (part := each.strip())))
+    if len(parts) < 2:
+        return success(_search(context, args.query, frozenset(), MOST, MOST_CALLS))
+    answers: list[dict[str, Any]] = []
+    told: set[str] = set()
+    for part in parts:
+        answer = _search(context, part, told, MOST_OF_PART, 1)
+        told |= {match["name"] for match in answer["matches"]}
+        answers.append({"query": part, **answer})
+    return success({"answers": answers})
+
+
+def _search(context: ServerContext, query: str, told: Set[str], most: int, calls: int) -> dict[str, Any]:
+    """What a query asks for, the best ones with how they are called; of those that were `told`, the name is enough."""
     everything = {one.name: one for one in _searchables(context)}
-    found = find_tools(args.query, everything.values(), most=MOST)
-    matches = [{"name": name, "summary": everything[name].summary} for name in found.names]
-    return success({"matches": matches} | ({"message": found.message} if found.message else {}))
+    found = find_tools(query, everything.values(), most=most)
+    matches: list[dict[str, Any]] = []
+    for index, name in enumerate(found.names):
+        match = {"name": name}
+        if name not in told:
+            match |= {"summary": everything[name].summary} | ({"call": _call(context, name)} if index < calls else {})
+        matches.append(match)
+    return {"matches": matches} | ({"message": found.message} if found.message else {})
+
+
+def _call(context: ServerContext, name: str, variant: str = "") -> str:
+    if name in context.tools:
+        return tool_signature(context.tools[name], variant)
+    return inputs_signature(name, context.macros[name].document.inputs)
 
 
 def _searchables(context: ServerContext) -> list[Searchable]:
@@ -74,7 +114,8 @@ def _searchables(context: ServerContext) -> list[Searchable]:
 
 
 @server_tool(
-    "Arguments, promises and examples of tools and macros; sockets and properties of node types.", read_only=True
+    "How tools and macros are called, several at once; pages of them; sockets and properties of node types.",
+    read_only=True,
 )
 async def tool_describe(context: ServerContext, caller: Caller, args: DescribeArgs) -> ToolResponse:
     nodes = await asyncio.to_thread(catalogue, NEWEST)
@@ -89,9 +130,12 @@ async def tool_describe(context: ServerContext, caller: Caller, args: DescribeAr
             if isinstance(page, Finding):
                 findings.append(page.under(f"/names/{index}"))
             else:
-                pages.append(page)
+                short = {"call": _call(context, tool.name, variant), "summary": tool.summary()}
+                pages.append(page if args.detail == "page" else short)
         elif name in context.macros:
-            pages.append(context.macros[name].declaration())
+            macro = context.macros[name]
+            short = {"call": _call(context, name), "summary": macro.document.summary}
+            pages.append(macro.declaration() if args.detail == "page" else short)
         elif node is not None:
             pages.append(brief_node_page(node))
         else:

@@ -42,6 +42,9 @@ def listed_schema(schema: Schema, name: str, used: Set[str]) -> dict[str, Any]:
             short["properties"][argument] = {}
         else:
             _shorten_descriptions(part)
+        if isinstance(part.get("default"), list):
+            part.pop("minItems", None)  # it shows how long such a list is
+            part.pop("maxItems", None)
         if "default" in part and part.get("type") in ("number", "integer", "boolean", "array"):
             part.pop("description", None)  # a name and what is usual tell enough until the page is read
     return short
@@ -81,7 +84,7 @@ def _short(part: Schema, definitions: Mapping[str, Any], name: str) -> dict[str,
         }
     short: dict[str, Any] = {}
     for key, value in part.items():
-        if key in LEFT_OUT or (key == "default" and value is None) or (key == "maxItems" and value > MANY):
+        if key in LEFT_OUT or (key == "maxItems" and value > MANY) or _goes_without_saying(key, value, part):
             continue
         if key == "properties":
             short[key] = {one: _short(inner, definitions, name) for one, inner in value.items()}
@@ -92,6 +95,11 @@ def _short(part: Schema, definitions: Mapping[str, Any], name: str) -> dict[str,
         else:
             short[key] = value
     return short
+
+
+def _goes_without_saying(key: str, value: Any, part: Schema) -> bool:
+    """What is off or empty unless it is given."""
+    return key == "default" and not value and part.get("type") not in ("number", "integer")
 
 
 def _by_variant(part: Schema, name: str) -> dict[str, Any]:

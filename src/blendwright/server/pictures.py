@@ -116,6 +116,8 @@ def with_pictures(response: ToolResponse, artifacts: Path) -> ToolResponse:
     pictures = [sendable(each.data, LARGEST // len(sent)) for each in sent]
     told = [_told(each, pictures[number - len(made)] if number >= len(made) - len(sent) else None, artifacts)
             for number, each in enumerate(made)]  # fmt: skip
+    if response.detail == "summary":
+        told = [_briefly_told(each) for each in told]
     result: Mapping[str, Any] = {**(response.outcome.result or {}), "pictures": told}
     return replace(response, outcome=response.outcome.with_(result=result), images=tuple(pictures))
 
@@ -149,3 +151,9 @@ def _told(whole: Picture, sent: Picture | None, artifacts: Path) -> dict[str, An
             told["resource"] = f"blendwright://artifacts/{whole.path.name}"
     told["sent"] = None if sent is None else {"mime_type": sent.mime_type, "bytes": len(sent.data)}
     return told
+
+
+def _briefly_told(told: Mapping[str, Any]) -> dict[str, Any]:
+    """Its size and where it is; whoever has the picture sees the form that it was sent in."""
+    left_out = {"bytes", "sent" if told["sent"] is not None else "", "resource" if "path" in told else ""}
+    return {key: value for key, value in told.items() if key not in left_out}

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 from pydantic import Field, WithJsonSchema
 
 from blendwright.app.open_scene import OpenScene
+from blendwright.server.brief import runs
 from blendwright.server.context import Caller, ServerContext
 from blendwright.server.plan_tools import picture_after
 from blendwright.server.responses import ToolResponse
@@ -17,8 +18,6 @@ from blendwright.tool_api.arguments import Args, DeclaredFiles, Seed
 from blendwright.values.outcome import Outcome
 
 TOOL = "python.run"
-# Of a kind that more was done to, the rest is a number: history_diff has all of it.
-MOST_NAMES = 20
 # Arguments that have another name here.
 POINTERS = {"/timeout_ms": "/timeout_s"}
 
@@ -73,16 +72,17 @@ def _short(outcome: Outcome) -> Outcome:
     return outcome.with_(result=result, handles=(), changes=())
 
 
-def summary_of(changes: Sequence[Mapping[str, str]]) -> dict[str, dict[str, list[str]]]:
-    """Names by what became of them and by kind; of many the first, and how many more."""
+def summary_of(changes: Sequence[Mapping[str, str]]) -> dict[str, dict[str, str]]:
+    """Names by what became of them and by kind, numbered ones that follow each other as one. What belongs to an object of the same
+    name goes without saying, and so does that whatever holds something new has changed."""
+    objects = {(one["change"], one["name"]) for one in changes if one["kind"] == "objects"}
     found: dict[str, dict[str, list[str]]] = {}
-    for change in changes:
-        found.setdefault(change["change"], {}).setdefault(change["kind"], []).append(change["name"])
-    for kinds in found.values():
-        for names in kinds.values():
-            if len(names) > MOST_NAMES:
-                names[MOST_NAMES:] = [f"and {len(names) - MOST_NAMES} more"]
-    return found
+    for one in changes:
+        change, kind, name = one["change"], one["kind"], one["name"]
+        goes_along = kind not in ("objects", "materials") and (change, name) in objects
+        if kind not in ("member", "scenes") and not goes_along:
+            found.setdefault(change, {}).setdefault(kind, []).append(name)
+    return {change: {kind: runs(names) for kind, names in kinds.items()} for change, kinds in found.items()}
 
 
 TOOLS = (python_run,)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import orjson
 from pydantic import Field
@@ -10,17 +10,21 @@ from pydantic import Field
 from blendwright.server.brief import LARGEST_ANSWER
 from blendwright.server.context import Caller, ServerContext
 from blendwright.server.responses import ToolResponse
+from blendwright.server.scene_lines import SECTIONS, rounded, scene_lines
 from blendwright.server.server_tool import server_tool
 from blendwright.tool_api.arguments import Args, Name
 
 # What a page may take of an answer.
 ROOM = LARGEST_ANSWER - 500
+# And what one takes whose length was asked for.
+LARGEST_REQUESTED = 1_000_000
 
 
 class SnapshotArgs(Args):
     name: str | None = Field(default=None, description="Only objects with such names (* and ?).")
-    offset: int = Field(default=0, ge=0, description="Skip that many objects.")
-    limit: int = Field(default=50, ge=1, le=500, description="At most so many objects.")
+    offset: int = Field(default=0, ge=0)
+    limit: int = Field(default=100, ge=1, le=500)
+    detail: Literal["summary", "full"] = "summary"
 
 
 class FindArgs(Args):
@@ -33,30 +37,41 @@ class FindArgs(Args):
 
 
 @server_tool(
-    "The scene as data: objects page by page, collections, materials, lights, cameras, settings, fingerprint.",
-    read_only=True,
+    "The scene: a line for each object, page by page; collections, materials, lights, cameras.", read_only=True
 )
 async def scene_snapshot(context: ServerContext, caller: Caller, args: SnapshotArgs) -> ToolResponse:
-    return await _page(context, caller, "scene.snapshot", args)
+    asked = args.model_dump(exclude_none=True, exclude={"detail"})
+    if args.detail == "full":
+        return await _page(context, caller, "scene.snapshot", asked, whole="limit" in args.model_fields_set)
+    outcome = await context.call_tool(caller, "scene.snapshot", {**asked, "include": list(SECTIONS)})
+    if outcome.result is None:
+        return ToolResponse(outcome)
+    whole = "limit" in args.model_fields_set
+    lines = scene_lines(outcome.result, LARGEST_REQUESTED if whole else ROOM)
+    return ToolResponse(outcome.with_(result=lines), whole=whole)
 
 
 @server_tool("Find objects by name, type, collection or material.", read_only=True)
 async def scene_find(context: ServerContext, caller: Caller, args: FindArgs) -> ToolResponse:
-    return await _page(context, caller, "scene.find", args)
-
-
-async def _page(context: ServerContext, caller: Caller, tool: str, args: SnapshotArgs | FindArgs) -> ToolResponse:
-    """A page; of a length that nobody asked for, one that a model can afford to read."""
     asked = args.model_dump(exclude_none=True)
+    return await _page(context, caller, "scene.find", asked, whole="limit" in args.model_fields_set)
+
+
+async def _page(
+    context: ServerContext, caller: Caller, tool: str, asked: dict[str, Any], *, whole: bool
+) -> ToolResponse:
+    """A page; of a length that nobody asked for, one that a model can afford to read."""
     outcome = await context.call_tool(caller, tool, asked)
+    if tool == "scene.find" and outcome.result is not None:
+        outcome = outcome.with_(result=rounded(dict(outcome.result)))
     size = len(orjson.dumps(outcome.result))
-    if "limit" in args.model_fields_set or outcome.result is None or size <= ROOM:
-        return ToolResponse(outcome, whole="limit" in args.model_fields_set)
+    if whole or outcome.result is None or size <= ROOM:
+        return ToolResponse(outcome, whole=whole)
     objects: Any = outcome.result["objects"]
     listed: list[Any] = objects["items"] if tool == "scene.snapshot" else objects
     taken = len(orjson.dumps(listed))
     fewer = max(1, (ROOM - size + taken) * len(listed) // max(1, taken))
-    return ToolResponse(await context.call_tool(caller, tool, {**asked, "limit": fewer}))
+    return await _page(context, caller, tool, {**asked, "limit": fewer}, whole=True)
 
 
 TOOLS = (scene_snapshot, scene_find)

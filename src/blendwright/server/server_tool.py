@@ -16,7 +16,7 @@ from blendwright.schemas.check import ModelChecker
 from blendwright.server.context import Caller, ServerContext
 from blendwright.server.listed_schemas import listed_schema, short_schema, used_arguments
 from blendwright.server.responses import ToolResponse, failure
-from blendwright.tool_api.arguments import Args, in_own_names
+from blendwright.tool_api.arguments import Args, former_name_note, in_own_names
 from blendwright.tool_api.promises import Idempotence, SafetyLevel
 from blendwright.tool_api.tool import AnyTool, Tool
 from blendwright.tool_api.tool_names import mcp_name
@@ -49,10 +49,13 @@ class ServerTool:
     time_limit: str | None = None
     """The constraint that says how long a call may take, where that is not the usual one."""
 
-    def described(self, costs: Costs) -> str:
+    calls: str = ""
+    """How the tools that it runs are called, for its description; where they are listed themselves, the list has that."""
+
+    def described(self, costs: Costs, *, direct: bool = False) -> str:
         """Its description, with the time limit that holds here."""
         if self.time_limit is None:
-            return self.description
+            return f"{self.description} {'' if direct else self.calls}".strip()
         seconds = f"{getattr(costs, self.time_limit):g} s"
         return f"{self.description} Time limit: {seconds} (constraints.{self.time_limit})."
 
@@ -92,6 +95,12 @@ class ServerTool:
         model, problems = self._checker.validate(own)
         return problems or model
 
+    def notes(self, raw: Mapping[str, Any]) -> tuple[str, ...]:
+        """What is to be said of arguments that have another name by now."""
+        _, former = in_own_names(self.args, dict(raw))
+        tool = self.name if self.described_as is None else self.described_as.name
+        return tuple(former_name_note(tool, word, name) for name, word in former.items())
+
 
 def server_tool(
     description: str,
@@ -100,13 +109,22 @@ def server_tool(
     destructive: bool = False,
     refuse: Callable[..., ToolResponse] = failure,
     time_limit: str | None = None,
+    calls: str = "",
 ) -> Callable[[Handler], ServerTool]:
     """Declare a function as a tool: the tool has its name, and takes what the function's `args` are annotated with."""
 
     def declare(handler: Handler) -> ServerTool:
         args = get_type_hints(handler)["args"]
         return ServerTool(
-            handler.__name__, description, args, handler, read_only, destructive, refuse=refuse, time_limit=time_limit
+            handler.__name__,
+            description,
+            args,
+            handler,
+            read_only,
+            destructive,
+            refuse=refuse,
+            time_limit=time_limit,
+            calls=calls,
         )
 
     return declare

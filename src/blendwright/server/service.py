@@ -61,6 +61,7 @@ class Service:
         self, context: ServerContext, *, version: str, direct: bool = False, on_call: OnCall | None = None
     ) -> None:
         self._context = context
+        self._direct = direct
         self._on_call = on_call
         added = direct_tools(context.tools) if direct else ()
         # Where both have a name, the server's own is the one that its instructions speak of.
@@ -91,7 +92,7 @@ class Service:
         self, ctx: RequestContext, params: types.PaginatedRequestParams | None
     ) -> types.ListToolsResult:
         costs = self._context.costs
-        return types.ListToolsResult(tools=[declaration(tool, costs) for tool in self._tools.values()])
+        return types.ListToolsResult(tools=[declaration(tool, costs, self._direct) for tool in self._tools.values()])
 
     async def _told_call(
         self, ctx: RequestContext, params: types.CallToolRequestParams
@@ -172,6 +173,9 @@ class Service:
             return tool.refuse(*args)
         try:
             response = await tool.handler(self._context, caller, args)
+            if notes := tool.notes(arguments):
+                noted = response.outcome.with_(notes=(*response.outcome.notes, *notes))
+                response = replace(response, outcome=noted)
             return await asyncio.to_thread(with_pictures, response, self._context.artifacts)
         except Refusal as refusal:
             return tool.refuse(*refusal.findings)
@@ -182,10 +186,10 @@ class Service:
             return error_failure(error)
 
 
-def declaration(tool: ServerTool, costs: Costs) -> types.Tool:
+def declaration(tool: ServerTool, costs: Costs, direct: bool = False) -> types.Tool:
     return types.Tool(
         name=tool.name,
-        description=tool.described(costs),
+        description=tool.described(costs, direct=direct),
         input_schema=tool.listed_schema,
         annotations=types.ToolAnnotations(
             # False is what a host assumes, and of the catalogue's tools there are many.

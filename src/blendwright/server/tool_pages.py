@@ -41,7 +41,7 @@ def page_budget(pages: int) -> int:
 def brief_tool_page(tool: AnyTool, variant: str = "") -> dict[str, Any] | Finding:
     """The page of a tool, or of one of its variants; a finding where it has no such variant."""
     schema = tool.args_schema()
-    known = dict(_variants(schema))
+    known = dict(variants(schema))
     if variant and variant not in known:
         otherwise = f"It has: {', '.join(known)}." if known else "It has no variants."
         message = f"{tool.name} has no variant '{variant}'"
@@ -122,38 +122,43 @@ def _joined(kind: str, default: Any) -> str:
 # ---------------------------------------------------------------------- arguments
 
 
-def _variants(schema: Schema) -> Iterator[tuple[str, str]]:
+def variants(schema: Schema) -> Iterator[tuple[str, str]]:
     """The variants of a tool: the values that tell the forms of one of its arguments apart, each with its definition."""
     for part in schema.get("properties", {}).values():
         holder = part.get("items", part)
         yield from cast("dict[str, str]", holder.get("discriminator", {}).get("mapping", {})).items()
 
 
-def _argument_lines(tool: AnyTool, schema: Schema, variant: str) -> Iterator[tuple[str, str]]:
+def argument_order(tool: AnyTool, schema: Schema) -> list[str]:
+    """The arguments of a tool: what must be given, then what its examples use most."""
     used = Counter(name for example in tool.examples for name in example.args)
     required = schema.get("required", ())
-    names = sorted(schema.get("properties", {}), key=lambda name: (name not in required, -used[name]))
-    for name in names:
+    return sorted(schema.get("properties", {}), key=lambda name: (name not in required, -used[name]))
+
+
+def _argument_lines(tool: AnyTool, schema: Schema, variant: str) -> Iterator[tuple[str, str]]:
+    required = schema.get("required", ())
+    for name in argument_order(tool, schema):
         part = schema["properties"][name]
         holder = part.get("items", part)
         mapping = holder.get("discriminator", {}).get("mapping", {})
         yield name, _line(part, schema, name in required)
         if variant in mapping:
-            inner = _resolved({"$ref": mapping[variant]}, schema)
+            inner = resolved({"$ref": mapping[variant]}, schema)
             place = f"{name}[]." if "items" in part else f"{name}."
             for key, field in inner.get("properties", {}).items():
                 yield place + key, _line(field, schema, key in inner.get("required", ()))
 
 
 def _line(part: Schema, schema: Schema, required: bool) -> str:
-    resolved = _resolved(part, schema)
+    whole = resolved(part, schema)
     default = "" if required else f" = {_json(part['default'])}" if part.get("default") is not None else "?"
-    described = part.get("description") or resolved.get("description") or ""
+    described = part.get("description") or whole.get("description") or ""
     return f"{_type(part, schema)}{default}: {described}".removesuffix(": ")
 
 
 def _type(part: Schema, schema: Schema, depth: int = 0) -> str:
-    part = _resolved(part, schema)
+    part = resolved(part, schema)
     if "const" in part:
         return _json(part["const"])
     if "enum" in part:
@@ -193,7 +198,7 @@ def _range(part: Schema) -> str:
     return f" {lower}..{upper}"
 
 
-def _resolved(part: Schema, schema: Schema) -> Schema:
+def resolved(part: Schema, schema: Schema) -> Schema:
     reference = part.get("$ref")
     return schema["$defs"][reference.rpartition("/")[2]] if reference else part
 

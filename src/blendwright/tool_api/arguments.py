@@ -114,6 +114,10 @@ def in_own_names(model: type[BaseModel], raw: Any) -> tuple[Any, Mapping[str, st
     return {now.get(name, name): value for name, value in given.items()}, found
 
 
+def former_name_note(tool: str, former: str, name: str) -> str:
+    return f"{tool}: '{former}' is called '{name}'; the former name is accepted still"
+
+
 class FileRole:
     """Marks a path argument, so that the core stages the file: what is read is copied in, what is written is copied out."""
 

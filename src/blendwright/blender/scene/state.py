@@ -200,6 +200,8 @@ class SceneState:
     def _prepare(self, *, full: bool = True) -> None:
         bpy.context.preferences.edit.undo_steps = 64
         bpy.context.preferences.edit.use_global_undo = True
+        # What was saved before is nobody's here: no second file beside every saved one.
+        bpy.context.preferences.filepaths.save_version = 0
         if full:
             self.refresh()
         else:

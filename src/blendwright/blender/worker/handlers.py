@@ -1,5 +1,7 @@
 """What the worker can be asked, by method name: those on its scene as `wire/methods.py` lists them. Paths are inside its scratch."""
 
+import os
+import sys
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
@@ -21,6 +23,10 @@ from blendwright.tools.registry import registry_fingerprint
 from blendwright.wire import methods
 from blendwright.wire.methods import EPOCH_CLOSED, Method, StepAnswer, StepRequest
 from blendwright.wire.package_version import PACKAGE_MISMATCH, mismatch, same_package, this_package
+from blendwright.wire.worker_environment import LOG_NAME
+
+# Many times what anybody is shown of it.
+LARGEST_LOG = 64 * 1024
 
 # A bulk ends early after so many seconds: whoever waits for it has a deadline for each of its steps.
 LONGEST_BULK = 0.5
@@ -36,7 +42,7 @@ def build(scratch: Path, confinement: Confinement) -> dict[str, Handler]:
     more_methods: dict[str, Handler] = {
         name: handler for each in extensions for name, handler in getattr(each, "METHODS", {}).items()
     }
-    fingerprint = registry_fingerprint(type(tool) for tool in catalogue.values())
+    fingerprint = registry_fingerprint(catalogue.values())
 
     def hello(params: dict[str, Any]) -> object:
         if not same_package(params.get("package")):
@@ -90,6 +96,7 @@ class SceneMethods:
         self._state.save(self._inside(request["path"]))
         if request.get("full", True):
             self._state.refresh()
+        self._bound_log()
         return self._hash()
 
     def export(self, request: methods.FileRequest) -> methods.ExportAnswer:
@@ -185,6 +192,13 @@ class SceneMethods:
 
     def _hash(self) -> methods.SceneHash:
         return {"hash": self._state.root()}
+
+    def _bound_log(self) -> None:
+        """Blender writes a line or two for every file that it saves, and a worker that follows a session saves thousands: begin anew."""
+        sys.stdout.flush()
+        log = self._scratch / LOG_NAME
+        if log.exists() and log.stat().st_size > LARGEST_LOG:
+            os.truncate(log, 0)
 
     def _inside(self, path: str) -> Path:
         resolved = (self._scratch / path).resolve()
