@@ -241,7 +241,9 @@ def test_every_page_of_a_node_is_at_most_3_kB_without_what_all_nodes_have() -> N
 
 
 def test_a_variant_is_described_by_name_and_a_wrong_one_named(context: ServerContext) -> None:
-    said = call(context, "tool_describe", {"names": ["modifier.add:DECIMATE", "modifier_add"], **PAGES}).structured_content
+    said = call(
+        context, "tool_describe", {"names": ["modifier.add:DECIMATE", "modifier_add"], **PAGES}
+    ).structured_content
     variant, whole = said["result"]["tools"]
     assert "settings.ratio" in variant["arguments"] and "settings.ratio" not in whole["arguments"]
     assert "DECIMATE" in whole["variants"]
@@ -277,7 +279,11 @@ def test_a_program_is_answered_as_shortly_as_a_plan(context: ServerContext) -> N
     request_id = report["receipts"].rpartition("/")[2]
     assert answer.content[0].text.count(request_id) == 1 and "_L4" not in answer.content[0].text
     assert size(answer) < 700
-    failed = call(context, "plan_execute", {"program": BOXES.replace("%s", "Short").replace("%%", "%") + "object.delete(object='No')"})
+    failed = call(
+        context,
+        "plan_execute",
+        {"program": BOXES.replace("%s", "Short").replace("%%", "%") + "object.delete(object='No')"},
+    )
     assert "00061_L4" in failed.content[0].text, "what failed names its operations"
 
 

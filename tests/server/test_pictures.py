@@ -136,7 +136,9 @@ def decoded(content: Any) -> Image.Image:
 
 def test_pictures_of_a_plan_come_with_its_answer(context: ServerContext) -> None:
     still = operation("b", "render.preview", {"view": "SIDE", "width": 96, "height": 64}, "a", level="read_only")
-    answer = call(context, "legacy", "plan_execute", {"plan": plan("rendered", cube("a", "Rendered"), still), "detail": "full"})
+    answer = call(
+        context, "legacy", "plan_execute", {"plan": plan("rendered", cube("a", "Rendered"), still), "detail": "full"}
+    )
     assert not answer.is_error, answer.structured_content
     assert [part.type for part in answer.content] == ["text", "image"]
     assert decoded(answer.content[1]).size == (96, 64)

@@ -46,7 +46,9 @@ def test_an_object_is_a_line_with_what_is_not_as_usual(context: ServerContext) -
 
 
 def test_a_scene_of_fifty_objects_is_read_at_once(context: ServerContext) -> None:
-    rows = "for i in range(50): mesh.create_primitive(kind='cube', name='Row_%d' % i, location=[i * 1.1, 0, 0.5], size=1)"
+    rows = (
+        "for i in range(50): mesh.create_primitive(kind='cube', name='Row_%d' % i, location=[i * 1.1, 0, 0.5], size=1)"
+    )
     call(context, "plan_execute", program=rows)
     answer = call(context, "scene_snapshot", name="Row_*")
     told = answer.structured_content["result"]

@@ -177,7 +177,9 @@ def test_the_catalogue_is_disclosed_step_by_step(context: ServerContext, era: Er
     assert "create_primitive" in every["mesh"]
     line = call(context, era, "tool_describe", {"names": ["mesh.create_primitive"]}).structured_content
     assert "kind: cube|plane" in line["result"]["tools"][0]["call"]
-    page = call(context, era, "tool_describe", {"names": ["mesh.create_primitive"], "detail": "page"}).structured_content
+    page = call(
+        context, era, "tool_describe", {"names": ["mesh.create_primitive"], "detail": "page"}
+    ).structured_content
     assert "kind" in page["result"]["tools"][0]["arguments"]
     missing = call(context, era, "tool_describe", {"names": ["mesh.create_primitive", "mesh.creat"]})
     assert missing.is_error

@@ -26,7 +26,9 @@ def game_asset(facts: Facts) -> Iterator[str]:
     middle = [(low[0] + high[0]) / 2, (low[1] + high[1]) / 2, low[2]]
     if not all(near(crate["location"][axis], middle[axis], 0.01) for axis in range(3)):
         yield "the origin is not at the bottom in the middle"
-    if not (all(near(part, 1, 1e-4) for part in crate["scale"]) and all(near(part, 0, 1e-4) for part in crate["rotation"])):
+    if not (
+        all(near(part, 1, 1e-4) for part in crate["scale"]) and all(near(part, 0, 1e-4) for part in crate["rotation"])
+    ):
         yield "scale or rotation are left over"
     shape = crate["mesh"]
     if not LEAST_TRIANGLES <= shape["triangles"] <= MOST_TRIANGLES:
@@ -41,6 +43,8 @@ def _materials(shape: dict[str, Any], low: list[float], high: list[float]) -> It
         yield f"the faces are of {', '.join(sorted(shape['faces'])) or 'no material'}, not of Wood and Metal"
         return
     for corner in product(*zip(low, high, strict=True)):
-        if not any(sum((a - b) ** 2 for a, b in zip(corner, face, strict=True)) < 0.3**2 for face in shape["faces"]["Metal"]):
+        if not any(
+            sum((a - b) ** 2 for a, b in zip(corner, face, strict=True)) < 0.3**2 for face in shape["faces"]["Metal"]
+        ):
             yield "a corner has no metal"
             return

@@ -58,7 +58,8 @@ def _alike(one: dict[str, Any], other: dict[str, Any]) -> bool:
         one["type"] == other["type"]
         and (other["low"] is not None or one["low"] is None)
         and all(near(a, b, 0.002) for place in places for a, b in zip(one[place], other[place], strict=True))
-        and [material["color"] for material in one["materials"]] == [material["color"] for material in other["materials"]]
+        and [material["color"] for material in one["materials"]]
+        == [material["color"] for material in other["materials"]]
         and one["triangles"] == other["triangles"]
     )
 

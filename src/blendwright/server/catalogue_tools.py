@@ -35,7 +35,9 @@ SEPARATORS = re.compile(r"[,;\n]")
 
 class SearchArgs(Args):
     query: str = Field(
-        default="", max_length=200, description="Words or a task, or several: 'sun light, round the edges'; empty lists all."
+        default="",
+        max_length=200,
+        description="Words or a task, or several: 'sun light, round the edges'; empty lists all.",
     )
     among: Literal["tools", "nodes"] = Field(default="tools", description="Tools and macros, or geometry nodes.")
 
@@ -55,7 +57,9 @@ class DescribeArgs(Args):
     )
 
 
-@server_tool("Search what plans may use: tools, macros, geometry nodes. The best come with how they are called.", read_only=True)
+@server_tool(
+    "Search what plans may use: tools, macros, geometry nodes. The best come with how they are called.", read_only=True
+)
 async def tool_search(context: ServerContext, caller: Caller, args: SearchArgs) -> ToolResponse:
     if args.among == "nodes":
         nodes = await asyncio.to_thread(catalogue, NEWEST)
@@ -82,9 +86,7 @@ async def tool_search(context: ServerContext, caller: Caller, args: SearchArgs) 
     return success({"answers": answers})
 
 
-def _search(
-    context: ServerContext, query: str, told: Set[str], most: int, calls: int
-) -> dict[str, Any]:
+def _search(context: ServerContext, query: str, told: Set[str], most: int, calls: int) -> dict[str, Any]:
     """What a query asks for, the best ones with how they are called; of those that were `told`, the name is enough."""
     everything = {one.name: one for one in _searchables(context)}
     found = find_tools(query, everything.values(), most=most)
@@ -112,7 +114,8 @@ def _searchables(context: ServerContext) -> list[Searchable]:
 
 
 @server_tool(
-    "How tools and macros are called, several at once; pages of them; sockets and properties of node types.", read_only=True
+    "How tools and macros are called, several at once; pages of them; sockets and properties of node types.",
+    read_only=True,
 )
 async def tool_describe(context: ServerContext, caller: Caller, args: DescribeArgs) -> ToolResponse:
     nodes = await asyncio.to_thread(catalogue, NEWEST)

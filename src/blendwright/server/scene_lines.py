@@ -84,7 +84,9 @@ def _object_parts(one: Entry) -> Iterator[str]:
     if one["collections"] != [ROOT]:
         yield f"in {', '.join(one['collections']) or 'no collection'}"
     if one["custom_properties"]:
-        yield "properties " + ", ".join(f"{each['name']}={_text(each['value'])[:LONGEST_VALUE]}" for each in one["custom_properties"])
+        yield "properties " + ", ".join(
+            f"{each['name']}={_text(each['value'])[:LONGEST_VALUE]}" for each in one["custom_properties"]
+        )
     hidden = [where for where in ("viewport", "render") if not one[f"visible_{where}"]]
     if hidden:
         yield f"hidden in {' and '.join(hidden)}"

@@ -1,5 +1,7 @@
 import bpy
+
 bpy.ops.wm.read_factory_settings(use_empty=True)
+
 
 def material(name, color, keep=False):
     m = bpy.data.materials.new(name)
@@ -9,10 +11,12 @@ def material(name, color, keep=False):
     m.use_fake_user = keep
     return m
 
+
 wood = [material("Wood", (0.4, 0.22, 0.1)) for _ in range(4)]
 cloth, brass = material("Material.001", (0.1, 0.2, 0.3)), material("Material.002", (0.6, 0.42, 0.18))
 for number in range(3):
     material("Test", (number / 3, 0.5, 0.5), keep=True)
+
 
 def mesh(kind, at, scale, mat, hidden=False):
     getattr(bpy.ops.mesh, "primitive_%s_add" % kind)(location=at)
@@ -22,6 +26,7 @@ def mesh(kind, at, scale, mat, hidden=False):
     ob.hide_render = hidden
     ob.hide_set(hidden)
     return ob
+
 
 # A chair: seat, back, four legs.
 mesh("cube", (-1.5, 0, 0.45), (0.25, 0.25, 0.03), cloth)
