@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from blendwright.macros import Macro, package_macros
-from blendwright.tools.catalog import CATALOG
+from blendwright.tools.catalog import tool_classes
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = ROOT / "docs" / "tools"
@@ -50,7 +50,7 @@ PROMISES = {
 
 def declarations() -> list[Declaration]:
     """All declarations by name, as they read after a way through JSON."""
-    return json.loads(json.dumps([tool.declaration() for tool in sorted(CATALOG, key=lambda tool: tool.name)]))
+    return json.loads(json.dumps([tool.declaration() for tool in sorted(tool_classes(), key=lambda tool: tool.name)]))
 
 
 def documents() -> dict[Path, str]:

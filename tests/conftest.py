@@ -16,15 +16,20 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--proves", action="append", default=[], metavar="ID", help="only tests that claim a requirement")
 
 
-# Files that take a minute or more by themselves. They come first: whoever began one last would keep everybody waiting.
+# Files that take ten seconds of processor time or more, by what they took. They come first: whoever began one last would keep everybody
+# waiting.
 LONGEST = (
-    "run/test_crashes.py", "conformance/test_catalogue.py", "server/test_transports.py", "app/test_upgrading.py",
-    "simulation/test_simulation.py", "run/test_python.py", "cli/test_upgrade_command.py", "run/test_live_scene.py",
-    "run/test_interruptions.py", "blendfile/test_comparison.py", "run/test_code_determinism.py", "cli/test_approve_command.py",
-    "cli/test_history_commands.py", "cli/test_interruption.py", "run/test_preview_approvals.py", "run/test_preview.py",
-    "bridge/test_several_blenders.py", "bridge/environments/test_making.py", "run/test_imports_are_found_again.py",
-    "run/test_runner_losses.py", "cli/test_two_processes.py", "cli/test_ask_command.py", "app/test_opening.py", "cli/test_run.py",
-    "run/test_python_attacks.py", "run/test_random_kills.py",
+    "run/test_crashes.py", "conformance/test_catalogue.py", "app/test_upgrading.py", "run/test_python.py",
+    "server/test_transports.py", "run/test_live_scene.py", "simulation/test_simulation.py", "run/test_code_determinism.py",
+    "run/test_preview.py", "run/test_preview_approvals.py", "cli/test_history_commands.py", "bridge/test_several_blenders.py",
+    "blendfile/test_comparison.py", "run/test_code_files.py", "cli/test_run.py", "run/test_followed_cures.py",
+    "run/test_imports_are_found_again.py", "cli/test_approve_command.py", "run/test_interruptions.py", "run/test_repair_plans.py",
+    "app/test_opening.py", "run/test_python_attacks.py", "run/test_runner_losses.py", "bridge/environments/test_making.py",
+    "cli/test_upgrade_command.py", "server/test_server_tools.py", "cli/test_ask_command.py", "server/test_host_profiles.py",
+    "cli/test_two_processes.py", "model_trials/test_transcripts.py", "run/test_calls.py", "server/test_server_policy.py",
+    "app/test_externals.py", "run/history/test_history.py", "run/test_time_limits.py", "server/test_plan_envelopes.py",
+    "server/test_python_tool.py", "examples/test_geonodes_examples.py", "nodes/test_node_catalogue.py",
+    "server/test_many_clients.py", "journal/test_upgrades.py", "server/test_early_server.py", "server/test_body_memory.py",
 )  # fmt: skip
 
 

@@ -79,7 +79,7 @@ class Engine:
         self.tools = all_tools()
         self.pool = worker_source().open_pool(WorkerSettings(place / "scratch", environment=TRIALS))
         self.journal = Journal(place / "workspace")
-        self.catalogue = registry_fingerprint(type(tool) for tool in self.tools.values())
+        self.catalogue = registry_fingerprint(self.tools.values())
         self.remarks: list[Event] = []
         self.background = None
         if background:

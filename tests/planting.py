@@ -115,7 +115,7 @@ def _parameters(function: Function) -> list[str]:
 
 
 # The last line of a traceback that ends in a bug.
-_RAISED_BY_A_BUG = re.compile(r"(seeded_bugs|wrong_functions|requirement_breaks/\w+)\.py:\d+: (?!in )\w+")
+_RAISED_BY_A_BUG = re.compile(r"(engine_bugs|wrong_functions|requirement_breaks/\w+)\.py:\d+: (?!in )\w+")
 
 
 def raised_by_itself(output: str) -> bool:

@@ -9,9 +9,11 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
+import anyio
 import pytest
 from bench.soak.probes import Sample, sample
 from bench.soak.report import report, slope, throughput_by_minute
+from bench.soak.rests import Rests
 
 ROOT = Path(__file__).parents[1]
 FIRST = Sample(0.0, 0, 0, 100.0, 20, 8, 2, 300.0, 9, 30, 0.5, 1.0, 0.0)
@@ -68,6 +70,43 @@ def test_a_sample_counts_what_this_process_has(tmp_path: Path) -> None:
     found = sample(os.getpid(), tmp_path, seconds=1.0, operations=2, commits=3)
     assert (found.scratch_entries, found.scratch_mb, found.journal_mb, found.checkpoints_mb) == (2, 3.0, 1.0, 0.0)
     assert found.core_mb > 10 and found.core_descriptors >= 3 and found.core_threads >= 1
+
+
+def test_nobody_works_while_a_sample_is_taken_and_the_same_was_done_before_each() -> None:
+    at_work = 0
+    done: list[str] = []
+    seen: list[tuple[int, list[str]]] = []
+
+    async def client(name: str, rests: Rests) -> None:
+        nonlocal at_work
+
+        async def before_a_look() -> None:
+            done.append("the same")
+
+        while await rests.go_on(before_a_look):
+            at_work += 1
+            await anyio.sleep(0)
+            done.append(name)
+            at_work -= 1
+
+    async def soak() -> None:
+        rests = Rests(3)
+        async with anyio.create_task_group() as tasks:
+            for name in ("one", "two", "three"):
+                tasks.start_soon(client, name, rests)
+            for last in (False, False, True):
+                await anyio.sleep(0.001)
+                await rests.begin()
+                seen.append((at_work, done.copy()))
+                done.clear()
+                await anyio.sleep(0.001)
+                assert not done
+                rests.end(last=last)
+
+    anyio.run(soak)
+    assert [working for working, _ in seen] == [0, 0, 0]
+    assert all({"one", "two", "three"} < {*acts} and acts[-1] == "the same" for _, acts in seen)
+    assert all(acts.count("the same") == 1 for _, acts in seen)
 
 
 @pytest.mark.slow

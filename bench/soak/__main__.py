@@ -26,10 +26,14 @@ import apsw
 from bench.soak.clients import SoakClient
 from bench.soak.probes import Sample, sample
 from bench.soak.report import report, show
+from bench.soak.rests import Rests
 
 POLICY = '[policy.levels]\ndestructive = "allow"\n'
-SAMPLES = 120
-LONGEST_BETWEEN = 10.0
+SAMPLES = 40
+SHORTEST_BETWEEN, LONGEST_BETWEEN = 10.0, 60.0
+# Connections that nobody uses are closed by the server after five seconds.
+REST_SECONDS = 6.0
+MOST_REST_SECONDS = 30.0
 
 
 def main(minutes: float, clients: int, output: Path | None) -> int:
@@ -84,21 +88,41 @@ def _answers(port: int) -> bool:
 async def _soak(
     core: int, workspace: Path, url: str, token: str, clients: list[SoakClient], minutes: float
 ) -> list[Sample]:
-    started = monotonic()
-    until = started + minutes * 60
-    pause = min(LONGEST_BETWEEN, minutes * 60 / SAMPLES)
+    """Samples at rest; `minutes` and the time of samples are those under load."""
+    between = max(SHORTEST_BETWEEN, min(LONGEST_BETWEEN, minutes * 60 / SAMPLES))
+    rests = Rests(len(clients))
     samples: list[Sample] = []
+    loaded = 0.0
     async with anyio.create_task_group() as tasks:
         for client in clients:
-            tasks.start_soon(client.run, url, token, until)
-        while monotonic() < until:
+            tasks.start_soon(client.run, url, token, rests)
+        while loaded < minutes * 60:
+            began = monotonic()
+            await anyio.sleep(min(between, minutes * 60 - loaded))
+            await rests.begin()
+            loaded += monotonic() - began
             operations = sum(client.operations for client in clients)
-            commits = await anyio.to_thread.run_sync(_commits, workspace)
-            samples.append(
-                sample(core, workspace, seconds=monotonic() - started, operations=operations, commits=commits)
-            )
-            await anyio.sleep(pause)
+            samples.append(await _at_rest(core, workspace, loaded, operations))
+            rests.end(last=loaded >= minutes * 60)
     return samples
+
+
+async def _at_rest(core: int, workspace: Path, loaded: float, operations: int) -> Sample:
+    """A sample of a server that has ended what it does in the background: two looks in a row find the same."""
+
+    async def look() -> Sample:
+        commits = await anyio.to_thread.run_sync(_commits, workspace)
+        return sample(core, workspace, seconds=loaded, operations=operations, commits=commits)
+
+    ends = monotonic() + MOST_REST_SECONDS
+    await anyio.sleep(REST_SECONDS)
+    found = await look()
+    while monotonic() < ends:
+        await anyio.sleep(0.5)
+        before, found = found, await look()
+        if found.counts == before.counts:
+            break
+    return found
 
 
 def _commits(workspace: Path) -> int:

@@ -10,13 +10,14 @@ import random
 from collections import Counter
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-from time import monotonic
 from typing import Any
 
 import anyio
 import httpx2
 from mcp.client.client import Client
 from mcp.client.streamable_http import streamable_http_client
+
+from bench.soak.rests import Rests
 
 TRIANGLE = "o {name}\nv 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n"
 CODE = "import bpy\nprint(len(bpy.data.objects))\n"
@@ -46,7 +47,7 @@ class SoakClient:
         self._model = files / f"{self.prefix}.obj"
         self._model.write_text(TRIANGLE.format(name=f"{self.prefix}_model"))
 
-    async def run(self, url: str, token: str, until: float) -> None:
+    async def run(self, url: str, token: str, rests: Rests) -> None:
         headers = {"Authorization": f"Bearer {token}"}
         async with (
             httpx2.AsyncClient(headers=headers, timeout=120) as web,
@@ -56,13 +57,22 @@ class SoakClient:
                 (self._succeeds, 10), (self._fails, 3), (self._reads, 4), (self._times_out, 0.4), (self._cancelled, 0.4),
                 (self._preview, 1), (self._python, 1), (self._imports, 1),
             ]  # fmt: skip
-            while monotonic() < until:
+            while await rests.go_on(self._before_a_look):
                 self._rounds += 1
                 # Each of them once, so that a short soak has all of them, too; then as often as it comes.
                 first = self._rounds <= len(deeds)
                 act = deeds[self._rounds - 1][0] if first else self._chance.choices(*zip(*deeds, strict=True))[0]
-                await act()
-                self.done[act.__name__.strip("_")] += 1
+                await self._do(act)
+
+    async def _do(self, act: Callable[[], Awaitable[None]]) -> None:
+        await act()
+        self.done[act.__name__.strip("_")] += 1
+
+    async def _before_a_look(self) -> None:
+        """The same before every look: what workers have in their scratch, and how many there are, depends on what they did last."""
+        for act in (self._times_out, self._python, self._imports, self._preview, self._succeeds, self._reads):
+            self._rounds += 1
+            await self._do(act)
 
     # ------------------------------------------------------------------ one round each
 

@@ -13,7 +13,8 @@ PAGE_MB = os.sysconf("SC_PAGE_SIZE") / 2**20
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """One look. `seconds` is the time since the beginning; `operations` counts what clients have had answered since then."""
+    """One look at a server at rest. `seconds` is the time that clients have worked so far, without their rests; `operations` counts what
+    they have had answered in it."""
 
     seconds: float
     operations: int
@@ -29,6 +30,11 @@ class Sample:
     scratch_mb: float
     journal_mb: float
     checkpoints_mb: float
+
+    @property
+    def counts(self) -> tuple[int, ...]:
+        """What tells a server at rest from one at work."""
+        return (self.core_descriptors, self.core_threads, self.workers, self.worker_descriptors, self.scratch_entries)
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)

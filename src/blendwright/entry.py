@@ -1,6 +1,7 @@
 """The way in: `blendwright …` on a command line.
 
-A server on stdio takes over the wire before anything large is loaded, so that its host is answered at once.
+A server on stdio takes over the wire before anything large is loaded, so that its host is answered at once. The version needs nothing
+else at all.
 """
 
 from __future__ import annotations
@@ -8,10 +9,14 @@ from __future__ import annotations
 import signal
 import sys
 
+from blendwright import __version__
+
 
 def main() -> None:
-    hold_interrupts()
     arguments = sys.argv[1:]
+    if arguments == ["--version"] and _printed(f"blendwright {__version__}\n"):
+        return
+    hold_interrupts()
     if arguments[:1] == ["serve"] and not {"--http", "--help"} & {part.partition("=")[0] for part in arguments}:
         from blendwright.server.early_server import answer_early
 
@@ -30,6 +35,16 @@ def hold_interrupts() -> None:
 def accept_interrupts() -> None:
     if hasattr(signal, "pthread_sigmask"):
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+
+
+def _printed(line: str) -> bool:
+    """Whether standard output took it; what to say otherwise is for the program itself to know."""
+    try:
+        sys.stdout.write(line)
+        sys.stdout.flush()
+    except (OSError, ValueError, AttributeError):  # full, closed, or not there at all
+        return False
+    return True
 
 
 def _run() -> None:

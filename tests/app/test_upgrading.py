@@ -30,7 +30,7 @@ from blendwright.bridge.environments.series import own_blender
 from blendwright.bridge.sources import worker_source
 from blendwright.bridge.worker_source import WorkerSource
 from blendwright.records.commits import Commit
-from blendwright.run.rebuild import blender_of
+from blendwright.run.hash_schemes import blender_of
 from blendwright.values.errors import EnvironmentUnfit, Refusal
 from plans import box
 from planted_workers import PlantedWorkers

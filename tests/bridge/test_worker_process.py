@@ -24,6 +24,9 @@ from blendwright.wire import frames
 from blendwright.wire.remote_scene import RemoteScene
 from engine import TRIALS
 
+# More than a worker keeps of its log.
+LARGEST_LOG = 64 * 1024
+
 # Whoever waits for native work that never ends waits forever: any bound tells. How soon it is, `make bench` measures.
 AT_ONCE = 30.0
 
@@ -100,6 +103,18 @@ def test_prints_go_to_the_log_and_not_to_the_wire_or_to_our_output(
     assert "HEARD" not in captured.out + captured.err
 
 
+def test_a_worker_that_saves_for_ever_keeps_a_short_log_and_one_file(worker: WorkerProcess) -> None:
+    log = worker.scratch / "worker.log"
+    worker.call("test.print", {"text": "x" * LARGEST_LOG}, deadline=10)
+    assert log.stat().st_size > LARGEST_LOG
+    for _ in range(3):
+        worker.save("kept.blend")
+    assert log.stat().st_size < LARGEST_LOG
+    worker.call("test.print", {"text": "AFTERWARDS"}, deadline=10)
+    assert "AFTERWARDS by C on stdout" in log.read_text() and "\0" not in log.read_text()
+    assert [path.name for path in worker.scratch.glob("kept.*")] == ["kept.blend"]
+
+
 def test_the_worker_sees_nothing_of_our_environment(
     own_settings: WorkerSettings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -119,7 +134,7 @@ def test_the_worker_is_given_the_hashes_of_its_tools(own_settings: WorkerSetting
         (given,) = json.loads(
             (worker.scratch / "home" / ".cache" / "blendwright" / registry_cache.FILE).read_text()
         ).values()
-        assert given == registry.fingerprints(catalog.CATALOG)
+        assert given == registry.fingerprints(catalog.tools().values())
 
 
 def test_a_worker_has_extensions_only_where_its_settings_name_them(

@@ -14,8 +14,10 @@ import time
 import traceback
 from typing import Any
 
-import blendwright.cli.main
 from blendwright import entry
+from blendwright.cli import main
+from blendwright.cli.commands import COMMANDS, load_command
+from blendwright.tools.catalog import tool_classes
 
 SECONDS = 100.0
 
@@ -80,5 +82,5 @@ def _text(file: Any) -> str:
 
 
 if __name__ == "__main__":
-    assert blendwright.cli.main
+    assert main.app and tool_classes() and all(map(load_command, COMMANDS))
     serve()

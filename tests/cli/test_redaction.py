@@ -35,6 +35,25 @@ def test_redacted_arguments_are_neither_logged_nor_shown_and_can_be_redone(shell
     assert shell("replay", "--json", code=0).document["ok"]
 
 
+def test_a_value_is_hidden_whichever_of_its_names_a_plan_uses(shell: Shell) -> None:
+    place = shell.place / ".blendwright"
+    place.mkdir()
+    (place / "blendwright.toml").write_text('[audit]\nredact = ["object"]\n')
+    made = box("a", tool_name="object.create_empty", args={"name": SECRET})
+    moved = box("b", "a", tool_name="object.transform", args={"name": SECRET, "location": [1, 2, 3]})
+    plan = {"request_id": "r", "operations": [made, moved]}
+    shell("run", "-", code=0, stdin=json.dumps(plan).encode())
+    for word in ("object", "name"):
+        wrong = box("a", tool_name="object.transform", args={word: [SECRET], "location": [1, 2, 3]})
+        shell("run", "-", code=2, stdin=json.dumps({"request_id": word, "operations": [wrong]}).encode())
+        tree = plan_tree(of_operations(wrong), "plan", ("object",))
+        assert SECRET not in str(tree.children[0].label)
+    shell("call", "object.transform", "--args", json.dumps({"name": f"{SECRET}-lost", "location": [1, 2, 3]}), code=1)
+    lines = (place / "logs" / "core.jsonl").read_text()
+    assert SECRET not in lines and "/operations/0/args/object: …" in lines and "/operations/0/args/name: …" in lines
+    assert SECRET not in json.dumps(shell("show", "HEAD", "--json", code=0).document["commit"])
+
+
 def test_a_receipt_does_not_tell_what_its_arguments_hide(shell: Shell) -> None:
     place = shell.place / ".blendwright"
     place.mkdir()

@@ -9,7 +9,7 @@ import pytest
 from pydantic import BaseModel
 
 from blendwright.tool_api.arguments import Name
-from blendwright.tool_api.mentions import ANY_KIND, MODIFIER, Mention, Names, Role
+from blendwright.tool_api.mentions import ANY_KIND, MODIFIER, Mention, Names, Role, metadata_of, models_in
 from blendwright.tool_api.scene import Kind
 from blendwright.tool_api.tool import AnyTool
 from blendwright.tools.catalog import tools
@@ -108,26 +108,12 @@ def test_every_argument_that_is_a_name_says_what_it_names(tool: AnyTool) -> None
 def unmarked_names(model: type[BaseModel], at: str = "") -> Iterator[str]:
     checks: set[Any] = set(cast("Any", Name).__metadata__)
     for name, info in model.model_fields.items():
-        metadata = [*info.metadata, *_metadata(info.annotation)]
+        metadata = [*info.metadata, *metadata_of(info.annotation)]
         if checks & {one for one in metadata if one.__hash__} and not any(isinstance(one, Names) for one in metadata):
             yield f"{at}/{name}"
-        for inner in _models(info.annotation):
+        for inner in models_in(info.annotation):
             if inner is not model:
                 yield from unmarked_names(inner, f"{at}/{name}")
-
-
-def _metadata(annotation: Any) -> Iterator[Any]:
-    yield from getattr(annotation, "__metadata__", ())
-    for part in getattr(annotation, "__args__", ()):
-        yield from _metadata(part)
-
-
-def _models(annotation: Any) -> Iterator[type[BaseModel]]:
-    parts: tuple[Any, ...] = getattr(annotation, "__args__", ())
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        yield annotation
-    for part in parts:
-        yield from _models(part)
 
 
 def test_every_place_points_at_the_name_in_the_arguments() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -95,3 +96,17 @@ def test_what_a_session_asks_costs_the_same_in_a_long_journal(tmp_path: Path, hi
     journal.close()
     assert {name: (few[name], count) for name, count in many.items() if count > few[name] + ROOM} == {}
     assert min(few.values()) > 0
+
+
+def test_what_is_remembered_of_plans_that_were_taken_back_is_plain_numbers(tmp_path: Path) -> None:
+    """One for every such plan, for as long as the workspace is open: objects for each would be what the server grows by."""
+    journal = begun(tmp_path)
+    try:
+        fail_whole(journal, 10)
+        gc.collect()
+        before = len(gc.get_objects())
+        fail_whole(journal, 80)
+        gc.collect()
+        assert len(gc.get_objects()) - before < 40
+    finally:
+        journal.close()

@@ -15,7 +15,7 @@ import jsonschema_rs
 import pytest
 
 from blendwright.macros import load_macros, macro_registry, package_macros
-from blendwright.macros.loading import read_macros
+from blendwright.macros.loading import package_texts, read_macros
 from blendwright.schemas.check import Checker
 from blendwright.schemas.published import schema
 from blendwright.tool_api.promises import SafetyLevel
@@ -26,8 +26,14 @@ from macro_documents import NAME, document, empty, macros, read, said
 
 
 def test_the_shipped_macros_are_sound_and_fit_the_published_schema() -> None:
+    # The program itself does not hold them against the tools: this is the one place.
+    checked, findings = read_macros(package_texts(), catalog.tools(), {})
+    assert findings == ()
     shipped = package_macros()
     assert len(shipped) >= 8
+    assert {name: macro.declaration() for name, macro in checked.items()} == {
+        name: macro.declaration() for name, macro in shipped.items()
+    }
     validator = jsonschema_rs.validator_for(schema("macro.v1"))
     for macro in shipped.values():
         assert macro.source == "package"

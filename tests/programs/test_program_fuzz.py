@@ -1,4 +1,4 @@
-"""Ten thousand programs, grown from a grammar and mutated: operations or a finding with a line, and the process lives on."""
+"""Thousands of programs, grown from a grammar and mutated: operations or a finding with a line, and the process lives on."""
 
 from __future__ import annotations
 
@@ -13,9 +13,26 @@ from blendwright.programs.recording import Limits
 
 TOOLS = ("mesh.create_primitive", "object.transform", "object.delete", "scene.snapshot")
 PLACE = re.compile(r"program:[1-9][0-9]*:[1-9][0-9]*")
-# Small, so that ten thousand are cheap: whatever passes them is refused as it would be at full size.
+# Small, so that thousands are cheap: whatever passes them is refused as it would be at full size.
 SMALL = Limits(**{**{name: getattr(LIMITS, name) for name in Limits.__dataclass_fields__}, "steps": 100_000})
-NAMES = ("a", "b", "x", "mesh", "object", "math", "vec", "param", "print", "random", "struct", "json", "_record", "_at")
+NAMES = (
+    "a",
+    "b",
+    "x",
+    "mesh",
+    "object",
+    "math",
+    "vec",
+    "param",
+    "print",
+    "random",
+    "struct",
+    "json",
+    "_record",
+    "_at",
+    "_fail",
+    "_counts",
+)
 VALUES = (
     "0", "1", "-7", "2.5", "1e400", "1 << 62", "'é'", "'A'", "None", "True", "[]", "[1, 2, 3]", "{}", "{'k': [1]}", "(1,)",
     "len", "mesh", "object.delete", "lambda q: q", "range(5)", "json.encode", "float('nan')", "print",
@@ -111,11 +128,10 @@ def check(seeds: range) -> None:
     assert min(yielded, refused) > len(seeds) // 50, "both ends are reached"
 
 
-@pytest.mark.parametrize("part", range(4))
-def test_ten_thousand_programs_end_in_operations_or_in_a_finding_with_a_line(part: int) -> None:
-    check(range(part * 2500, (part + 1) * 2500))
+def test_two_thousand_programs_end_in_operations_or_in_a_finding_with_a_line() -> None:
+    check(range(2_000))
 
 
 @pytest.mark.slow
 def test_two_hundred_thousand_programs() -> None:
-    check(range(10_000, 210_000))
+    check(range(2_000, 202_000))

@@ -184,10 +184,76 @@ def test_what_is_wrong_is_told_with_line_column_and_cure(text: str, place: str, 
 
 
 @pytest.mark.parametrize(
+    "words",
+    [
+        "a\\n --> <5>:3:1",
+        "x\\nerror: boo\\n --> <0>:99:1",
+        "  * <7>:3, in x",
+        "Evaluation cancelled",
+        "LimitPassed: x",
+        "Starlark call stack overflow",
+        "serde::serialize",
+        "StarlarkError: error: x",
+    ],
+)
+def test_what_a_program_says_is_wrong_is_told_as_it_says_it_and_nothing_else(words: str) -> None:
+    finding = refusal(f"x = 1\nfail('{words}')")
+    assert finding.message == words.replace("\\n", "\n")
+    assert (finding.fault, finding.place) == (Fault.SCHEMA_INVALID, "scene.star:2:1")
+    assert "fail" in (finding.cure or "")
+    # Words of the program are in what Starlark says by itself, too.
+    for text in (
+        f"int('{words}')",
+        f"getattr(struct(a = 1), '{words}')",
+        f"x = {{}}['{words}']",
+        f"load('{words}', 'x')",
+    ):
+        assert refusal(f"y = 1\n{text}").place in ("scene.star:2:1", "scene.star:2:5"), text
+
+
+@pytest.mark.parametrize(
+    "number", ["1 << 70", "-(1 << 64)", "[{'a': 12345678901234567890}]", "1 << 53", "[10 * -(1 << 52)]"]
+)
+@pytest.mark.parametrize("call", ["mesh.create(name = {})", "param('n', {})"])
+def test_a_whole_number_that_would_become_another_one_is_refused_with_its_line(number: str, call: str) -> None:
+    finding = refusal("\nx = " + call.format(number))
+    assert finding.place == "scene.star:2:5" and "the integer" in finding.message, finding
+
+
+def test_whole_numbers_that_stay_the_same_are_taken() -> None:
+    text = f"object.delete(name = 'n12345678901234567890', a = {2**53 - 1}, b = {1 - 2**53}, c = 1.5e300, d = 12345678901234567890.5)"
+    args = run(text).operations[0].args
+    assert (args["a"], args["b"], args["c"], args["d"]) == (2**53 - 1, 1 - 2**53, 1.5e300, 12345678901234567890.5)
+
+
+def test_params_that_are_too_large_are_told_as_that() -> None:
+    finding = refusal("x = param('a', [])\nobject.delete(name = 'A')", a=["x" * 100] * 60_000)
+    assert (finding.fault, finding.pointer) == (Fault.LIMIT_EXCEEDED, "/params")
+    assert "params" in finding.message and "memory" not in finding.message
+
+
+@pytest.mark.parametrize("name", ["_at", "_marker", "_record", "_failed", "_tool", "public_marker", "_", "_counts"])
+def test_no_name_of_the_evaluator_can_be_used(name: str) -> None:
+    finding = refusal(f"\n{name}(3)")
+    assert finding.place == "scene.star:2:1" and f"`{name}` not found" in finding.message
+
+
+def test_an_error_in_a_library_is_told_where_it_arose() -> None:
+    libraries = {"a.star": "x = 1\nload('b.star', 'y')\n", "b.star": "y = 1\n\nz = y.name\n", "c.star": "x =\n"}
+    for text, place, says in (
+        ("\nload('a.star', 'x')", "b.star:3:5", "Object of type `int` has no attribute `name`"),
+        ("\nload('c.star', 'x')", "c.star:1:4", "unexpected new line here"),
+    ):
+        (finding,) = evaluate(Program(text), TOOLS, libraries.__getitem__).findings
+        assert (finding.message, finding.place) == (says, place)
+
+
+@pytest.mark.parametrize(
     ("text", "line"),
     [
         ("x = [1] * 1000000\nfor i in range(60):\n  x = x + x", 3),
         ("def f(a):\n  if a:\n    return list(range(a << 30))\n  return 2\n\nf(1)", 3),
+        ("x = []\n\nfor i in range(1 << 22):\n  x.append([i] * 400)\n  y = 1", 3),
     ],
 )
 def test_too_much_memory_ends_its_own_process_only_and_the_line_is_found(text: str, line: int) -> None:

@@ -7,9 +7,9 @@ import traceback
 from dataclasses import replace
 from typing import Any
 
+from engine_bugs import keeps_instead
 from planting import Bug, Function
 from requirement_breaks.execution_calls import asks_for_a_viewport, every_tool_is
-from seeded_bugs import keeps_instead
 from wrong_functions import answering, changing, finding_nothing, omitted, without_objection
 
 CALLS = "tests/run/test_calls.py"
@@ -84,14 +84,6 @@ def tells_the_stack_trace(exception_finding: Function) -> Function:
 def gives_more_time(run: Function) -> Function:
     def wrong(*args: Any, **kwargs: Any) -> Any:
         return run(*args, **kwargs | {"seconds": kwargs["seconds"] + 9})
-
-    return wrong
-
-
-def takes_no_step_for_weak(effects: Function) -> Function:
-    def wrong(self: Any, document: Any) -> Any:
-        level, _, which = effects(self, document)
-        return level, document.determinism, which
 
     return wrong
 
@@ -229,8 +221,8 @@ BREAKS: dict[str, Bug] = {
     ),
     "CORE-MACRO-02": Bug(
         "a macro may call itself more deterministic than its steps are",
-        "blendwright.macros.linking:_Linker._effects",
-        takes_no_step_for_weak,
+        "blendwright.macros.linking:_Linker._determinism",
+        answering(()),
         "tests/macros/test_macro_loading.py",
         "than_its_weakest_step",
     ),

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+from engine_bugs import keeps_instead, overlooks_other_arguments, takes_no_commit_for_an_answer
 from planting import Bug, Function
-from seeded_bugs import keeps_instead, overlooks_other_arguments, takes_no_commit_for_an_answer
 from wrong_functions import answering, changing, omitted, schema_where
 
 RUNNER = "tests/run/test_runner.py"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,9 @@ from blendwright.values.faults import Fault
 from blendwright.wire.methods import PRINTED_FILE
 from engine import Engine
 
-ENDLESS = {"view": "ISO", "engine": "CYCLES", "samples": 256, "width": 768, "height": 768}
+# All samples take a minute of processor time, or four where there are many processors; one sample a second, or four.
+SIZE = 512 if (os.cpu_count() or 1) <= 8 else 1024
+ENDLESS: dict[str, Any] = {"view": "ISO", "engine": "CYCLES", "samples": 256, "width": SIZE, "height": SIZE}
 
 
 @pytest.fixture(scope="module")

@@ -15,7 +15,7 @@ from blendwright.server.brief import LARGEST_ANSWER, fitted, runs
 from blendwright.server.context import ServerContext
 from blendwright.server.tool_pages import LARGEST_PAGE, brief_node_page, brief_tool_page
 from blendwright.tools.catalog import tools
-from hosts import Era, operation, plan, talk
+from hosts import Era, cube, operation, plan, talk
 
 ERA: Era = "2026-07-28"
 Document = dict[str, Any]
@@ -77,8 +77,19 @@ def test_a_plan_of_37_operations_is_answered_in_less_than_2_kB(ran: Any) -> None
     assert "24 x" in ran.content[0].text and json.loads(ran.content[0].text) == ran.structured_content
 
 
+def test_an_answer_says_the_id_of_its_request_once(context: ServerContext) -> None:
+    program = "object.create_empty(name = 'SaidOnce')"
+    for args in ({"plan": plan("said-once", cube("a", "SaidOnceToo"))}, {"program": program}):
+        ran = call(context, "plan_execute", args)
+        request: str = ran.structured_content["result"]["report"]["request_id"]
+        assert not ran.is_error and ran.content[0].text.count(request) == 1
+        shown = call(context, "plan_preview", args)
+        assert shown.content[0].text.count(request) == 1
+
+
 def test_the_whole_of_it_is_there_on_request_and_where_the_answer_says(context: ServerContext, ran: Any) -> None:
-    link = ran.structured_content["result"]["report"]["receipts"]
+    report = ran.structured_content["result"]["report"]
+    link = report["receipts"].format(request_id=report["request_id"])
 
     async def script(client: Client) -> Any:
         (content,) = (await client.read_resource(link)).contents
@@ -275,9 +286,9 @@ def test_a_program_is_answered_as_shortly_as_a_plan(context: ServerContext) -> N
     report = answer.structured_content["result"]["report"]
     _, boxes = report["operations"]
     assert boxes.startswith("60 x mesh.create_primitive ok, made Short_0_x, Short_1_x")
-    # Its request id is in the link of its receipts, and nowhere else; the ids that we gave are of no use where all went well.
-    request_id = report["receipts"].rpartition("/")[2]
-    assert answer.content[0].text.count(request_id) == 1 and "_L4" not in answer.content[0].text
+    # Its request id is said once; the ids that we gave are of no use where all went well.
+    assert len(report["request_id"]) == 64 and report["receipts"] == "blendwright://receipts/{request_id}"
+    assert answer.content[0].text.count(report["request_id"]) == 1 and "_L4" not in answer.content[0].text
     assert size(answer) < 700
     failed = call(
         context,

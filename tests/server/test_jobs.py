@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
+from collections.abc import Callable
 from concurrent.futures import Future
-from typing import Any
+from typing import Any, cast
 
 import anyio
 import pytest
@@ -69,6 +71,41 @@ def test_finished_jobs_are_forgotten_in_the_end_and_others_never() -> None:
     assert jobs.find(waiting.id) is waiting and jobs.find(last.id) is last
     assert jobs.find(ended[0].id) is None and jobs.find(ended[-1].id) is ended[-1]
     assert len(jobs.all()) == MOST_FINISHED + 2
+
+
+def test_of_a_finished_job_nothing_is_held_but_its_packed_answer() -> None:
+    jobs = Jobs()
+
+    def many() -> ToolResponse:
+        return success({"report": [{"operation_id": f"o{number}", "status": "committed"} for number in range(2000)]})
+
+    endings: dict[str, Callable[[Future[ToolResponse]], object]] = {
+        "finished": lambda response: response.set_result(many()),
+        "failed": lambda response: response.set_exception(ValueError("defect")),
+        "cancelled": lambda response: response.cancel(),
+    }
+    ended: dict[str, Job] = {}
+    for state, end in endings.items():
+        one = ended[state] = jobs.start(state, 1, CancelToken())
+        one.attach(Future())
+        assert one.response is not None
+        end(one.response)
+    before = {state: (one.state, one.outcome, one.detail) for state, one in ended.items()}
+    waits = jobs.start("next", 1, CancelToken())
+    waits.attach(Future())
+    jobs.start("the one after", 1, CancelToken())
+    assert {state: (one.state, one.outcome, one.detail) for state, one in ended.items()} == before
+    assert [one.state for one in ended.values()] == list(ended)
+    assert waits.state == "waiting" and waits.response is not None
+    for one in ended.values():
+        assert one.ended and one.response is None
+    held = [each for each in gc.get_referents(*ended.values()) if isinstance(each, bytes)]
+    assert len(held) == len(ended) and max(map(len, held)) < 20_000
+    del before
+    gc.collect()
+    assert not [
+        each for each in gc.get_objects() if isinstance(each, dict) and cast("Any", each).get("operation_id") == "o7"
+    ]
 
 
 def test_jobs_that_have_not_ended_are_bounded_by_client_and_together() -> None:

@@ -104,7 +104,8 @@ def test_what_the_policy_redacts_is_not_in_the_commits(context: ServerContext, e
     "uri",
     ["blendwright://nothing", "blendwright://tools/no.such", "blendwright://artifacts/../journal.db", "file:///etc/passwd",
      "blendwright://commits/99999", "blendwright://receipts/nobody", "blendwright://schemas/../server/opening",
-     "blendwright://audit/first", "blendwright://tools/"],
+     "blendwright://audit/first", "blendwright://tools/", "blendwright://audit/99999999999999999999", "blendwright://audit/-1",
+     "blendwright://commits/99999999999999999999"],
 )  # fmt: skip
 def test_what_is_not_there_is_a_protocol_error_that_names_it(context: ServerContext, era: Era, uri: str) -> None:
     async def read(client: Client) -> tuple[int, str]:

@@ -100,7 +100,7 @@ def test_a_plan_is_checked_under_the_policy_of_the_workspace(context: ServerCont
     finally:
         policy.unlink()
     assert denied.is_error and denied.structured_content["error_code"] == "policy_refused"
-    assert "policy.tools.'mesh.*'" in denied.structured_content["details"]["findings"][0]["message"]
+    assert "policy.tools.'mesh.*'" in denied.structured_content["message"]
 
 
 def test_a_preview_changes_nothing(context: ServerContext, era: Era) -> None:

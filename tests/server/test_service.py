@@ -94,7 +94,7 @@ def test_a_defect_is_an_error_result_without_its_insides_and_the_server_lives_on
     broken, after = talk(context, era, script)
     assert broken.is_error
     assert broken.structured_content["error_code"] == "internal_error"
-    assert "RuntimeError" in broken.structured_content["details"]["findings"][0]["message"]
+    assert "RuntimeError" in broken.structured_content["message"]
     assert "nobody's business" not in broken.content[0].text
     assert not after.is_error
 

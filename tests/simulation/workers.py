@@ -22,7 +22,6 @@ import orjson
 from blendwright.bridge.spawn import WorkerSettings
 from blendwright.bridge.worker_source import WorkerSource
 from blendwright.tools import catalog
-from blendwright.tools.registry import registry_fingerprint
 from blendwright.values.cancel import CancelToken
 from blendwright.values.errors import (
     Cancelled,
@@ -50,7 +49,7 @@ QUICK, SLOWEST = 0.0005, 60.0
 
 @cache
 def catalogue() -> str:
-    return registry_fingerprint(type(tool) for tool in catalog.tools().values())
+    return catalog.fingerprint()
 
 
 class SimulatedFuture(Future[Any]):
@@ -237,6 +236,8 @@ class SimulatedWorker(RemoteScene):
         match request.method:
             case "scene.step":
                 return self._step(params, request.fate)
+            case "scene.bulk":
+                return self._bulk(params["steps"], params["epoch"])
             case "scene.redo":
                 return self._redo(params["steps"])
             case "scene.reset":
@@ -259,8 +260,8 @@ class SimulatedWorker(RemoteScene):
 
     def _step(self, params: Mapping[str, Any], fate: Fate) -> dict[str, Any]:
         epoch = params.get("epoch")
-        if epoch is not None and epoch <= self._closed_epoch:
-            raise WorkerFault(EPOCH_CLOSED, f"a step of epoch {epoch} has failed before this one")
+        if epoch is not None:
+            self._require_open(epoch)
         before, tried = self.scene.hash, self.scene.copy()
         tool, args = str(params["tool"]), params["args"]
         imported = f"imported {self._world.chance.getrandbits(64):x}" if tool == IMPORT else None
@@ -298,6 +299,24 @@ class SimulatedWorker(RemoteScene):
             "execute_ms": self._world.chance.choice((0.1, 0.1, 400.0)),
             "verify_ms": 0.1,
         }
+
+    def _bulk(self, steps: Sequence[Mapping[str, Any]], epoch: int) -> dict[str, Any]:
+        """Steps up to the first that fails, or up to where it took too long."""
+        self._require_open(epoch)
+        rates, answers = self._world.rates, list[dict[str, Any]]()
+        for step in steps:
+            fails: Fate = "spoils" if self._world.happens(rates.spoils) else "fails"
+            fate = fails if self._world.happens(rates.fails) else "answers"
+            answers.append(self._step({**step, "epoch": epoch}, fate))
+            if not answers[-1]["ok"] or self._world.happens(rates.slow):
+                break
+        if len(answers) < len(steps):
+            self._closed_epoch = epoch
+        return {"answers": answers}
+
+    def _require_open(self, epoch: int) -> None:
+        if epoch <= self._closed_epoch:
+            raise WorkerFault(EPOCH_CLOSED, f"a step of epoch {epoch} has failed before this one")
 
     def _redo(self, steps: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         """Committed steps again, up to the first that leads elsewhere."""

@@ -18,7 +18,7 @@ import pytest
 import blendwright.tools
 from blendwright.tool_api.promises import CAPABILITIES
 from blendwright.tool_api.tool import AnyTool
-from blendwright.tools.catalog import CATALOG
+from blendwright.tools.catalog import tool_classes
 
 ROOT = Path(__file__).parents[2]
 TOOLS = Path(blendwright.tools.__path__[0])
@@ -30,11 +30,11 @@ ANGLES = re.compile(r"(^|_)(angle|angles|rotation|rotate|euler|degrees|deg|fov|y
 # A rotation in another form.
 NO_ANGLES = {"rotation_quaternion"}
 
-every_tool = pytest.mark.parametrize("tool", [pytest.param(tool, id=tool.name) for tool in CATALOG])
+every_tool = pytest.mark.parametrize("tool", [pytest.param(tool, id=tool.name) for tool in tool_classes()])
 
 
 def test_no_two_tools_share_a_name() -> None:
-    names = [tool.name for tool in CATALOG]
+    names = [tool.name for tool in tool_classes()]
     assert len(names) == len(set(names))
 
 
@@ -52,7 +52,7 @@ def test_a_tool_stands_in_the_file_of_its_name(tool: type[AnyTool]) -> None:
 
 def test_every_tool_that_is_written_is_in_the_catalogue() -> None:
     written = {f"blendwright.tools.{place}.{name}" for place, name in written_tools()}
-    listed = {f"{tool.__module__}.{tool.__qualname__}" for tool in CATALOG}
+    listed = {f"{tool.__module__}.{tool.__qualname__}" for tool in tool_classes()}
     assert written - listed == set(), "add these to tools/catalog.py"
     assert listed - written == set()
 
@@ -105,7 +105,7 @@ def test_an_argument_that_is_an_angle_says_that_it_is_in_degrees(tool: type[AnyT
 
 @every_tool
 def test_what_an_example_takes_for_granted_names_known_tools(tool: type[AnyTool]) -> None:
-    known = {tool.name for tool in CATALOG}
+    known = {tool.name for tool in tool_classes()}
     assert {name for example in tool.examples for name, _ in example.given} <= known
 
 

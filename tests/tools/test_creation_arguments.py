@@ -44,6 +44,21 @@ def test_one_call_makes_a_box_of_its_size_with_material_parent_and_bevel(stage: 
     assert again["ok"] and again["before"] == again["after"]
 
 
+@pytest.mark.parametrize(("origin", "low", "high"), [("bottom", 0.0, 0.7), ("center", -0.35, 0.35), ("top", -0.7, 0.0)])
+@pytest.mark.parametrize("shape", [{"kind": "cylinder", "depth": 0.7}, {"kind": "cube", "dimensions": [1, 1, 0.7]}])
+def test_the_origin_is_at_an_end_of_a_shape_or_in_its_middle(
+    stage: Stage, shape: dict[str, Any], origin: str, low: float, high: float
+) -> None:
+    args = {**shape, "name": "Leg", "origin": origin, "location": [0, 0, 2]}
+    stage.do("mesh.create_primitive", args)
+    measured = stage.do("mesh.measure", {"object": "Leg"})
+    assert (measured["bounds_min"][2], measured["bounds_max"][2]) == pytest.approx((2 + low, 2 + high), abs=1e-5)
+    assert inspected(stage, "Leg")["location"] == pytest.approx([0, 0, 2])
+    other = "center" if origin == "bottom" else "bottom"
+    refusals = stage.refusal("mesh.create_primitive", {**args, "origin": other})
+    assert "/kind" in [finding["pointer"] for finding in refusals]
+
+
 @pytest.mark.parametrize(
     "change",
     [{"material": "Blue"}, {"parent": None}, {"bevel": 0.02}, {"dimensions": [1, 1, 1]}, {"shading": "smooth"}],

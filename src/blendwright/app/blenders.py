@@ -23,7 +23,7 @@ from blendwright.bridge.worker_source import WorkerSource
 from blendwright.journal import JournalView
 from blendwright.journal.store import FILE as JOURNAL
 from blendwright.policy.policy import Policy
-from blendwright.run.rebuild import blender_of
+from blendwright.run.hash_schemes import blender_of
 from blendwright.values.errors import EnvironmentUnfit, JournalError, Refusal
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding

@@ -19,7 +19,6 @@ from blendwright.run.files import FileRoots
 from blendwright.run.rebuild import take_worker
 from blendwright.run.two_blenders import TwoBlenders
 from blendwright.tools import catalog
-from blendwright.tools.registry import registry_fingerprint
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
@@ -54,7 +53,7 @@ def compare_file(file: Path, old: Blender, new: Blender, *, directory: Path | No
             directory.mkdir(parents=True, exist_ok=True)
     folder = file.resolve().parent
     externals = Externals(FileRoots({str(folder): Verdict.ALLOW}))
-    catalogue = registry_fingerprint(type(tool) for tool in catalog.tools().values())
+    catalogue = catalog.fingerprint()
     with (
         tempfile.TemporaryDirectory(prefix="blendwright-") as scratch,
         worker_source(old).open_pool(WorkerSettings(Path(scratch, "old"))) as ours,

@@ -75,7 +75,7 @@ class OpenScene:
         self._closed = False
         self._runner = Runner(session)
         self._compiler = Compiler(session.tools, session.macros, session.draft.terms, session.files.roots)
-        self._registry = registry_fingerprint(type(tool) for tool in session.tools.values())
+        self._registry = registry_fingerprint(session.tools.values())
 
     def __enter__(self) -> Self:
         return self

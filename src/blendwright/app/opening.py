@@ -16,6 +16,7 @@ from pathlib import Path
 from blendwright.app.blenders import chosen_blender
 from blendwright.app.observing.event_bus import EventBus, open_event_bus
 from blendwright.app.open_scene import OpenScene
+from blendwright.app.own_files import require_own_directory
 from blendwright.app.policy_files import FILE as POLICY
 from blendwright.app.read_workspace import read_journal
 from blendwright.app.recovery import recover
@@ -166,6 +167,7 @@ def create_workspace(
         raise Refusal.of(Fault.SCENE_CONFLICT, f"{directory} is a workspace already", cure)
     if scene is not None and not Path(scene).is_file():
         raise Refusal.of(Fault.SCENE_CONFLICT, f"there is no file {scene}", "Check the path given as scene.")
+    require_own_directory(directory, f"no workspace is made in {directory}")
     missing_directories = [parent for parent in (directory, *directory.parents) if not parent.exists()]
     present = set(directory.iterdir()) if directory.is_dir() else set[Path]()
     opened = open(directory, scene=scene, blender=blender, spare=False)

@@ -16,6 +16,7 @@ from typing import Any, cast
 
 from pydantic import BaseModel, ValidationError
 
+from blendwright.app.own_files import read_own_file
 from blendwright.policy.policy import Policy, Verdict
 from blendwright.values.errors import EnvironmentUnfit, Refusal
 from blendwright.values.faults import Fault
@@ -82,9 +83,9 @@ def user_file() -> Path:
 
 
 def read_policy(file: Path) -> dict[str, Any]:
-    """What a file says, checked. Raises Refusal."""
+    """What a file says, checked. Raises Refusal, and EnvironmentUnfit for one that somebody else could have written."""
     try:
-        text = file.read_text("utf-8")
+        text = read_own_file(file).decode("utf-8").replace("\r\n", "\n")
         table = tomllib.loads(text)
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "it is not UTF-8"

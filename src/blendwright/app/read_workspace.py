@@ -22,7 +22,6 @@ from blendwright.run.externals import Externals
 from blendwright.run.files import FileRoots
 from blendwright.run.rebuild import take_worker
 from blendwright.tools import catalog
-from blendwright.tools.registry import registry_fingerprint
 from blendwright.values.events import WorkspaceClosed
 from blendwright.wire.remote_scene import RemoteScene
 from blendwright.wire.worker_port import WorkerPool
@@ -79,7 +78,7 @@ def inspection_workers(
     try:
         with read_journal(directory) as journal:
             pool.allow(Externals(FileRoots(load_policy(directory).policy.policy.roots, directory)).readable(journal))
-        yield InspectionWorkers(pool, registry_fingerprint(type(tool) for tool in catalog.tools().values()))
+        yield InspectionWorkers(pool, catalog.fingerprint())
     finally:
         pool.close()
         scratch.remove()

@@ -24,9 +24,10 @@ from blendwright.bridge.worker_source import WorkerSource
 from blendwright.journal import Journal, JournalView
 from blendwright.records.commits import Commit
 from blendwright.run.content_comparison import total
+from blendwright.run.hash_schemes import scheme_of
 from blendwright.run.history import require_head
 from blendwright.run.rebaseline import rebaseline
-from blendwright.run.rebuild import head_line, scheme_of
+from blendwright.run.rebuild import head_line
 from blendwright.run.scratch_files import SCENE_FILE, copy_scene
 from blendwright.run.two_blenders import TwoBlenders
 from blendwright.run.version_replay import OperationPart, replay_in_both

@@ -38,7 +38,7 @@ class WorkspaceSettings:
 
     @property
     def registry(self) -> str:
-        return registry_fingerprint(type(tool) for tool in self.tools.values())
+        return registry_fingerprint(self.tools.values())
 
     def worker_settings(self, scratch: Path, environment: Mapping[str, str] | None) -> WorkerSettings:
         costs = self.draft.terms.constraints

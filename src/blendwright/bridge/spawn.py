@@ -15,10 +15,8 @@ from pathlib import Path
 
 from blendwright.tools import registry
 from blendwright.values.errors import EnvironmentUnfit
-from blendwright.wire.worker_environment import private_environment
+from blendwright.wire.worker_environment import LOG_NAME, private_environment
 from blendwright.wire.worker_port import ReadableFile
-
-LOG_NAME = "worker.log"
 
 # From the arguments of a worker to the command line that starts it.
 Command = Callable[[list[str]], list[str]]

@@ -15,8 +15,9 @@ from typing import Annotated, Any
 
 from blendwright.app import approving
 from blendwright.app.approving import parse_grants
-from blendwright.cli.options import AsJson, Workspace, argument, option
+from blendwright.cli.options import AsJson, Workspace
 from blendwright.cli.output import Exit, SafeConsole, notes, present
+from blendwright.cli.parameters import argument, option
 from blendwright.policy.approvals import ApprovalAnswer, ApprovalRequest, Approver
 from blendwright.records.requests import StoredApproval
 from blendwright.values.cancel import CancelToken

@@ -19,10 +19,9 @@ from rich.tree import Tree
 
 from blendwright.app.exporting import render_picture
 from blendwright.cli.approvals import approver, at_a_terminal, read_line
-from blendwright.cli.options import Approve, AsJson, Blender, Image, Scene, Workspace, argument, option
+from blendwright.cli.options import Approve, AsJson, Blender, Image, Scene, Workspace
 from blendwright.cli.output import (
     Exit,
-    Pausable,
     SafeConsole,
     note_outcome,
     notes,
@@ -30,6 +29,8 @@ from blendwright.cli.output import (
     print_json,
     show_difference,
 )
+from blendwright.cli.parameters import argument, option
+from blendwright.cli.progress import Pausable
 from blendwright.cli.session import open_session, stops_on_interrupt
 from blendwright.planner.answers import AttemptFailure, PlanProposal
 from blendwright.planner.budget import Budget, Price

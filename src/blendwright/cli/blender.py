@@ -7,8 +7,9 @@ from typing import Annotated
 import typer
 
 from blendwright.app import blenders
-from blendwright.cli.options import AsJson, argument, option
+from blendwright.cli.options import AsJson
 from blendwright.cli.output import Cell, SafeConsole, notes, present
+from blendwright.cli.parameters import argument, option
 
 STYLES = {"ready": "green", "outdated": "yellow", "broken": "red", "not added": "dim", "no python": "dim"}
 

@@ -8,8 +8,9 @@ from typing import Annotated, Any
 
 import orjson
 
-from blendwright.cli.options import AsJson, Workspace, argument, option
+from blendwright.cli.options import AsJson, Workspace
 from blendwright.cli.output import Exit, SafeConsole, present, print_json
+from blendwright.cli.parameters import argument, option
 from blendwright.macros import REGISTRY_VERSION, Macro, load_macros, macro_registry
 from blendwright.nodes.catalogue.load import NEWEST, VERSIONS, Catalogue, catalogue
 from blendwright.nodes.catalogue.model import NodeType, Property, SocketType
@@ -66,7 +67,7 @@ def _searched(query: str, all_tools: Mapping[str, AnyTool]) -> list[AnyTool]:
 def _show_tool(out: SafeConsole, tool: AnyTool) -> None:
     page = tool.declaration()
     out.labelled(tool.name, f"version {tool.version}", "bold", text_style="dim")
-    out.show((type(tool).__doc__ or "").strip())
+    out.show((tool.__class__.__doc__ or "").strip())
     out.print()
     schema = page["args_schema"]
     show_arguments(out, schema.get("properties", {}), schema.get("required", ()))

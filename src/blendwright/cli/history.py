@@ -18,7 +18,7 @@ from blendwright.app.opening import open_existing
 from blendwright.app.policy_files import load_policy
 from blendwright.app.read_workspace import read_journal
 from blendwright.app.workspace_settings import heads_directory
-from blendwright.cli.options import AsJson, Blender, Workspace, argument, option
+from blendwright.cli.options import AsJson, Blender, Workspace
 from blendwright.cli.output import (
     Exit,
     SafeConsole,
@@ -28,6 +28,7 @@ from blendwright.cli.output import (
     present,
     show_difference,
 )
+from blendwright.cli.parameters import argument, option
 from blendwright.records.audit import AuditHead, AuditReport, Status
 from blendwright.records.commits import HeadMove
 from blendwright.run.history import REDO_BUDGET, Moved

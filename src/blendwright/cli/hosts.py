@@ -17,8 +17,9 @@ from blendwright.app.contracts import read_host_profile
 from blendwright.app.hosts import HOSTS, Scope, entry, host_named, install, remote_entry, snippet
 from blendwright.app.policy_files import FILE as POLICY
 from blendwright.app.policy_files import home_directory
-from blendwright.cli.options import AsJson, Blender, MinimumDeterminism, Workspace, argument, option
+from blendwright.cli.options import AsJson, Blender, MinimumDeterminism, Workspace
 from blendwright.cli.output import Cell, Exit, SafeConsole, notes, present
+from blendwright.cli.parameters import argument, option
 from blendwright.policy.host_profile import EnvelopeName, HostLimits, HostStatement, Verification
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault

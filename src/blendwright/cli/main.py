@@ -11,10 +11,9 @@ from typing import Annotated, Any, NoReturn
 import typer
 
 import blendwright
-from blendwright.cli import approvals, ask, blender, catalogue, history, hosts, running, scene, upgrading, workspace
-from blendwright.cli.options import option
+from blendwright.cli.commands import COMMANDS, SETTINGS, LateCommands
 from blendwright.cli.output import Exit, begin_output, console, fail, notes
-from blendwright.cli.refusals import refusing_calls, refusing_plans
+from blendwright.cli.parameters import option
 from blendwright.entry import accept_interrupts
 from blendwright.values.errors import BlendwrightError, EnvironmentUnfit, JournalError, Refusal
 from blendwright.values.faults import RENDERINGS, Fault
@@ -28,11 +27,10 @@ SYSTEM = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO, errno.EACCES, errn
 
 app = typer.Typer(
     name="blendwright",
+    cls=LateCommands,
     help="Change Blender scenes through checked, verified and reversible plans and tool calls.",
     no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
+    **SETTINGS,
 )
 
 
@@ -55,41 +53,8 @@ def options(
         os.environ.setdefault(LOG_LEVEL, "info")
 
 
-app.command("new")(workspace.new)
-app.command("run")(refusing_plans(running.run))
-app.command("ask")(ask.ask)
-app.command("eval")(ask.evaluation)
-app.command("preview")(refusing_plans(running.preview))
-app.command("call")(refusing_calls(running.call))
-app.command("validate")(running.validate)
-app.command("tools")(catalogue.tools)
-app.command("macros")(catalogue.macros)
-app.command("schemas")(catalogue.schemas)
-app.command("contract")(workspace.contract)
-app.command("approve")(approvals.approve)
-app.command("nodes")(catalogue.nodes)
-app.command("snapshot")(scene.snapshot)
-app.command("gates")(scene.gates)
-app.command("log")(history.log)
-app.command("show")(history.show)
-app.command("diff")(history.diff)
-app.command("checkout")(history.checkout)
-app.command("undo")(history.undo)
-app.command("redo")(history.redo)
-app.command("export")(history.export)
-app.command("adopt")(history.adopt)
-app.command("gc")(history.gc)
-app.command("externals")(workspace.externals)
-app.add_typer(history.audit_app, name="audit")
-app.command("metrics")(workspace.metrics)
-app.command("replay")(history.replay)
-app.command("upgrade")(upgrading.upgrade)
-app.command("compare")(upgrading.compare)
-app.command("recover")(workspace.recover)
-app.command("serve")(hosts.serve)
-app.add_typer(blender.blender_app, name="blender")
-app.command("doctor")(hosts.doctor)
-app.command("init-host")(hosts.init_host)
+for _name, _command in COMMANDS.items():
+    app.command(_name, help=_command.summary)(lambda: None)
 
 
 def main() -> None:

@@ -1,13 +1,14 @@
-"""How options and arguments are declared, and those that several commands have, each declared once."""
+"""The options and arguments that several commands have, each declared once."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from blendwright.app.opening import workspace_directory
+from blendwright.cli.parameters import argument, option
 from blendwright.dialects import registry
 from blendwright.tool_api.promises import Determinism
 from blendwright.values.errors import Refusal
@@ -32,16 +33,6 @@ def _dialect_name(value: str) -> str:
     if value not in registry.names():
         raise typer.BadParameter(f"'{value}' is not one of {', '.join(registry.names())}.")
     return value
-
-
-def option(usage: str, help: str, **settings: Any) -> Any:
-    """An option as help shows it: `--all`, or `--before N` where its value has a name there."""
-    name, _, metavar = usage.partition(" ")
-    return typer.Option(name, metavar=metavar or None, help=help, **settings)
-
-
-def argument(name: str, help: str) -> Any:
-    return typer.Argument(metavar=name, help=help)
 
 
 Workspace = Annotated[str, option("--workspace DIR", "The workspace to use.", callback=_directory)]

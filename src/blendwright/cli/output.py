@@ -2,28 +2,27 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import sys
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import IntEnum
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import orjson
 from rich.console import Console, ConsoleOptions, RenderableType
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, Task, TextColumn, TimeElapsedColumn
 from rich.segment import Segment
-from rich.status import Status
 from rich.table import Table
 from rich.text import Text
 
-from blendwright.run.differences import Difference
 from blendwright.values.faults import REFUSALS
 from blendwright.values.findings import Finding
 from blendwright.values.invisible import escape_invisible
-from blendwright.values.outcome import Outcome
-from blendwright.values.plan import Plan
-from blendwright.values.report import OperationReport, RunReport
+
+if TYPE_CHECKING:
+    from blendwright.run.differences import Difference
+    from blendwright.values.outcome import Outcome
+    from blendwright.values.plan import Plan
+    from blendwright.values.report import RunReport
 
 # Where nobody looks at a screen nothing is wrapped: lines are then for programs and files.
 UNBOUNDED = 10_000
@@ -270,50 +269,3 @@ def short_value(value: Any) -> str:
         case _:
             text = orjson.dumps(value).decode()
     return text if len(text) <= LONGEST_VALUE else text[:LONGEST_VALUE] + "…"
-
-
-class Pausable:
-    """A display that can be paused; nothing happens while there is none."""
-
-    def __init__(self) -> None:
-        self.live: Progress | Status | None = None
-
-    @contextlib.contextmanager
-    def pause(self) -> Generator[None]:
-        live = self.live
-        if live is not None:
-            live.stop()
-        try:
-            yield
-        finally:
-            if live is not None:
-                live.start()
-
-
-class ProgressBar(Pausable):
-    """The progress of a run: a bar on a terminal, nothing anywhere else."""
-
-    @contextlib.contextmanager
-    def running(self, operations: int, *, show: bool) -> Generator[Callable[[OperationReport], None] | None]:
-        out = notes()
-        if not show or not out.is_terminal:
-            yield None
-            return
-        columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(),
-                   _Speed())  # fmt: skip
-        with Progress(*columns, console=out, transient=True) as bar:
-            self.live = bar
-            task = bar.add_task("starting Blender", total=operations)
-
-            def advance(report: OperationReport) -> None:
-                bar.update(task, advance=1, description=f"{report.operation_id} {report.tool}"[:50])
-
-            yield advance
-        self.live = None
-
-
-class _Speed(ProgressColumn):
-    """Operations per second, once that is known."""
-
-    def render(self, task: Task) -> Text:
-        return Text("" if task.speed is None else f"{task.speed:.0f}/s")

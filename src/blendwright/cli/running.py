@@ -33,12 +33,9 @@ from blendwright.cli.options import (
     TakenBack,
     Timeout,
     Workspace,
-    argument,
-    option,
 )
 from blendwright.cli.output import (
     Exit,
-    ProgressBar,
     SafeConsole,
     note_external_files,
     note_outcome,
@@ -47,7 +44,9 @@ from blendwright.cli.output import (
     present,
     show_difference,
 )
+from blendwright.cli.parameters import argument, option
 from blendwright.cli.plan_files import plan_text, read_document, read_plan_file, surroundings, write_yielded
+from blendwright.cli.progress import ProgressBar
 from blendwright.cli.session import command_line, open_session, stops_on_interrupt
 from blendwright.dialects import registry
 from blendwright.dialects.envelopes import plan_outcome, render_envelope, result_envelope

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from blendwright.cli.options import AsJson, Blender, Scene, Workspace, argument, option
+from blendwright.cli.options import AsJson, Blender, Scene, Workspace
 from blendwright.cli.output import Exit, SafeConsole, present
+from blendwright.cli.parameters import argument, option
 from blendwright.cli.session import ask_tool
 
 MARKS = {"passed": ("✓", "green"), "failed": ("✗", "red"), "not_judged": ("?", "yellow")}

@@ -12,8 +12,9 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from blendwright.app import upgrading
 from blendwright.app.comparing_versions import ComparedFile, compare_file
 from blendwright.app.version_report import PAGE, VersionReport, heading, summary
-from blendwright.cli.options import AsJson, Workspace, argument, option
+from blendwright.cli.options import AsJson, Workspace
 from blendwright.cli.output import Exit, SafeConsole, note_external_files, notes, present, short_value
+from blendwright.cli.parameters import argument, option
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
 

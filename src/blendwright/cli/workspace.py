@@ -13,8 +13,9 @@ from blendwright.app.policy_files import DEFAULT, LoadedPolicy, load_policy, set
 from blendwright.app.policy_files import FILE as POLICY
 from blendwright.app.queries import external_files, journal_metrics
 from blendwright.app.recovery import RepairReport, repair_workspace
-from blendwright.cli.options import AsJson, Blender, Scene, Workspace, option
+from blendwright.cli.options import AsJson, Blender, Scene, Workspace
 from blendwright.cli.output import Exit, SafeConsole, note_external_files, present
+from blendwright.cli.parameters import option
 from blendwright.cli.session import command_line
 from blendwright.policy.session_contract import SessionContract
 

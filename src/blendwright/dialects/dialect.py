@@ -53,10 +53,11 @@ class ParsedDocument:
 @dataclass(frozen=True, slots=True)
 class Surroundings:
     """What a document can refer to that is not in it: the names of tools and macros, and library files by the paths that it gives.
-    `read_library` raises Refusal."""
+    `read_library` raises Refusal. `go_on` is asked now and then whether a program that has been evaluated for so many seconds goes on."""
 
     tools: Collection[str]
     read_library: Callable[[str], str] | None = None
+    go_on: Callable[[float], bool] = lambda seconds: True
 
 
 @dataclass(frozen=True, slots=True)

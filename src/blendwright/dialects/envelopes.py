@@ -40,7 +40,7 @@ CoreErrorCode = Literal[
 
 
 class Envelope(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False, defer_build=True)
 
 
 class _ResultFields(Envelope):

@@ -26,7 +26,7 @@ def parse_within(document: Any, surroundings: Surroundings | None) -> ParsedDocu
         return ParsedDocument((), findings, request_id if isinstance(request_id, str) else None)
     program = Program(fields["program"], fields.get("params", {}), fields.get("name", DEFAULT_NAME))
     around = surroundings or _shipped()
-    evaluated = evaluate(program, around.tools, around.read_library or no_libraries)
+    evaluated = evaluate(program, around.tools, around.read_library or no_libraries, go_on=around.go_on)
     source = ProgramSource(
         program.text,
         dict(program.params),

@@ -6,8 +6,10 @@ generation. Following the forks once gives that table, and each further question
 
 from __future__ import annotations
 
+from array import array
+from bisect import bisect_left
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from blendwright.journal import rows
 from blendwright.journal.store import Row, Store
@@ -26,53 +28,57 @@ SELECT id, fork_generation FROM behind
 NO_END = 2**63 - 1
 
 
-@dataclass(slots=True)
-class Segment:
-    """The part of a line that lies among the ancestors: generations from `low` to `top`."""
-
-    low: int
-    top: int
+def _numbers() -> array[int]:
+    return array("q")
 
 
 @dataclass(slots=True)
 class Ancestors:
-    """A commit and all before it: segments by line, oldest first, of which there is one more for every plan that was taken back.
-    `adopted_at` is the generation of the latest adopted file among them, -1 without one."""
+    """A commit and all before it: of each line the generations from `lows` to `tops`, oldest first. There is one more for every plan that
+    was taken back, so they are held as plain numbers. `adopted_at` is the generation of the latest adopted file among them, -1
+    without one."""
 
     number: int
-    segments: dict[int, Segment]
-    adopted_at: int
+    adopted_at: int = -1
+    lines: array[int] = field(default_factory=_numbers)
+    """In order: a line is numbered when it forks off, and so later than the one that it forks off from."""
+    lows: array[int] = field(default_factory=_numbers)
+    tops: array[int] = field(default_factory=_numbers)
 
     def holds(self, line: int, generation: int) -> bool:
-        segment = self.segments.get(line)
-        return segment is not None and generation <= segment.top
+        at = bisect_left(self.lines, line)
+        return at < len(self.lines) and self.lines[at] == line and generation <= self.tops[at]
 
     def between(self, low: int, top: int) -> list[tuple[int, int, int]]:
-        """Line, first and last generation of what lies between two generations, newest first; segments outside are not looked at."""
+        """Line, first and last generation of what lies between two generations, newest first; lines outside are not looked at."""
         found: list[tuple[int, int, int]] = []
-        for line, segment in reversed(self.segments.items()):
-            if segment.top < low:
+        for at in reversed(range(len(self.lines))):
+            if self.tops[at] < low:
                 break
-            if segment.low <= top:
-                found.append((line, max(segment.low, low), min(segment.top, top)))
+            if self.lows[at] <= top:
+                found.append((self.lines[at], max(self.lows[at], low), min(self.tops[at], top)))
         return found
+
+    def add(self, line: int, low: int, top: int) -> None:
+        """A part of a line that lies behind those that are there."""
+        self.lines.append(line)
+        self.lows.append(low)
+        self.tops.append(top)
 
     def rewind(self, number: int, top: int) -> None:
         """Let it be those of the ancestor `number` of generation `top`."""
-        while True:
-            line, segment = self.segments.popitem()
-            if segment.low <= top:
-                self.segments[line] = Segment(segment.low, top)
-                self.number = number
-                return
+        while self.lows[-1] > top:
+            for numbers in (self.lines, self.lows, self.tops):
+                numbers.pop()
+        self.tops[-1] = top
+        self.number = number
 
     def advance(self, number: int, line: int, first: int, last: int, adopted_at: int) -> None:
         """Let it be those of a descendant, whose new generations `first` to `last` lie on one line."""
-        segment = self.segments.get(line)
-        if segment is None:
-            self.segments[line] = Segment(first, last)
+        if self.lines and self.lines[-1] == line:
+            self.tops[-1] = last
         else:
-            segment.top = last
+            self.add(line, first, last)
         self.number = number
         self.adopted_at = max(self.adopted_at, adopted_at)
 
@@ -106,12 +112,12 @@ class Ancestry:
 
     def _read(self, number: int) -> Ancestors:
         line, top = position_of(self._store, number)
-        segments: dict[int, Segment] = {}
+        ancestors = Ancestors(number)
         for each, fork in self._store.rows(_LINES_BEHIND, (line,)):
-            segments[each] = Segment(fork + 1, top)
+            ancestors.add(each, fork + 1, top)
             top = fork
-        segments = dict(reversed(segments.items()))
-        ancestors = Ancestors(number, segments, -1)
+        for numbers in (ancestors.lines, ancestors.lows, ancestors.tops):
+            numbers.reverse()
         adoptions = "SELECT line, generation FROM commits WHERE kind = 'adopt' ORDER BY generation DESC"
         ancestors.adopted_at = next((g for line, g in self._store.rows(adoptions) if ancestors.holds(line, g)), -1)
         return ancestors

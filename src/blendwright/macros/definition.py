@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
@@ -24,7 +24,7 @@ MOST_STEPS = 999
 
 
 class _Part(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False, defer_build=True)
 
 
 class MacroStep(_Part):
@@ -81,7 +81,13 @@ class Macro:
 
     document: MacroDocument
     source: str
-    safety_level: SafetyLevel
+    level_of_steps: Callable[[], SafetyLevel]
+    """Asked once, when somebody needs it: the tools of the steps are loaded for it."""
+
+    @cached_property
+    def safety_level(self) -> SafetyLevel:
+        """The highest of its steps."""
+        return self.level_of_steps()
 
     @property
     def name(self) -> str:

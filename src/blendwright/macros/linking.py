@@ -25,13 +25,14 @@ Documents = Mapping[str, MacroDocument]
 
 
 def link(
-    documents: Documents, tools: Mapping[str, AnyTool], existing: Mapping[str, Macro]
+    documents: Documents, tools: Mapping[str, AnyTool], existing: Mapping[str, Macro], *, proven: bool = False
 ) -> tuple[dict[str, Macro], Mapping[str, list[Finding]]]:
     """The macros by name, those that are `existing` included and without a source yet, and what is wrong with each document.
 
-    A macro whose calls, or those of one that it calls, lead nowhere or round in a circle is not among them.
+    A macro whose calls, or those of one that it calls, lead nowhere or round in a circle is not among them. What is `proven` to be
+    sound is not held against its tools, which are not loaded for it.
     """
-    linker = _Linker(documents, tools, existing)
+    linker = _Linker(documents, tools, existing, proven)
     calls = {name: dict.fromkeys(step.tool for step in documents[name].steps) for name in documents}
     callers: defaultdict[str, list[str]] = defaultdict(list)
     for name, called in calls.items():
@@ -80,7 +81,10 @@ def _cycles(name: str, document: MacroDocument, callers: Mapping[str, list[str]]
 
 
 class _Linker:
-    def __init__(self, documents: Documents, tools: Mapping[str, AnyTool], existing: Mapping[str, Macro]) -> None:
+    def __init__(
+        self, documents: Documents, tools: Mapping[str, AnyTool], existing: Mapping[str, Macro], proven: bool
+    ) -> None:
+        self._proven = proven
         self._documents = documents
         self._tools = tools
         self._depths: dict[str, int] = {}
@@ -105,23 +109,29 @@ class _Linker:
             message = f"macros call each other {depth} deep, and {DEEPEST} is the limit"
             self.findings[name].append(Finding(Fault.LIMIT_EXCEEDED, message, "/steps", "Nest them less deeply."))
             return
-        level, weakest, which = self._effects(document)
-        if document.determinism.rank < weakest.rank:
-            message = f"it is called {document.determinism.value}, and {which} is {weakest.value}"
-            cure = f"Say {weakest.value}."
-            self.findings[name].append(Finding(Fault.SCHEMA_INVALID, message, "/determinism", cure))
-        self.macros[name] = Macro(document, "", level)
+        if not self._proven:
+            self.findings[name] += self._determinism(document)
+        self.macros[name] = Macro(document, "", lambda: self._level(document))
 
-    def _effects(self, document: MacroDocument) -> tuple[SafetyLevel, Determinism, str]:
-        """The highest safety level, the weakest determinism, and which step has it. A macro's declaration stands for it."""
-        level, weakest, which = SafetyLevel.READ_ONLY, Determinism.DETERMINISTIC, EXPECT
+    def _called(self, name: str) -> AnyTool | Macro:
+        return self._tools[name] if name in self._tools else self.macros[name]
+
+    def _determinism(self, document: MacroDocument) -> Iterator[Finding]:
+        """What is wrong with the declared determinism: a macro is as weak as its weakest step. A macro's declaration stands for it."""
+        weakest, which = Determinism.DETERMINISTIC, EXPECT
         for number, step in enumerate(document.steps, start=1):
-            called = self._tools.get(step.tool) or self.macros[step.tool]
-            step_level = called.safety_level if isinstance(called, Macro) else _level(called, step.args)
-            level = max(level, step_level, key=lambda one: one.rank)
+            called = self._called(step.tool)
             if called.determinism.rank > weakest.rank:
                 weakest, which = called.determinism, f"step {number} ({step.tool})"
-        return level, weakest, which
+        if document.determinism.rank < weakest.rank:
+            message = f"it is called {document.determinism.value}, and {which} is {weakest.value}"
+            yield Finding(Fault.SCHEMA_INVALID, message, "/determinism", f"Say {weakest.value}.")
+
+    def _level(self, document: MacroDocument) -> SafetyLevel:
+        """The highest safety level of the steps."""
+        calls = [(self._called(step.tool), step.args) for step in document.steps]
+        levels = [called.safety_level if isinstance(called, Macro) else _level(called, args) for called, args in calls]
+        return max(SafetyLevel.READ_ONLY, *levels, key=lambda one: one.rank)
 
 
 def unknown_callee(name: str, pointer: str, names: Iterable[str]) -> Finding:

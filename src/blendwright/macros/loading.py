@@ -30,13 +30,17 @@ FOLDER = "macros"
 
 @cache
 def package_macros() -> Mapping[str, Macro]:
-    """The macros that come along, by name. They use the catalogue's tools."""
-    shipped = files("blendwright").joinpath("macros", "shipped")
-    texts = {entry.name: entry.read_bytes() for entry in shipped.iterdir() if entry.name.endswith(".json")}
-    macros, findings = read_macros(texts, catalog.tools(), {}, package=True)
+    """The macros that come along, by name. They use the catalogue's tools, none of which is loaded here."""
+    macros, findings = read_macros(package_texts(), catalog.tools(), {}, package=True)
     if findings:
         raise Refusal(findings)
     return macros
+
+
+def package_texts() -> dict[str, bytes]:
+    """The documents of the macros that come along, by the name of their file."""
+    shipped = files("blendwright").joinpath("macros", "shipped")
+    return {entry.name: entry.read_bytes() for entry in shipped.iterdir() if entry.name.endswith(".json")}
 
 
 def load_macros(workspace: Path | None, tools: Mapping[str, AnyTool]) -> Mapping[str, Macro]:
@@ -68,7 +72,8 @@ def read_macros(
 ) -> tuple[Mapping[str, Macro], tuple[Finding, ...]]:
     """All macros by name, those that are `existing` included, and everything that is wrong, each with the file's name in front.
 
-    A macro is in the result only when nothing is wrong with it, or with one that it calls.
+    A macro is in the result only when nothing is wrong with it, or with one that it calls. Those of the `package` are not held against
+    the tools that they call: a test of ours does that.
     """
     documents: dict[str, tuple[str, MacroDocument]] = {}
     findings: list[Finding] = []
@@ -79,12 +84,13 @@ def read_macros(
             own += own_findings(document)
             documents.setdefault(document.name, (source, document))
         findings += _named(source, own)
-    macros, unlinked = link({name: document for name, (_, document) in documents.items()}, tools, existing)
+    linked = {name: document for name, (_, document) in documents.items()}
+    macros, unlinked = link(linked, tools, existing, proven=package)
     for name, (source, _) in documents.items():
         findings += _named(source, unlinked[name])
         if name in macros:
             macros[name] = replace(macros[name], source=PACKAGE if package else source)
-    if not findings:
+    if not findings and not package:
         for name, (source, _) in documents.items():
             findings += _named(source, _examples(macros[name], macros, tools))
     return dict(sorted(macros.items())), tuple(findings)

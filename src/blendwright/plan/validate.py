@@ -47,7 +47,7 @@ class ValidatedArguments(NamedTuple):
 def validate_arguments(tool: AnyTool, raw: Any) -> ValidatedArguments:
     """The arguments of a call in canonical form and as a model, or everything that is wrong with them."""
     own, _ = in_own_names(tool.args_model, raw)
-    model, findings = _checker(type(tool)).validate(own)
+    model, findings = _checker(tool.__class__).validate(own)
     findings = findings or tuple(tool.examine(model, None))
     return (
         ValidatedArguments({}, findings) if findings else ValidatedArguments(model.model_dump(mode="json"), (), model)

@@ -34,7 +34,7 @@ FORM = "The form of a request is in docs/planner.md, under Measuring a planner."
 
 
 class Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
 
 class ObjectsExpected(Strict):

@@ -22,7 +22,7 @@ Seconds = Annotated[float, Field(gt=0)]
 
 
 class _Stated(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False, defer_build=True)
 
 
 class HostLimits(_Stated):

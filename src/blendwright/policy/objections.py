@@ -93,7 +93,7 @@ class Objection:
 
 def concerning(tool: AnyTool, terms: ContractTerms, stage: Stage) -> tuple[Objection, ...]:
     """The lines of the list that can apply to calls of a tool under these terms, and be known at this stage."""
-    lines = _lines(type(tool), stage)
+    lines = _lines(tool.__class__, stage)
     return tuple(one for one in lines if one.bounds is None or one.bounds(terms))
 
 

@@ -23,7 +23,7 @@ Count = Annotated[int, Field(ge=1)]
 class Bounds(BaseModel):
     """Base: every field is a number of which the smaller one is the stricter one."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False, defer_build=True)
 
 
 class Limits(Bounds):
@@ -115,7 +115,7 @@ class Verdict(StrEnum):
 
 
 class _Part(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False, defer_build=True)
 
 
 class Levels(_Part):

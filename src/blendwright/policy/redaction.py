@@ -27,8 +27,12 @@ def redacted(value: Any, names: Sequence[str]) -> Any:
 
 
 def _hidden(names: Sequence[str]) -> set[str]:
-    """The names, and what arguments of such a name are called now: a policy from before hides what it hid."""
-    return {word.casefold() for name in names for word in (name, *RENAMED.get(name.casefold(), ()))}
+    """The names, what arguments of such a name are called now, and what they were called before: a plan may say either, and so may a
+    policy. What only has such a former name is hidden along."""
+    own = {name.casefold() for name in names}
+    now = {word.casefold() for name in own for word in RENAMED.get(name, ())}
+    former = {word.casefold() for word, later in RENAMED.items() if not own.isdisjoint(map(str.casefold, later))}
+    return own | now | former
 
 
 def redacted_receipt(receipt: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:

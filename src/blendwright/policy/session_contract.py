@@ -52,7 +52,7 @@ Names = Annotated[tuple[str, ...], AfterValidator(lambda names: tuple(sorted(set
 
 
 class _Part(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False, defer_build=True)
 
 
 class Registry(_Part):

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 
-EXCEPTION = re.compile(r"^(ProgramError|LimitPassed|ValueError|OverflowError|TypeError|ZeroDivisionError): ")
+from blendwright.programs.recording import LimitPassed, ProgramError, ProgramFailed
+
+EXCEPTION = re.compile(r"^(ValueError|OverflowError|TypeError|ZeroDivisionError): ")
 EXPECTED = re.compile(r", expected (one of )?\"|, expected one of ")
 TYPE_WORDS = {"serde::serialize": "a function or another value that is no data cannot be an argument"}
 RESERVED = {
@@ -40,10 +42,26 @@ def plain_message(message: str) -> str:
     for sign, said in TYPE_WORDS.items():
         if sign in message:
             return said
-    text = EXCEPTION.sub("", message.split("\n")[0]).removeprefix("Parse error: ").removeprefix("fail: ")
+    text = EXCEPTION.sub("", message.split("\n")[0]).removeprefix("Parse error: ")
     if match := EXPECTED.search(text):
         text = text[: match.start()]
     return text[:500] or "the program cannot be read"
+
+
+def cure_of_refusal(error: ProgramError) -> str:
+    """The way out of what our own functions refused."""
+    message = str(error)
+    if isinstance(error, ProgramFailed):
+        return "The program itself says so, by fail: give it what it wants, or correct it."
+    if isinstance(error, LimitPassed):
+        return "Let it do less, or split it into several programs."
+    if "by name" in message:
+        return "Name every argument."
+    if "the parameter" in message:
+        return "Give another value for it."
+    if "JSON reader" in message:
+        return "Give a smaller number, one with a decimal point, or text."
+    return "Correct this line."
 
 
 def cure_of(message: str) -> str:
@@ -63,14 +81,8 @@ def cure_of(message: str) -> str:
         return "Indent with spaces."
     if "f-string" in message or "Not a valid identifier" in message:
         return 'Only plain names stand in braces of an f-string; else write "%d" % value or "{}".format(value).'
-    if "Evaluation cancelled" in message or "LimitPassed" in message or "overflow" in message:
-        return "Let it do less, or split it into several programs."
-    if "by name" in message:
-        return "Name every argument."
     if "serde::serialize" in message:
         return "Call the function, or give text, a number, a list or a dict."
-    if "the parameter" in message:
-        return "Give another value for it."
     if message.startswith("Parse error"):
         return "Correct the syntax; it is that of Python, without classes, imports, while and try."
     return "Correct this line."

@@ -25,19 +25,32 @@ LENGTH = struct.Struct(">I")
 MODULE = "blendwright.programs.evaluator"
 # Two programs at the same time are common enough, more are not.
 MOST_IDLE = 2
-# What a process may have grown by is not known from outside; a new one now and then costs little.
+MOST_AT_ONCE = 4
+# A new one now and then costs little.
 MOST_PROGRAMS = 2000
 START_SECONDS = 30.0
 
 
+# How often whoever waits for a program is asked whether it goes on waiting.
+ASKED_EVERY = 0.2
+# A process ends a program by itself when its time is over; only what it does not notice is ended from here.
+GRACE_SECONDS = 0.5
+# Whether a program that has been evaluated for so many seconds is to go on.
+GoOn = Callable[[float], bool]
+
+
 class EvaluatorEnded(Exception):
     """The process ended with the program in it. `in_time`: by itself, and not because its time was over. `line` is the last one
-    that it told."""
+    that it reached, as far as it told."""
 
-    def __init__(self, in_time: bool, line: int | None) -> None:
+    def __init__(self, in_time: bool, line: int) -> None:
         super().__init__("the evaluator ended")
         self.in_time = in_time
         self.line = line
+
+
+class EvaluationStopped(Exception):
+    """Whoever waited for a program does not want it any more."""
 
 
 class EvaluatorProcess:
@@ -49,14 +62,23 @@ class EvaluatorProcess:
             **private_environment(Path(tempfile.gettempdir())),
             "PYTHONPATH": os.pathsep.join(_import_path()),
         }
-        self._process = subprocess.Popen(
-            [sys.executable, "-s", "-m", MODULE],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            env=environment,
-            start_new_session=True,
-        )
+        # Where it notes the line that it has reached: this is there also when the process is not.
+        self._reached = tempfile.TemporaryFile()  # noqa: SIM115 (it is closed with the process)
+        try:
+            self._reached.write(bytes(LENGTH.size))
+            self._reached.flush()
+            self._process = subprocess.Popen(
+                [sys.executable, "-s", "-m", MODULE, str(self._reached.fileno())],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                env=environment,
+                pass_fds=(self._reached.fileno(),),
+                start_new_session=True,
+            )
+        except OSError:
+            self._reached.close()
+            raise
         assert self._process.stdin is not None and self._process.stdout is not None
         self._write_fd, self._read_fd = self._process.stdin.fileno(), self._process.stdout.fileno()
         self.asked = 0
@@ -69,37 +91,41 @@ class EvaluatorProcess:
     def alive(self) -> bool:
         return self._process.poll() is None
 
-    def ask(self, request: Mapping[str, Any], seconds: float, read_library: Callable[[str], str]) -> dict[str, Any]:
-        """The result. Raises EvaluatorEnded, after which this process is of no use any more."""
-        line: int | None = None
+    def ask(
+        self,
+        request: Mapping[str, Any],
+        seconds: float,
+        read_library: Callable[[str], str],
+        go_on: GoOn = lambda seconds: True,
+    ) -> dict[str, Any]:
+        """The result. Raises EvaluatorEnded and EvaluationStopped, after which this process is of no use any more."""
         try:
             if not self.asked:
-                self._receive(time.monotonic() + START_SECONDS)  # it is ready
+                self._receive(time.monotonic() + START_SECONDS, lambda: go_on(0.0))  # it is ready
             self.asked += 1
             self._send(request)
-            deadline = time.monotonic() + seconds
+            started = time.monotonic()
             while True:
-                answer = self._receive(deadline)
+                answer = self._receive(started + seconds + GRACE_SECONDS, lambda: go_on(time.monotonic() - started))
                 if "load" in answer:
                     self._send(_library(read_library, answer["load"]))
-                elif "at" in answer:
-                    line = answer["at"]
                 elif answer["broken"]:
                     raise EOFError
                 else:
                     return answer
         except TimeoutError:
-            self.end()
-            raise EvaluatorEnded(False, line) from None
+            raise EvaluatorEnded(False, self._line()) from None
         except (OSError, EOFError):
-            self.end()
-            raise EvaluatorEnded(True, line) from None
+            raise EvaluatorEnded(True, self._line()) from None
+
+    def _line(self) -> int:
+        return max(1, LENGTH.unpack(os.pread(self._reached.fileno(), LENGTH.size, 0))[0])
 
     def end(self) -> None:
         with contextlib.suppress(OSError):
             self._process.kill()
         self._process.wait()
-        for stream in (self._process.stdin, self._process.stdout):
+        for stream in (self._process.stdin, self._process.stdout, self._reached):
             if stream is not None:
                 with contextlib.suppress(OSError):
                     stream.close()
@@ -110,21 +136,25 @@ class EvaluatorProcess:
         while left:
             left = left[os.write(self._write_fd, left) :]
 
-    def _receive(self, deadline: float) -> dict[str, Any]:
-        length = LENGTH.unpack(self._read(LENGTH.size, deadline))[0]
-        return orjson.loads(self._read(length, deadline))
+    def _receive(self, deadline: float, go_on: Callable[[], bool]) -> dict[str, Any]:
+        length = LENGTH.unpack(self._read(LENGTH.size, deadline, go_on))[0]
+        return orjson.loads(self._read(length, deadline, go_on))
 
-    def _read(self, length: int, deadline: float) -> bytes:
+    def _read(self, length: int, deadline: float, go_on: Callable[[], bool]) -> bytes:
         parts: list[bytes] = []
         while length:
-            ready, _, _ = select.select([self._read_fd], [], [], max(0.0, deadline - time.monotonic()))
-            if not ready:
+            left = deadline - time.monotonic()
+            ready, _, _ = select.select([self._read_fd], [], [], max(0.0, min(left, ASKED_EVERY)))
+            if ready:
+                part = os.read(self._read_fd, min(length, 1 << 20))
+                if not part:
+                    raise EOFError
+                parts.append(part)
+                length -= len(part)
+            elif left <= 0:
                 raise TimeoutError
-            part = os.read(self._read_fd, min(length, 1 << 20))
-            if not part:
-                raise EOFError
-            parts.append(part)
-            length -= len(part)
+            elif not go_on():
+                raise EvaluationStopped
         return b"".join(parts)
 
 
@@ -141,20 +171,28 @@ def _import_path() -> list[str]:
 
 
 class Evaluators:
-    """The idle processes. Whoever asks takes one or starts one, and gives it back."""
+    """The processes, a few at once: each may take memory and a core. Whoever asks takes one or starts one, and gives it back."""
 
-    def __init__(self) -> None:
+    def __init__(self, at_once: int = MOST_AT_ONCE) -> None:
         self._idle: list[EvaluatorProcess] = []
         self._lock = threading.Lock()
+        self._places = threading.BoundedSemaphore(at_once)
 
-    def ask(self, request: Mapping[str, Any], seconds: float, read_library: Callable[[str], str]) -> dict[str, Any]:
-        process = self._take()
-        try:
-            answer = process.ask(request, seconds, read_library)
-        except BaseException:
-            process.end()
-            raise
-        self._give_back(process, usable=process.asked < MOST_PROGRAMS)
+    def ask(
+        self,
+        request: Mapping[str, Any],
+        seconds: float,
+        read_library: Callable[[str], str],
+        go_on: GoOn = lambda seconds: True,
+    ) -> dict[str, Any]:
+        with self._places:
+            process = self._take()
+            try:
+                answer = process.ask(request, seconds, read_library, go_on)
+            except BaseException:
+                process.end()
+                raise
+            self._give_back(process, usable=process.asked < MOST_PROGRAMS and not answer["worn"])
         return answer
 
     def warm(self) -> None:

@@ -8,11 +8,17 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Mapping
 from typing import NamedTuple
 
-from blendwright.programs.recording import FRAME, MAIN
+from blendwright.programs.recording import MAIN, Recorder
 
-ERROR = re.compile(r"(?:^|\n)error: (.*?)\n +--> (<\w+>):(\d+):(\d+)", re.DOTALL)
+# What Starlark says of an error: the stack with indented lines, the message, then where it arose. The message may have lines of the
+# program's making; what is of the program before and behind it never begins a line.
+MESSAGE = re.compile(r"^error: ", re.MULTILINE)
+ARROW = re.compile(r"^ *--> (<\w+>):(\d+):(\d+)$", re.MULTILINE)
+# How often each statement tells that it is reached: enough for what ends a process at once, and little for a long loop.
+TOLD = 16
 PRELUDE = "<prelude>"
 
 
@@ -26,16 +32,32 @@ class CallSite(NamedTuple):
 
 
 class Syntax:
-    """The calls of one file, by the line in which they begin."""
+    """One file as Python's parser sees it: its statements, and its calls by the line in which they begin."""
 
     def __init__(self, text: str) -> None:
         self._lines = text.split("\n")
-        self._calls: dict[int, list[CallSite]] = {}
+        self._calls: dict[int, list[CallSite]] | None = None
         try:
-            tree = ast.parse(text)
+            # Of other ends of lines Python's parser counts more of them.
+            self._tree = None if "\r" in text or "\f" in text else ast.parse(text)
         except (SyntaxError, ValueError, RecursionError, MemoryError):
-            return
-        for node in ast.walk(tree):
+            self._tree = None
+
+    def statements(self) -> dict[int, str]:
+        """The lines that begin with a statement, with their indentation."""
+        found: dict[int, str] = {}
+        bodies = [] if self._tree is None else _bodies(self._tree)
+        while bodies:
+            for statement in bodies.pop():
+                before = self._lines[statement.lineno - 1].encode()[: statement.col_offset].decode(errors="replace")
+                if not before.strip():
+                    found[statement.lineno] = before
+                bodies += _bodies(statement)
+        return found
+
+    def _read_calls(self) -> dict[int, list[CallSite]]:
+        calls: dict[int, list[CallSite]] = {}
+        for node in () if self._tree is None else ast.walk(self._tree):
             if isinstance(node, ast.Call):
                 words = {
                     word.arg: (word.lineno, self._column(word.lineno, word.col_offset))
@@ -43,10 +65,13 @@ class Syntax:
                     if word.arg is not None
                 }
                 site = CallSite(_dotted(node.func), node.lineno, self._column(node.lineno, node.col_offset), words)
-                self._calls.setdefault(node.lineno, []).append(site)
+                calls.setdefault(node.lineno, []).append(site)
+        return calls
 
     def call(self, line: int, callee: str) -> CallSite:
         """The call of something in a line, else any call there, else the beginning of the line."""
+        if self._calls is None:
+            self._calls = self._read_calls()
         sites = self._calls.get(line, [])
         named = [site for site in sites if site.callee == callee]
         return (named or sites or [CallSite("", line, self.first_column(line), {})])[0]
@@ -78,37 +103,37 @@ class ErrorPlace(NamedTuple):
     frames: list[tuple[str, int]]
 
 
-def read_error(text: str) -> ErrorPlace:
-    frames = [(label, int(line)) for label, line in FRAME.findall(text) if label != PRELUDE][::-1]
-    match = ERROR.search(text)
-    if match is None:
-        label, line = frames[0] if frames else (MAIN, 1)
-        return ErrorPlace(text.removeprefix("error: ").split("\n")[0], label, line, None, frames)
-    message, label, line, column = match[1], match[2], int(match[3]), int(match[4])
-    if label == PRELUDE:
-        label, line = frames[0] if frames else (MAIN, 1)
-        return ErrorPlace(message, label, line, None, frames)
-    return ErrorPlace(message, label, line, column, frames)
+def read_error(text: str, recorder: Recorder) -> ErrorPlace:
+    begin = MESSAGE.search(text)
+    stack, said = ("", text) if begin is None else (text[: begin.start()], text[begin.end() :])
+    frames = recorder.frames(stack)
+    arrows = list(ARROW.finditer(said))
+    message = said[: arrows[-1].start()] if arrows else said.split("\n")[0]
+    if arrows and (label := arrows[-1][1]) != PRELUDE:
+        return ErrorPlace(message, label, recorder.line(label, int(arrows[-1][2])), int(arrows[-1][3]), frames)
+    label, line = frames[0] if frames else (MAIN, 1)
+    return ErrorPlace(message, label, line, None, frames)
 
 
-def with_markers(text: str) -> str:
-    """The program with a call of `_at(LINE)` before each statement: for finding out where one ends its process."""
-    try:
-        tree = ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return text
-    lines = text.split("\n")
-    marks: dict[int, str] = {}
-    for node in ast.walk(tree):
-        for body in _bodies(node):
-            for statement in body:
-                before = lines[statement.lineno - 1].encode()[: statement.col_offset].decode(errors="replace")
-                if not before.strip():
-                    marks[statement.lineno] = f"{before}_at({statement.lineno})"
-    marked: list[str] = []
-    for number, line in enumerate(lines, 1):
-        marked += [marks[number], line] if number in marks else [line]
-    return "\n".join(marked)
+class Marked(NamedTuple):
+    """A program in which statements tell that they are reached, and the line of the program for each of its lines."""
+
+    text: str
+    lines: list[int]
+
+
+def with_markers(text: str, statements: Mapping[int, str], tell: str) -> Marked:
+    """The program with a call of `tell` before each of its statements, until it was made often enough: for knowing where a program was
+    when it ended its process. `tell` must be a name that the program cannot know."""
+    # A list for each statement, which is soon empty: asking that of it is the cheapest of questions.
+    marked, numbers = ["; ".join(f"{tell}_{number} = [{number}] * {TOLD}" for number in statements)], [1]
+    for number, line in enumerate(text.split("\n"), 1):
+        if number in statements:
+            marked.append(f"{statements[number]}if {tell}_{number}: {tell}({tell}_{number}.pop())")
+            numbers.append(number)
+        marked.append(line)
+        numbers.append(number)
+    return Marked("\n".join(marked), numbers)
 
 
 def _bodies(node: ast.AST) -> list[list[ast.stmt]]:

@@ -9,7 +9,7 @@ from typing import Any, cast
 
 import orjson
 
-from blendwright.programs.evaluator_process import EVALUATORS, EvaluatorEnded, Evaluators
+from blendwright.programs.evaluator_process import EVALUATORS, EvaluatorEnded, Evaluators, GoOn
 from blendwright.programs.recording import Limits
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
@@ -58,8 +58,10 @@ def evaluate(
     read_library: ReadLibrary = no_libraries,
     limits: Limits = LIMITS,
     evaluators: Evaluators = EVALUATORS,
+    go_on: GoOn = lambda seconds: True,
 ) -> Evaluated:
-    """The operations, or a finding with the line and column where it stands. `tools` are the names that can be called."""
+    """The operations, or a finding with the line and column where it stands. `tools` are the names that can be called. Raises
+    EvaluationStopped where `go_on` does not let it."""
     size = len(program.text.encode(errors="replace"))
     if size > limits.text_bytes:
         message = f"the program has {size >> 10} kB, and {limits.text_bytes >> 10} are allowed"
@@ -67,6 +69,10 @@ def evaluate(
     if "\0" in program.text or not _is_text(program.text):
         message = "the program is not plain Unicode text"
         return _refused(_at(Fault.SCHEMA_INVALID, message, "Give text in UTF-8.", program.name, 1, 1))
+    given = len(orjson.dumps(dict(program.params)))
+    if given > limits.params_bytes:
+        message = f"the params have {given >> 10} kB, and {limits.params_bytes >> 10} are allowed"
+        return _refused(Finding(Fault.LIMIT_EXCEEDED, message, "/params", "Give less, or make it in the program."))
     request = {
         "program": program.text.replace("\r\n", "\n"),
         "name": program.name,
@@ -75,9 +81,9 @@ def evaluate(
         "limits": {name: getattr(limits, name) for name in Limits.__dataclass_fields__},
     }
     try:
-        answer = evaluators.ask({**request, "marked": False}, limits.seconds, read_library)
+        answer = evaluators.ask(request, limits.seconds, read_library, go_on)
     except EvaluatorEnded as ended:
-        return _refused(_diagnosed(ended, request, read_library, limits, evaluators))
+        return _refused(_diagnosed(ended, program.name, limits))
     if answer["error"] is not None:
         return _refused(_finding(answer["error"]), answer["printed"])
     if not answer["operations"]:
@@ -108,26 +114,15 @@ def _finding(error: Mapping[str, Any]) -> Finding:
     )  # fmt: skip
 
 
-def _diagnosed(
-    ended: EvaluatorEnded,
-    request: Mapping[str, Any],
-    read_library: ReadLibrary,
-    limits: Limits,
-    evaluators: Evaluators,
-) -> Finding:
-    """Where a program ended its process: it is evaluated once more, and says before each statement where it is."""
-    line = 1
-    try:
-        evaluators.ask({**request, "marked": True}, limits.seconds, read_library)
-    except EvaluatorEnded as again:
-        line = again.line or 1
+def _diagnosed(ended: EvaluatorEnded, name: str, limits: Limits) -> Finding:
+    """What a program did that ended its process, at the last line that it told."""
     if ended.in_time:
         message = f"the program needs more than {limits.memory_mb} MB of memory, or is nested too deeply"
         cure = "Let it make smaller lists and texts, and nest less."
     else:
         message = f"the program takes more than {limits.seconds:g} seconds"
         cure = "Let it do less, or split it into several programs."
-    return _at(Fault.LIMIT_EXCEEDED, message, cure, str(request["name"]), line, 1)
+    return _at(Fault.LIMIT_EXCEEDED, message, cure, name, ended.line, 1)
 
 
 def _operation(

@@ -16,17 +16,16 @@ from typing import Any
 from blendwright.journal.file_modes import OWN
 from blendwright.policy.policy import Verdict, nearest_root
 from blendwright.policy.refusals import refusal
+from blendwright.run.delivery import COMPANIONS, Move, deliver, written_files
 from blendwright.run.resolved_paths import first_existing, resolved, resolved_or_none, unusable, without_links
 from blendwright.run.resource_guard import MOST_ENTRIES, UncountableDirectory, entries_below
-from blendwright.run.scratch_files import copy_opened_in, list_files, make_directory, move_out
+from blendwright.run.scratch_files import copy_opened_in, make_directory
 from blendwright.tool_api.arguments import PathArgument, paths_in
 from blendwright.tool_api.tool import AnyTool
-from blendwright.values import crash_points
 from blendwright.values.errors import EnvironmentUnfit, ProtocolBreach, Refusal
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
-from blendwright.values.no_follow import open_directory, open_file, write_whole
-from blendwright.values.outcome import Outcome
+from blendwright.values.no_follow import open_file
 
 
 class FileRoots:
@@ -71,21 +70,18 @@ def _root(name: str) -> str:
 NO_ROOTS = "none; name one in [policy.roots] of blendwright.toml, since the home directory and / are not by themselves"
 # Files of a workspace, whichever it is.
 SETTINGS = frozenset({"blendwright.toml", "journal.db"})
-# Formats whose file names others beside it: they are staged together.
-COMPANIONS: dict[str, tuple[str, ...]] = {".obj": (".mtl",), ".gltf": (".bin",)}
-# Formats that write more files into a folder beside theirs: its name, and how these end.
-FOLDERS: dict[str, tuple[str, str]] = dict.fromkeys((".usd", ".usda", ".usdc"), ("volumes", ".vdb"))
 
 
 @dataclass(frozen=True, slots=True)
 class Staged:
     """The files of one call: where the worker finds or leaves each, by the path in the arguments.
 
-    `outputs` are the directories that the worker writes to, with the file that each is for.
+    `outputs` are the directories that the worker writes to, with the file that each is for; `overwrite`: these may replace others.
     """
 
     paths: Mapping[str, str]
     outputs: Mapping[Path, Path]
+    overwrite: bool = False
 
 
 NO_FILES = Staged({}, {})
@@ -192,7 +188,7 @@ class FileAccess:
                 self._copy_in(path, directory)
             else:
                 outputs[directory] = path
-        return Staged(paths, outputs)
+        return Staged(paths, outputs, bool(args.get("overwrite")))
 
     def _stage_together(self, files: Sequence[Path], scratch: Path, name: str) -> dict[str, str]:
         """Copies that lie to each other as the files do, since one may name another. Their sizes count together."""
@@ -225,21 +221,23 @@ class FileAccess:
                     raise Refusal([Finding(Fault.EXECUTION_FAILED, message, at, "Write a plain file.")]) from error
             outputs[place] = target
         self.refuse_too_much(scratch)
-        return Staged(dict.fromkeys(map(str, outputs.values()), ""), outputs)
+        return Staged(dict.fromkeys(map(str, outputs.values()), ""), outputs, staged.overwrite)
 
     def deliver(self, staged: Staged) -> list[str]:
         """Bring what the worker wrote to where the arguments said; returns the paths. Raises Refusal where that cannot be.
 
-        Only the file that was named may replace another one: what else was written beside it must find its destination free.
+        Only the file that was named may replace another one, where the arguments say so: what else was written beside it must find
+        its destination free.
         """
-        moves = [
-            (directory, made, self._destination(made, target))
-            for directory, target in staged.outputs.items()
-            for made in written_files(directory, target)
-        ]
-        for directory, made, destination in moves:
-            _move_out(destination, directory.parent.parent, directory.parent.name, directory.name, *made.parts)
-        return [str(destination) for _, _, destination in moves]
+        moves: list[Move] = []
+        for directory, target in staged.outputs.items():
+            scratch, inside = directory.parent.parent, (directory.parent.name, directory.name)
+            for made in written_files(directory, target):
+                destination = self._destination(made, target)
+                replaces = staged.overwrite and destination == target
+                moves.append(Move(scratch, (*inside, *made.parts), destination, replaces))
+        deliver(moves)
+        return [str(move.destination) for move in moves]
 
     def refuse_too_much(self, scratch: Path) -> None:
         """Raises Refusal when a worker has written more than it may."""
@@ -265,7 +263,7 @@ class FileAccess:
             if plain in ("", "..") or "\0" in plain:
                 raise ProtocolBreach("the worker names an artifact that no file can be")
             target = self._free(self._artifacts / plain)
-            _move_out(target, scratch, "artifacts", plain, private=True)
+            deliver([Move(scratch, ("artifacts", plain), target, private=True)])
             paths.append(str(target))
         return paths
 
@@ -357,50 +355,9 @@ def _replaced(value: Any, place: PathArgument, path: str) -> Any:
     return {**value, place.key: paths}
 
 
-def written_files(directory: Path, target: Path) -> list[Path]:
-    """What a worker wrote for `target`: the file itself, and those beside it that its format is known to have. Nothing else leaves."""
-    scratch, folders = directory.parent.parent, (directory.parent.name, directory.name)
-    names = list_files(scratch, *folders)
-    if target.name not in names:
-        message = f"Blender left no file for {target}"
-        raise Refusal([Finding(Fault.EXECUTION_FAILED, message, "", "Try again, or another format.")])
-    beside = {target.with_suffix(suffix).name for suffix in COMPANIONS.get(target.suffix.lower(), ())}
-    files = [Path(name) for name in names if name == target.name or name in beside]
-    if target.suffix.lower() in FOLDERS:
-        folder, suffix = FOLDERS[target.suffix.lower()]
-        files += [Path(folder, name) for name in list_files(scratch, *folders, folder) if name.endswith(suffix)]
-    return files
-
-
 def _make_directory(scratch: Path, name: str) -> Path:
     try:
         return make_directory(scratch, "files", name)
     except OSError as error:
         message = f"the scratch directory cannot be used: {error.strerror}"
         raise EnvironmentUnfit(message, cure="Make room on the disk, or check who may write there.") from error
-
-
-def _move_out(destination: Path, scratch: Path, *parts: str, private: bool = False) -> None:
-    """`private`: what is kept in the workspace is for its owner alone."""
-    try:
-        with open_directory(destination.parent, make=0o700 if private else 0o777) as directory:
-            crash_points.reach("files.before_move")
-            move_out(directory, destination.name, scratch, *parts, mode=0o600 if private else 0o666)
-            crash_points.reach("files.moved")
-    except OSError as error:
-        message = f"{destination} cannot be written: {error.strerror}"
-        raise Refusal([Finding(Fault.EXECUTION_FAILED, message, "", "Choose another path.")]) from error
-
-
-def deliver_picture(outcome: Outcome, target: Path) -> Outcome:
-    """The outcome of a render with its picture at `target`, a path without links, or with the finding that kept it from getting there."""
-    if not outcome.ok:
-        return outcome
-    try:
-        with open_file(Path(outcome.artifacts[0])) as picture, open_directory(target.parent, make=0o777) as directory:
-            write_whole(directory, target.name, picture)
-    except OSError as error:
-        message = f"{target} cannot be written: {error.strerror}"
-        finding = Finding(Fault.EXECUTION_FAILED, message, "", "Name another place.")
-        return outcome.with_(fault=finding.fault, message=finding.message, findings=(finding,), artifacts=())
-    return outcome.with_(artifacts=(str(target),))

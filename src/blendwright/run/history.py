@@ -17,9 +17,10 @@ from blendwright.records.audit import AuditDetails
 from blendwright.records.checkpoints import GcReport, StagedCheckpoint
 from blendwright.records.commits import Commit, NewCommit
 from blendwright.run.externals import External
+from blendwright.run.hash_schemes import other_scheme, scheme_of
 from blendwright.run.invocation import new_id
 from blendwright.run.live_scene import LiveScene
-from blendwright.run.rebuild import other_scheme, rebuild_commit, scheme_of, take_worker
+from blendwright.run.rebuild import rebuild_commit, take_worker
 from blendwright.run.scratch_files import copy_scene
 from blendwright.values import crash_points
 from blendwright.values.errors import JournalError, Refusal

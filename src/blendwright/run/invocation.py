@@ -73,7 +73,7 @@ class Invocation:
     @cached_property
     def promises(self) -> Promises:
         """What the tool promises for these arguments, which must be sound."""
-        made = _fixed_promises(type(self.tool)) or _promises(self.tool, self.model, proven=self.proof_demanded)
+        made = _fixed_promises(self.tool.__class__) or _promises(self.tool, self.model, proven=self.proof_demanded)
         return replace(made, determinism=Determinism.NONDETERMINISTIC, replayable=False) if self.ended_early else made
 
     @property

@@ -18,6 +18,8 @@ from blendwright.run.invocation import Invocation, new_id
 from blendwright.run.live_scene import LiveScene
 from blendwright.values.errors import BlendwrightError
 from blendwright.values.faults import Fault
+from blendwright.values.findings import Finding
+from blendwright.values.plan import Operation, Plan
 from blendwright.wire.methods import StepAnswer
 
 MOST_HANDLES = 1000
@@ -164,3 +166,9 @@ def _receipt(call: Invocation, answer: StepAnswer, mutation: str | None, contrac
         "tolerance": call.tool.tolerance_for(call.model),
         "timestamp": datetime.now(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z"),
     }
+
+
+def unrunnable_note(plan: Plan, operation: Operation, finding: Finding, scene_hash: str) -> NewAudit:
+    """The audit record of an operation that could not even begin."""
+    audit = AuditDetails(new_id(), operation.safety_level or "read_only", error_code=finding.fault.value)
+    return NewAudit(plan.request_id, operation.id, operation.tool, "failed", scene_hash, scene_hash, audit)

@@ -15,14 +15,13 @@ from blendwright.records.audit import AuditDetails
 from blendwright.records.commits import Commit, NewCommit
 from blendwright.run.background_checkpoints import BackgroundCheckpoints
 from blendwright.run.externals import Externals, OpenedFile
+from blendwright.run.hash_schemes import other_scheme, scheme_of
 from blendwright.run.invocation import new_id
 from blendwright.run.rebuild import (
     Mismatch,
     Rebuilt,
-    other_scheme,
     rebuild,
     require_same_blender,
-    scheme_of,
     take_worker,
 )
 from blendwright.run.scratch_files import SCENE_FILE, open_scene_file

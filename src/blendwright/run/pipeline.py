@@ -1,7 +1,8 @@
 """Sends operations to the worker, many on their way at once, and commits their answers in order and in groups.
 
-Nothing is acknowledged before its commit. Operations that need the worker for themselves wait until the window is empty. After a
-failure the worker refuses what was sent behind it (the epoch is closed); what still may run is sent again in a new one.
+Nothing is acknowledged before its commit. Operations of a long run travel in bulks. Those that need the worker for themselves wait
+until the window is empty. After a failure the worker refuses what was sent behind it (the epoch is closed); what still may run is
+sent again in a new one.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from collections import deque
 from collections.abc import Sequence
 from concurrent.futures import Future, wait
 from dataclasses import replace
+from itertools import islice
 from time import monotonic
 from typing import Any
 
@@ -27,6 +29,7 @@ from blendwright.values.errors import (
     Cancelled,
     DeadlinePassed,
     EnvironmentUnfit,
+    ProtocolBreach,
     RebuildFailed,
     WorkerError,
     WorkerFault,
@@ -44,9 +47,9 @@ GROUP = 64
 GRACE = 0.002
 # Past a deadline: what was answered in that very moment counts. Nobody waits for the end of a process, which may take its time to die.
 LAST_MOMENT = 0.1
-# From so many operations on, the worker may answer several together. That is quicker, and leaves open which one of them ended
-# a worker: they are then sent again, one by one, until that shows.
-BULK = 128
+# From so many operations on they are sent and answered in bulks. That is quicker, and leaves open which one of them ended a worker:
+# they are then sent again, one by one, until that shows.
+LONG_RUN = 128
 
 
 class Pipeline:
@@ -76,11 +79,11 @@ class Pipeline:
         self._stop = stop
         self._whole = whole
         self._todo: deque[Invocation] = deque()
-        self._window: deque[tuple[Invocation, Future[Any]]] = deque()
+        self._window: deque[tuple[list[Invocation], Future[Any]]] = deque()
         self._answered: list[StepOutcome] = []
         self._worker: RemoteScene | None = None
         self._oldest_since = 0.0
-        self._prompt = True
+        self._in_bulks = False
         self._one_by_one = 0
         self._reached = self._scene.hash
         self.failures: list[NewAudit] = []
@@ -89,7 +92,7 @@ class Pipeline:
     def run(self, calls: Sequence[Invocation]) -> None:
         """Report every one of these operations to the run state, unless the environment gives up (EnvironmentUnfit)."""
         self._todo.extend(calls)
-        self._prompt = len(calls) < BULK
+        self._in_bulks = len(calls) >= LONG_RUN
         cancel = self._deadline.cancel
         unsubscribe = cancel.subscribe(self._kill_worker) if cancel is not None else None
         try:
@@ -112,33 +115,47 @@ class Pipeline:
 
     def _send(self) -> None:
         most = 1 if self._one_by_one else min(WINDOW, self._deadline.calls_at_once)
-        while self._todo and len(self._window) < most and self._deadline.passed() is None:
-            call = self._todo[0]
-            if self._options.one_at_a_time or call.promises.exclusive or call.operation_id in self._asked_about:
-                return  # everything before it must be done first: it needs the worker for itself, or a person is asked about it
-            request = call.request()
-            request["epoch"] = self._scene.epoch
-            if self._prompt or self._one_by_one:
-                request["prompt"] = True
-            if self._verify:
-                request["verify"] = True
+        # Two bulks at a time: one is on its way while the other one is run.
+        size = max(1, most // 2) if self._in_bulks else 1
+        while len(self._window) * size < most and self._deadline.passed() is None and (calls := self._next(size)):
             try:
-                worker = self._window_worker()
-                future = worker.submit_step(request)
+                future = self._submit(self._window_worker(), calls)
             except EnvironmentUnfit as error:
-                self._quarantined(call.operation_id, error)
+                self._quarantined(calls[0].operation_id, error)
                 return
             except (WorkerError, RebuildFailed) as error:
                 # It could not be sent, so nothing may be sent behind it; what is on its way comes first.
-                if not self._window:
-                    self._todo.popleft()
-                    self._break_off(call, error)
+                if len(calls) > 1 and isinstance(error, WorkerFault):
+                    self._one_by_one = len(calls)  # together they are too large
+                elif not self._window:
+                    self._break_off(self._todo.popleft(), error)
                 return
-            self._todo.popleft()
             if not self._window:
                 self._oldest_since = monotonic()
-            self._window.append((call, future))
-            crash_points.reach("plan.sent")
+            self._window.append((calls, future))
+            for _ in calls:
+                self._todo.popleft()
+                crash_points.reach("plan.sent")
+
+    def _next(self, most: int) -> list[Invocation]:
+        """The next operations that may be sent together, up to one that must wait until everything before it is done: it needs the
+        worker for itself, or a person is asked about it."""
+        calls: list[Invocation] = []
+        for call in islice(self._todo, most):
+            if self._options.one_at_a_time or call.promises.exclusive or call.operation_id in self._asked_about:
+                break
+            calls.append(call)
+        return calls
+
+    def _submit(self, worker: RemoteScene, calls: Sequence[Invocation]) -> Future[Any]:
+        requests = [call.request() for call in calls]
+        if self._verify:
+            for request in requests:
+                request["verify"] = True
+        if len(requests) > 1:
+            return worker.submit_bulk(requests, self._scene.epoch)
+        [request] = requests
+        return worker.submit_step({**request, "epoch": self._scene.epoch, "prompt": True})
 
     def _window_worker(self) -> RemoteScene:
         """The worker of the window; a new one is taken only when nothing is on its way and everything answered is committed."""
@@ -152,34 +169,43 @@ class Pipeline:
     # ------------------------------------------------------------------ receiving
 
     def _receive(self) -> None:
-        call, future = self._window[0]
+        calls, future = self._window[0]
         if self._answered and not future.done() and not wait([future], GRACE).done:
             self._commit()
         try:
-            answer = self._answer(future)
+            answers = self._answers(future, len(calls))
         except WorkerError as error:
-            several = self._culprit_unknown(error)
-            self._scene.report_loss(error, CallIds(call.request_id) if several else call.ids)
+            several = self._culprit_unknown(error, len(calls))
+            self._scene.report_loss(error, CallIds(calls[0].request_id) if several else calls[0].ids)
             if several:
-                self._one_by_one = len(self._window)
+                self._one_by_one = sum(len(sent) for sent, _ in self._window)
                 self._recall()
                 return
             self._window.popleft()
-            self._recall()
-            self._break_off(call, error)
+            self._recall(calls[1:])
+            self._break_off(calls[0], error)
             return
-        crash_points.reach("plan.answered")
         self._window.popleft()
         self._oldest_since = monotonic()
-        self._one_by_one = max(0, self._one_by_one - 1)
-        if answer["ok"]:
+        self._one_by_one = max(0, self._one_by_one - len(answers))
+        for call, answer in zip(calls, answers, strict=False):
+            crash_points.reach("plan.answered")
+            if not answer["ok"]:
+                self._recall(calls[len(answers) :])
+                self._failed(call, answer)
+                return
             self._answered.append(StepOutcome(call, self._ledger.success(call, answer), answer))
             self._reached = answer["after"]
             if len(self._answered) >= GROUP:
                 self._commit()
-            return
+        if len(answers) < len(calls):
+            # They take long, so each is to have its own time.
+            self._in_bulks = False
+            self._scene.epoch += 1
+            self._recall(calls[len(answers) :])
+
+    def _failed(self, call: Invocation, answer: StepAnswer) -> None:
         self._scene.epoch += 1
-        self._recall()
         report_exception(self._scene, call, answer)
         irreversible = answer["reverted_by"] == REVERT_FAILED
         if irreversible:
@@ -191,7 +217,15 @@ class Pipeline:
         if irreversible:
             self._prove_rebuild(call)
 
-    def _answer(self, future: Future[Any]) -> StepAnswer:
+    def _answers(self, future: Future[Any], count: int) -> list[StepAnswer]:
+        """The answers to what was sent together, which may be fewer."""
+        answer = self._answer(future)
+        answers = [answer] if count == 1 else answer["answers"]
+        if len(answers) > count:
+            raise ProtocolBreach("the worker answered more steps than it was sent")
+        return answers
+
+    def _answer(self, future: Future[Any]) -> Any:
         assert self._worker is not None
         if self._deadline.cancelled and not future.done():
             self._worker.abandon()
@@ -210,14 +244,14 @@ class Pipeline:
             limit = "its time" if monotonic() < self._deadline.ends else "the time of the run"
             raise DeadlinePassed(f"it did not end within {limit}") from error
 
-    def _culprit_unknown(self, error: WorkerError) -> bool:
-        """Whether it is not known which of those on their way ended the worker."""
-        together = not self._prompt and not self._one_by_one and len(self._window) > 1
-        return together and not isinstance(error, (Cancelled, WorkerFault)) and monotonic() < self._deadline.ends
+    def _culprit_unknown(self, error: WorkerError, together: int) -> bool:
+        """Whether it is not known which of those that were sent together ended the worker."""
+        return together > 1 and not isinstance(error, Cancelled) and monotonic() < self._deadline.ends
 
-    def _recall(self) -> None:
+    def _recall(self, behind: Sequence[Invocation] = ()) -> None:
         """What was sent behind a failure has not happened: it is to be sent again, or skipped."""
-        self._todo.extendleft(call for call, _ in reversed(self._window))
+        sent = [*behind, *(call for calls, _ in self._window for call in calls)]
+        self._todo.extendleft(reversed(sent))
         self._window.clear()
 
     # ------------------------------------------------------------------ one at a time

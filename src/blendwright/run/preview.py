@@ -19,6 +19,7 @@ from blendwright.policy.session_contract import ContractTerms
 from blendwright.run.active_contract import ContractDraft
 from blendwright.run.approvals import Approvals
 from blendwright.run.calls import call
+from blendwright.run.delivery import deliver_picture, written_files
 from blendwright.run.differences import (
     Difference,
     LimitedDifference,
@@ -29,7 +30,7 @@ from blendwright.run.differences import (
     take_snapshot,
     with_modifier_settings,
 )
-from blendwright.run.files import FileAccess, FileRoots, Staged, deliver_picture, written_files
+from blendwright.run.files import FileAccess, FileRoots, Staged
 from blendwright.run.invocation import Invocation
 from blendwright.run.live_scene import LiveScene
 from blendwright.run.options import RunOptions

@@ -11,11 +11,11 @@ from typing import Any
 
 from blendwright.plan.repair import minimal_repair, refused
 from blendwright.policy.approvals import ApprovalRequest
-from blendwright.records.audit import AuditDetails
 from blendwright.records.commits import Entry, NewAudit
 from blendwright.run.failure_reasons import finding_of
 from blendwright.run.idempotency import MOST_KEPT, WORTH_KEEPING, Classification, LastPlan, classify
-from blendwright.run.invocation import Invocation, new_id, new_ids, operation_key
+from blendwright.run.invocation import Invocation, new_ids, operation_key
+from blendwright.run.ledger import unrunnable_note
 from blendwright.run.options import DEFAULT_OPTIONS, PhaseClock, RunDeadline, RunOptions
 from blendwright.run.pipeline import Pipeline
 from blendwright.run.questions import Questions
@@ -28,7 +28,7 @@ from blendwright.values.events import RunBrokenOff, RunEnded, RunStarted
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 from blendwright.values.gc_pause import LARGE_PLAN, gc_paused
-from blendwright.values.plan import Operation, Plan, Schedule
+from blendwright.values.plan import Plan, Schedule
 from blendwright.values.report import RunReport
 
 # More than a person would answer one by one: the findings say how to allow them together.
@@ -273,7 +273,7 @@ class Runner:
                 ledger.note(call, "failed", scene_hash, fault=finding.fault) for call, finding in classified.conflicts
             ]
             entries += [
-                _unrunnable_note(schedule.plan, operation, schedule.unrunnable[operation.id], scene_hash)
+                unrunnable_note(schedule.plan, operation, schedule.unrunnable[operation.id], scene_hash)
                 for operation in schedule.order
                 if operation.id in schedule.unrunnable
             ]
@@ -397,8 +397,3 @@ def _groups(
             members.setdefault(group, []).append(id)
     for group, together in groupby(calls, key=lambda call: groups.get(call.operation_id)):
         yield tuple(together), None if group is None else tuple(members[group])
-
-
-def _unrunnable_note(plan: Plan, operation: Operation, finding: Finding, scene_hash: str) -> NewAudit:
-    audit = AuditDetails(new_id(), operation.safety_level or "read_only", error_code=finding.fault.value)
-    return NewAudit(plan.request_id, operation.id, operation.tool, "failed", scene_hash, scene_hash, audit)

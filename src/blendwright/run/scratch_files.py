@@ -100,9 +100,19 @@ def list_files(scratch: Path, *folders: str) -> list[str]:
 
 def move_out(directory: int, name: str, scratch: Path, *parts: str, mode: int) -> None:
     """Copy a plain file of the scratch to an open directory, where it is whole or not at all, and remove it from the scratch."""
+    with open_scratch_file(scratch, *parts) as opened:
+        write_whole(directory, name, opened, mode)
+    remove_scratch_file(scratch, *parts)
+
+
+def open_scratch_file(scratch: Path, *parts: str) -> BinaryIO:
+    """A plain file of the scratch for reading. Raises OSError."""
     with _inside(scratch, parts[:-1]) as parent:
-        with open_file_in(parent, parts[-1]) as opened:
-            write_whole(directory, name, opened, mode)
+        return open_file_in(parent, parts[-1])
+
+
+def remove_scratch_file(scratch: Path, *parts: str) -> None:
+    with _inside(scratch, parts[:-1]) as parent:
         os.unlink(parts[-1], dir_fd=parent)
 
 

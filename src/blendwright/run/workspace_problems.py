@@ -12,8 +12,9 @@ from blendwright.journal import Journal
 from blendwright.records.commits import Commit
 from blendwright.records.recovery import Intent, OpenBoundary, Quarantine
 from blendwright.run.externals import externals_of_receipt
+from blendwright.run.hash_schemes import other_scheme, scheme_of
 from blendwright.run.history import adoption, refusal, require_head
-from blendwright.run.rebuild import open_checkpoint, other_scheme, rebuild_commit, redo, scheme_of
+from blendwright.run.rebuild import open_checkpoint, rebuild_commit, redo
 from blendwright.run.scratch_files import SCENE_FILE, open_scene_file
 from blendwright.values import crash_points
 from blendwright.values.errors import JournalError

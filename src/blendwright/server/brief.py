@@ -32,9 +32,8 @@ WENT_WELL = {"succeeded": "ok", "skipped_idempotent": "done before"}
 CHANGES = {"created": "made", "changed": "changed", "removed": "removed"}
 
 
-def receipts_of(request_id: str) -> str:
-    """Where the receipts of a request can be read."""
-    return f"blendwright://receipts/{request_id}"
+# Where the receipts of a request can be read. Its id stands beside it, and is long where the program was the id's source.
+RECEIPTS = "blendwright://receipts/{request_id}"
 
 
 # ---------------------------------------------------------------------- reports
@@ -46,8 +45,8 @@ def brief_report(report: RunReport, detail: Detail) -> dict[str, Any]:
     entries = [_entry(operation) for operation in operations]
     document: dict[str, Any] = {"status": report.status, "request_id": report.request_id}
     if detail == "summary" and report.ok:
-        # The envelope says that it is well, and the link of its receipts has the id.
-        document = _lines(entries, numbered=report.dialect == "program")
+        # The envelope says that it is well.
+        document = {"request_id": report.request_id, **_lines(entries, numbered=report.dialect == "program")}
     else:
         document["operations"] = list(_grouped(entries)) if detail == "summary" else entries
     if report.dialect == "program" and report.remarks:
@@ -59,7 +58,7 @@ def brief_report(report: RunReport, detail: Detail) -> dict[str, Any]:
     if moved := _moved(report):
         document["implied_by"] = moved
     if any(operation.done for operation in report.operations):
-        document["receipts"] = receipts_of(report.request_id)
+        document["receipts"] = RECEIPTS
     return document
 
 

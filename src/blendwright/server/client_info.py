@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import secrets
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
 from typing import Any
@@ -23,6 +24,8 @@ from blendwright.values.findings import Finding, pointer_of
 
 RequestContext = ServerRequestContext[Any, Any]
 LONGEST_NAME = 200
+# The key under which a request over HTTP has the id of its connection.
+CONNECTION_ID = "blendwright.connection_id"
 # Where a host may say what it can take, among the capabilities that it declares: in either place the fields of HostLimits.
 NOTHING_SAID = HostLimits()
 EXPERIMENTAL = "blendwright"
@@ -86,16 +89,17 @@ def supports_elicitation(ctx: RequestContext) -> bool:
 def client_id(ctx: RequestContext) -> str:
     """The client, as far as the transport tells clients apart: over stdio there is only one.
 
-    The id of a session is given out by the server where there are sessions; elsewhere anybody could say that it is theirs."""
+    The id of a session is given out by the server where there are sessions; elsewhere anybody could say that it is theirs, and a client
+    is its connection, which has an id that nobody else ever gets. Who cannot be told apart is nobody that was there before."""
     request: Any = ctx.request
     if request is None:
         return "stdio"
     headers: Mapping[str, str] = getattr(request, "headers", {})
     session = headers.get("mcp-session-id")
     if session and ctx.protocol_version not in MODERN_PROTOCOL_VERSIONS:
-        return session
-    address: Any = getattr(request, "client", None)
-    return "http" if address is None else f"{address.host}:{address.port}"
+        return f"session-{session}"
+    scope: Mapping[str, Any] = getattr(request, "scope", {})
+    return scope.get(CONNECTION_ID) or f"request-{secrets.token_hex(16)}"
 
 
 def _name(text: str | None) -> str:

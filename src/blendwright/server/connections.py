@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import errno
 import logging
+import secrets
 from collections.abc import Iterator
 from time import monotonic
 from typing import Any, cast
@@ -17,6 +18,8 @@ from typing import Any, cast
 import h11
 from starlette.types import Scope
 from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from blendwright.server.client_info import CONNECTION_ID
 
 HEADER_SECONDS = 10.0
 BODY_SECONDS = 60.0
@@ -35,12 +38,15 @@ class GuardedConnection(H11Protocol):
     """A connection that ends when its request does not come, or when there are too many of its kind."""
 
     known = False
+    id = ""
+    """Tells it apart from every other one that there was or will be: a port is given to the next client once it is free."""
     _deadline: asyncio.TimerHandle | None = None
     _awaited: Any = None
     _since = 0.0
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # pyright: ignore[reportIncompatibleMethodOverride]
         super().connection_made(transport)
+        self.id = f"connection-{secrets.token_hex(16)}"
         self._since = monotonic()
         self._watch()
         unknown = [each for each in self._open_connections() if not each.known]
@@ -58,6 +64,7 @@ class GuardedConnection(H11Protocol):
         scope = cast("dict[str, Any] | None", self.scope)
         if scope is not None:
             scope[CONNECTION] = self
+            scope[CONNECTION_ID] = self.id
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._stop()

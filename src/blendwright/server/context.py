@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import pickle
 import threading
 import time
+import zlib
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
@@ -29,6 +31,7 @@ from blendwright.run.waiting import Waiting
 from blendwright.server.brief import Detail
 from blendwright.server.elicitation import AsidePrompt
 from blendwright.server.look_quality import LookPace
+from blendwright.server.program_turns import ProgramTurns
 from blendwright.server.responses import ToolResponse, error_failure, failure
 from blendwright.server.workspace_queue import WorkspaceQueue
 from blendwright.tool_api.tool import AnyTool
@@ -64,40 +67,59 @@ class Job:
     """Operations that stand."""
     current: str = ""
     response: Future[ToolResponse] | None = None
+    """While the job is under way, and until its answer is packed."""
+    _packed: bytes | None = None
 
     @property
     def ended(self) -> bool:
-        return self.response is not None and self.response.done()
+        response = self.response
+        return self._packed is not None or (response is not None and response.done())
 
     @property
     def state(self) -> JobState:
-        outcome = self.outcome
+        response, outcome = self.response, self.outcome
         if outcome is None:
-            return "running" if self.response is not None and self.response.running() else "waiting"
+            return "running" if response is not None and response.running() else "waiting"
         return "finished" if outcome.ok else "cancelled" if outcome.cancelled else "failed"
 
     @property
     def outcome(self) -> Outcome | None:
         """What became of its plan, once it has ended."""
-        if self.response is None or not self.response.done():
-            return None
-        if self.response.cancelled():
-            finding = Finding(Fault.CANCELLED, "the run was cancelled before it began", "", "Run the plan again.")
-            nothing: dict[str, Any] = {"kept": [], "totals": {"kept": 0, "not_run": self.total}}
-            return failure(finding).outcome.with_(seeds={}, partial=nothing, request_id=self.request_id)
-        error = self.response.exception()
-        return (self.response.result() if error is None else error_failure(error)).outcome
+        return self._answer()[0]
 
     @property
     def detail(self) -> Detail:
         """The length that its answer was asked for."""
-        if self.response is None or not self.response.done() or self.response.cancelled():
-            return "summary"
-        return "summary" if self.response.exception() is not None else self.response.result().detail
+        return self._answer()[1]
+
+    def _answer(self) -> tuple[Outcome | None, Detail]:
+        # First, since another thread may pack it now: it is there until the packed answer is.
+        response = self.response
+        if self._packed is not None:
+            return pickle.loads(zlib.decompress(self._packed))
+        if response is None or not response.done():
+            return None, "summary"
+        if response.cancelled():
+            finding = Finding(Fault.CANCELLED, "the run was cancelled before it began", "", "Run the plan again.")
+            nothing: dict[str, Any] = {"kept": [], "totals": {"kept": 0, "not_run": self.total}}
+            outcome = failure(finding).outcome.with_(seeds={}, partial=nothing, request_id=self.request_id)
+            return outcome, "summary"
+        error = response.exception()
+        if error is not None:
+            return error_failure(error).outcome, "summary"
+        return response.result().outcome, response.result().detail
+
+    def pack(self) -> None:
+        """Of a job that has ended: hold nothing but its answer, and that in few bytes. An answer about thousands of operations has tens
+        of thousands of objects, and hundreds of answers are remembered."""
+        if self._packed is None and self.ended:
+            self._packed = zlib.compress(pickle.dumps(self._answer()))
+            self.response, self.cancel = None, CancelToken()
 
     def stop(self) -> None:
         """A run that still waits for its turn never begins; one that runs is told to end."""
-        if self.response is None or not self.response.cancel():
+        response = self.response
+        if response is None or not response.cancel():
             self.cancel.cancel()
 
     def attach(self, response: Future[ToolResponse]) -> None:
@@ -138,6 +160,8 @@ class Jobs:
             finished = [key for key, old in self._jobs.items() if old.ended]
             for key in finished[:-MOST_FINISHED]:
                 del self._jobs[key]
+            for key in finished[-MOST_FINISHED:]:
+                self._jobs[key].pack()
         return job
 
     def _require_room(self, client: str) -> None:
@@ -198,6 +222,8 @@ class ServerContext:
     sessions: dict[Proposal, OpenScene] = field(default_factory=dict[Proposal, OpenScene])
     """The workspace under the contract with each kind of host; only the queue's thread touches these."""
 
+    program_turns: ProgramTurns = field(default_factory=ProgramTurns)
+    """Whose program is evaluated."""
     look_pace: LookPace = field(default_factory=LookPace)
     """What pictures of this scene have cost."""
 

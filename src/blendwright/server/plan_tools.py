@@ -96,7 +96,7 @@ def _refuse_plan(*findings: Finding, dialect: str | None = None) -> ToolResponse
     refuse=_refuse_plan,
 )
 async def plan_validate(context: ServerContext, caller: Caller, args: ValidateArgs) -> ToolResponse:
-    plan, _ = await _parse(context, args)
+    plan, _ = await _parse(context, caller, args)
     # Not in the queue: a plan can be checked while another one runs. Roots are whatever the server was started with.
     valid = await asyncio.to_thread(
         check, plan, context.workspace, caller.proposal, tools=context.tools, macros=context.macros, roots=False
@@ -119,7 +119,7 @@ async def plan_validate(context: ServerContext, caller: Caller, args: ValidateAr
     refuse=_refuse_plan,
 )
 async def plan_preview(context: ServerContext, caller: Caller, args: PreviewArgs) -> ToolResponse:
-    plan, parse_ms = await _parse(context, args)
+    plan, parse_ms = await _parse(context, caller, args)
 
     def work(opened: OpenScene) -> ToolResponse:
         with tempfile.TemporaryDirectory() as directory:
@@ -131,6 +131,7 @@ async def plan_preview(context: ServerContext, caller: Caller, args: PreviewArgs
         if args.detail != "full":
             totals = {key: result["report"][key] for key in ("totals", "unseen") if result["report"].get(key)}
             result["report"] = brief_report(report, args.detail) | totals
+            result["report"].pop("receipts", None)  # nothing of it is in the journal
         outcome = plan_outcome("", report, result, parse_ms=parse_ms, receipts=preview.receipts)
         # The scene is as it was, whatever became of the copy.
         return ToolResponse(outcome.with_(fingerprint_after=report.scene_hash_before), images, args.detail)
@@ -145,7 +146,7 @@ async def plan_preview(context: ServerContext, caller: Caller, args: PreviewArgs
     refuse=_refuse_plan,
 )
 async def plan_execute(context: ServerContext, caller: Caller, args: ExecuteArgs) -> ToolResponse:
-    return await _execute(context, caller, args, *await _parse(context, args, boundary=args.boundary))
+    return await _execute(context, caller, args, *await _parse(context, caller, args, boundary=args.boundary))
 
 
 @server_tool(
@@ -155,19 +156,22 @@ async def plan_execute(context: ServerContext, caller: Caller, args: ExecuteArgs
 )
 async def geonodes_execute(context: ServerContext, caller: Caller, args: GeonodesArgs) -> ToolResponse:
     asked = ExecuteArgs(plan=args.plan, image=args.image, detail=args.detail)
-    parsed = await _parse(context, asked, boundary=args.boundary, dialect="geonodes")
+    parsed = await _parse(context, caller, asked, boundary=args.boundary, dialect="geonodes")
     return await _execute(context, caller, asked, *parsed)
 
 
-async def _parse(context: ServerContext, args: ValidateArgs | ExecuteArgs, **options: Any) -> tuple[Plan, float]:
+async def _parse(
+    context: ServerContext, caller: Caller, args: ValidateArgs | ExecuteArgs, **options: Any
+) -> tuple[Plan, float]:
     """The plan, and how many milliseconds reading it took."""
     started = perf_counter()
-    # The arguments were checked when they were read. A program may take a while, and others are served meanwhile.
-    plan = (
-        await asyncio.to_thread(read_program, context, args.program, args.params, args.plan, **options)
-        if args.program
-        else parse_plan(complete(args.plan, context.tools, context.macros), is_json=True, **options)
-    )
+    if args.program:
+        asked = args.timeout_s if isinstance(args, ExecuteArgs) else None
+        seconds = asked or caller.proposal.host.call_seconds or context.costs.run_seconds
+        plan = await read_program(context, caller.client, seconds, args.program, args.params, args.plan, **options)
+    else:
+        # The arguments were checked when they were read.
+        plan = parse_plan(complete(args.plan, context.tools, context.macros), is_json=True, **options)
     return plan, round((perf_counter() - started) * 1000, 3)
 
 
@@ -200,6 +204,8 @@ async def _execute(
         too_long = () if args.timeout_s is None else too_much_time(timeout, waits or math.inf, "call_seconds")
         if too_long:
             return plan_response(refused_report(plan, [finding.under("/timeout_s") for finding in too_long]))
+        if timeout is not None and args.program:
+            timeout = max(0.001, timeout - parse_ms / 1000)  # the program had its part of it
 
         def tell(waiting: Waiting) -> None:
             if job is not None:
@@ -233,7 +239,7 @@ def plan_response(report: RunReport, detail: Detail = "summary", *, parse_ms: fl
         counts = dict(Counter(operation.status for operation in report.operations))
         result["report"] = {**report.to_json(), "counts": counts, "scene_hash": report.scene_hash_after}
     elif report.dialect in ("operations", "program") and report.ok:
-        result["result"] = {"request_id": report.request_id, "status": "succeeded"}  # its receipts are in the journal
+        result["result"] = {"status": "succeeded"}  # its id is in the report, its receipts are in the journal
         if detail == "summary":
             result = {"report": result["report"]}
     outcome = plan_outcome("", report, result, parse_ms=parse_ms)

@@ -42,6 +42,8 @@ SCHEME = "blendwright://"
 JSON, PNG = "application/json", "image/png"
 PAGE = 100
 MOST_COMPLETIONS = 100
+# No journal has more records than its store can count.
+LARGEST_NUMBER = 2**63 - 1
 COMMIT_FIELDS = ("number", "parent", "kind", "tool", "operation_id", "request_id", "args", "receipt", "hash_before", "hash_after",
                  "timestamp")  # fmt: skip
 # What the 2026-07-28 revision says for a resource that is not there; older ones have a code of their own.
@@ -195,8 +197,11 @@ class Resources:
         return load_policy(self._context.workspace).policy.audit.redact
 
     def _audit(self, after: str) -> Any:
+        number = int(after)
+        if not after.isdecimal() or number > LARGEST_NUMBER:
+            raise LookupError(after)
         with read_journal(self._context.workspace) as journal:
-            records = journal.audit_records(after=int(after), limit=PAGE)
+            records = journal.audit_records(after=number, limit=PAGE)
         return [{"sequence": record.sequence, "hash": record.hash, **record.record} for record in records]
 
     def _pictures(self) -> list[str]:

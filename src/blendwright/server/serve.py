@@ -17,6 +17,7 @@ import anyio
 import blendwright
 from blendwright.app.open_scene import OpenScene
 from blendwright.app.opening import create_workspace, is_workspace
+from blendwright.app.own_files import require_own_directory
 from blendwright.app.policy_files import load_policy
 from blendwright.macros import load_macros
 from blendwright.policy.host_profile import HostStatement
@@ -105,6 +106,8 @@ async def serving(settings: Settings) -> AsyncGenerator[Service]:
     """A service that can be given to a transport; the workspace is closed at the end, whatever is running stopped cleanly."""
     queue = WorkspaceQueue(lambda: open_or_create(settings))
     workspace, tools = settings.workspace.resolve(), catalog.tools()
+    if not is_workspace(workspace):
+        require_own_directory(workspace, f"no workspace is made in {workspace}")
     context = ServerContext(
         workspace,
         queue,

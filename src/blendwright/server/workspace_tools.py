@@ -144,9 +144,10 @@ def _status(job: Job) -> ToolResponse:
 
 
 async def _wait(job: Job, seconds: float) -> None:
-    if job.response is None:
+    response = job.response
+    if response is None:
         return
-    ended = asyncio.wrap_future(job.response)
+    ended = asyncio.wrap_future(response)
     # The exception is read also when nobody waits any more, or the loop complains that nobody read it.
     ended.add_done_callback(lambda done: done.cancelled() or done.exception())
     await asyncio.wait([ended], timeout=seconds)

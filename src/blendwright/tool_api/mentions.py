@@ -122,23 +122,25 @@ def _marked_fields(model: type[BaseModel]) -> tuple[tuple[str, Names | None], ..
     """The fields that have a mark, and those (without one) that hold models which have some."""
     fields: list[tuple[str, Names | None]] = []
     for name, info in model.model_fields.items():
-        marks = [one for one in (*info.metadata, *_metadata(info.annotation)) if isinstance(one, Names)]
+        marks = [one for one in (*info.metadata, *metadata_of(info.annotation)) if isinstance(one, Names)]
         if marks:
             fields.append((name, marks[0]))
-        elif any(inner is not model and _marked_fields(inner) for inner in _models(info.annotation)):
+        elif any(inner is not model and _marked_fields(inner) for inner in models_in(info.annotation)):
             fields.append((name, None))
     return tuple(fields)
 
 
-def _metadata(annotation: Any) -> Iterator[object]:
+def metadata_of(annotation: Any) -> Iterator[Any]:
+    """What annotations of an argument say besides its type, at any depth."""
     yield from getattr(annotation, "__metadata__", ())
     for part in getattr(annotation, "__args__", ()):
-        yield from _metadata(part)
+        yield from metadata_of(part)
 
 
-def _models(annotation: Any) -> Iterator[type[BaseModel]]:
+def models_in(annotation: Any) -> Iterator[type[BaseModel]]:
+    """The models that an argument can hold, at any depth."""
     parts: tuple[Any, ...] = getattr(annotation, "__args__", ())
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         yield annotation
     for part in parts:
-        yield from _models(part)
+        yield from models_in(part)

@@ -10,14 +10,18 @@ import sys
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pydantic
 
-from blendwright.policy.session_contract import Registry
 from blendwright.tool_api.tool import AnyTool
 from blendwright.tools import registry_cache
+from blendwright.tools.on_demand import is_loaded, name_of
 from blendwright.values.canonical import digest
 from blendwright.wire.package_version import package_hash
+
+if TYPE_CHECKING:
+    from blendwright.policy.session_contract import Registry
 
 
 @cache
@@ -26,26 +30,30 @@ def computed(tool: type[AnyTool]) -> str:
     return digest(tool.declaration())
 
 
-def fingerprints(tools: Iterable[type[AnyTool]]) -> dict[str, str]:
-    """The hash of every tool's declaration, by name."""
+def fingerprints(tools: Iterable[AnyTool]) -> dict[str, str]:
+    """The hash of every tool's declaration, by name. A tool that is not loaded yet is loaded only where its hash is not known."""
     cached = cached_hashes()
-    ordered = sorted(set(tools), key=lambda tool: tool.name)
-    shipped = {tool.name for tool in ordered if _is_of_its_file(tool)}
-    hashes = {tool.name: (tool.name in shipped and cached.get(tool.name)) or computed(tool) for tool in ordered}
+    by_name = {name_of(tool): tool for tool in sorted(tools, key=name_of)}
+    shipped = {name for name, tool in by_name.items() if not is_loaded(tool) or _is_of_its_file(tool.__class__)}
+    hashes = {
+        name: (name in shipped and cached.get(name)) or computed(tool.__class__) for name, tool in by_name.items()
+    }
     if missing := shipped - cached.keys():
         cached.update((name, hashes[name]) for name in missing)
         registry_cache.store(registry_cache.user_directory(), sources(), cached)
     return hashes
 
 
-def registry_fingerprint(tools: Iterable[type[AnyTool]]) -> str:
+def registry_fingerprint(tools: Iterable[AnyTool]) -> str:
     """One hash over all of them."""
     return digest(fingerprints(tools))
 
 
 def tool_registry(tools: Iterable[AnyTool]) -> Registry:
-    """The reference of a catalogue for a contract."""
-    entries = fingerprints(type(tool) for tool in tools)
+    """The reference of a catalogue for a contract. Only the core makes contracts: their models stay out of workers."""
+    from blendwright.policy.session_contract import Registry
+
+    entries = fingerprints(tools)
     return Registry(version="1", fingerprint=digest(entries), entries=entries)
 
 

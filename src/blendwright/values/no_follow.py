@@ -71,21 +71,29 @@ def write_whole(directory: int, name: str, source: BinaryIO, mode: int = 0o666) 
     """Write a copy of an open file to an open directory, where it is whole or not at all, and durable when this has returned. What has
     its name is replaced, a link too."""
     part = f".{secrets.token_hex(8)}.part"
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0)
     try:
-        with os.fdopen(os.open(part, flags, mode, dir_fd=directory), "wb") as unfinished:
-            copy(source, unfinished)
-            unfinished.flush()
-            os.fsync(unfinished.fileno())
+        write_part(directory, part, source, mode)
         os.replace(part, name, src_dir_fd=directory, dst_dir_fd=directory)
-        _sync_names(directory)
+        sync_names(directory)
     except BaseException:
         with contextlib.suppress(OSError):  # where nothing can be written, nothing can be removed either
             os.unlink(part, dir_fd=directory)
         raise
 
 
-def _sync_names(directory: int) -> None:
+def write_part(directory: int, name: str, source: BinaryIO, mode: int) -> tuple[int, int]:
+    """Write a copy of an open file to an open directory under a name that is free, with its content durable; returns what file it is
+    (device and number)."""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0)
+    with os.fdopen(os.open(name, flags, mode, dir_fd=directory), "wb") as unfinished:
+        copy(source, unfinished)
+        unfinished.flush()
+        os.fsync(unfinished.fileno())
+        made = os.fstat(unfinished.fileno())
+    return made.st_dev, made.st_ino
+
+
+def sync_names(directory: int) -> None:
     """Make the names in a directory durable, where the file system can, and whoever asks may list it."""
     try:
         listed = os.open(".", os.O_RDONLY | getattr(os, "O_DIRECTORY", 0), dir_fd=directory)

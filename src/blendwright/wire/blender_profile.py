@@ -21,7 +21,7 @@ def hash_scheme(version: Sequence[int]) -> str:
 class BlenderProfile(BaseModel):
     """One Blender, whatever process it runs in."""
 
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, defer_build=True)
 
     version: tuple[int, int, int]
     version_string: str

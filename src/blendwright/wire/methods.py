@@ -92,6 +92,21 @@ def _is_finding(data: Any) -> bool:
     )
 
 
+class BulkRequest(TypedDict):
+    """Steps to run in this order, nobody being asked between them: as far as all goes well, and as long as it goes quickly."""
+
+    steps: list[StepRequest]
+    # As for a single step; a bulk of which something is left over closes it too.
+    epoch: int
+
+
+class BulkAnswer(TypedDict):
+    """The answers to the steps that were run: to all of them, or to the first ones. The last one may have failed, and no other; where
+    none did and some are left over, they took long, and the rest is to be sent again."""
+
+    answers: list[StepAnswer]
+
+
 class NoArguments(TypedDict):
     """The request of a method that needs nothing."""
 
@@ -238,9 +253,35 @@ CONTENT = _method("content", ContentRequest, ContentAnswer)
 REDO = _method("redo", RedoRequest, RedoAnswer)
 STEP = Method("scene.step", shape(StepRequest), shape(StepAnswer, without=ADDED_BY_CORE, is_sound=is_consistent))
 
+
+def _is_bulk_answer(value: Any) -> bool:
+    if not isinstance(value, dict) or value.keys() != {"answers"}:
+        return False
+    answers: Any = value["answers"]
+    if not isinstance(answers, list) or not answers or not all(map(STEP.answer_fits, answers)):
+        return False
+    return all(answer["ok"] for answer in answers[:-1])
+
+
+BULK = Method("scene.bulk", shape(BulkRequest), _is_bulk_answer)
+
 METHODS: dict[str, Method] = {
     method.name: method
     for method in (
-        *(RESET, OPEN, SAVE, EXPORT, SWAP, HASH, EXTERNAL_FILES, RELOCATE_FILES, ACTIVE_CONTENT, CONTENT, REDO, STEP),
+        *(
+            RESET,
+            OPEN,
+            SAVE,
+            EXPORT,
+            SWAP,
+            HASH,
+            EXTERNAL_FILES,
+            RELOCATE_FILES,
+            ACTIVE_CONTENT,
+            CONTENT,
+            REDO,
+            STEP,
+            BULK,
+        ),
     )
 }

@@ -15,6 +15,7 @@ from blendwright.wire import methods
 from blendwright.wire.blender_profile import WorkerProfile
 from blendwright.wire.methods import (
     ActiveItem,
+    BulkAnswer,
     ExportAnswer,
     ExternalPath,
     RedoAnswer,
@@ -90,6 +91,10 @@ class RemoteScene(ABC):
     def submit_step(self, request: StepRequest) -> Future[StepAnswer]:
         """Send a step behind those that are on their way."""
         return self.submit(methods.STEP.name, request)
+
+    def submit_bulk(self, steps: Sequence[StepRequest], epoch: int) -> Future[BulkAnswer]:
+        """Send several steps behind those that are on their way, in one request: they are hashed together, and answered together."""
+        return self.submit(methods.BULK.name, {"steps": steps, "epoch": epoch})
 
     def submit_redo(self, steps: Sequence[RedoStep]) -> Future[RedoAnswer]:
         """Send committed steps to be run again, all in one request: nobody is asked between them."""

@@ -13,6 +13,9 @@ from pathlib import Path
 # worker does not inherit the environment of its user: it is there only where whoever starts the worker says so, as tests do.
 EXTENSIONS = "BLENDWRIGHT_WORKER_EXTENSIONS"
 
+# In the scratch: what the worker, and Blender in it, write to standard output and error.
+LOG_NAME = "worker.log"
+
 _HOME = "home"
 _TEMPORARY = "tmp"
 _RUNTIME = "run"

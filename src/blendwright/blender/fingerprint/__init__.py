@@ -19,7 +19,7 @@ from blendwright.blender.fingerprint.identity import (
     member_key,
     scene_of,
 )
-from blendwright.blender.fingerprint.leaf_hashes import MEMBER, full, leaf
+from blendwright.blender.fingerprint.leaf_hashes import MEMBER, full, leaf, meshes_with_groups
 from blendwright.blender.fingerprint.merkle import Fingerprint, changes_between
 
 __all__ = [
@@ -39,5 +39,6 @@ __all__ = [
     "kinds",
     "leaf",
     "member_key",
+    "meshes_with_groups",
     "scene_of",
 ]

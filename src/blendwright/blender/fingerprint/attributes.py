@@ -5,9 +5,9 @@ sorted by name, without selections. Must not loop in Python over elements, excep
 """
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 import numpy as np
@@ -32,6 +32,16 @@ def blob(array: Any) -> bytes:
 @cache
 def _threads() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(max_workers=2, thread_name_prefix="fingerprint")
+
+
+def room_for(count: int, dtype: Any) -> Any:
+    """An array for so many numbers, to be read into and given to `Blobs`, which copies the small ones: their room serves again."""
+    return _small_room(count, dtype) if count <= _SMALL // 4 else np.empty(count, dtype)
+
+
+@lru_cache(maxsize=256)
+def _small_room(count: int, dtype: Any) -> Any:
+    return np.empty(count, dtype)
 
 
 class Blobs:
@@ -69,29 +79,32 @@ def _element(attribute_class: type) -> tuple[str, int, str | None, str]:
     return value.identifier, width, _DTYPES.get(value.type), owner.bl_rna.identifier
 
 
-def hashed_names(names: list[str]) -> tuple[str, ...]:
+def hashed_names(names: Iterable[str]) -> tuple[str, ...]:
     """The names that count, sorted; kept, because most meshes have the same ones."""
     all_names = tuple(names)
     hashed = _names_cache.get(all_names)
     if hashed is None:
         if len(_names_cache) > _MOST_CACHED:
             _names_cache.clear()
-        hashed = _names_cache[all_names] = tuple(sorted(name for name in names if not name.startswith(_OUT)))
+        hashed = _names_cache[all_names] = tuple(sorted(name for name in all_names if not name.startswith(_OUT)))
     return hashed
 
 
 def encode_attributes(attributes: Any, out: list[Any]) -> None:
     """All attributes but selections."""
     blobs = Blobs(out)
-    add_attributes(attributes, hashed_names(attributes.keys()), out, blobs)
+    stored = dict(attributes.items())
+    add_attributes(stored, hashed_names(stored), out, blobs)
     blobs.finish()
 
 
-def add_attributes(attributes: Any, names: Sequence[str], out: list[Any], blobs: Blobs) -> None:
-    """The attributes of these names. By name, since a list of them all would wrap also those that do not count."""
+def add_attributes(attributes: Mapping[str, Any], names: Sequence[str], out: list[Any], blobs: Blobs) -> set[str]:
+    """The attributes of these names; returns the types among them."""
+    types: set[str] = set()
     for name in names:
         attribute = attributes[name]
         value, width, dtype, type_name = _element(attribute.__class__)
+        types.add(type_name)
         data = attribute.data
         count = len(data)
         out.append((name, attribute.domain, type_name, count))
@@ -100,9 +113,10 @@ def add_attributes(attributes: Any, names: Sequence[str], out: list[Any], blobs:
         if dtype is None:
             out.append([getattr(element, value) for element in data])
             continue
-        array = np.empty(count * width, dtype)
+        array = room_for(count * width, dtype)
         data.foreach_get(value, array)
         if dtype == "<f4":
             blobs.add_floats(array)
         else:
             blobs.add(array)
+    return types

@@ -8,6 +8,7 @@ import math
 import posixpath
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Any
 
 import bpy
@@ -31,6 +32,12 @@ def fold_all(values: Iterable[float]) -> tuple[float, ...]:
     total = sum(folded)
     # The sum is NaN when a value is, and for opposite infinities too.
     return folded if total == total else tuple([value if value == value else _NAN for value in folded])
+
+
+@lru_cache(maxsize=4096)
+def fold_tuple(values: tuple[float, ...]) -> tuple[float, ...]:
+    """`fold_all` for values that most datablocks share, as those of a new one. Tuples that are equal fold to the same."""
+    return fold_all(values)
 
 
 def fold_array(values: Any) -> Any:

@@ -14,6 +14,24 @@ from blendwright.blender.fingerprint.type_layouts import Getter, getter, hashed_
 
 _UNKNOWN = -1  # an enum value that has no name
 _MOST_CACHED = 1024
+_IDENTITY = [
+    1.0,
+    0.0,
+    0.0,
+    0.0,
+    0.0,
+    1.0,
+    0.0,
+    0.0,
+    0.0,
+    0.0,
+    1.0,
+    0.0,
+    0.0,
+    0.0,
+    0.0,
+    1.0,
+]  # matrices of objects are 4x4
 
 
 class NumberColumns:
@@ -120,7 +138,11 @@ class _Group:
             for vector in self._vectors(block):
                 values += vector[:]  # a slice is read in one piece
         for matrix in self._matrices:
+            value = matrix(block)
+            if value.is_identity:  # exactly, but for the sign of a zero
+                values += _IDENTITY
+                continue
             # foreach_get gives matrices column by column.
-            for column in matrix(block).transposed():
+            for column in value.transposed():
                 values += column[:]
         return values

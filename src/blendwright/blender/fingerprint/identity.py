@@ -134,14 +134,15 @@ def scene_of(collection: Any) -> Any:
 
 def layer_collections(layer: Any) -> Iterator[tuple[tuple[str, ...], Any]]:
     """The collections of a view layer, parents before children, each with the names on the way down."""
-
-    def visit(node: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Any]]:
-        yield path, node
-        for child in node.children:
-            yield from visit(child, (*path, child.name))
-
     # Blender 5.2 makes the tree when it is needed for the first time.
-    return iter(()) if layer.layer_collection is None else visit(layer.layer_collection, ())
+    return iter(()) if layer.layer_collection is None else _with_children(layer.layer_collection, ())
+
+
+# Not inside the function above: one that calls itself by a name around it is a cycle, which only the collector frees.
+def _with_children(node: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Any]]:
+    yield path, node
+    for child in node.children:
+        yield from _with_children(child, (*path, child.name))
 
 
 def layer_flags(node: Any) -> tuple[bool, ...]:

@@ -6,7 +6,7 @@ Responsible for: `leaf` and `full` giving the same bytes for the same datablock;
 import gc
 import hashlib
 import marshal
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
 from itertools import repeat
@@ -31,6 +31,8 @@ MEMBER = hashlib.sha256(b"member").digest()
 
 # Version 2 of the format has no references between equal objects: the bytes follow from the values alone.
 _FORMAT = 2
+NO_GROUPS: Mapping[Any, bool] = {}
+_data_and_groups = attrgetter("data", "vertex_groups")
 # Only objects have so many numbers that reading them in columns pays.
 _COLUMN_TYPES = {"objects": "Object"}
 # Images that show what was rendered last.
@@ -47,17 +49,18 @@ def _number_columns(kind: str) -> NumberColumns | None:
     return columns
 
 
-def leaf(block: Any) -> bytes:
-    """The content hash of one datablock."""
+def leaf(block: Any, grouped: Mapping[Any, bool] = NO_GROUPS) -> bytes:
+    """The content hash of one datablock. What `meshes_with_groups` told of some objects saves a mesh the question."""
     columns = _number_columns(kind_of(block))
-    return _digest(block, columns, columns.one(block) if columns else b"", Walk(NO_CHANNELS))
+    return _digest(block, columns, columns.one(block) if columns else b"", Walk(NO_CHANNELS, grouped))
 
 
 def full(skip: Callable[[Any], bool]) -> dict[Key, bytes]:
     """The leaves of all datablocks and memberships, without those that `skip` names."""
     leaves: dict[Key, bytes] = {}
     with _collector_off():
-        walk = Walk(NO_CHANNELS, _meshes_with_groups())
+        walk = Walk(NO_CHANNELS, meshes_with_groups(_data.objects), all_grouped=True)
+        has_libraries = bool(_data.libraries)
         for kind in kinds():
             blocks = getattr(_data, kind)
             if not blocks:
@@ -66,7 +69,8 @@ def full(skip: Callable[[Any], bool]) -> dict[Key, bytes]:
             listed = columns.bulk(blocks) if columns else repeat(b"")
             for block, row in zip(blocks, listed, strict=False):
                 if not skip(block) and not (kind == "images" and block.type in _RENDER_RESULTS):
-                    leaves[key_of(block)] = _digest(block, columns, row, walk)
+                    key = key_of(block) if has_libraries else (kind, block.name)
+                    leaves[key] = _digest(block, columns, row, walk)
         for key in _memberships(skip):
             leaves[key] = MEMBER
     return leaves
@@ -85,15 +89,15 @@ def read(block: Any, columns: NumberColumns | None, row: bytes, walk: Walk) -> t
             own = channels.get((block.as_pointer(), block.bl_rna.identifier))
             if own:
                 row = columns.blanked(row, own)
-        walk = Walk(channels, walk.grouped)
+        walk = Walk(channels, walk.grouped, all_grouped=walk.all_grouped)
     out: list[Any] = []
     walk.struct(block, out)
     return row, out
 
 
-def _meshes_with_groups() -> dict[Any, bool]:
-    """What objects tell about the vertex groups of large meshes, so that no mesh has to look for an object."""
-    pairs = map(attrgetter("data", "vertex_groups"), _data.objects)
+def meshes_with_groups(objects: Iterable[Any]) -> dict[Any, bool]:
+    """What objects tell about the vertex groups of their meshes, so that no mesh has to look for an object."""
+    pairs = map(_data_and_groups, objects)
     return {content: bool(groups) for content, groups in pairs if content is not None}
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import bpy
 import numpy as np
 
-from blendwright.blender.fingerprint.attributes import Blobs, add_attributes, hashed_names
+from blendwright.blender.fingerprint.attributes import Blobs, add_attributes, hashed_names, room_for
 from blendwright.blender.fingerprint.canonical import fold_array
 from blendwright.blender.fingerprint.walk import Out, Walk
 
@@ -27,23 +27,25 @@ _TOPOLOGY = {
     ".edge_verts": ("value", 2, _WHOLE),
     ".corner_vert": ("value", 1, _WHOLE),
 }
+# Layers of UVs are attributes of this type, on the corners of faces.
+_TYPE_OF_UVS = "Float2Attribute"
 # Custom normals and Freestyle marks became attributes in Blender 4.5.
 _MARKS_ARE_ATTRIBUTES = _app.version >= (4, 5, 0)
 
 
 def encode_mesh(walk: Walk, mesh: Any, out: Out) -> None:
     attributes = mesh.attributes
+    stored: dict[str, Any] = dict(attributes.items())  # looking up each by its name takes longer
     blobs = Blobs(out)
-    names = hashed_names(attributes.keys())
-    others = [name for name in names if name not in _TOPOLOGY]
-    _add_topology(mesh, attributes, names, blobs)
-    add_attributes(attributes, others, out, blobs)
+    others = [name for name in hashed_names(stored) if name not in _TOPOLOGY]
+    _add_topology(mesh, stored, blobs)
+    types = add_attributes(stored, others, out, blobs)
     blobs.finish()
     encode_texture_space(walk, mesh, out)
     if others:
         # Which layers a render uses by default; the ones active in the interface stay out.
         out.append(attributes.default_color_name)
-        layers = mesh.uv_layers
+        layers = mesh.uv_layers if _TYPE_OF_UVS in types else ()
         if len(layers):
             out.append([layer.name for layer in layers if layer.active_render])
     skin = mesh.skin_vertices
@@ -51,25 +53,26 @@ def encode_mesh(walk: Walk, mesh: Any, out: Out) -> None:
         walk.structs(skin, out)
     if not _MARKS_ARE_ATTRIBUTES:
         _encode_old_marks(mesh, out)
-    if _has_weights(mesh, walk.grouped):
+    if _has_weights(walk, mesh):
         encode_weights(mesh.vertices, out)
 
 
-def _add_topology(mesh: Any, attributes: Any, names: tuple[str, ...], blobs: Blobs) -> None:
+def _add_topology(mesh: Any, attributes: dict[str, Any], blobs: Blobs) -> None:
     """Through the attributes, whose bytes Blender copies in one piece; an attribute that is absent has no elements."""
     for name, (value, width, dtype) in _TOPOLOGY.items():
-        if name in names:
-            data = attributes[name].data
-            array = np.empty(len(data) * width, dtype)
-            data.foreach_get(value, array)
+        attribute = attributes.get(name)
+        if attribute is None:
+            array = room_for(0, dtype)
         else:
-            array = np.empty(0, dtype)
+            data = attribute.data
+            array = room_for(len(data) * width, dtype)
+            data.foreach_get(value, array)
         if dtype is _WHOLE:
             blobs.add(array)
         else:
             blobs.add_floats(array)
     faces = mesh.polygons
-    starts = np.empty(len(faces), _WHOLE)
+    starts = room_for(len(faces), _WHOLE)
     faces.foreach_get("loop_start", starts)
     blobs.add(starts)
 
@@ -101,18 +104,22 @@ def encode_lattice(_walk: Walk, lattice: Any, out: Out) -> None:
     encode_weights(lattice.points, out)
 
 
-def _has_weights(mesh: Any, grouped: dict[Any, bool] | None) -> bool:
+def _has_weights(walk: Walk, mesh: Any) -> bool:
     """Whether weights count: the mesh keeps the groups, but only an object that uses it shows their names.
 
     Where no object uses it, weights count if there are any. The order of the questions is one of speed only.
     """
+    shown = walk.grouped.get(mesh)
+    if shown is not None:
+        return shown
     vertices = mesh.vertices
-    if grouped is None:
+    if not walk.all_grouped:
         if len(vertices) <= _FEW_VERTICES and not _any_weight(vertices):
             return False
-        grouped = {user.data: bool(user.vertex_groups) for user in _data.objects if user.data == mesh}
-    shown = grouped.get(mesh)
-    return _any_weight(vertices) if shown is None else shown
+        for user in _data.objects:
+            if user.data == mesh:
+                return bool(user.vertex_groups)
+    return _any_weight(vertices)
 
 
 def _any_weight(vertices: Any) -> bool:

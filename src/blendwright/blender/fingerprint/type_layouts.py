@@ -134,6 +134,7 @@ class TypeLayout:
         self.flags = tuple(flags)
         self.paths = tuple(paths)
         self.part_names = tuple(name for name, _ in parts)
+        self.part_numbers = range(len(parts))
         self.part_kinds = tuple(kind for _, kind in parts)
         self.parts = getter(self.part_names)
         # Properties added by add-ons, and whether instances can carry such or custom ones.

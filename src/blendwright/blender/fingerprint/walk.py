@@ -4,14 +4,15 @@ Responsible for: reading a struct by its layout and going down into its parts. W
 data, poses ...) is in the readers of `content_readers.py`. Must never write: no property is read whose getter creates data.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from itertools import compress
 from typing import Any, cast
 
 import numpy as np
 
 from blendwright.blender.fingerprint.animation import Channels, animated_channels, is_empty
 from blendwright.blender.fingerprint.attributes import blob, encode_attributes
-from blendwright.blender.fingerprint.canonical import canonical_path, fold_all, fold_array
+from blendwright.blender.fingerprint.canonical import canonical_path, fold_all, fold_array, fold_tuple
 from blendwright.blender.fingerprint.identity import key_of
 from blendwright.blender.fingerprint.properties import custom, system
 from blendwright.blender.fingerprint.type_layouts import (
@@ -49,10 +50,11 @@ class Walk:
     in_columns: dict[str, frozenset[str]] = {}
     _layouts: dict[type, tuple[TypeLayout, tuple[Reader, ...]]] = {}
 
-    def __init__(self, channels: Channels, grouped: dict[Any, bool] | None = None) -> None:
+    def __init__(self, channels: Channels, grouped: Mapping[Any, bool], *, all_grouped: bool = False) -> None:
         self.channels = channels
-        # Mesh -> whether it has vertex groups, as far as known beforehand.
+        # Mesh -> whether it has vertex groups, as far as known beforehand: of all that an object uses, or of some.
         self.grouped = grouped
+        self.all_grouped = all_grouped
         self._depth = 0
 
     def layout_of(self, struct: Any) -> tuple[TypeLayout, tuple[Reader, ...]]:
@@ -77,11 +79,11 @@ class Walk:
             if layout.scalars:
                 out.append(layout.scalars(struct))
             if layout.floats:
-                out.append(fold_all(layout.floats(struct)))
+                out.append(fold_tuple(layout.floats(struct)))
             if layout.vectors:
                 # A slice is read in one piece.
                 for value, depth in zip(layout.vectors(struct), layout.vector_depths, strict=False):
-                    out.append(fold_all(value[:]) if depth == 1 else _vector(value, depth))
+                    out.append(fold_tuple(value[:]) if depth == 1 else _vector(value, depth))
         if layout.plain:
             return
         for name in layout.flags:
@@ -90,17 +92,15 @@ class Walk:
             out.append(canonical_path(getattr(struct, name), struct.id_data))
         if layout.parts:
             # Only what is there, each under its number: an absent part and an empty list are alike.
-            number = -1
-            for value in layout.parts(struct):
-                number += 1
-                if value:
-                    kind = layout.part_kinds[number]
-                    if kind == STRUCT:
-                        out.append(number)
-                        self.inner(value, out)
-                    elif kind < ANIMATION or _is_present(value, kind):
-                        out.append(number)
-                        self._part(value, kind, out)
+            values = layout.parts(struct)
+            for number in compress(layout.part_numbers, values):
+                value, kind = values[number], layout.part_kinds[number]
+                if kind == STRUCT:
+                    out.append(number)
+                    self.inner(value, out)
+                elif kind < ANIMATION or _is_present(value, kind):
+                    out.append(number)
+                    self._part(value, kind, out)
         if layout.custom:
             self.properties(struct, layout, channels, out)
         for reader in readers:

@@ -128,11 +128,14 @@ class SceneState:
             return
         waiting, keys = self._deferred, self._deferred_keys
         self._deferred, self._deferred_keys = [], set()
+        objects = (self.block(key) for key in keys if key[0] == Kind.OBJECT.blocks)
+        grouped = fp.meshes_with_groups(obj for obj in objects if obj is not None)
         # Kind by kind: the same code over the same sort of data finds its way in the processor's caches.
         for key in sorted(keys):
             if key[0] != fp.MEMBERSHIP:
                 try:
-                    self._prehashed[key] = self._hash_block(key)
+                    block = self.block(key)
+                    self._prehashed[key] = None if block is None else fp.leaf(block, grouped)
                 except Exception:
                     continue  # read again by its own step, which is the one to say what is wrong
         try:
@@ -197,6 +200,8 @@ class SceneState:
     def _prepare(self, *, full: bool = True) -> None:
         bpy.context.preferences.edit.undo_steps = 64
         bpy.context.preferences.edit.use_global_undo = True
+        # What was saved before is nobody's here: no second file beside every saved one.
+        bpy.context.preferences.filepaths.save_version = 0
         if full:
             self.refresh()
         else:

@@ -1,8 +1,11 @@
 """What the worker can be asked, by method name: those on its scene as `wire/methods.py` lists them. Paths are inside its scratch."""
 
+import os
+import sys
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
+from time import monotonic
 from typing import Any, cast
 
 from blendwright.blender import fingerprint as fp
@@ -20,6 +23,13 @@ from blendwright.tools.registry import registry_fingerprint
 from blendwright.wire import methods
 from blendwright.wire.methods import EPOCH_CLOSED, Method, StepAnswer, StepRequest
 from blendwright.wire.package_version import PACKAGE_MISMATCH, mismatch, same_package, this_package
+from blendwright.wire.worker_environment import LOG_NAME
+
+# Many times what anybody is shown of it.
+LARGEST_LOG = 64 * 1024
+
+# A bulk ends early after so many seconds: whoever waits for it has a deadline for each of its steps.
+LONGEST_BULK = 0.5
 
 
 def build(scratch: Path, confinement: Confinement) -> dict[str, Handler]:
@@ -32,7 +42,7 @@ def build(scratch: Path, confinement: Confinement) -> dict[str, Handler]:
     more_methods: dict[str, Handler] = {
         name: handler for each in extensions for name, handler in getattr(each, "METHODS", {}).items()
     }
-    fingerprint = registry_fingerprint(type(tool) for tool in catalogue.values())
+    fingerprint = registry_fingerprint(catalogue.values())
 
     def hello(params: dict[str, Any]) -> object:
         if not same_package(params.get("package")):
@@ -86,6 +96,7 @@ class SceneMethods:
         self._state.save(self._inside(request["path"]))
         if request.get("full", True):
             self._state.refresh()
+        self._bound_log()
         return self._hash()
 
     def export(self, request: methods.FileRequest) -> methods.ExportAnswer:
@@ -125,13 +136,34 @@ class SceneMethods:
         epoch = request.get("epoch")
         if epoch is None:
             return self._run(request)
-        if epoch <= self._closed_epoch:
-            raise Refused(EPOCH_CLOSED, f"a step of epoch {epoch} has failed before this one")
+        self._require_open(epoch)
         closed, self._closed_epoch = self._closed_epoch, epoch
         answer = self._run(request)
         if isinstance(answer, StepRun) or answer["ok"]:
             self._closed_epoch = closed
         return answer
+
+    def bulk(self, request: methods.BulkRequest) -> methods.BulkAnswer:
+        """Run steps in a row and hash what they touched in one pass. What is left over was meant for a scene that did not come to be
+        yet, and so is what was sent behind it: the epoch is closed."""
+        self._require_open(request["epoch"])
+        closed, self._closed_epoch = self._closed_epoch, request["epoch"]
+        ends = monotonic() + LONGEST_BULK
+        runs: list[StepAnswer | StepRun] = []
+        for step in request["steps"]:
+            run = self._run(step)
+            runs.append(run)
+            failed = not isinstance(run, StepRun) and not run["ok"]
+            if failed or monotonic() > ends:
+                break
+        answers: list[StepAnswer] = []
+        for run in runs:
+            answers.append(run.finish() if isinstance(run, StepRun) else run)
+            if not answers[-1]["ok"]:
+                break
+        if len(answers) == len(request["steps"]) and answers[-1]["ok"]:
+            self._closed_epoch = closed
+        return {"answers": answers}
 
     def redo(self, request: methods.RedoRequest) -> methods.RedoAnswer:
         """Run committed steps again; what leads elsewhere than it did ends it, and the core decides what that means."""
@@ -148,6 +180,10 @@ class SceneMethods:
             redone += 1
         return {**self._hash(), "redone": redone, "message": ""}
 
+    def _require_open(self, epoch: int) -> None:
+        if epoch <= self._closed_epoch:
+            raise Refused(EPOCH_CLOSED, f"a step of epoch {epoch} has failed before this one")
+
     def _run(self, request: StepRequest) -> StepAnswer | StepRun:
         tool = self._tools.get(request["tool"])
         if tool is None or tool.version != request["version"]:
@@ -156,6 +192,13 @@ class SceneMethods:
 
     def _hash(self) -> methods.SceneHash:
         return {"hash": self._state.root()}
+
+    def _bound_log(self) -> None:
+        """Blender writes a line or two for every file that it saves, and a worker that follows a session saves thousands: begin anew."""
+        sys.stdout.flush()
+        log = self._scratch / LOG_NAME
+        if log.exists() and log.stat().st_size > LARGEST_LOG:
+            os.truncate(log, 0)
 
     def _inside(self, path: str) -> Path:
         resolved = (self._scratch / path).resolve()

@@ -26,7 +26,12 @@ TABLE = ("object.create_empty", {"name": "Table", "location": [2, 0, 0]})
 
 class CreatePrimitiveArgs(MeshPlacement):
     kind: Literal["cube", "plane", "grid", "circle", "uv_sphere", "ico_sphere", "cylinder", "cone", "torus"] = Field(
-        description="The shape. Round ones stand along Z; all are centred on their origin."
+        description="The shape. Round ones stand along Z."
+    )
+    origin: Literal["center", "bottom", "top"] = Field(
+        default="center",
+        description="Where in the shape its origin is, which location places and rotations turn about: bottom for what stands on "
+        "something or hangs on a joint.",
     )
     size: PositiveFloat = Field(default=2.0, description="Edge length of a cube, plane or grid, in metres.")
     dimensions: Dimensions | None = optional("Lengths of a cube along X, Y and Z in metres, instead of size.")
@@ -74,7 +79,7 @@ class CreatePrimitive(CreatesObject[CreatePrimitiveArgs]):
     examples = (
         Example({"kind": "cube", "name": "Box"}),
         Example({"kind": "uv_sphere", "name": "Ball", "radius": 0.5, "location": [0, 0, 0.5]}),
-        Example({"kind": "cylinder", "name": "Leg", "radius": 0.05, "depth": 0.7, "segments": 24}),
+        Example({"kind": "cylinder", "name": "Leg", "radius": 0.05, "depth": 0.7, "origin": "bottom"}),
         Example({"kind": "torus", "name": "Ring", "radius": 1, "tube_radius": 0.1, "shading": "smooth"}),
         Example(
             {

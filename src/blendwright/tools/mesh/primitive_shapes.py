@@ -28,11 +28,15 @@ class Shape(NamedTuple):
     cells: int
     fill: bool
     dimensions: Point | None = None
+    origin: str = "center"
 
 
 @lru_cache(maxsize=64)
 def build(shape: Shape) -> Geometry:
     vertices, faces = BUILDERS[shape.kind](shape)
+    if shape.origin != "center":
+        end = (min if shape.origin == "bottom" else max)(z for _, _, z in vertices)
+        vertices = [(x, y, z - end) for x, y, z in vertices]
     loose: list[tuple[int, int]] = []
     if shape.kind == "circle" and not shape.fill:
         loose = [(corner, (corner + 1) % shape.segments) for corner in range(shape.segments)]

@@ -31,7 +31,7 @@ InputValue = bool | int | float | str | Annotated[list[float], Field(min_length=
 
 
 class ModifierSettings(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False, defer_build=True)
 
     def for_new(self) -> Self:
         """The settings of a new modifier: what follows from those that were given."""

@@ -1,0 +1,151 @@
+"""The commands by name. A command's module is loaded when it is the one that was asked for; help says what stands here."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any, Literal, NamedTuple
+
+import typer
+from typer.core import TyperGroup
+from typer.main import get_command
+
+# What holds for every command.
+SETTINGS: dict[str, Any] = {"add_completion": False, "pretty_exceptions_enable": False, "rich_markup_mode": None}
+
+
+class Command(NamedTuple):
+    """Where a command is: a function, or a group of commands, of a module beside this one."""
+
+    module: str
+    attribute: str
+    summary: str
+    """The first sentence of its docstring, or more of it: the list of commands shows this; a test holds them together."""
+    refuses: Literal["", "refusing_plans", "refusing_calls"] = ""
+    """How refusals are told to programs, where `refusals.py` says so."""
+
+
+COMMANDS = {
+    "new": Command(
+        "workspace",
+        "new",
+        "Start a workspace with an empty scene or a copy of a .blend file, a policy to edit and a plan to try.",
+    ),
+    "run": Command("running", "run", "Execute a plan.", "refusing_plans"),
+    "ask": Command(
+        "ask", "ask", "Have a model plan what you ask for, see what it would do, and run it when you say yes."
+    ),
+    "eval": Command(
+        "ask", "evaluation", "Measure a planner: success rate, attempts, tokens and time over a folder of requests."
+    ),
+    "preview": Command("running", "preview", "Show what a plan would do.", "refusing_plans"),
+    "call": Command(
+        "running",
+        "call",
+        "Call one tool or macro on the scene of the workspace; a new one starts empty, or from a copy of a .blend file.",
+        "refusing_calls",
+    ),
+    "validate": Command(
+        "running", "validate", "Check a plan, or the result of one, and list everything that is wrong with it."
+    ),
+    "tools": Command(
+        "catalogue",
+        "tools",
+        "List the tools, or those that do something, or show one with its arguments, promises and examples.",
+    ),
+    "macros": Command(
+        "catalogue", "macros", "List the macros, or show one with its inputs, steps, promises and examples."
+    ),
+    "schemas": Command("catalogue", "schemas", "List the published schemas, or print one, which is always JSON."),
+    "contract": Command("workspace", "contract", "Negotiate the contract of a session and show it."),
+    "approve": Command(
+        "approvals", "approve", "Allow an operation that waits for a person: once, as it was asked, until it expires."
+    ),
+    "nodes": Command(
+        "catalogue",
+        "nodes",
+        "List the geometry nodes of a Blender, search them, or show one with its sockets and properties.",
+    ),
+    "snapshot": Command(
+        "scene",
+        "snapshot",
+        "Show a scene: its objects page by page, its collections, materials, settings and fingerprint.",
+    ),
+    "gates": Command("scene", "gates", "Judge a geometry-nodes tree; ends with 1 when a required gate is not passed."),
+    "log": Command("history", "log", "List the commits that led to the current scene, newest first."),
+    "show": Command(
+        "history", "show", "Show one commit: what was run with which arguments, its receipt and its hashes."
+    ),
+    "diff": Command("history", "diff", "Show what differs between the scenes of two commits, property by property."),
+    "checkout": Command("history", "checkout", "Go to the scene of any commit."),
+    "undo": Command("history", "undo", "Go back to the scene before the last commit; `redo` leads forward again."),
+    "redo": Command("history", "redo", "Go forward over the last undo."),
+    "export": Command(
+        "history",
+        "export",
+        "Write the scene, or that of an earlier commit, to a .blend file, without code that would run where it is opened.",
+    ),
+    "adopt": Command("history", "adopt", "Take an edited file in as the current scene."),
+    "gc": Command("history", "gc", "Remove saved scenes that no commit needs, and say what that frees."),
+    "externals": Command(
+        "workspace",
+        "externals",
+        "List the external files of the scene, as they are now: images, fonts, sounds, caches, linked files.",
+    ),
+    "metrics": Command(
+        "workspace",
+        "metrics",
+        "Operations, failures, durations, commits and checkpoints of a workspace as Prometheus text; takes no lock.",
+    ),
+    "replay": Command(
+        "history",
+        "replay",
+        "Run all commits of HEAD's line again in a fresh Blender and compare; the workspace stays as it is.",
+    ),
+    "upgrade": Command(
+        "upgrading",
+        "upgrade",
+        "Replay the workspace in another Blender beside its own, report where they part, and move it there when you say so.",
+    ),
+    "compare": Command(
+        "upgrading",
+        "compare",
+        "Open a file in two Blenders and compare: will the scene survive? Exit code 1 says that it parts.",
+    ),
+    "recover": Command(
+        "workspace", "recover", "Show what is wrong with a workspace and how to get out of it; with an option, do so."
+    ),
+    "serve": Command(
+        "hosts", "serve", "Serve a workspace to a language-model host: over stdio, or over HTTP with a bearer token."
+    ),
+    "doctor": Command(
+        "hosts", "doctor", "Check that Blendwright can work here; says what is missing and how to get it."
+    ),
+    "init-host": Command("hosts", "init_host", "Configure a host to start our server."),
+    "audit": Command("history", "audit_app", "The audit chain."),
+    "blender": Command("blender", "blender_app", "The Blenders that can be used: list, add and remove them."),
+}
+
+
+class LateCommands(TyperGroup):
+    """Knows the names and summaries of its commands, and loads the one that runs."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
+        name, command, rest = super().resolve_command(ctx, args)
+        return name, load_command(name) if name in COMMANDS else command, rest
+
+
+def load_command(name: str) -> Any:
+    """The command itself, with everything that it needs."""
+    command = COMMANDS[name]
+    target = getattr(import_module(f"{__package__}.{command.module}"), command.attribute)
+    if command.refuses:
+        target = getattr(import_module(f"{__package__}.refusals"), command.refuses)(target)
+    # A group of its own, so that a command is made as one of several, with the settings of all.
+    alone = typer.Typer(**SETTINGS)
+    alone.callback()(lambda: None)
+    if isinstance(target, typer.Typer):
+        alone.add_typer(target, name=name)
+    else:
+        alone.command(name)(target)
+    group: Any = get_command(alone)
+    return group.commands[name]

@@ -1,0 +1,101 @@
+"""What a command loads before it does anything: nothing that belongs to another one."""
+
+from __future__ import annotations
+
+import inspect
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+
+from blendwright.cli.commands import COMMANDS, load_command
+from blendwright.tools.catalog import NAMES
+from shell import Shell
+
+# What is costly to load, and no business of a command that only says something about itself.
+LARGE = {"pydantic", "mcp", "anyio", "httpx", "numpy", "structlog", "google", "bpy"}
+
+
+# Tools that the program itself knows: what a scene is compared by.
+WITHOUT_A_CALL = {"object.inspect", "object.rename", "scene.snapshot"}
+
+
+def loaded_by(*arguments: str) -> set[str]:
+    """The modules that a command has loaded when it ends."""
+    program = (
+        "import sys\n"
+        "from blendwright import entry\n"
+        f"sys.argv = {['blendwright', *arguments]!r}\n"
+        "try:\n"
+        "    entry.main()\n"
+        "except SystemExit as stop:\n"
+        "    assert not stop.code, stop.code\n"
+        "finally:\n"
+        "    print('\\n--', *sys.modules)\n"
+    )
+    done = subprocess.run([sys.executable, "-I", "-c", program], capture_output=True, text=True, check=True)
+    return set(done.stdout.rpartition("--")[2].split())
+
+
+def ours(modules: set[str]) -> set[str]:
+    return {name for name in modules if name.startswith("blendwright.")}
+
+
+def test_the_version_needs_nothing_of_the_program() -> None:
+    loaded = loaded_by("--version")
+    assert ours(loaded) == {"blendwright.entry"}
+    assert not LARGE & loaded
+    assert not {"typer", "rich", "dataclasses"} & loaded
+
+
+def test_help_loads_no_command() -> None:
+    loaded = loaded_by("--help")
+    assert not LARGE & loaded
+    assert {name for name in ours(loaded) if name.startswith("blendwright.cli.")} == {
+        f"blendwright.cli.{name}" for name in ("commands", "main", "output", "parameters")
+    }
+    assert not {name for name in ours(loaded) if name.startswith(("blendwright.app", "blendwright.tools"))}
+
+
+@pytest.mark.parametrize("arguments", [("log", "--help"), ("doctor", "--help"), ("schemas",)])
+def test_a_command_loads_no_tool_server_or_planner(arguments: tuple[str, ...]) -> None:
+    loaded = ours(loaded_by(*arguments))
+    tools = {name for name in NAMES if f"blendwright.tools.{name}" in loaded}
+    assert tools <= WITHOUT_A_CALL
+    assert not {name for name in loaded if name.startswith(("blendwright.server", "blendwright.planner"))}
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_list_of_commands_says_what_the_command_says_of_itself(name: str) -> None:
+    command = load_command(name)
+    assert command.name == name
+    told = " ".join(str(command.help).split())
+    assert told.startswith(COMMANDS[name].summary)
+    short: Any = command.get_short_help_str(70)
+    assert short == _short(COMMANDS[name].summary)
+
+
+def _short(summary: str) -> str:
+    from typer.core import TyperCommand
+
+    return TyperCommand(name=None, help=summary).get_short_help_str(70)
+
+
+@pytest.mark.parametrize("name", sorted(COMMANDS.keys() - {"audit", "blender"}))
+def test_a_command_shows_its_own_help(shell: Shell, name: str) -> None:
+    shown = " ".join(shell(name, "--help", code=0).out.split())
+    assert shown.startswith(f"Usage: blendwright {name} ")
+    doc = inspect.getdoc(load_command(name).callback) or ""
+    assert " ".join(doc.split("\n\n")[0].split()) in shown
+
+
+@pytest.mark.parametrize(("group", "commands"), [("audit", ["verify", "list"]), ("blender", ["list", "add", "remove"])])
+def test_a_group_shows_its_commands(shell: Shell, group: str, commands: list[str]) -> None:
+    shown = shell(group, "--help", code=0).out
+    assert COMMANDS[group].summary in shown
+    assert [line.split()[0] for line in shown.partition("Commands:")[2].strip().splitlines()] == commands
+
+
+def test_a_name_that_is_nearly_one_is_told_the_right_one(shell: Shell) -> None:
+    assert "Did you mean 'run'?" in shell("rnu", code=2).err
