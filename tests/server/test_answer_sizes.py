@@ -288,9 +288,9 @@ def test_a_program_is_answered_as_shortly_as_a_plan(context: ServerContext) -> N
     report = answer.structured_content["result"]["report"]
     _, boxes = report["operations"]
     assert boxes.startswith("60 x mesh.create_primitive ok, made Short_0_x, Short_1_x")
-    # Its request id is in the link of its receipts, and nowhere else; the ids that we gave are of no use where all went well.
-    request_id = report["receipts"].rpartition("/")[2]
-    assert answer.content[0].text.count(request_id) == 1 and "_L4" not in answer.content[0].text
+    # Its request id is said once; the ids that we gave are of no use where all went well.
+    assert len(report["request_id"]) == 64 and report["receipts"] == "blendwright://receipts/{request_id}"
+    assert answer.content[0].text.count(report["request_id"]) == 1 and "_L4" not in answer.content[0].text
     assert size(answer) < 700
     failed = call(
         context,
