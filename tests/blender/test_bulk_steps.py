@@ -20,9 +20,9 @@ def scene(tmp_path: Path) -> SceneMethods:
     return SceneMethods(tmp_path, tools())
 
 
-def cube(name: str) -> StepRequest:
+def cube(name: str, kind: str = "cube") -> StepRequest:
     tool = tools()["mesh.create_primitive"]
-    return {"tool": tool.name, "version": tool.version, "args": {"kind": "cube", "name": name}}
+    return {"tool": tool.name, "version": tool.version, "args": {"kind": kind, "name": name}}
 
 
 def bulk(scene: SceneMethods, *names: str, epoch: int = 1) -> list[Any]:
@@ -49,7 +49,7 @@ def test_a_bulk_ends_with_the_step_that_failed_and_its_epoch_is_closed(scene: Sc
     answers = bulk(scene, "a", "b", "a", "c")
     # The third finds an equal cube of its name, and leaves it alone; another shape under that name is refused.
     assert [one["ok"] for one in answers] == [True] * 4 and answers[2]["before"] == answers[2]["after"]
-    sphere = cube("a") | {"args": {"kind": "uv_sphere", "name": "a"}}
+    sphere = cube("a", "uv_sphere")
     answer = scene.bulk({"steps": [cube("d"), sphere, cube("e")], "epoch": 1})
     assert [one["ok"] for one in answer["answers"]] == [True, False]
     assert scene.hash({"full": True})["hash"] == answer["answers"][0]["after"] == answer["answers"][1]["after"]
@@ -74,7 +74,7 @@ def test_what_is_no_answer_to_a_bulk_is_not_taken_for_one(answers: Any) -> None:
 
 def test_nothing_follows_a_failure_in_the_answer_to_a_bulk(scene: SceneMethods) -> None:
     kept = bulk(scene, "a")[0]
-    sphere = cube("a") | {"args": {"kind": "uv_sphere", "name": "a"}}
+    sphere = cube("a", "uv_sphere")
     failed = scene.bulk({"steps": [sphere], "epoch": 1})["answers"][0]
     assert methods.BULK.answer_fits({"answers": [kept, failed]})
     assert not methods.BULK.answer_fits({"answers": [failed, kept]})

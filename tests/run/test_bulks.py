@@ -84,8 +84,10 @@ def random_operations(request: str, mistakes: Sequence[str]) -> list[dict[str, A
 def told(report: RunReport) -> list[Any]:
     """Everything a caller learns, but for what is new every time."""
     return [
-        (one.operation_id, one.status, one.fault, one.message, one.findings, one.result, one.blocked, one.commit)
-        + (one.scene_hash_before, one.scene_hash_after, one.operation_key, lasting(one.receipt))
+        (
+            (one.operation_id, one.status, one.fault, one.message, one.findings, one.result, one.blocked),
+            (one.commit, one.scene_hash_before, one.scene_hash_after, one.operation_key, lasting(one.receipt)),
+        )
         for one in report.operations
     ]
 

@@ -255,10 +255,10 @@ STEP = Method("scene.step", shape(StepRequest), shape(StepAnswer, without=ADDED_
 
 
 def _is_bulk_answer(value: Any) -> bool:
-    if not isinstance(value, dict) or value.keys() != {"answers"}:
+    if value.__class__ is not dict or value.keys() != {"answers"}:
         return False
-    answers: Any = value["answers"]
-    if not isinstance(answers, list) or not answers or not all(map(STEP.answer_fits, answers)):
+    answers = value["answers"]
+    if answers.__class__ is not list or not answers or not all(map(STEP.answer_fits, answers)):
         return False
     return all(answer["ok"] for answer in answers[:-1])
 

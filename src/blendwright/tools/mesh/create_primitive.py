@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from operator import attrgetter
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, ValidationInfo, field_validator
@@ -18,6 +19,7 @@ from blendwright.tools.object_creation import CreatesObject, MeshPlacement
 Segments = Annotated[int, Field(ge=3, le=1024)]
 Dimensions = Annotated[tuple[PositiveFloat, PositiveFloat, PositiveFloat], Field(strict=False)]
 BEVEL = "Bevel"
+_measures = attrgetter(*Shape._fields)
 # Measures that not every kind has.
 ONLY_FOR = {"dimensions": ("cube",), "bevel": ("cube", "cylinder", "cone")}
 WOOD = ("material.ensure_principled", {"name": "Wood", "base_color": [0.3, 0.15, 0.05]})
@@ -62,7 +64,7 @@ class CreatePrimitiveArgs(MeshPlacement):
         return value
 
     def shape(self) -> Shape:
-        return Shape._make(getattr(self, measure) for measure in Shape._fields)
+        return Shape._make(_measures(self))
 
     def bevel_settings(self) -> BevelSettings:
         settings: dict[str, Any] = {"type": "BEVEL", "width": self.bevel, "segments": self.bevel_segments}

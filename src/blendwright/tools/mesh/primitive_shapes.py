@@ -43,6 +43,7 @@ def build(shape: Shape) -> Geometry:
     return geometry(vertices, faces, loose)
 
 
+@lru_cache(maxsize=64)
 def vertex_count(shape: Shape) -> int:
     """How many vertices `build` makes, known without building."""
     around, rings = shape.segments, shape.rings
