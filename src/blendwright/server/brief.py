@@ -45,8 +45,8 @@ def brief_report(report: RunReport, detail: Detail) -> dict[str, Any]:
     entries = [_entry(operation) for operation in operations]
     document: dict[str, Any] = {"status": report.status, "request_id": report.request_id}
     if detail == "summary" and report.ok:
-        # The envelope says that it is well.
-        document = {"request_id": report.request_id, **_lines(entries, numbered=report.dialect == "program")}
+        # The envelope says that it is well, and the link of its receipts has the id.
+        document = _lines(entries, numbered=report.dialect == "program")
     else:
         document["operations"] = list(_grouped(entries)) if detail == "summary" else entries
     if report.dialect == "program" and report.remarks:
