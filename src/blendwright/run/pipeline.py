@@ -38,7 +38,7 @@ from blendwright.values.events import CallIds
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 from blendwright.values.report import StepDetails
-from blendwright.wire.methods import REVERT_FAILED, StepAnswer
+from blendwright.wire.methods import REVERT_FAILED, StepAnswer, StepRequest
 from blendwright.wire.remote_scene import RemoteScene
 
 # Commits in one transaction.
@@ -117,9 +117,22 @@ class Pipeline:
         most = 1 if self._one_by_one else min(WINDOW, self._deadline.calls_at_once)
         # Two bulks at a time: one is on its way while the other one is run.
         size = max(1, most // 2) if self._in_bulks else 1
-        while len(self._window) * size < most and self._deadline.passed() is None and (calls := self._next(size)):
+        while self._todo and len(self._window) * size < most and self._deadline.passed() is None:
+            calls: list[Invocation] = []
+            steps: list[StepRequest] = []
+            for call in islice(self._todo, size):
+                if self._options.one_at_a_time or call.promises.exclusive or call.operation_id in self._asked_about:
+                    break  # everything before it must be done first: it needs the worker for itself, or a person is asked about it
+                calls.append(call)
+                steps.append({**call.request(), "verify": True} if self._verify else call.request())
+            if not calls:
+                return
             try:
-                future = self._submit(self._window_worker(), calls)
+                worker = self._window_worker()
+                if len(steps) > 1:
+                    future = worker.submit_bulk(steps, self._scene.epoch)
+                else:
+                    future = worker.submit_step({**steps[0], "epoch": self._scene.epoch, "prompt": True})
             except EnvironmentUnfit as error:
                 self._quarantined(calls[0].operation_id, error)
                 return
@@ -137,26 +150,6 @@ class Pipeline:
                 self._todo.popleft()
                 crash_points.reach("plan.sent")
 
-    def _next(self, most: int) -> list[Invocation]:
-        """The next operations that may be sent together, up to one that must wait until everything before it is done: it needs the
-        worker for itself, or a person is asked about it."""
-        calls: list[Invocation] = []
-        for call in islice(self._todo, most):
-            if self._options.one_at_a_time or call.promises.exclusive or call.operation_id in self._asked_about:
-                break
-            calls.append(call)
-        return calls
-
-    def _submit(self, worker: RemoteScene, calls: Sequence[Invocation]) -> Future[Any]:
-        requests = [call.request() for call in calls]
-        if self._verify:
-            for request in requests:
-                request["verify"] = True
-        if len(requests) > 1:
-            return worker.submit_bulk(requests, self._scene.epoch)
-        [request] = requests
-        return worker.submit_step({**request, "epoch": self._scene.epoch, "prompt": True})
-
     def _window_worker(self) -> RemoteScene:
         """The worker of the window; a new one is taken only when nothing is on its way and everything answered is committed."""
         if not self._window:
@@ -173,7 +166,10 @@ class Pipeline:
         if self._answered and not future.done() and not wait([future], GRACE).done:
             self._commit()
         try:
-            answers = self._answers(future, len(calls))
+            answer = self._answer(future)
+            answers: list[StepAnswer] = [answer] if len(calls) == 1 else answer["answers"]
+            if len(answers) > len(calls):
+                raise ProtocolBreach("the worker answered more steps than it was sent")
         except WorkerError as error:
             several = self._culprit_unknown(error, len(calls))
             self._scene.report_loss(error, CallIds(calls[0].request_id) if several else calls[0].ids)
@@ -216,14 +212,6 @@ class Pipeline:
         self._fail(StepOutcome(call, note, answer, findings, revert_method(answer)))
         if irreversible:
             self._prove_rebuild(call)
-
-    def _answers(self, future: Future[Any], count: int) -> list[StepAnswer]:
-        """The answers to what was sent together, which may be fewer."""
-        answer = self._answer(future)
-        answers = [answer] if count == 1 else answer["answers"]
-        if len(answers) > count:
-            raise ProtocolBreach("the worker answered more steps than it was sent")
-        return answers
 
     def _answer(self, future: Future[Any]) -> Any:
         assert self._worker is not None
