@@ -4,6 +4,8 @@ from __future__ import annotations
 
 QUERIES: dict[str, str | None] = {
     "uv unwrap": None,
+    "merge duplicate materials": None,
+    "unused materials": None,
     "unwrap": None,
     "mark seams for unwrapping": None,
     "smart uv project": None,
