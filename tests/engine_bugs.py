@@ -83,7 +83,7 @@ def accepts_any_scene(saved_head: Function) -> Function:
 
 
 def forgets_the_window(recall: Function) -> Function:
-    def wrong(self: Any, behind: Any = ()) -> None:
+    def wrong(self: Any, behind: Sequence[Any] = ()) -> None:
         self._window.clear()
 
     return wrong

@@ -51,7 +51,7 @@ def bare_blender(directory: Path) -> Generator[BareBlender]:
 
 def start_scene(task: str, directory: Path) -> Path | None:
     """The file that a task begins with, made in the directory; None where it begins with nothing."""
-    code = HERE / "start" / f"{task}.py"
+    code = HERE / "bare" / f"{task}_start.py"
     if not code.exists():
         return None
     file = (directory / START).resolve()

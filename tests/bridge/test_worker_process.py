@@ -25,7 +25,7 @@ from blendwright.wire.remote_scene import RemoteScene
 from engine import TRIALS
 
 # More than a worker keeps of its log.
-LARGEST_LOG = 64 * 1024
+LARGEST_LOG = 16 * 1024
 
 # Whoever waits for native work that never ends waits forever: any bound tells. How soon it is, `make bench` measures.
 AT_ONCE = 30.0

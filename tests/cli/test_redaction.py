@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
+
+import pytest
 
 from blendwright.app.read_workspace import read_journal
 from blendwright.cli.ask import plan_tree
 from blendwright.policy.redaction import redacted_message
+from blendwright.tool_api.arguments import RENAMED, former_names
+from blendwright.tools import catalog
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 from plans import box, of_operations
@@ -52,6 +58,20 @@ def test_a_value_is_hidden_whichever_of_its_names_a_plan_uses(shell: Shell) -> N
     lines = (place / "logs" / "core.jsonl").read_text()
     assert SECRET not in lines and "/operations/0/args/object: …" in lines and "/operations/0/args/name: …" in lines
     assert SECRET not in json.dumps(shell("show", "HEAD", "--json", code=0).document["commit"])
+
+
+@pytest.mark.parametrize("hidden", ["name", "object"])
+def test_former_names_are_known_also_where_no_tool_is_loaded(hidden: str) -> None:
+    script = (
+        f"from blendwright.policy.redaction import redacted\nprint(redacted(dict(object='x', name='y'), ['{hidden}']))"
+    )
+    shown = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
+    assert shown.strip() == "{'object': '…', 'name': '…'}"
+
+
+def test_every_former_name_is_one_that_a_tool_has() -> None:
+    found = {(word, name) for tool in catalog.tools().values() for word, name in former_names(tool.args_model).items()}
+    assert found == {(word, name) for word, names in RENAMED.items() for name in names}
 
 
 def test_a_receipt_does_not_tell_what_its_arguments_hide(shell: Shell) -> None:

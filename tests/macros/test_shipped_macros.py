@@ -11,6 +11,7 @@ import pytest
 from blendwright.dialects import operations
 from blendwright.macros import Macro, package_macros
 from blendwright.macros.expansion import expand
+from blendwright.tool_api.arguments import former_names
 from engine import Engine, all_tools
 from macro_documents import macros
 from shell import Shell
@@ -145,3 +146,16 @@ def _plan(request: str, *listed: dict[str, Any]) -> bytes:
 def _other_names(name: str) -> dict[str, str]:
     """Names that are free still."""
     return {field: "Again" for field in ("prefix", "camera") if field in package_macros()[name].properties}
+
+
+def test_shipped_macros_use_the_names_that_arguments_have_now() -> None:
+    tools = all_tools()
+    steps = [(macro.name, step) for macro in package_macros().values() for step in macro.document.steps]
+    former = [
+        (name, step.tool, argument)
+        for name, step in steps
+        if step.tool in tools
+        for argument in former_names(tools[step.tool].args_model)
+        if argument in step.args
+    ]
+    assert steps and former == []

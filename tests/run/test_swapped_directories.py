@@ -200,7 +200,7 @@ def test_the_server_shows_no_picture_that_a_link_leads_to(place: Path) -> None:
     (workspace / "artifacts").mkdir(parents=True)
     (workspace / "artifacts" / "own.png").write_bytes(b"own")
     (workspace / "artifacts" / "link.png").symlink_to(place / "outside" / "a.png")
-    parts = {"workspace": workspace, "artifacts": workspace / "artifacts", "tools": {}, "macros": {}}
+    parts: dict[str, Any] = {"workspace": workspace, "artifacts": workspace / "artifacts", "tools": {}, "macros": {}}
     context: Any = type("Context", (), parts)()
     picture = Resources(context)._kinds["artifacts"].read  # pyright: ignore[reportPrivateUsage]
     assert picture("own.png") == b"own"

@@ -77,19 +77,21 @@ def test_a_plan_of_37_operations_is_answered_in_less_than_2_kB(ran: Any) -> None
     assert "24 x" in ran.content[0].text and json.loads(ran.content[0].text) == ran.structured_content
 
 
-def test_an_answer_says_the_id_of_its_request_once(context: ServerContext) -> None:
-    program = "object.create_empty(name = 'SaidOnce')"
-    for args in ({"plan": plan("said-once", cube("a", "SaidOnceToo"))}, {"program": program}):
-        ran = call(context, "plan_execute", args)
-        request: str = ran.structured_content["result"]["report"]["request_id"]
+@pytest.mark.parametrize("detail", ["summary", "operations"])
+def test_an_answer_says_the_id_of_its_request_once(context: ServerContext, detail: str) -> None:
+    program = f"object.create_empty(name = 'SaidOnce{detail}')"
+    for args in ({"plan": plan(f"said-once-{detail}", cube("a", f"SaidOnceToo{detail}"))}, {"program": program}):
+        ran = call(context, "plan_execute", {**args, "detail": detail})
+        report = ran.structured_content["result"]["report"]
+        request: str = report.get("request_id") or report["receipts"].rpartition("/")[2]
         assert not ran.is_error and ran.content[0].text.count(request) == 1
-        shown = call(context, "plan_preview", args)
-        assert shown.content[0].text.count(request) == 1
+        shown = call(context, "plan_preview", {**args, "detail": detail})
+        assert shown.content[0].text.count(request) <= 1
+        assert "receipts" not in shown.structured_content["result"]["report"], "nothing of it is in the journal"
 
 
 def test_the_whole_of_it_is_there_on_request_and_where_the_answer_says(context: ServerContext, ran: Any) -> None:
-    report = ran.structured_content["result"]["report"]
-    link = report["receipts"].format(request_id=report["request_id"])
+    link = ran.structured_content["result"]["report"]["receipts"]
 
     async def script(client: Client) -> Any:
         (content,) = (await client.read_resource(link)).contents
@@ -286,8 +288,9 @@ def test_a_program_is_answered_as_shortly_as_a_plan(context: ServerContext) -> N
     report = answer.structured_content["result"]["report"]
     _, boxes = report["operations"]
     assert boxes.startswith("60 x mesh.create_primitive ok, made Short_0_x, Short_1_x")
-    # Its request id is in the link of its receipts, and nowhere else; the ids that we gave are of no use where all went well.
-    request_id = report["receipts"].rpartition("/")[2]
+    # Its request id is said once; the ids that we gave are of no use where all went well.
+    request_id = report["receipts"].removeprefix("blendwright://receipts/")
+    assert len(request_id) == 64
     assert answer.content[0].text.count(request_id) == 1 and "_L4" not in answer.content[0].text
     assert size(answer) < 700
     failed = call(

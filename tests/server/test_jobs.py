@@ -143,7 +143,8 @@ def test_a_host_is_told_how_to_go_on_where_too_many_jobs_wait(
         assert answer.is_error
         told = str(answer.structured_content)
         assert "LIMIT_EXCEEDED" in told and "/background" in told and "job_status" in told
-        assert (await ask(client, "plan_execute", plan=document))["ok"], "nothing was refused but the background"
+        answer = await client.call_tool("plan_execute", {"plan": document})
+        assert answer.structured_content["ok"], "nothing was refused but the background"
 
     talk(context, era, act)
 

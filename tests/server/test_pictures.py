@@ -9,14 +9,16 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 from mcp.client.client import Client
 from PIL import Image
 
 from blendwright.policy.host_profile import HostLimits, HostStatement
 from blendwright.server.context import ServerContext
 from blendwright.server.look_quality import SMALLEST_WIDTH, LookPace, LookQuality
-from blendwright.server.pictures import LARGEST, MOST_SENT, Captioned, montage, sendable, with_pictures
+from blendwright.server.pictures import LARGEST, MOST_SENT, Captioned, montage, picture_size, sendable, with_pictures
 from blendwright.server.responses import Picture, ToolResponse
+from blendwright.server.scene_image import kept_montage
 from blendwright.tool_api.promises import Determinism
 from blendwright.values.outcome import Outcome
 from hosts import call, cube, operation, plan, talk
@@ -98,6 +100,14 @@ def test_a_montage_has_one_place_for_each_and_a_caption_above_it() -> None:
     smaller = Captioned(png(Image.new("RGB", (40, 30), "white")), "small")
     both = Image.open(io.BytesIO(montage([pictures[0], smaller], columns=2)))
     assert both.getpixel((159, both.height - 1)) == (255, 255, 255), "it has the place of the first one"
+
+
+@pytest.mark.parametrize(("width", "size"), [(320, (1600, 258)), (640, (1920, 996))])
+def test_a_strip_of_frames_is_one_row_only_where_that_can_be_read(
+    tmp_path: Path, width: int, size: tuple[int, int]
+) -> None:
+    frames = [Captioned(png(Image.new("RGB", (width, width * 3 // 4))), str(number)) for number in range(5)]
+    assert picture_size(kept_montage(frames, 5, tmp_path / "look.png").data) == size
 
 
 def test_a_look_is_as_good_as_its_time_allows() -> None:

@@ -63,7 +63,7 @@ def test_a_picture_and_the_whole_report_come_when_they_are_asked_for(context: Se
     bare = call(context, "plan_execute", {"plan": plan(name, cube("a", name))})
     assert [part.type for part in bare.content] == ["text"]
     (short,) = bare.structured_content["result"]["report"]["operations"]
-    assert short == {"operations": "1 x mesh.create_primitive ok", "ids": "a", "made": {"objects": name}}
+    assert short == f"1 x mesh.create_primitive ok (a), made {name}"
     more = {"plan": plan(f"more{name}", cube("b", f"More{name}")), "image": True, "detail": "full"}
     full = call(context, "plan_execute", more)
     assert [part.type for part in full.content] == ["text", "image"]

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any
 
 from bench.trial.checks.facts import Facts, Objects, light
@@ -75,7 +76,7 @@ def _ancestors(objects: Objects, name: str) -> list[str]:
 def _joints(objects: Objects, names: list[str]) -> Iterator[str]:
     """Whether each origin is where the part before it ends, and at an end of its own."""
     own = {name: _meshes_of(objects, name, names) for name in names}
-    for before, name in zip(names, names[1:], strict=False):
+    for before, name in pairwise(names):
         if not own[before] or not own[name]:
             yield f"{before if not own[before] else name} has no shape"
             continue
@@ -136,8 +137,6 @@ def _paint(objects: Objects) -> Iterator[str]:
     materials = [material for one in objects.values() for material in one["materials"]]
     if not any(r > 0.4 and 0.1 * r < g < 0.75 * r and b < 0.5 * g for r, g, b in (each["color"] for each in materials)):
         yield "no part is painted orange"
-    if not any(
-        max(each["color"]) < 0.25 and max(each["color"]) - min(each["color"]) < 0.05 and each["metallic"] > 0.5
-        for each in materials
-    ):
+    grey = (each for each in materials if max(each["color"]) < 0.25 and max(each["color"]) - min(each["color"]) < 0.05)
+    if not any(each["metallic"] > 0.5 for each in grey):
         yield "no joint is of dark grey metal"

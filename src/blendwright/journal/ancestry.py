@@ -9,7 +9,7 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_left
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from blendwright.journal import rows
 from blendwright.journal.store import Row, Store
@@ -28,10 +28,6 @@ SELECT id, fork_generation FROM behind
 NO_END = 2**63 - 1
 
 
-def _numbers() -> array[int]:
-    return array("q")
-
-
 @dataclass(slots=True)
 class Ancestors:
     """A commit and all before it: of each line the generations from `lows` to `tops`, oldest first. There is one more for every plan that
@@ -39,11 +35,11 @@ class Ancestors:
     without one."""
 
     number: int
-    adopted_at: int = -1
-    lines: array[int] = field(default_factory=_numbers)
+    lines: array[int]
     """In order: a line is numbered when it forks off, and so later than the one that it forks off from."""
-    lows: array[int] = field(default_factory=_numbers)
-    tops: array[int] = field(default_factory=_numbers)
+    lows: array[int]
+    tops: array[int]
+    adopted_at: int = -1
 
     def holds(self, line: int, generation: int) -> bool:
         at = bisect_left(self.lines, line)
@@ -59,12 +55,6 @@ class Ancestors:
                 found.append((self.lines[at], max(self.lows[at], low), min(self.tops[at], top)))
         return found
 
-    def add(self, line: int, low: int, top: int) -> None:
-        """A part of a line that lies behind those that are there."""
-        self.lines.append(line)
-        self.lows.append(low)
-        self.tops.append(top)
-
     def rewind(self, number: int, top: int) -> None:
         """Let it be those of the ancestor `number` of generation `top`."""
         while self.lows[-1] > top:
@@ -78,7 +68,9 @@ class Ancestors:
         if self.lines and self.lines[-1] == line:
             self.tops[-1] = last
         else:
-            self.add(line, first, last)
+            self.lines.append(line)
+            self.lows.append(first)
+            self.tops.append(last)
         self.number = number
         self.adopted_at = max(self.adopted_at, adopted_at)
 
@@ -112,12 +104,15 @@ class Ancestry:
 
     def _read(self, number: int) -> Ancestors:
         line, top = position_of(self._store, number)
-        ancestors = Ancestors(number)
+        lines, lows, tops = array("q"), array("q"), array("q")
         for each, fork in self._store.rows(_LINES_BEHIND, (line,)):
-            ancestors.add(each, fork + 1, top)
+            lines.append(each)
+            lows.append(fork + 1)
+            tops.append(top)
             top = fork
-        for numbers in (ancestors.lines, ancestors.lows, ancestors.tops):
+        for numbers in (lines, lows, tops):
             numbers.reverse()
+        ancestors = Ancestors(number, lines, lows, tops)
         adoptions = "SELECT line, generation FROM commits WHERE kind = 'adopt' ORDER BY generation DESC"
         ancestors.adopted_at = next((g for line, g in self._store.rows(adoptions) if ancestors.holds(line, g)), -1)
         return ancestors

@@ -19,6 +19,8 @@ MESSAGE = re.compile(r"^error: ", re.MULTILINE)
 ARROW = re.compile(r"^ *--> (<\w+>):(\d+):(\d+)$", re.MULTILINE)
 # How often each statement tells that it is reached: enough for what ends a process at once, and little for a long loop.
 TOLD = 16
+# Of a longer program every second statement tells it, every third, and so on: the marks take memory too.
+MOST_MARKED = 2000
 PRELUDE = "<prelude>"
 
 
@@ -125,6 +127,8 @@ class Marked(NamedTuple):
 def with_markers(text: str, statements: Mapping[int, str], tell: str) -> Marked:
     """The program with a call of `tell` before each of its statements, until it was made often enough: for knowing where a program was
     when it ended its process. `tell` must be a name that the program cannot know."""
+    every = -(-len(statements) // MOST_MARKED)
+    statements = {number: statements[number] for number in sorted(statements)[::every]}
     # A list for each statement, which is soon empty: asking that of it is the cheapest of questions.
     marked, numbers = ["; ".join(f"{tell}_{number} = [{number}] * {TOLD}" for number in statements)], [1]
     for number, line in enumerate(text.split("\n"), 1):

@@ -32,7 +32,7 @@ WENT_WELL = {"succeeded": "ok", "skipped_idempotent": "done before"}
 CHANGES = {"created": "made", "changed": "changed", "removed": "removed"}
 
 
-# Where the receipts of a request can be read. Its id stands beside it, and is long where the program was the id's source.
+# Where the receipts of a request can be read. Where its id stands beside it, it is not said again: those of programs are long.
 RECEIPTS = "blendwright://receipts/{request_id}"
 
 
@@ -58,7 +58,7 @@ def brief_report(report: RunReport, detail: Detail) -> dict[str, Any]:
     if moved := _moved(report):
         document["implied_by"] = moved
     if any(operation.done for operation in report.operations):
-        document["receipts"] = RECEIPTS
+        document["receipts"] = RECEIPTS if "request_id" in document else RECEIPTS.format(request_id=report.request_id)
     return document
 
 

@@ -21,8 +21,8 @@ Units: metres, degrees, linear RGB from 0 to 1; Z is up, front is -Y."""
 # What most scenes are made of, as it is called: a model that has read this can write without asking. Tests hold it to the catalogue.
 MOST_USED = """\
 Most used, with named arguments (@: location, rotation_euler_deg, scale, parent, collection):
-mesh.create_primitive(kind: cube|plane|grid|circle|uv_sphere|ico_sphere|cylinder|cone|torus, name, @, size=2 or dimensions=[x,y,z] of a cube, \
-radius=1, depth=2, radius_top=0, material, bevel, shading=flat|smooth, fill)
+mesh.create_primitive(kind: cube|plane|grid|circle|uv_sphere|ico_sphere|cylinder|cone|torus, name, @, \
+size=2 or dimensions=[x,y,z] of a cube, radius=1, depth=2, radius_top=0, material, bevel, shading=flat|smooth, fill)
 mesh.create(name, vertices, faces, @, material)
 material.ensure_principled(name, base_color, roughness, metallic, emission_color, emission_strength)
 light.create(name, type: POINT|SUN|SPOT|AREA, @, energy, color, radius, size, angle_deg)
@@ -32,4 +32,5 @@ object.create_empty(name, @); object.transform(object, location, rotation_euler_
 object.rename(object, new_name); object.delete(object)
 animation.set_keyframes(object, keys: [{channel: location|rotation_euler_deg|scale, frame, value}])
 modifier.add(object, name, settings: {type: BEVEL|SUBSURF|ARRAY|MIRROR|BOOLEAN …})
-collection.create(name); collection.move_objects(objects, collection); material.assign(object, material); scene.set_frame_range(start, end)"""
+collection.create(name); collection.move_objects(objects, collection); material.assign(object, material); \
+scene.set_frame_range(start, end)"""

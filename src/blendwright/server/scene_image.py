@@ -14,7 +14,7 @@ from blendwright.app.open_scene import OpenScene
 from blendwright.run.options import RunOptions
 from blendwright.server.context import Caller, ServerContext
 from blendwright.server.look_quality import LookPace, LookQuality
-from blendwright.server.pictures import Captioned, from_outcome, montage
+from blendwright.server.pictures import Captioned, from_outcome, montage, picture_size
 from blendwright.server.responses import Picture, ToolResponse
 from blendwright.server.server_tool import server_tool
 from blendwright.tool_api.arguments import Args, Name
@@ -32,7 +32,8 @@ def _upper(value: Any) -> Any:
 # In either case: models write names in small letters. The schema says so in words, which are shorter than the list.
 AnyView = Annotated[NamedView, BeforeValidator(_upper), WithJsonSchema({"type": "string"})]
 ARTIFACT = "scene_image.png"
-LONGEST_ROW = 6
+# Pixels: what is wider is shrunk by those who look, until nothing can be seen.
+WIDEST_ROW = 2048
 # A look must be done well before its call would be ended.
 PART_OF_DEADLINE = 0.8
 LEAST_SECONDS = 0.5
@@ -95,7 +96,7 @@ class Look:
         assert last is not None
         whole = from_outcome(last)
         if len(captioned) > 1:
-            whole = _kept_montage(captioned, len(args.frames), Path(last.artifacts[0]))
+            whole = kept_montage(captioned, len(args.frames), Path(last.artifacts[0]))
         return ToolResponse(_described(last, quality, [each.caption for each in captioned]), (whole,))
 
     def _render(self, quality: LookQuality, viewpoint: dict[str, Any], denoise: bool, seconds: float) -> Outcome:
@@ -130,9 +131,10 @@ def _viewpoints(args: ImageArgs) -> list[tuple[str, dict[str, Any]]]:
     ]
 
 
-def _kept_montage(captioned: Sequence[Captioned], frames: int, last: Path) -> Picture:
+def kept_montage(captioned: Sequence[Captioned], frames: int, last: Path) -> Picture:
     """The montage, kept beside the last of its pictures. A strip of frames is one row as long as that can be read."""
-    data = montage(captioned, columns=frames if 1 < frames <= LONGEST_ROW else None)
+    width, _ = picture_size(captioned[0].data)
+    data = montage(captioned, columns=frames if frames > 1 and frames * width <= WIDEST_ROW else None)
     target = last.with_stem(f"{last.stem}_montage")
     with tempfile.TemporaryFile() as written, open_directory(target.parent) as directory:
         written.write(data)

@@ -24,6 +24,7 @@ from blendwright.policy.host_profile import HostStatement
 from blendwright.policy.policy import Costs
 from blendwright.server.context import Jobs, ServerContext
 from blendwright.server.early_server import stdio_connection
+from blendwright.server.heaps import limit_heaps
 from blendwright.server.live_calls import OnCall
 from blendwright.server.service import Service
 from blendwright.server.workspace_queue import WorkspaceQueue
@@ -145,6 +146,7 @@ def told_costs(workspace: Path) -> Costs:
 
 async def serve(settings: Settings) -> signal.Signals | None:
     """Serve until the host leaves or a signal asks to end; returns that signal."""
+    limit_heaps()
     with shutdown_on_signals() as shutdown:
         async with serving(settings) as service:
             if settings.address is None:

@@ -1,7 +1,8 @@
 """Tools as one line each, the way a call of them is written: what a model must have read before it can call one.
 
-`light.create(name, type: POINT|SUN|SPOT|AREA, location=[0,0,0], energy=number …)`: what stands without `=` is required, behind `=` is what is
-usual, or the type of what may be left out; `[3]` is a list of three numbers. Descriptions, bounds and examples are on the tool's page.
+`light.create(name, type: POINT|SUN|SPOT|AREA, location=[0,0,0], energy=number …)`: what stands without `=` is required, behind `=` is
+what is usual, or the type of what may be left out; `[3]` is a list of three numbers. Descriptions, bounds and examples are on the
+tool's page.
 """
 
 from __future__ import annotations

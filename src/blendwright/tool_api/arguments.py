@@ -76,14 +76,23 @@ def optional(description: str, **constraints: Any) -> Any:
     return Field(default=None, description=description, **constraints)
 
 
-# What arguments are called now, by their former names, of all tools: who hides an argument by its former name goes on hiding it.
-RENAMED: dict[str, set[str]] = {}
+# What arguments are called now, by their former names, of all tools: who hides an argument by one of its names hides it by the other.
+# Written down, since not every process loads every tool.
+RENAMED: Mapping[str, frozenset[str]] = {
+    "child": frozenset({"object"}),
+    "modifier_name": frozenset({"modifier"}),
+    "name": frozenset({"object"}),
+    "object_name": frozenset({"object"}),
+    "source": frozenset({"object"}),
+    "targets": frozenset({"objects"}),
+}
 
 
 def renamed(name: str, *former: str, description: str, **constraints: Any) -> Any:
     """A field that had another name before. `name` is the field's own; the former ones are accepted still, in plans and in journals."""
-    for word in former:
-        RENAMED.setdefault(word, set()).add(name)
+    missing = [word for word in former if name not in RENAMED.get(word, ())]
+    if missing:
+        raise TypeError(f"RENAMED does not say that {', '.join(missing)} is called {name} now")
     return Field(validation_alias=AliasChoices(name, *former), description=description, **constraints)
 
 

@@ -25,8 +25,8 @@ from blendwright.wire.methods import EPOCH_CLOSED, Method, StepAnswer, StepReque
 from blendwright.wire.package_version import PACKAGE_MISMATCH, mismatch, same_package, this_package
 from blendwright.wire.worker_environment import LOG_NAME
 
-# Many times what anybody is shown of it.
-LARGEST_LOG = 64 * 1024
+# Twice what anybody is shown of it.
+LARGEST_LOG = 16 * 1024
 
 # A bulk ends early after so many seconds: whoever waits for it has a deadline for each of its steps.
 LONGEST_BULK = 0.5

@@ -98,6 +98,10 @@ def _syntax(code: str, error: SyntaxError) -> Finding:
     return invalid(f"line {error.lineno or 1}: the code is not Python: {error.msg}", AT, cure)
 
 
+# Of names that code uses for something that can be had otherwise.
+CURES = {"__import__": "Write an import statement at the beginning; see which modules may be imported."}
+
+
 class _CodeWalk:
     """One walk over one syntax tree; it keeps track of which names stand for parts of bpy."""
 
@@ -129,7 +133,7 @@ class _CodeWalk:
                     self._aliases[alias.asname or alias.name] = f"{module}.{alias.name}"
                     yield from self._attribute_problems(f"{module}.{alias.name}")
             case ast.Name(id=name) if name in NAMES:
-                yield f"{name} is not for code in a plan", "Work on the scene through bpy.data."
+                yield f"{name} is not for code that runs here", CURES.get(name, "Work on the scene through bpy.data.")
             case ast.Name(id=name) if name in FILE_NAMES and not self._files:
                 yield f"{name} is for files that were declared", DECLARE
             case ast.Name(id=name) if DUNDER.fullmatch(name) and name not in DUNDERS:
