@@ -11,6 +11,7 @@ import hosts
 from blendwright.server.context import ServerContext
 from blendwright.server.instructions import MOST_USED
 from blendwright.server.signatures import LONGEST, tool_signature
+from blendwright.server.tool_pages import without_description
 from blendwright.tools.catalog import tools
 from hosts import Era
 
@@ -101,3 +102,19 @@ def test_direct_tools_say_that_an_argument_has_another_name_now(context: ServerC
         assert not answer.is_error
         told = answer.structured_content["details"].get("notes", [])
         assert told == ["object.inspect: 'name' is called 'object'; the former name is accepted still"] * notes
+
+
+@pytest.mark.parametrize(
+    ("line", "kept"),
+    [
+        ("string: The name.", "string"),
+        (
+            "list of {channel: location|scale, frame: number}: One for each key.",
+            "list of {channel: location|scale, frame: number}",
+        ),
+        ("[number] x 3 = [0,0,0]: In metres.", "[number] x 3 = [0,0,0]"),
+        ("boolean", "boolean"),
+    ],
+)
+def test_a_type_stays_whole_where_its_description_gives_way(line: str, kept: str) -> None:
+    assert without_description(line) == kept

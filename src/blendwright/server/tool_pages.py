@@ -19,6 +19,7 @@ from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, did_you_mean
 
 LARGEST_PAGE = 3 * 1024
+LONGEST_TYPE = 160
 # Of several pages together, and what each of many has at least: whoever asks for one alone gets all of it.
 SEVERAL_PAGES = 4 * 1024
 LEAST_PAGE = 800
@@ -213,6 +214,16 @@ def _json(value: Any) -> str:
     return orjson.dumps(value).decode()
 
 
+def without_description(line: str) -> str:
+    """The type of an argument alone; the colons inside of it are not those before its description."""
+    depth = 0
+    for place, sign in enumerate(line):
+        depth += (sign in "{[") - (sign in "}]")
+        if depth == 0 and line.startswith(": ", place):
+            return line[:place]
+    return line[:LONGEST_TYPE]
+
+
 def fitted_page(page: dict[str, Any], most: int = LARGEST_PAGE) -> dict[str, Any]:
     """Longer descriptions and the least used arguments give way, those at the end first; the schema has them all."""
     if len(orjson.dumps(page)) <= most:
@@ -230,7 +241,7 @@ def fitted_page(page: dict[str, Any], most: int = LARGEST_PAGE) -> dict[str, Any
                 return page
             # Those of a macro are its schema, which is whole or not at all.
             if not name.startswith(AS_IN) and isinstance(page[part][name], str):
-                page[part] = {**page[part], name: page[part][name].partition(": ")[0][:80]}
+                page[part] = {**page[part], name: without_description(page[part][name])}
     while len(orjson.dumps(page)) > most and page.get("examples"):
         page["examples"] = page["examples"][:-1]
     return page
