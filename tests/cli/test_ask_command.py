@@ -174,8 +174,8 @@ def test_a_page_instead_of_an_answer_is_the_services_fault_and_in_the_journal(
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", LOCAL_KEY)
     page = b"<html>Sign in</html>"
-    with local_service(page, page) as service:
-        to = ("--provider", "openai", "--base-url", service.url, "--seconds", "3")
+    with local_service(*[page] * 20) as service:
+        to = ("--provider", "openai", "--base-url", service.url, "--seconds", "8")
         ran = shell("ask", "a table", *to, "--yes", "--json", code=3)
     assert (ran.document["ending"], len(ran.document["attempts"])) == ("service", len(service.received))
     assert "no answer of" in ran.document["reason"]
