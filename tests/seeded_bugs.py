@@ -231,7 +231,7 @@ BUGS = (
         omitted,
         SIMULATION,
         WHATEVER,
-        during="blendwright.values.no_follow:write_whole",
+        during="blendwright.run.delivery:deliver",
     ),
     Bug(
         "what a person declined is done",
