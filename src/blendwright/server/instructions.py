@@ -10,7 +10,8 @@ Blendwright changes a Blender scene through plans: checked, run step by step, ve
 (mesh.create_primitive(kind="cube", name="Leg_%d" % i)), given to plan_execute as {program, params}.
 4. plan_preview what is large or destructive, then plan_execute. 5. Look again.
 A failure has findings (JSON pointer or line, message, cure) and the smallest repair: change only that, keep request_id and
-operation ids, send it again; done is not done twice. history_checkout goes back.
+operation ids, send it again; done is not done twice. history_checkout goes back (as before a
+program runs again with other params).
 Geometry nodes, in a plan: geonodes.node_tree makes or replaces a whole tree, geonodes.patch changes a few nodes of one.
 geonodes_execute builds step by step and is done only when gates prove that the tree evaluates to something.
 python_run is for what no tool does (tool_search says so): confined, one transaction, nothing to replay.
