@@ -69,7 +69,9 @@ class SceneReader:
 
     def name_conflicts(self, kind: Kind, name: str, at: str) -> Sequence[Finding]:
         if name in self._state.named(kind.blocks):
-            cure = "Choose another name, work with the one that is there, or go back in the history to before it was made."
+            cure = (
+                "Choose another name, work with the one that is there, or go back in the history to before it was made."
+            )
             return (
                 Finding(Fault.SCENE_CONFLICT, f"there is already {_with_article(kind.label)} named '{name}'", at, cure),
             )
