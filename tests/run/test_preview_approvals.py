@@ -94,3 +94,14 @@ def test_an_approval_for_the_run_counts_and_is_not_spent(scene: blendwright.Open
         kept.answer(place / "workspace", waiting.request.id, ApprovalAnswer.APPROVED, "person")
     assert scene.preview(document, RunOptions(approver=NOBODY)).ok
     assert scene.run(document, RunOptions(approver=NOBODY)).ok
+
+
+def test_what_a_run_would_ask_about_is_told_though_the_preview_does_not_ask(scene: blendwright.OpenScene) -> None:
+    name = box("a")["args"]["name"]
+    delete = box("d", tool_name="object.delete", args={"object": name}, safety_level="destructive")
+    document = {"request_id": "deleting", "operations": [delete]}
+    shown = scene.preview(document, RunOptions(approver=NOBODY))
+    assert shown.ok and shown.asks == ("object.delete (policy.levels.destructive = ask)",)
+    assert shown.to_json()["report"]["asks"] == list(shown.asks)
+    granted = scene.preview(document, RunOptions(approver=Approver(grants=frozenset({"destructive"}))))
+    assert granted.ok and granted.asks == ()

@@ -297,6 +297,8 @@ def _show_preview(out: SafeConsole, preview: Preview) -> None:
     if report.status == "refused":
         out.labelled("refused", "nothing would run", "bold red")
         return
+    for question in preview.asks:
+        out.labelled("asks", f"a person must allow {question}", "yellow")
     done = sum(operation.done for operation in report.operations)
     counts = ", ".join(f"{count} {name}" for name, count in preview.differences.totals.items())
     word, style = ("would succeed", "bold green") if report.ok else ("would fail", "bold red")

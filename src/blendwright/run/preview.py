@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from blendwright.journal import Journal
-from blendwright.policy.approvals import ApprovalRequest
+from blendwright.policy.approvals import ApprovalRequest, Approver
 from blendwright.policy.policy import Ruling
 from blendwright.policy.refusals import refusal
 from blendwright.policy.session_contract import ContractTerms
@@ -98,10 +98,25 @@ class PreviewApprovals(Approvals):
     shows in a preview as well.
     """
 
+    def __init__(self, journal: Journal, files: FileAccess) -> None:
+        super().__init__(journal, files)
+        self._left_to_run: dict[str, Ruling] = {}
+
+    def questions_of_a_run(self, approver: Approver | None) -> tuple[str, ...]:
+        """What nobody was asked about here and a run would ask about, unless it is granted beforehand: tools, and the rules."""
+        granted = frozenset[str]() if approver is None else approver.grants
+        return tuple(
+            f"{tool} ({', '.join(ruling.reasons)})"
+            for tool, ruling in self._left_to_run.items()
+            if not granted.issuperset(ruling.grants)
+        )
+
     def _ruling(self, terms: ContractTerms, call: Invocation) -> Ruling | None:
         ruling = super()._ruling(terms, call)
         if ruling is None or ruling.in_person:
             return None  # trusted code runs in no preview: it is refused where it would
+        if not WRITES.isdisjoint(ruling.grants):
+            self._left_to_run[call.tool.name] = ruling
         remaining = [(name, why) for name, why in zip(ruling.grants, ruling.reasons, strict=True) if name not in WRITES]
         return (
             Ruling(ruling.verdict, tuple(why for _, why in remaining), tuple(name for name, _ in remaining))
@@ -131,12 +146,14 @@ class Preview:
 
     `receipts` sums up those of the copy: what a run would promise.
     `picture` is None when none was asked for, or there is nothing to see; it has findings when it could not be made.
+    `asks` names the tools that a run would ask a person about, and why.
     """
 
     report: RunReport
     differences: LimitedDifference = NO_DIFFERENCE
     picture: Outcome | None = None
     receipts: ReceiptSummary | None = None
+    asks: tuple[str, ...] = ()
 
     @property
     def ok(self) -> bool:
@@ -145,7 +162,7 @@ class Preview:
     def to_json(self) -> dict[str, Any]:
         """As the command prints it."""
         result = self.differences.difference.to_json()
-        about = {"totals": dict(self.differences.totals), "unseen": result.pop("unseen")}
+        about = {"totals": dict(self.differences.totals), "unseen": result.pop("unseen"), "asks": list(self.asks)}
         return {
             "dialect": self.report.dialect,
             "ok": self.ok,
@@ -166,15 +183,17 @@ class Previewer:
         files: FileAccess,
         directory: Path,
     ) -> None:
-        def runner(files: FileAccess) -> Runner:
-            approvals = PreviewApprovals(journal, files)
+        def runner(files: FileAccess, approvals: PreviewApprovals) -> Runner:
             return Runner(Session(scene, journal, tools, draft, files, approvals=approvals))
 
         self._scene = scene
         self._directory = directory
-        self._runner = runner(PreviewFiles.replacing(files, directory / "written"))
+        written = PreviewFiles.replacing(files, directory / "written")
+        self._approvals = PreviewApprovals(journal, written)
+        self._runner = runner(written, self._approvals)
         # Pictures of the result are wanted, unlike those that operations of the plan make.
-        self._picture_runner = runner(FileAccess({}, directory / "pictures"))
+        pictures = FileAccess({}, directory / "pictures")
+        self._picture_runner = runner(pictures, PreviewApprovals(journal, pictures))
 
     def run(self, schedule: Schedule, options: RunOptions, *, image: Path | None = None) -> Preview:
         """One operation at a time: who lost the worker, or the time, is then beyond doubt."""
@@ -192,7 +211,8 @@ class Previewer:
         done = {one.operation_id for one in report.operations if one.done}
         renamed = renaming_calls((one.tool, one.args) for one in schedule.order if one.id in done)
         difference = limit_difference(compare(before, after, renamed))
-        return Preview(_without_receipts(report), difference, picture, receipts)
+        asks = self._approvals.questions_of_a_run(options.approver)
+        return Preview(_without_receipts(report), difference, picture, receipts, asks)
 
     def _save_baseline(self) -> Path:
         """The scene before the plan, kept where no worker's end takes it away."""

@@ -129,7 +129,7 @@ async def plan_preview(context: ServerContext, caller: Caller, args: PreviewArgs
         report = preview.report
         result = preview.to_json()
         if args.detail != "full":
-            totals = {key: result["report"][key] for key in ("totals", "unseen") if result["report"].get(key)}
+            totals = {key: result["report"][key] for key in ("totals", "unseen", "asks") if result["report"].get(key)}
             result["report"] = brief_report(report, args.detail) | totals
             result["report"].pop("receipts", None)  # nothing of it is in the journal
         outcome = plan_outcome("", report, result, parse_ms=parse_ms, receipts=preview.receipts)
