@@ -201,7 +201,7 @@ def test_every_default_answer_is_under_8_kB(context: ServerContext) -> None:
     exact = call(context, "scene_snapshot", {"detail": "full"})
     assert size(exact) <= LARGEST_ANSWER
     told = exact.structured_content["result"]
-    assert told["next_offset"] == len(told["objects"]["items"]) > 2
+    assert told["next_offset"] == len(told["objects"]["items"]) > 2 and "explicit limit" in told["shortened"]
 
 
 def test_numbered_names_that_follow_each_other_are_one() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Literal
 
 import orjson
@@ -71,7 +72,12 @@ async def _page(
     listed: list[Any] = objects["items"] if tool == "scene.snapshot" else objects
     taken = len(orjson.dumps(listed))
     fewer = max(1, (ROOM - size + taken) * len(listed) // max(1, taken))
-    return await _page(context, caller, tool, {**asked, "limit": fewer}, whole=True)
+    page = await _page(context, caller, tool, {**asked, "limit": fewer}, whole=True)
+    result = {
+        **(page.outcome.result or {}),
+        "shortened": "to be read cheaply; an explicit limit gives as many as it says",
+    }
+    return replace(page, outcome=page.outcome.with_(result=result))
 
 
 TOOLS = (scene_snapshot, scene_find)
