@@ -21,10 +21,13 @@ from typing import Any, NamedTuple, Protocol
 from unittest.mock import patch
 
 from blendwright.run import background_checkpoints, pipeline
+from blendwright.run.rebuild import WINDOW
 from blendwright.values import crash_points
+from blendwright.wire.remote_scene import HANG_SECONDS
 
-# No single thing that a core is asked for may take longer, in the time of this world.
-LONGEST = 6 * 3600.0
+# No single thing that a core is asked for may take longer, in the time of this world: a worker that hangs in a rebuild is waited for as
+# long as all steps of its request may take together, by the core and by whoever follows it.
+LONGEST = 4 * WINDOW * HANG_SECONDS
 
 
 class Killed(BaseException):
