@@ -16,6 +16,8 @@ from blendwright.blender.scene.interchange import IMPORTERS
 from blendwright.journal import JournalView
 from blendwright.run.rebuild import rebuild_commit, take_worker
 from blendwright.tools.file.formats import IMPORTS
+from blendwright.values.errors import RebuildFailed
+from blendwright.values.faults import Fault
 from engine import Engine
 from import_samples import TEXTURES, write_samples
 from stage import Stage
@@ -169,3 +171,18 @@ def test_imports_in_a_row_start_no_more_processes_than_one(engine: Engine, sampl
         engine.do("file.import", {"path": str(samples["stl"]), "on_collision": "rename"})
         pids.add(engine.scene.worker().profile.pid)
     assert len(pids) == 2
+
+
+def test_an_import_that_no_other_process_can_open_is_taken_back_and_says_so(
+    engine: Engine, samples: Samples, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: Any, **__: Any) -> str:
+        raise RebuildFailed("the saved scene cannot be opened: the worker raised")
+
+    before = engine.full_hash()
+    with monkeypatch.context() as patched:
+        patched.setattr("blendwright.run.live_scene.open_scene_file", refuse)
+        outcome = engine.call("file.import", {"path": str(samples["stl"])})
+    assert outcome.fault is Fault.EXECUTION_FAILED, "that the way back failed is said only where it did"
+    assert "cannot be kept" in outcome.message and engine.full_hash() == before
+    assert engine.call("file.import", {"path": str(samples["stl"])}).ok

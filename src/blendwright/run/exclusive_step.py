@@ -187,7 +187,19 @@ class ExclusiveStep:
             return StepOutcome(call, note, answer, findings, revert_method(answer))
         if (answer["result"] or {}).get("partial"):
             call = replace(call, ended_early=True)
-        checkpoint = self._saved(call, answer, limits.run_ends) if not call.promises.replayable else None
+        try:
+            checkpoint = self._saved(call, answer, limits.run_ends) if not call.promises.replayable else None
+        except RebuildFailed as error:
+            # The way back is not in doubt: what the step made is, since no other process can have it.
+            self._scene.discard()
+            message = f"what it made cannot be kept: {error.message}"
+            finding = Finding(
+                Fault.EXECUTION_FAILED, message, "", "Try again; if it happens again, change the arguments."
+            )
+            note = self._ledger.note(
+                call, "rolled_back", answer["before"], fault=finding.fault, answer=answer, settles=intent
+            )
+            return StepOutcome(call, note, answer, (finding,), "rebuild")
         crash_points.reach("call.saved")
         try:
             artifacts: list[str] = []
