@@ -174,15 +174,17 @@ def test_imports_in_a_row_start_no_more_processes_than_one(engine: Engine, sampl
 
 
 def test_an_import_that_no_other_process_can_open_is_taken_back_and_says_so(
-    engine: Engine, samples: Samples, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, samples: Samples, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(*_: Any, **__: Any) -> str:
         raise RebuildFailed("the saved scene cannot be opened: the worker raised")
 
-    before = engine.full_hash()
-    with monkeypatch.context() as patched:
-        patched.setattr("blendwright.run.live_scene.open_scene_file", refuse)
-        outcome = engine.call("file.import", {"path": str(samples["stl"])})
-    assert outcome.fault is Fault.EXECUTION_FAILED, "that the way back failed is said only where it did"
-    assert "cannot be kept" in outcome.message and engine.full_hash() == before
-    assert engine.call("file.import", {"path": str(samples["stl"])}).ok
+    file = shutil.copy(samples["stl"], tmp_path)
+    with Engine(tmp_path) as engine:
+        before = engine.full_hash()
+        with monkeypatch.context() as patched:
+            patched.setattr("blendwright.run.live_scene.open_scene_file", refuse)
+            outcome = engine.call("file.import", {"path": str(file)})
+        assert outcome.fault is Fault.EXECUTION_FAILED, "that the way back failed is said only where it did"
+        assert "cannot be kept" in outcome.message and engine.full_hash() == before
+        assert engine.call("file.import", {"path": str(file)}).ok
