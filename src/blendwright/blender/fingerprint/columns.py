@@ -14,24 +14,7 @@ from blendwright.blender.fingerprint.type_layouts import Getter, getter, hashed_
 
 _UNKNOWN = -1  # an enum value that has no name
 _MOST_CACHED = 1024
-_IDENTITY = [
-    1.0,
-    0.0,
-    0.0,
-    0.0,
-    0.0,
-    1.0,
-    0.0,
-    0.0,
-    0.0,
-    0.0,
-    1.0,
-    0.0,
-    0.0,
-    0.0,
-    0.0,
-    1.0,
-]  # matrices of objects are 4x4
+_IDENTITY = [float(row == column) for row in range(4) for column in range(4)]  # matrices of objects are 4x4
 
 
 class NumberColumns:
