@@ -50,7 +50,7 @@ test: which blenders
 	$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder -m "not slow"
 
 test-slow: $(READY)
-	$(BIN)/python -m pytest -m slow --timeout 3600
+	$(BIN)/python -m pytest -m slow --timeout 3600 --real-starts
 
 # Blenders beside that of the environment, for tests that work with several. What cannot be had here is said, by those tests as well.
 blenders: $(READY)

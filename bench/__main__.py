@@ -16,15 +16,32 @@ Rows = Iterable[dict[str, Any]]
 
 
 def main(target: Path | None) -> int:
-    from bench import blenders, fingerprint, geonodes, long_sessions, pictures, programs, python, runs, server, steps
+    from bench import (
+        audits,
+        blenders,
+        fingerprint,
+        geonodes,
+        long_sessions,
+        pictures,
+        programs,
+        python,
+        runs,
+        server,
+        shaders,
+        steps,
+        uv,
+    )
 
     parts: tuple[Callable[[], Rows], ...] = (
         fingerprint.measure,
+        audits.measure,
         steps.measure,
         runs.measure,
         programs.measure,
         long_sessions.measure,
         geonodes.measure,
+        shaders.measure,
+        uv.measure,
         python.measure,
         server.measure,
         pictures.measure,

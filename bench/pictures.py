@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import statistics
+import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -38,6 +39,56 @@ def measure() -> Iterator[dict[str, Any]]:
         opened.run(json.loads(PLAN.read_text()))
         _render(opened, {"samples": 1})  # what is loaded once
         yield row("picture of the demo, denoised / 16 plain samples", _ratio(opened), "x", 1.0)
+    with tempfile.TemporaryDirectory() as place, blendwright.open(Path(place, "workspace")) as opened:
+        yield row("render.bake, ambient occlusion of 512² / the bare operator", _bake_ratio(opened), "x", 1.2)
+
+
+BARE_BAKE = """
+import bpy, time
+bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+bpy.ops.mesh.primitive_uv_sphere_add(radius=0.6, location=(0, 0, 0.5))
+bpy.ops.mesh.primitive_plane_add()
+obj = bpy.context.object
+image = bpy.data.images.new("Bare", 512, 512, is_data=True)
+material = bpy.data.materials.new("Bare")
+material.use_nodes = True
+obj.data.materials.append(material)
+node = material.node_tree.nodes.new("ShaderNodeTexImage")
+node.image = image
+material.node_tree.nodes.active = node
+scene = bpy.context.scene
+scene.render.engine = "CYCLES"
+scene.cycles.samples = 16
+scene.cycles.use_adaptive_sampling = False
+took = []
+for _ in range(3):
+    started = time.perf_counter()
+    bpy.ops.object.bake(type="AO", margin=16, margin_type="EXTEND", use_clear=True)
+    took.append(time.perf_counter() - started)
+print("took", min(took))
+"""
+LOW_POLY: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("mesh.create_primitive", {"kind": "plane", "name": "Low"}),
+    ("mesh.set_attribute", {"object": "Low", "name": "UVMap", "type": "FLOAT2", "domain": "CORNER",
+                            "values": [[0, 0], [1, 0], [1, 1], [0, 1]]}),
+    ("mesh.create_primitive", {"kind": "uv_sphere", "name": "Ball", "radius": 0.6, "location": [0, 0, 0.5]}),
+)  # fmt: skip
+
+
+def _bake_ratio(opened: blendwright.OpenScene) -> float:
+    """A whole call beside the operator alone, each the best of those that find everything loaded."""
+    for tool, args in LOW_POLY:
+        assert opened.outcome(tool, args).ok
+    printed = subprocess.run([sys.executable, "-c", BARE_BAKE], capture_output=True, text=True, check=True).stdout
+    bare = float(printed.split("took")[1].split()[0])
+    ours: list[float] = []
+    for number in range(3):
+        started = perf_counter()
+        args = {"object": "Low", "type": "AO", "image": f"Shade {number}", "size": [512, 512], "samples": 16}
+        baked = opened.outcome("render.bake", args, RunOptions(call_seconds=600.0))
+        assert baked.ok, baked.message
+        ours.append(perf_counter() - started)
+    return min(ours[1:]) / bare
 
 
 def _look(host: Host) -> float:

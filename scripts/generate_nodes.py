@@ -1,7 +1,7 @@
-"""Write the catalogue of geometry nodes of the installed Blender to src/blendwright/nodes/catalogue.
+"""Write the catalogues of nodes of the installed Blender to src/blendwright/nodes/catalogue, one for each kind of tree.
 
-python scripts/generate_nodes.py           writes it when it is not current
-python scripts/generate_nodes.py --check   writes nothing; exit 1 when it is not current
+python scripts/generate_nodes.py           writes those that are not current
+python scripts/generate_nodes.py --check   writes nothing; exit 1 when one is not current
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from node_survey.scratch import TREES
 from node_survey.survey import survey
 
 CATALOGUES = Path(__file__).parent.parent / "src" / "blendwright" / "nodes" / "catalogue"
@@ -30,10 +31,15 @@ def _compact(value: Any) -> str:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--check", action="store_true", help="only say whether it is current")
+    parser.add_argument("--check", action="store_true", help="only say whether they are current")
     check = bool(parser.parse_args().check)
-    catalogue = survey()
-    path = CATALOGUES / f"{catalogue['blender']}.json"
+    return max([_current(kind, check) for kind in TREES])
+
+
+def _current(kind: str, check: bool) -> int:
+    catalogue = survey(kind)
+    prefix = "" if kind == "geometry" else f"{kind}-"
+    path = CATALOGUES / f"{prefix}{catalogue['blender']}.json"
     text = text_of(catalogue)
     if path.is_file() and path.read_text(encoding="utf-8") == text:
         return 0

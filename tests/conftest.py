@@ -2,35 +2,83 @@
 
 from __future__ import annotations
 
+import gc
+import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
+
+from blendwright.bridge import spawn
+from forked_workers.template import ForkedWorkers
 
 if TYPE_CHECKING:
     from stage import Stage
 
+FORKED_WORKERS = pytest.StashKey[ForkedWorkers]()
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--proves", action="append", default=[], metavar="ID", help="only tests that claim a requirement")
+    parser.addoption("--real-starts", action="store_true", help="start every worker by itself, instead of forking most")
 
 
-# Files that take ten seconds of processor time or more, by what they took. They come first: whoever began one last would keep everybody
+def pytest_configure(config: pytest.Config) -> None:
+    if sys.platform == "linux" and not config.getoption("real_starts"):
+        config.stash[FORKED_WORKERS] = ForkedWorkers()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Before any fixture of the test, whatever its scope."""
+    workers = item.config.stash.get(FORKED_WORKERS, None)
+    if workers is not None:
+        workers.forking = item.get_closest_marker("real_starts") is None
+
+
+# Files that take five seconds of processor time or more, by what they took. They come first: whoever began one last would keep everybody
 # waiting.
 LONGEST = (
-    "run/test_crashes.py", "conformance/test_catalogue.py", "app/test_upgrading.py", "run/test_python.py",
-    "server/test_transports.py", "run/test_live_scene.py", "simulation/test_simulation.py", "run/test_code_determinism.py",
-    "run/test_preview.py", "run/test_preview_approvals.py", "cli/test_history_commands.py", "bridge/test_several_blenders.py",
-    "blendfile/test_comparison.py", "run/test_code_files.py", "cli/test_run.py", "run/test_followed_cures.py",
-    "run/test_imports_are_found_again.py", "cli/test_approve_command.py", "run/test_interruptions.py", "run/test_repair_plans.py",
-    "app/test_opening.py", "run/test_python_attacks.py", "run/test_runner_losses.py", "bridge/environments/test_making.py",
-    "cli/test_upgrade_command.py", "server/test_server_tools.py", "cli/test_ask_command.py", "server/test_host_profiles.py",
-    "cli/test_two_processes.py", "model_trials/test_transcripts.py", "run/test_calls.py", "server/test_server_policy.py",
-    "app/test_externals.py", "run/history/test_history.py", "run/test_time_limits.py", "server/test_plan_envelopes.py",
-    "server/test_python_tool.py", "examples/test_geonodes_examples.py", "nodes/test_node_catalogue.py",
-    "server/test_many_clients.py", "journal/test_upgrades.py", "server/test_early_server.py", "server/test_body_memory.py",
+    "conformance/test_catalogue.py", "run/test_crashes.py", "server/test_transports.py", "bridge/environments/test_making.py",
+    "app/test_upgrading.py", "run/test_imports_are_found_again.py", "run/test_code_determinism.py", "run/test_python_attacks.py",
+    "cli/test_run.py", "bridge/test_several_blenders.py", "simulation/test_simulation.py", "cli/test_upgrade_command.py",
+    "cli/test_two_processes.py", "cli/test_ask_command.py", "run/test_runner.py", "server/test_host_profiles.py",
+    "server/test_many_clients.py", "run/test_random_kills.py", "run/test_python.py", "cli/test_approve_command.py",
+    "server/test_server_tools.py", "model_trials/test_transcripts.py", "run/test_time_limits.py", "run/test_preview_approvals.py",
+    "cli/test_interruption.py", "run/test_preview.py", "nodes/test_node_catalogue.py", "server/test_server_policy.py",
+    "run/test_code_files.py", "server/test_early_server.py", "run/test_runner_losses.py", "run/test_followed_cures.py",
+    "blendfile/test_comparison.py", "server/test_body_memory.py", "run/test_live_scene.py", "cli/test_history_commands.py",
 )  # fmt: skip
+
+
+# Folders and files whose workers are started as in production, besides single tests with the mark. They are about starting, ending and
+# confining workers, about several Blenders, or about what differs from process to process (workers of one template have their code and
+# data at the same addresses); and one of every area goes the whole way.
+REAL_STARTS = (
+    "bridge", "blender", "conformance", "examples", "app/test_blender_choice.py", "app/test_the_same_plan_again.py",
+    "app/test_upgrading.py", "app/test_upgrading_examples.py", "cli/test_blender_command.py", "cli/test_doctor.py", "cli/test_run.py",
+    "cli/test_start.py", "run/test_code_determinism.py", "run/test_python_attacks.py",
+    "run/test_runner.py", "server/test_first_contact.py", "server/test_transports.py",
+)  # fmt: skip
+
+
+def pytest_pycollect_makemodule(module_path: Path, parent: pytest.Collector) -> pytest.Module:
+    module: pytest.Module = cast("Any", pytest.Module).from_parent(parent, path=module_path)
+    place = module_path.relative_to(Path(__file__).parent)
+    if any(place.is_relative_to(real) for real in REAL_STARTS):
+        module.add_marker("real_starts")
+    return module
+
+
+def pytest_collection() -> None:
+    """Nothing of what is collected is garbage: looking for some again and again takes a tenth of the time."""
+    gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    gc.freeze()
+    gc.enable()
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -49,6 +97,18 @@ def stage(tmp_path: Path) -> Stage:
     from stage import Stage
 
     return Stage(tmp_path)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def forked_workers(pytestconfig: pytest.Config) -> Iterator[None]:
+    """Where a test needs a worker and not its start: `forked_workers` says what that means."""
+    workers = pytestconfig.stash.get(FORKED_WORKERS, None)
+    with pytest.MonkeyPatch.context() as patch:
+        if workers is not None:
+            patch.setattr(spawn, "start_process", workers.start)
+        yield
+    if workers is not None:
+        workers.close()
 
 
 @pytest.fixture(scope="session", autouse=True)

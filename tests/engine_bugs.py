@@ -129,8 +129,8 @@ def overlooks_where_head_is(lookup: Function) -> Function:
     return wrong
 
 
-def waits_for_ever(answer: Function) -> Function:
-    def wrong(self: Any, future: Any) -> Any:
+def waits_for_ever(answer_of: Function) -> Function:
+    def wrong(self: Any, future: Any, worker: Any, since: float) -> Any:
         return future.result()
 
     return wrong

@@ -49,36 +49,39 @@ class Grown:
 
 def random_payload(seed: int, catalogue: Catalogue, size: int = 12) -> dict[str, Any]:
     """A NODE_TREE payload for a new node group."""
-    return _Grower(random.Random(seed), catalogue).grow(size)
+    return TreeGrower(random.Random(seed), catalogue).grow(size)
 
 
-class _Grower:
+class TreeGrower:
     def __init__(self, rng: random.Random, catalogue: Catalogue) -> None:
-        self._rng = rng
-        self._catalogue = catalogue
-        self._operations: list[dict[str, Any]] = []
-        self._nodes: list[Grown] = []
-        self._linked: set[tuple[str, str]] = set()
+        self.rng = rng
+        self.catalogue = catalogue
+        self.operations: list[dict[str, Any]] = []
+        self.nodes: list[Grown] = []
+        self.linked: set[tuple[str, str]] = set()
 
     def grow(self, size: int) -> dict[str, Any]:
-        usable = [node for node in self._catalogue.all() if node.bl_idname not in LEFT_OUT and not node.zone_input]
-        self._interface()
-        while len(self._nodes) < size:
-            kind = self._rng.choice(usable)
+        usable = self.usable()
+        self.interface()
+        while len(self.nodes) < size:
+            kind = self.rng.choice(usable)
             grown = self._zone(kind) if kind.zone_output else [self._plain(kind)]
             for node in grown:
                 self._set_values(node)
                 self._link_inputs(node)
-                self._nodes.append(node)
+                self.nodes.append(node)
         self._frame()
-        self._finish()
-        return {"target": TARGET, "operations": self._operations}
+        self.finish()
+        return {"target": TARGET, "operations": self.operations}
+
+    def usable(self) -> list[NodeType]:
+        return [node for node in self.catalogue.all() if node.bl_idname not in LEFT_OUT and not node.zone_input]
 
     # ------------------------------------------------------------------ nodes
 
     def _create(self, kind: NodeType) -> str:
-        node_id = f"n{len(self._operations)}"
-        place = [self._rng.randrange(-900, 900), self._rng.randrange(-900, 900)]
+        node_id = f"n{len(self.operations)}"
+        place = [self.rng.randrange(-900, 900), self.rng.randrange(-900, 900)]
         self._do("create_node", node_id=node_id, bl_idname=kind.bl_idname, location=place)
         return node_id
 
@@ -86,18 +89,21 @@ class _Grower:
         node_id = self._create(kind)
         values = self._deciding(node_id, kind)
         for name, prop in kind.properties.items():
-            if name not in (*kind.deciding, *STRUCTURE) and self._rng.random() < 0.5:
+            if name not in (*kind.deciding, *STRUCTURE) and self.rng.random() < 0.5:
                 sized = replace(prop, size=values[prop.sized_by]) if prop.sized_by else prop
-                for value in random_value(self._rng, sized):
-                    self._property(node_id, name, value)
+                for value in self.property_value(sized):
+                    self.set_property(node_id, name, value)
         (layout,) = kind.layouts_for(values)
         node = Grown(node_id, kind, layout, list(layout.inputs), list(layout.outputs))
         for items in kind.items.values():
             self._items(node, node, items.name)
         return node
 
+    def property_value(self, prop: Property) -> Iterator[Any]:
+        return random_value(self.rng, prop)
+
     def _zone(self, kind: NodeType) -> list[Grown]:
-        end = self._catalogue.find(kind.zone_output or "")
+        end = self.catalogue.find(kind.zone_output or "")
         assert end is not None
         start = Grown(
             self._create(kind), kind, kind.layouts[0], list(kind.layouts[0].inputs), list(kind.layouts[0].outputs)
@@ -105,37 +111,37 @@ class _Grower:
         close = Grown(self._create(end), end, end.layouts[0], list(end.layouts[0].inputs), list(end.layouts[0].outputs))
         for items in end.items.values():
             self._items(close, start, items.name)
-        self._property(start.id, "paired_output", close.id)
+        self.set_property(start.id, "paired_output", close.id)
         start.only_to = close.id
         return [start, close]
 
     def _deciding(self, node_id: str, kind: NodeType) -> dict[str, Any]:
         values = kind.defaults()
-        if kind.deciding and self._rng.random() < 0.7:
-            words = self._rng.choice(list(kind.settings))
+        if kind.deciding and self.rng.random() < 0.7:
+            words = self.rng.choice(list(kind.settings))
             for name, word in zip(kind.deciding, words, strict=True):
                 values[name] = {"BOOLEAN": "true".__eq__, "INT": int}.get(kind.properties[name].type, str)(word)
-                self._property(node_id, name, values[name])
+                self.set_property(node_id, name, values[name])
         return values
 
     def _items(self, node: Grown, partner: Grown, name: str) -> None:
         items = node.type.items[name]
         listed: list[dict[str, Any]] = [dict(item) for item in items.default]
-        if self._rng.random() < 0.8:
+        if self.rng.random() < 0.8:
             kinds = [
                 word for word, kind in items.types.items() if kind not in ("NodeSocketBundle", "NodeSocketClosure")
             ]
             listed = []
-            for number in range(self._rng.randint(1, 3)):
+            for number in range(self.rng.randint(1, 3)):
                 item: dict[str, Any] = {"name": f"{name[:4]}_{number}"} if items.named else {}
                 if items.type_key:
-                    item[items.type_key] = self._rng.choice(kinds)
+                    item[items.type_key] = self.rng.choice(kinds)
                 for prop in items.properties.values():
-                    if prop.name not in ITEM_PROPERTIES_LEFT_OUT and self._rng.random() < 0.3:
-                        for value in random_value(self._rng, prop):
+                    if prop.name not in ITEM_PROPERTIES_LEFT_OUT and self.rng.random() < 0.3:
+                        for value in random_value(self.rng, prop):
                             item[prop.name] = value
                 listed.append(item)
-            self._property(node.id, name, listed)
+            self.set_property(node.id, name, listed)
         for number, item in enumerate(listed):
             for each in items.sockets:
                 holder = node if each.on == "self" else partner
@@ -146,41 +152,41 @@ class _Grower:
                 label = str(item["name"]) if items.named else str(number)
                 # Grids and lists are no fields.
                 gives = "other" if any(word in node.type.bl_idname for word in ("Grid", "ToList")) else None
-                socket = SocketType(label, label, kind, self._catalogue.kind(kind), gives=gives, by_name=True)
+                socket = SocketType(label, label, kind, self.catalogue.kind(kind), gives=gives, by_name=True)
                 (holder.inputs if each.side == "inputs" else holder.outputs).append(socket)
 
     def _frame(self) -> None:
         """A frame around some nodes."""
         node_id = self._id("NodeFrame")
-        self._property(node_id, "label", "Frame")
-        for node in self._rng.sample(self._nodes, 2):
-            self._property(node.id, "parent", node_id)
+        self.set_property(node_id, "label", "Frame")
+        for node in self.rng.sample(self.nodes, 2):
+            self.set_property(node.id, "parent", node_id)
 
     def _id(self, bl_idname: str) -> str:
-        kind = self._catalogue.find(bl_idname)
+        kind = self.catalogue.find(bl_idname)
         assert kind is not None
         return self._create(kind)
 
     # ------------------------------------------------------------------ values and links
 
-    def _interface(self) -> None:
+    def interface(self) -> None:
         geometry = {"name": "Geometry", "socket_type": "NodeSocketGeometry"}
         inputs: list[dict[str, Any]] = [geometry]
-        for number in range(self._rng.randint(0, 4)):
-            kind = self._rng.choice(INTERFACE)
+        for number in range(self.rng.randint(0, 4)):
+            kind = self.rng.choice(INTERFACE)
             socket: dict[str, Any] = {"name": f"Input {number}", "socket_type": kind}
-            socket["default"] = self._value(SocketType("", "", kind, self._catalogue.kind(kind)))
+            socket["default"] = self._value(SocketType("", "", kind, self.catalogue.kind(kind)))
             inputs.append(socket)
         self._do("set_group_io", inputs=inputs, outputs=[geometry], replace=True)
-        kind = self._catalogue.find("NodeGroupInput")
+        kind = self.catalogue.find("NodeGroupInput")
         assert kind is not None
         outputs = [
             SocketType(
-                each["name"], each["name"], each["socket_type"], self._catalogue.kind(each["socket_type"]), by_name=True
+                each["name"], each["name"], each["socket_type"], self.catalogue.kind(each["socket_type"]), by_name=True
             )
             for each in inputs
         ]
-        self._nodes.append(Grown("group_input", kind, kind.layouts[0], [], outputs))
+        self.nodes.append(Grown("group_input", kind, kind.layouts[0], [], outputs))
 
     def _set_values(self, node: Grown) -> None:
         for socket in node.inputs:
@@ -189,11 +195,11 @@ class _Grower:
             file = socket.kind == "STRING" and "Import" in node.type.bl_idname
             if socket.kind in (*VALUELESS, *DATABLOCKS) or socket.by_name or menu or file:
                 continue
-            if self._rng.random() < 0.5:
+            if self.rng.random() < 0.5:
                 self._do("set_input_default", node_id=node.id, socket=socket.key, value=self._value(socket))
 
     def _value(self, socket: SocketType) -> Any:
-        rng = self._rng
+        rng = self.rng
         low = -1000 if socket.soft_min is None else max(socket.soft_min, -1000)
         high = 1000 if socket.soft_max is None else min(socket.soft_max, 1000)
         held: Any = socket.default
@@ -209,6 +215,8 @@ class _Grower:
                 return _text(rng)
             case "MENU":
                 return rng.choice(socket.items or ("",))
+            case "INT_VECTOR":
+                return [rng.randint(int(low), int(high)) for _ in range(size)]
             case "RGBA":
                 return [_float(rng, 0, 1) for _ in range(4)]
             case _:
@@ -216,53 +224,53 @@ class _Grower:
 
     def _link_inputs(self, node: Grown) -> None:
         for socket in node.inputs:
-            for _ in range(self._rng.randint(1, 3) if socket.multi else 1):
-                fitting = list(self._fitting(node, socket))
-                if fitting and self._rng.random() < 0.6:
-                    source, output = self._rng.choice(fitting)
-                    self._link(source, output, node.id, socket)
+            for _ in range(self.rng.randint(1, 3) if socket.multi else 1):
+                fitting = list(self.fitting(node, socket))
+                if fitting and self.rng.random() < 0.6:
+                    source, output = self.rng.choice(fitting)
+                    self.link(source, output, node.id, socket)
         self._learn(node)
 
-    def _fitting(self, node: Grown, target: SocketType) -> Iterator[tuple[Grown, SocketType]]:
-        for source in self._nodes:
+    def fitting(self, node: Grown, target: SocketType) -> Iterator[tuple[Grown, SocketType]]:
+        for source in self.nodes:
             if source.only_to not in (None, node.id):
                 continue
             for output in source.outputs:
-                if not self._catalogue.converts(output.kind, target.kind) or output.kind == "MENU":
+                if not self.catalogue.converts(output.kind, target.kind) or output.kind == "MENU":
                     continue
-                if (source.id + output.key, node.id + target.key) in self._linked:
+                if (source.id + output.key, node.id + target.key) in self.linked:
                     continue
                 sure = output.key in source.single or not _varies(output)
                 field = target.takes == "field" and output.gives != "other"
                 if (sure or field) and target.takes != "other":
                     yield source, output
 
-    def _link(self, source: Grown, output: SocketType, to: str, target: SocketType) -> None:
-        self._linked.add((source.id + output.key, to + target.key))
+    def link(self, source: Grown, output: SocketType, to: str, target: SocketType) -> None:
+        self.linked.add((source.id + output.key, to + target.key))
         ends = {"from": {"node_id": source.id, "socket": output.key}, "to": {"node_id": to, "socket": target.key}}
-        self._operations.append({"op": "link", **ends})
+        self.operations.append({"op": "link", **ends})
 
     def _learn(self, node: Grown) -> None:
         """Which of its outputs are surely single: those that say so, and those that follow inputs with nothing linked to them."""
-        linked = {end for _, end in self._linked}
+        linked = {end for _, end in self.linked}
         for output in node.outputs:
             follows = output.gives if isinstance(output.gives, tuple) else ()
             free = bool(follows) and not any(node.id + each in linked for each in follows)
             if output.gives == "single" or free:
                 node.single.add(output.key)
 
-    def _finish(self) -> None:
-        ends = [(node, socket) for node in self._nodes for socket in node.outputs
+    def finish(self) -> None:
+        ends = [(node, socket) for node in self.nodes for socket in node.outputs
                 if socket.kind == "GEOMETRY" and node.only_to is None]  # fmt: skip
         node, socket = ends[-1]
         geometry = SocketType("Geometry", "Geometry", "NodeSocketGeometry", "GEOMETRY", by_name=True)
-        self._link(node, socket, "group_output", geometry)
+        self.link(node, socket, "group_output", geometry)
 
-    def _property(self, node_id: str, name: str, value: Any) -> None:
+    def set_property(self, node_id: str, name: str, value: Any) -> None:
         self._do("set_property", node_id=node_id, property=name, value=value)
 
     def _do(self, op: str, **fields: Any) -> None:
-        self._operations.append({"op": op, **fields})
+        self.operations.append({"op": op, **fields})
 
 
 def random_value(rng: random.Random, prop: Property) -> Iterator[Any]:

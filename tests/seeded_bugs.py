@@ -186,7 +186,7 @@ BUGS = (
     ),
     Bug(
         "an answer is waited for without a limit",
-        "blendwright.run.pipeline:Pipeline._answer",
+        "blendwright.run.options:RunDeadline.answer_of",
         waits_for_ever,
         SIMULATION,
         WHATEVER,

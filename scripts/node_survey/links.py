@@ -10,7 +10,7 @@ from typing import Any
 
 import bpy
 
-from node_survey.scratch import Scratch
+from node_survey.scratch import Scratch, silence
 
 NUMBERS = ("VALUE", "INT", "BOOLEAN", "VECTOR", "RGBA")
 # Kinds of value that no group can have, and the node that makes one: from Blender 5.2 on.
@@ -26,11 +26,10 @@ TAKERS = {
 FIELDS = (*NUMBERS, "ROTATION", "MATRIX", *(["STRING"] if bpy.app.version >= (5, 1, 0) else []))
 
 
-def conversions() -> dict[str, list[str]]:
+def conversions(scratch: Scratch) -> dict[str, list[str]]:
     """By type of output: the types of input that it can be linked to."""
-    data: Any = bpy.data
-    tree = data.node_groups.new("conversions", "GeometryNodeTree")
-    for name in socket_types():
+    tree = scratch.group("conversions")
+    for name in socket_types(scratch):
         for direction in ("INPUT", "OUTPUT"):
             tree.interface.new_socket(name, in_out=direction, socket_type=name)
     source, target = tree.nodes.new("NodeGroupInput"), tree.nodes.new("NodeGroupOutput")
@@ -39,21 +38,30 @@ def conversions() -> dict[str, list[str]]:
         taken = [socket.type for socket in list(target.inputs)[:-1] if _valid(tree, output, socket)]
         found[output.type] = sorted(set(taken))
     for kind, maker in MAKERS.items():
-        if hasattr(bpy.types, maker):
-            made = tree.nodes.new(maker).outputs[0]
+        if hasattr(bpy.types, maker) and (maker_node := _new_node(tree, maker)) is not None:
+            made = maker_node.outputs[0]
             found[kind] = sorted({socket.type for socket in list(target.inputs)[:-1] if _valid(tree, made, socket)})
     # A menu that nobody has given items fits nowhere: ask one that has some.
-    menu = next(output for output in source.outputs if output.type == "MENU")
-    if _valid(tree, menu, tree.nodes.new("GeometryNodeMenuSwitch").inputs[0]):
+    menu = next((output for output in source.outputs if output.type == "MENU"), None)
+    switch = _new_node(tree, "GeometryNodeMenuSwitch")
+    if menu is not None and switch is not None and _valid(tree, menu, switch.inputs[0]):
         found["MENU"] = ["MENU"]
     return found
 
 
-def socket_types() -> dict[str, str]:
+def _new_node(tree: Any, bl_idname: str) -> Any:
+    """A node, or None where this kind of tree has none of the type."""
+    with silence():
+        try:
+            return tree.nodes.new(bl_idname)
+        except RuntimeError:
+            return None
+
+
+def socket_types(scratch: Scratch) -> dict[str, str]:
     """Every socket type that a group can have, by its name: what is its kind of value."""
-    data: Any = bpy.data
     types: Any = bpy.types
-    tree = data.node_groups.new("types", "GeometryNodeTree")
+    tree = scratch.group("types")
     found: dict[str, str] = {}
     for name in sorted(dir(types)):
         if not name.startswith("NodeSocket") or not hasattr(
@@ -72,12 +80,11 @@ def socket_types() -> dict[str, str]:
     return {name: kind for name, kind in found.items() if kind}
 
 
-def interface_types() -> list[str]:
+def interface_types(scratch: Scratch) -> list[str]:
     """The types that a group's socket can be made of; the others are variants that a subtype gives."""
-    data: Any = bpy.data
-    tree = data.node_groups.new("interface", "GeometryNodeTree")
+    tree = scratch.group("interface")
     found: list[str] = []
-    for name in socket_types():
+    for name in socket_types(scratch):
         item = tree.interface.new_socket(name, in_out="INPUT", socket_type=name)
         if item is not None and item.socket_type == name:
             found.append(name)
@@ -91,13 +98,14 @@ def _valid(tree: Any, source: Any, target: Any) -> bool:
     return valid
 
 
-def _single_ends(tree: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+def _single_ends(scratch: Scratch) -> tuple[dict[str, Any], dict[str, Any]]:
     """Of the kinds that are never fields, but may be lists: an output that gives one of it, an input that takes one.
 
     Before Blender 5.1 there are no lists of them."""
     if bpy.app.version < (5, 1, 0):
         return {}, {}
-    for name in interface_types():
+    tree = scratch.tree
+    for name in interface_types(scratch):
         tree.interface.new_socket(name, in_out="INPUT", socket_type=name).structure_type = "SINGLE"
     outputs = list(tree.nodes.new("NodeGroupInput").outputs)[:-1]
     # A menu fits only where its items are known.
@@ -133,7 +141,7 @@ class Fields:
             "STRING": "FunctionNodeStringLength",
         }
         self._through = {kind: new(name) for kind, name in parts.items()}
-        self._one_of, self._one_into = _single_ends(scratch.tree)
+        self._one_of, self._one_into = _single_ends(scratch)
         # Takes fields and single values, but nothing else: what it refuses is a grid or the like.
         self._taker = new("GeometryNodeSetPosition").inputs["Offset"]
 

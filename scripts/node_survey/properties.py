@@ -13,12 +13,23 @@ from node_survey.scratch import choices, plain
 COMMON = ("label", "location", "width", "mute", "hide", "parent", "use_custom_color", "color", "warning_propagation")
 # Which item is highlighted in a list, and whether the viewer is on: state of the editor as well.
 EDITOR = ("active_index", "active_item", "active_input_index", "active_output_index", "active_main_index",
-          "active_generation_index", "is_active_output", "ui_shortcut", "show_ui", "inspection_index")  # fmt: skip
+          "active_generation_index", "is_active_output", "ui_shortcut", "show_ui", "inspection_index",
+          # Colours that follow from a temperature and a tint.
+          "input_whitepoint", "output_whitepoint")  # fmt: skip
 # A whole number with at most so many values may decide which sockets there are.
 FEW = 8
 STRUCTURED = {"ColorRamp": "COLOR_RAMP", "CurveMapping": "CURVE_MAPPING"}
-# Left-overs of materials that geometry trees do not read.
+# Left-overs of materials that only shader trees read.
 UNREAD = ("TexMapping", "ColorMapping")
+SHADER = "ShaderNodeTree"
+# Parts of a node with properties of their own.
+PARTS = ("ImageUser", *UNREAD)
+# What a text must not be: it would be read or written wherever it points to.
+PATHS = ("FILE_PATH", "DIR_PATH")
+# What Blender lists in place of names that depend on the file: layers and views.
+PLACEHOLDERS = (["PLACEHOLDER"], ["ALL"])
+DEPRECATED = "(Deprecated"
+NAMES_OF_LAYERS = ("layer_name",)
 WIDEST = {"INT": 2**31, "FLOAT": 3.4e38}
 
 
@@ -53,6 +64,8 @@ def own_properties(node: Any) -> dict[str, Any]:
     for prop in node.bl_rna.properties:
         if prop.identifier in shared or prop.identifier in EDITOR or prop.type == "COLLECTION":
             continue
+        if DEPRECATED in prop.description:
+            continue  # shows what an input holds
         if prop.identifier == "socket_idname" and "data_type" in node.bl_rna.properties:
             continue  # says the same in other words
         described = describe(node, prop)
@@ -86,8 +99,12 @@ def describe(holder: Any, prop: Any) -> Any:
     """One property as data; None when it cannot be set."""
     if prop.type == "POINTER":
         return _pointer(holder, prop)
-    if prop.is_readonly:
+    if prop.is_readonly or (prop.type == "STRING" and prop.subtype in PATHS):
         return None
+    if prop.type == "ENUM" and (
+        prop.identifier in NAMES_OF_LAYERS or [item.identifier for item in prop.enum_items] in PLACEHOLDERS
+    ):
+        return {"type": "MENU", "default": ""}
     found: dict[str, Any] = {"type": prop.type, "default": plain(getattr(holder, prop.identifier))}
     if prop.type == "ENUM" and prop.is_enum_flag:
         found |= {"items": sorted(item.identifier for item in prop.enum_items), "several": True}
@@ -112,10 +129,18 @@ def _range(prop: Any) -> dict[str, Any]:
     return found
 
 
+def _part(part: Any) -> dict[str, Any]:
+    plain_fields = [prop for prop in part.bl_rna.properties if prop.type not in ("POINTER", "COLLECTION")]
+    described = {prop.identifier: describe(part, prop) for prop in plain_fields}
+    return {name: each for name, each in described.items() if each is not None}
+
+
 def _pointer(holder: Any, prop: Any) -> dict[str, Any] | None:
     kind = prop.fixed_type.identifier
     if kind in STRUCTURED:
         return {"type": STRUCTURED[kind]}
+    if kind in PARTS and holder.id_data.bl_idname == SHADER:
+        return {"type": "PART", "fields": _part(getattr(holder, prop.identifier))}
     if prop.identifier in ("parent", "paired_output"):
         return {"type": "NODE", "default": None}
     if kind in UNREAD or prop.is_readonly:

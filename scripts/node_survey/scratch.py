@@ -19,15 +19,31 @@ EXPERIMENTS = (
     "GeometryNodeCombineBundle",
     "GeometryNodeSeparateBundle",
 )
-FAMILIES = ("FunctionNode", "GeometryNode", "Node", "ShaderNode")
+FAMILIES = ("CompositorNode", "FunctionNode", "GeometryNode", "Node", "ShaderNode")
+TREES = {"geometry": "GeometryNodeTree", "shader": "ShaderNodeTree", "compositor": "CompositorNodeTree"}
+# Nodes that write files by themselves or run code: no plan can have them.
+NOT_OFFERED = ("CompositorNodeOutputFile", "ShaderNodeScript")
+# The compositor's tree belongs to the scene before Blender 5.0, and some nodes are in that tree only.
+GROUP_COMPOSITOR = bpy.app.version >= (5, 0, 0)
 
 
 class Scratch:
-    """A geometry tree for trials."""
+    """A tree for trials, of one kind."""
 
-    def __init__(self) -> None:
+    def __init__(self, kind: str = "geometry") -> None:
+        self.kind = kind
+        if kind == "compositor" and not GROUP_COMPOSITOR:
+            scene: Any = bpy.context.scene
+            scene.use_nodes = True
+            self.tree: Any = scene.node_tree
+            self.tree.nodes.clear()
+        else:
+            self.tree = self.group("survey")
+
+    def group(self, name: str) -> Any:
+        """A new node group of this kind."""
         data: Any = bpy.data
-        self.tree: Any = data.node_groups.new("survey", "GeometryNodeTree")
+        return data.node_groups.new(name, TREES[self.kind])
 
     @contextlib.contextmanager
     def node(self, bl_idname: str, settings: Settings = ()) -> Generator[Any]:
@@ -53,7 +69,7 @@ class Scratch:
 
 
 def type_names(scratch: Scratch) -> list[str]:
-    """Every node type that a geometry tree takes."""
+    """Every node type that a tree of this kind takes."""
     types: Any = bpy.types
     found: list[str] = []
     with silence():
@@ -61,7 +77,7 @@ def type_names(scratch: Scratch) -> list[str]:
             kind = getattr(types, name)
             if not (name.startswith(FAMILIES) and isinstance(kind, type) and issubclass(kind, types.Node)):
                 continue
-            if name.startswith(EXPERIMENTS):
+            if name.startswith(EXPERIMENTS) or name in NOT_OFFERED:
                 continue
             # A type that does not belong here raises.
             with contextlib.suppress(RuntimeError), scratch.node(name):

@@ -1,4 +1,4 @@
-"""The whole survey: everything the catalogue holds, for the Blender at hand."""
+"""The whole survey: everything a catalogue holds, for the Blender at hand and one kind of tree."""
 
 from __future__ import annotations
 
@@ -17,15 +17,20 @@ FORMAT = 1
 # It is of the type of what is linked to it, and gets other sockets on the way.
 REROUTE = "NodeReroute"
 
+# Nodes with nothing but what all nodes have; each kind of tree has one of them.
+PLAIN_NODES = ("ShaderNodeValue", "CompositorNodeValue")
 
-def survey() -> dict[str, Any]:
-    """The catalogue of this Blender."""
+
+def survey(kind: str) -> dict[str, Any]:
+    """The catalogue of this Blender for one kind of tree."""
     ops: Any = bpy.ops
     ops.wm.read_factory_settings(use_empty=True)
-    scratch = Scratch()
-    fields = Fields(scratch)
+    scratch = Scratch(kind)
+    # Only geometry nodes tell fields from single values.
+    fields = Fields(scratch) if kind == "geometry" else None
     names = type_names(scratch)
-    with scratch.node("ShaderNodeValue") as node:
+    plain_node = next(name for name in PLAIN_NODES if name in names)
+    with scratch.node(plain_node) as node:
         common = common_properties(node)
     kinds: dict[str, str] = {}
     zones = {name: name.replace("Input", "Output") for name in names if _starts_zone(scratch, name)}
@@ -38,10 +43,11 @@ def survey() -> dict[str, Any]:
     return {
         "format": FORMAT,
         "blender": f"{app.version[0]}.{app.version[1]}",
+        **({} if kind == "geometry" else {"kind": kind}),
         "common": common,
         "socket_types": dict(sorted(kinds.items())),
-        "interface_types": interface_types(),
-        "conversions": conversions(),
+        "interface_types": interface_types(scratch),
+        "conversions": conversions(scratch),
         "nodes": nodes,
     }
 
@@ -51,7 +57,9 @@ def _starts_zone(scratch: Scratch, name: str) -> bool:
         return hasattr(node, "pair_with_output")
 
 
-def _node(scratch: Scratch, fields: Fields, name: str, starts: str | None, kinds: dict[str, str]) -> dict[str, Any]:
+def _node(
+    scratch: Scratch, fields: Fields | None, name: str, starts: str | None, kinds: dict[str, str]
+) -> dict[str, Any]:
     with scratch.node(name) as node:
         found: dict[str, Any] = {
             "label": node.bl_rna.name,
@@ -71,7 +79,7 @@ def _node(scratch: Scratch, fields: Fields, name: str, starts: str | None, kinds
 
 
 def _layouts(
-    scratch: Scratch, fields: Fields, name: str, names: list[str], kinds: dict[str, str]
+    scratch: Scratch, fields: Fields | None, name: str, names: list[str], kinds: dict[str, str]
 ) -> dict[str, list[Any] | dict[str, Any]]:
     """Sockets, each written once; layouts of them by number; and which settings give which layout."""
     found = Layouts(fields, kinds)
@@ -83,7 +91,7 @@ def _layouts(
     return {**found.data(), "settings": settings} if names else found.data()
 
 
-def _paired(scratch: Scratch, fields: Fields, start: str, end: str, kinds: dict[str, str]) -> dict[str, Any]:
+def _paired(scratch: Scratch, fields: Fields | None, start: str, end: str, kinds: dict[str, str]) -> dict[str, Any]:
     """The sockets of a zone's input node, which shows all of them only when it has its output node."""
     found = Layouts(fields, kinds)
     with scratch.node(end) as output, scratch.node(start) as node:
@@ -96,7 +104,7 @@ def _paired(scratch: Scratch, fields: Fields, start: str, end: str, kinds: dict[
 class Layouts:
     """Collects the layouts of one node type."""
 
-    def __init__(self, fields: Fields, kinds: dict[str, str]) -> None:
+    def __init__(self, fields: Fields | None, kinds: dict[str, str]) -> None:
         self._fields = fields
         self._kinds = kinds
         self._sockets: list[dict[str, Any]] = []
@@ -109,7 +117,7 @@ class Layouts:
         if mark not in self._seen:
             self._kinds |= {socket.bl_idname: socket.type for socket in real_sockets([*node.inputs, *node.outputs])}
             described = layout(node)
-            if node.bl_idname != REROUTE:
+            if self._fields is not None and node.bl_idname != REROUTE:
                 _add_fields(self._fields, node, described)
             self._seen[mark] = len(self._layouts)
             self._layouts.append({side: self._numbered(listed) for side, listed in described.items() if listed})

@@ -87,7 +87,7 @@ class Actor:
             self.ok(tools()[name], dict(args))
         before = self._worker.hash(full=True)
         if case.writes:
-            way = case.tool.revert.value
+            way = case.tool.revert_for(case.parsed, self._worker.profile.version).value
             rehearsal = self.ok(case.tool, case.args, rehearse=way)
             assert rehearsal["reverted_by"] == way, (case.id, rehearsal)
             assert self._worker.hash(full=True) == before, (case.id, "it was not taken back")

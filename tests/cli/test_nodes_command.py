@@ -1,4 +1,4 @@
-"""blendwright nodes: the catalogue of geometry nodes, without any Blender."""
+"""blendwright nodes: the catalogues of nodes, without any Blender."""
 
 from __future__ import annotations
 
@@ -17,6 +17,12 @@ def test_without_words_every_node_is_listed(shell: Shell) -> None:
 def test_words_are_looked_for(shell: Shell) -> None:
     spoken = shell("nodes", "set", "position", code=0).out
     assert spoken.startswith("GeometryNodeSetPosition")
+
+
+def test_each_kind_of_tree_has_its_nodes(shell: Shell) -> None:
+    assert shell("nodes", "glare", "--kind", "compositor", code=0).out.startswith("CompositorNodeGlare")
+    assert "Base Color" in shell("nodes", "ShaderNodeBsdfPrincipled", "--kind", "shader", code=0).out
+    assert "One of: geometry, shader, compositor." in shell("nodes", "--kind", "texture", code=2).err
 
 
 def test_a_page_has_all_there_is_to_know(shell: Shell) -> None:

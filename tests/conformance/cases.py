@@ -95,7 +95,9 @@ def places(tool: AnyTool, args: Mapping[str, Any], room: Path, *roles: str) -> d
     """Where the worker finds or leaves the files that arguments name, by role.
 
     All are in one directory, so that what one call of an example exports the next can import."""
-    named = [args.get(name) for name, role in file_arguments(tool.args_model).items() if role in roles]
+    # Pictures of a folder are read.
+    wanted = {*roles, *(("pictures",) if "read" in roles else ())}
+    named = [args.get(name) for name, role in file_arguments(tool.args_model).items() if role in wanted]
     return {path: str(room / Path(path).name) for path in named if path is not None}
 
 

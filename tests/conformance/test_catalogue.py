@@ -13,6 +13,7 @@ import jsonschema_rs
 import pytest
 
 from blendwright.plan.validate import validate_arguments
+from blendwright.tool_api.arguments import file_arguments
 from blendwright.tool_api.promises import Idempotence, Revert
 from blendwright.tool_api.scene import Kind
 from blendwright.values.faults import Fault
@@ -31,6 +32,13 @@ def needs_memfile() -> None:
 
     if bpy.app.version < MEMFILE_MIN:
         pytest.skip(f"memfile undo is off in Blender {bpy.app.version_string}")
+
+
+def here(case: Case) -> Revert:
+    """How the case is taken back in the Blender at hand."""
+    import bpy
+
+    return case.tool.revert_for(case.parsed, bpy.app.version)
 
 
 # ---------------------------------------------------------------------- arguments and promises
@@ -125,7 +133,11 @@ def test_checking_writes_nothing(play: Play, case: Case) -> None:
     assert play.leaves() == before
 
 
-@cases(lambda case: bool(case.example.given) and not case.tool.name.startswith("file."))
+def reads_files(case: Case) -> bool:
+    return not {"read", "pictures"}.isdisjoint(file_arguments(case.tool.args_model).values())
+
+
+@cases(lambda case: bool(case.example.given) and not reads_files(case))
 def test_checking_without_what_an_example_needs_finds_rather_than_raises(play: Play, case: Case) -> None:
     play.begin()
     before = play.leaves()
@@ -148,6 +160,8 @@ def test_saving_and_opening_lose_nothing(play: Play, case: Case) -> None:
 
 @cases(lambda case: case.reverts_by(Revert.INVERSE))
 def test_the_recorded_inverse_restores_the_scene(play: Play, case: Case) -> None:
+    if here(case) is not Revert.INVERSE:
+        pytest.skip("Blender's own undo takes it back in this version")
     play.set(case)
     before = play.leaves()
     answer = play.run(case, rehearse="inverse")
@@ -182,7 +196,7 @@ def test_redo_leads_to_the_same_hashes_from_the_beginning_and_from_a_checkpoint(
 
 @cases()
 def test_a_step_that_fails_its_verification_leaves_the_scene_as_it_was(play: Play, case: Case) -> None:
-    if case.reverts_by(Revert.MEMFILE):
+    if here(case) is Revert.MEMFILE:
         needs_memfile()
     play.set(case)
     before = play.leaves()
@@ -225,7 +239,7 @@ def test_repeating_an_accumulating_call_adds_more_or_meets_the_names_it_gave(pla
 def test_a_call_that_is_not_idempotent_says_what_it_did_and_its_repetition_is_whole_or_nothing(
     play: Play, case: Case
 ) -> None:
-    if case.reverts_by(Revert.MEMFILE):
+    if here(case) is Revert.MEMFILE:
         needs_memfile()
     play.set(case)
     first = play.run(case)

@@ -9,7 +9,7 @@ import pytest
 from pydantic import BaseModel
 
 from blendwright.tool_api.arguments import Name
-from blendwright.tool_api.mentions import ANY_KIND, MODIFIER, Mention, Names, Role, metadata_of, models_in
+from blendwright.tool_api.mentions import ANY_KIND, INSIDE_OBJECTS, Mention, Names, Role, metadata_of, models_in
 from blendwright.tool_api.scene import Kind
 from blendwright.tool_api.tool import AnyTool
 from blendwright.tools.catalog import tools
@@ -32,8 +32,14 @@ OTHER_NAMES = {
     ("geonodes.node_tree", "/operations/outputs/panel"),
     ("geonodes.patch", "/ops/inputs/name"), ("geonodes.patch", "/ops/outputs/name"),
     ("geonodes.patch", "/ops/inputs/panel"), ("geonodes.patch", "/ops/outputs/panel"), ("geonodes.patch", "/ops/name"),
-    ("modifier.apply", "/mesh_name"), ("object.duplicate_grid", "/prefix"), ("place.scatter", "/prefix"),
+    ("modifier.apply", "/mesh_name"), ("object.apply_transform", "/data_name"), ("object.set_origin", "/data_name"),
+    ("object.duplicate_grid", "/prefix"), ("place.scatter", "/prefix"),
     ("scene.expect", "/expectations/name"), ("scene.find", "/property/key"),
+    ("scene.purge", "/keep"),
+    *((f"nodes.{tool}", f"/target/{part}") for tool in ("apply_tree", "gates", "inspect", "patch")
+      for part in ("material", "world", "light", "compositor", "group")),
+    *(("nodes.apply_tree", f"/operations/{part}") for part in
+      ("name", "inputs/name", "outputs/name", "inputs/panel", "outputs/panel")),
     *((tool, f"/target/{part}_name") for tool in ("geonodes.node_tree", "geonodes.patch") for part in ("object", "modifier", "node_group")),
 }  # fmt: skip
 
@@ -122,7 +128,7 @@ def test_every_place_points_at_the_name_in_the_arguments() -> None:
             for mention in tool.mentions_for(tool.args_model.model_validate(example.args)):
                 if mention.at != "/prefix":
                     assert _at(tool.args_model.model_validate(example.args).model_dump(), mention) == mention.name
-                assert mention.kind in (ANY_KIND, MODIFIER) or Kind(mention.kind)
+                assert mention.kind in (ANY_KIND, *INSIDE_OBJECTS) or Kind(mention.kind)
 
 
 def _at(value: Any, mention: Mention) -> Any:

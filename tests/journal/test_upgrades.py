@@ -153,3 +153,11 @@ def test_a_newer_journal_is_refused_with_a_clear_message(tmp_path: Path) -> None
         assert error["code"] == "environment_unfit"
         assert f"schema version {schema.VERSION + 1}" in error["message"] and "newer" in error["cure"]
     assert version_of(workspace) == schema.VERSION + 1
+
+
+def test_who_reads_a_journal_that_is_just_being_begun_is_told_so(tmp_path: Path) -> None:
+    (tmp_path / "journal.db").touch()
+    with pytest.raises(EnvironmentUnfit, match="not a workspace yet"):
+        JournalView(tmp_path)
+    Journal(tmp_path).close()
+    JournalView(tmp_path).close()

@@ -9,7 +9,6 @@ import traceback
 from typing import Any
 
 import pytest
-from anthropic.resources.messages import DEPRECATED_MODELS
 
 from blendwright.planner.port import (
     Blocked,
@@ -194,4 +193,7 @@ def test_an_sdk_that_is_not_installed_is_named_with_its_extra(
 
 
 def test_the_model_that_is_asked_without_a_choice_has_no_end_in_sight() -> None:
+    # It takes seconds to load, which everybody who collects the tests would pay.
+    from anthropic.resources.messages import DEPRECATED_MODELS
+
     assert AnthropicPlanner.default_model not in DEPRECATED_MODELS

@@ -157,7 +157,7 @@ BREAKS: dict[str, Bug] = {
     ),
     "GN-GATE-02": Bug(
         "a circle is not noticed, and its old warnings are believed",
-        f"{STRUCTURE}.cycles",
+        "blendwright.tools.node_trees.tree_gates:TreeGates.cycles",
         answering(""),
         GATES,
         "are_not_believed",

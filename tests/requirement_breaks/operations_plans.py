@@ -13,7 +13,7 @@ from typing import Any
 from planting import Bug, Function
 from wrong_functions import changing, finding_nothing, given, omitted, schema_where
 
-CASES = "tests/dialects/test_cases.py"
+CASES = "tests/dialects/test_operations_cases.py"
 PLANNER = "planner_operations.v1"
 OPERATION = ("properties", "operations", "items")
 
@@ -198,7 +198,7 @@ BREAKS: dict[str, Bug] = {
         "nobody is asked about what destroys",
         "blendwright.run.approvals:Approvals._ruling",
         omitted,
-        "tests/run/test_approvals.py",
+        "tests/run/test_plan_approvals.py",
         "nobody_can_be_asked_about",
     ),
     "OPS-VERSION-01": Bug(

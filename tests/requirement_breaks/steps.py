@@ -9,7 +9,7 @@ from typing import Any
 from planting import Bug, Function
 from wrong_functions import answering, changing, finding_nothing, given, omitted, schema_where
 
-CASES = "tests/dialects/test_cases.py"
+CASES = "tests/dialects/test_steps_cases.py"
 STEPS = "tests/dialects/test_steps.py"
 FAILURES = "tests/run/test_runner_failures.py"
 REFUSED = "tests/app/test_refused_plans.py"

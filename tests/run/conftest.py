@@ -6,7 +6,9 @@ from collections.abc import Iterator
 
 import pytest
 
+from blendwright.policy.policy import Policy
 from engine import Engine
+from run.approval_calls import Clock
 
 
 @pytest.fixture(scope="module")
@@ -22,3 +24,15 @@ def checked(engine: Engine) -> Iterator[None]:
     yield
     assert engine.full_hash() == engine.scene.hash == engine.head().hash_after
     assert engine.journal.verify_audit().ok
+
+
+@pytest.fixture
+def asking(engine: Engine) -> Iterator[Engine]:
+    """The engine under the default policy: what destroys is asked about."""
+    with engine.under(Policy()):
+        yield engine
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    return Clock(monkeypatch)

@@ -109,6 +109,7 @@ def test_a_texture_has_the_path_that_it_has_beside_the_original(
         assert str(texture) in paths(), name
 
 
+@pytest.mark.real_starts
 @pytest.mark.parametrize("all_of_them", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_an_import_is_found_by_another_process_with_the_same_hash(
     engine: Engine, samples: Samples, all_of_them: bool

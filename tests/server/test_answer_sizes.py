@@ -77,6 +77,27 @@ def test_a_plan_of_37_operations_is_answered_in_less_than_2_kB(ran: Any) -> None
     assert "24 x" in ran.content[0].text and json.loads(ran.content[0].text) == ran.structured_content
 
 
+def test_a_preview_tells_what_would_be_made_by_kind_and_what_would_change_with_its_values(
+    context: ServerContext,
+) -> None:
+    program = (
+        "for i in range(40):\n    object.create_empty(name = 'Post_%d' % i)\n"
+        "mesh.create_primitive(kind = 'cube', name = 'Gate')\n"
+        "object.transform(object = 'Stone', location = [1, 2, 3])\n"
+    )
+    assert not call(context, "plan_execute", {"program": "object.create_empty(name = 'Stone')"}).is_error
+    shown = call(context, "plan_preview", {"program": program})
+    difference = shown.structured_content["result"]["result"]
+    assert difference["created"] == {"objects": "Gate, Post_0 … Post_39"}
+    (stone,) = difference["changed"]
+    assert (stone["kind"], stone["name"]) == ("objects", "Stone")
+    assert {"property": "transform.location", "old": [0.0, 0.0, 0.0], "new": [1.0, 2.0, 3.0]} in stone["properties"]
+    assert "removed" not in difference
+    assert len(shown.content[0].text) < 1000
+    full = call(context, "plan_preview", {"program": program, "detail": "operations"})
+    assert {"kind": "objects", "name": "Post_7"} in full.structured_content["result"]["result"]["created"]
+
+
 @pytest.mark.parametrize("detail", ["summary", "operations"])
 def test_an_answer_says_the_id_of_its_request_once(context: ServerContext, detail: str) -> None:
     program = f"object.create_empty(name = 'SaidOnce{detail}')"

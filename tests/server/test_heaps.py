@@ -1,4 +1,4 @@
-"""A server's threads share heaps, however many threads there are."""
+"""A server's threads share heaps, however many threads there are, and at rest it holds no more than it uses."""
 
 from __future__ import annotations
 
@@ -6,10 +6,16 @@ import platform
 import subprocess
 import sys
 from pathlib import Path
+from threading import Semaphore
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
+from blendwright.server import workspace_queue
 from blendwright.server.heaps import MOST
+from blendwright.server.workspace_queue import WorkspaceQueue
+from blendwright.values.cancel import CancelToken
 
 # Threads that all hold memory at the same time, and what the C library says of its heaps then.
 COUNTED = """
@@ -34,6 +40,26 @@ libc.fclose(file)
 barrier.wait()
 """
 
+# Memory with holes: every other block is freed.
+HOLES = """
+import ctypes
+from pathlib import Path
+from blendwright.server.heaps import give_back_free_memory
+libc = ctypes.CDLL(None)
+libc.malloc.restype = ctypes.c_void_p
+libc.free.argtypes = [ctypes.c_void_p]
+blocks = [libc.malloc(ctypes.c_size_t(16384)) for _ in range(4000)]
+for block in blocks:
+    ctypes.memset(block, 1, 16384)
+for block in blocks[::2]:
+    libc.free(block)
+def held():
+    return int(Path("/proc/self/statm").read_text().split()[1]) * 4096
+before = held()
+give_back_free_memory()
+print(before - held())
+"""
+
 
 def heaps(place: Path, how: str) -> int:
     subprocess.run([sys.executable, "-c", COUNTED, str(place), how], check=True, timeout=60)
@@ -44,3 +70,33 @@ def heaps(place: Path, how: str) -> int:
 def test_threads_of_a_server_share_heaps(tmp_path: Path) -> None:
     assert heaps(tmp_path / "free.xml", "free") > MOST
     assert heaps(tmp_path / "limited.xml", "limited") <= MOST
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="only glibc is known to keep holes")
+def test_holes_are_given_back() -> None:
+    done = subprocess.run([sys.executable, "-c", HOLES], check=True, timeout=60, capture_output=True, text=True)
+    assert int(done.stdout) > 10e6, "of 33 MB that were freed between blocks in use"
+
+
+def test_a_server_at_rest_gives_back_once_and_again_after_it_worked(monkeypatch: pytest.MonkeyPatch) -> None:
+    given = Semaphore(0)
+    times: list[int] = []
+
+    def give_back() -> None:
+        times.append(1)
+        given.release()
+
+    monkeypatch.setattr(workspace_queue, "REST_SECONDS", 0.02)
+    monkeypatch.setattr(workspace_queue, "give_back_free_memory", give_back)
+    opened: Any = SimpleNamespace(close=lambda: None)
+    queue = WorkspaceQueue(lambda: opened, warm=False)
+    queue.start()
+    try:
+        for turn in (1, 2):
+            assert given.acquire(timeout=30)
+            assert len(times) == turn
+            queue.submit("client", lambda _: None, CancelToken()).result(30)
+        assert given.acquire(timeout=30)
+    finally:
+        queue.close()
+    assert len(times) == 3

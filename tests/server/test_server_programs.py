@@ -6,7 +6,7 @@ from typing import Any
 
 import hosts
 from blendwright.server.context import ServerContext
-from hosts import Era
+from hosts import Era, cube, plan
 
 ERA: Era = "2026-07-28"
 PROGRAM = """
@@ -51,3 +51,27 @@ def test_either_a_plan_or_a_program_is_given(context: ServerContext) -> None:
     assert not both["ok"] and "only one of them" in both["message"]
     neither = call(context, "plan_validate")
     assert not neither["ok"] and "'program'" in neither["details"]["findings"][0]["cure"]
+
+
+def test_the_last_program_runs_again_with_other_params_alone(context: ServerContext) -> None:
+    first = call(context, "plan_execute", program=PROGRAM, params={"count": 4, "stem": "Again"})
+    assert first["ok"] and call(context, "scene_find", name="Again_*")["result"]["total"] == 4
+    fewer = call(context, "plan_execute", params={"count": 2}, instead=True)
+    assert fewer["ok"], fewer
+    assert call(context, "scene_find", name="Again_*")["result"]["total"] == 2, "the stem stays as it was given"
+    assert call(context, "plan_execute", plan=plan("by hand", cube("a", "ByHand")))["ok"]
+    refused = call(context, "plan_execute", params={"count": 3}, instead=True)
+    assert not refused["ok"] and "came from no program" in refused["message"]
+    assert refused["details"]["findings"][0]["cure"] == "Give the program as well."
+    assert call(context, "scene_find", name="ByHand")["result"]["total"] == 1, "nothing was taken back"
+
+
+def test_what_one_line_does_wrong_thirty_times_is_said_once(context: ServerContext) -> None:
+    wrong = "for i in range(30):\n    mesh.create_primitive(kind = 'cube', name = 'W_%d' % i, size = -1)\nobject.create_empty(name = 7)"
+    answer = hosts.call(context, ERA, "plan_execute", {"program": wrong})
+    thirty, other = answer.structured_content["details"]["findings"]
+    assert (thirty["place"].split(":")[1], thirty["times"], thirty["pointer"]) == ("2", 30, "/operations/0/args/size")
+    assert other["place"].startswith("program:3:") and "times" not in other
+    assert len(answer.content[0].text) < 1500
+    whole = hosts.call(context, ERA, "plan_execute", {"program": wrong, "detail": "full"}).structured_content
+    assert len(whole["details"]["findings"]) == 31

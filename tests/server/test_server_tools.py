@@ -106,7 +106,7 @@ def test_a_plan_is_checked_under_the_policy_of_the_workspace(context: ServerCont
 def test_a_preview_changes_nothing(context: ServerContext, era: Era) -> None:
     name = f"Preview{era}"
     shown = call(context, era, "plan_preview", {"plan": plan(name, cube("a", name)), "image": True})
-    assert {"kind": "objects", "name": name} in shown.structured_content["result"]["result"]["created"]
+    assert shown.structured_content["result"]["result"]["created"]["objects"] == name
     assert [part.type for part in shown.content] == ["text", "image"]
     assert call(context, era, "scene_find", {"name": name}).structured_content["result"]["total"] == 0
 
@@ -316,6 +316,12 @@ def test_direct_tools_take_the_whole_lifecycle_of_a_call(context: ServerContext,
 def test_macros_and_nodes_are_found_and_described_like_tools(context: ServerContext, era: Era) -> None:
     found = call(context, era, "tool_search", {"query": "three point lighting"}).structured_content["result"]["matches"]
     assert "studio.three_point" in [entry["name"] for entry in found][:3]
+    for among, wanted in (("shader_nodes", "ShaderNodeBsdfGlass"), ("compositor_nodes", "CompositorNodeGlare")):
+        words = wanted.rpartition("Bsdf" if "Bsdf" in wanted else "Node")[2]
+        found = call(context, era, "tool_search", {"query": words, "among": among}).structured_content["result"]
+        assert wanted in [match["name"] for match in found["matches"]]
+        page = call(context, era, "tool_describe", {"names": [wanted]})
+        assert not page.is_error
     nodes = call(context, era, "tool_search", {"query": "noise texture", "among": "nodes"}).structured_content["result"]
     assert "ShaderNodeTexNoise" in [entry["name"] for entry in nodes["matches"]]
     names = {"names": ["studio.three_point", "ShaderNodeTexNoise"]}

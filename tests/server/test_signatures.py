@@ -74,17 +74,19 @@ def test_several_tools_are_described_in_a_line_each(context: ServerContext) -> N
     assert [line["call"].partition("(")[0] for line in lines] == names
     assert all(line["summary"] for line in lines)
     pages = call(context, "tool_describe", names=names, detail="page")
-    assert size(answer) < 2600 < size(pages)
+    assert size(answer) < 2700 < size(pages)
 
 
 def test_a_list_is_searched_part_by_part(context: ServerContext) -> None:
-    found = call(context, "tool_search", query="camera, sun light; unwrap uv\nsun light,").structured_content["result"]
+    found = call(context, "tool_search", query="camera, sun light; sculpt clay\nsun light,").structured_content[
+        "result"
+    ]
     asked = {answer["query"]: answer for answer in found["answers"]}
-    assert list(asked) == ["camera", "sun light", "unwrap uv"]
+    assert list(asked) == ["camera", "sun light", "sculpt clay"]
     assert asked["camera"]["matches"][0]["call"].startswith("camera.")
     assert asked["sun light"]["matches"][0]["name"] == "light.create"
     assert "POINT|SUN|SPOT|AREA" in asked["sun light"]["matches"][0]["call"]
-    assert "No tool" in asked["unwrap uv"]["message"] and "Python can" in asked["unwrap uv"]["message"]
+    assert "No tool" in asked["sculpt clay"]["message"] and "Python can" in asked["sculpt clay"]["message"]
     alone = call(context, "tool_search", query="sun light").structured_content["result"]["matches"]
     assert alone[0]["name"] == "light.create" and all("call" in match for match in alone[:3])
 
@@ -118,3 +120,9 @@ def test_direct_tools_say_that_an_argument_has_another_name_now(context: ServerC
 )
 def test_a_type_stays_whole_where_its_description_gives_way(line: str, kept: str) -> None:
     assert without_description(line) == kept
+
+
+def test_what_only_a_person_may_allow_says_so_where_it_is_called(context: ServerContext) -> None:
+    described = call(context, "tool_describe", names=["object.join", "object.transform"]).structured_content["result"]
+    join, transform = (tool["call"] for tool in described["tools"])
+    assert join.endswith("(destructive: asks a person, unless the policy allows it)") and "asks" not in transform

@@ -92,7 +92,12 @@ def _clocks(modules: int) -> list[tuple[ModuleType, str]]:
     """Where the engine has the machine's clocks; looked up again when there are more modules than before."""
     clocks = (time.monotonic, time.perf_counter)
     engine = [module for name, module in sys.modules.items() if name.partition(".")[0] == "blendwright"]
-    return [(module, name) for module in engine for name, value in list(vars(module).items()) if value in clocks]
+    return [
+        (module, name)
+        for module in engine
+        for name, value in list(vars(module).items())
+        if any(value is clock for clock in clocks)
+    ]
 
 
 class _Done(NamedTuple):

@@ -252,6 +252,24 @@ def test_framing_again_changes_nothing(stage: Stage) -> None:
         assert stage.do("camera.frame_objects", args)["changed"] is False
 
 
+def test_what_moves_is_in_the_frame_at_each_of_the_frames_and_the_scene_stays_at_its_own(stage: Stage) -> None:
+    stage.do("mesh.create_primitive", {"kind": "cube", "name": "Box"})
+    keys = [{"channel": "location", "frame": at, "value": [x, 0, 0]} for at, x in ((1, 0), (24, 12))]
+    stage.do("animation.set_keyframes", {"object": "Box", "keys": keys})
+    camera(stage)
+    args = {"object": "Camera", "objects": ["Box"], "view": "FRONT", "frames": [1, 24], "margin": 0.1}
+    assert stage.do("camera.frame_objects", args)["changed"] is True
+    assert bpy.context.scene.frame_current == 1
+    sides: list[float] = []
+    for at in (1, 24):
+        bpy.context.scene.frame_set(at)
+        xs, _ = frame("Camera", "Box")
+        sides += [min(xs), 1 - max(xs)]
+    bpy.context.scene.frame_set(1)
+    assert min(sides) == pytest.approx(0.1, abs=1e-3)
+    assert stage.do("camera.frame_objects", args)["changed"] is False
+
+
 def test_missing_objects_and_wrong_directions_have_their_pointers(stage: Stage) -> None:
     stand_two(stage)
     camera(stage)

@@ -85,6 +85,12 @@ def test_everything_with_a_surface_takes_a_material(stage: Stage, tool: str) -> 
     assert inspected(stage, "Thing")["materials"] == ["Red"]
 
 
+def test_a_bevel_of_nothing_is_none(stage: Stage) -> None:
+    for kind in ("cube", "plane"):
+        stage.do("mesh.create_primitive", {"kind": kind, "name": kind, "bevel": 0})
+        assert stage.do("object.inspect", {"object": kind})["modifiers"] == []
+
+
 @pytest.mark.parametrize("args", [{"kind": "uv_sphere", "dimensions": [1, 1, 1]}, {"kind": "plane", "bevel": 0.1}])
 def test_measures_belong_to_their_shapes(stage: Stage, args: dict[str, Any]) -> None:
     assert stage.invalid("mesh.create_primitive", {**args, "name": "Thing"}) == [f"/{list(args)[1]}"]

@@ -31,6 +31,16 @@ def box(stage: Stage, *materials: str) -> Any:
     return data("objects", "Box")
 
 
+@pytest.mark.parametrize("opacity", [1, 1.0])
+def test_a_colour_may_say_that_it_is_opaque_and_nothing_else(stage: Stage, opacity: float) -> None:
+    stage.do("material.ensure_principled", {"name": "Paint", "base_color": [0.1, 0.2, 0.3, opacity]})
+    (node,) = [node for node in bpy.data.materials["Paint"].node_tree.nodes if node.type == "BSDF_PRINCIPLED"]
+    assert tuple(node.inputs["Base Color"].default_value) == pytest.approx((0.1, 0.2, 0.3, 1.0))
+    assert stage.invalid("material.ensure_principled", {"name": "Paint", "base_color": [0.1, 0.2, 0.3, 0.5]}) == [
+        "/base_color"
+    ]
+
+
 def test_every_value_reaches_its_socket(stage: Stage) -> None:
     values = {
         "metallic": 0.1,

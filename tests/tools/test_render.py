@@ -137,7 +137,7 @@ def test_a_still_is_refused_without_a_camera_too_large_or_with_settings_of_anoth
     stage.do("scene.set_render", {"engine": "WORKBENCH", "resolution": [65536, 65536]})
     findings = stage.refusal("render.still", {"camera": "Camera", "samples": 1, "time_limit_s": 1})
     assert [finding["code"] for finding in findings] == ["LIMIT_EXCEEDED", "ARGS_INVALID", "ARGS_INVALID"]
-    assert stage.invalid("render.still", {"path": "picture.jpg"}) == ["/path"]
+    assert stage.invalid("render.still", {"path": "picture.mp4"}) == ["/path"]
 
 
 def middle_color(stage: Stage, **args: Any) -> NDArray[np.float32]:
@@ -265,6 +265,21 @@ def test_a_frame_is_shown_and_the_scene_stays_at_its_own(stage: Stage) -> None:
         for frame in (1, 20)
     ]
     assert stills[0] != stills[1] and stage.state.full_root() == before
+
+
+@pytest.mark.parametrize(
+    ("resolution", "size"), [([1920, 1080], (185, 104)), ([1080, 1920], (104, 185)), ([8192, 16], (392, 49))]
+)
+def test_a_preview_may_have_the_shape_of_the_scenes_render(
+    stage: Stage, resolution: list[int], size: tuple[int, int]
+) -> None:
+    stage.do("mesh.create_primitive", {"kind": "cube", "name": "Box"})
+    stage.do("scene.set_render", {"resolution": resolution})
+    args = {"view": "ISO", "width": 160, "height": 120}
+    shaped = stage.do("render.preview", {**args, "render_shape": True})
+    assert (shaped["width"], shaped["height"]) == size, "as many pixels as 160 x 120"
+    plain = stage.do("render.preview", args)
+    assert (plain["width"], plain["height"]) == (160, 120)
 
 
 def test_denoising_is_on_by_itself_and_can_be_left_out(stage: Stage) -> None:

@@ -83,7 +83,8 @@ def export_open_scene(opened: OpenScene, file: Path, approver: Approver, cancel:
 
 def render_picture(opened: OpenScene, target: Path, cancel: CancelToken) -> Outcome:
     """Through the scene's camera where it has one, else from the front right above."""
-    args: dict[str, Any] = {"engine": "CYCLES", "samples": PICTURE_SAMPLES, "artifact": "run.png"}
+    look = {"engine": "CYCLES", "samples": PICTURE_SAMPLES, "render_shape": True}
+    args: dict[str, Any] = {**look, "artifact": "run.png"}
     options = RunOptions(cancel=cancel, call_seconds=PICTURE_SECONDS)
     outcome = opened.outcome("render.preview", args, options)
     if outcome.fault is Fault.SCENE_CONFLICT:

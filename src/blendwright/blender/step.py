@@ -50,9 +50,10 @@ class StepRun:
         self._call = request.get("call")
         self._scene = BpyScene(state, request.get("files", {}), outbox, request.get("seconds"))
         self._disposable = request.get("disposable", False)
-        memfile = tool.revert is Revert.MEMFILE or request.get("rehearse") == Revert.MEMFILE.value
+        way = tool.revert_for(args, bpy.app.version)
+        memfile = way is Revert.MEMFILE or request.get("rehearse") == Revert.MEMFILE.value
         self._memfile = memfile and not self._disposable
-        self._may_wait = tool.revert is Revert.INVERSE and ANSWERED_AT_ONCE.isdisjoint(request)
+        self._may_wait = way is Revert.INVERSE and ANSWERED_AT_ONCE.isdisjoint(request)
         self._start: str | None = None if self._may_wait else state.root()
         self._leaves = dict(state.fingerprint.leaves()) if self._memfile else {}
         self._written = False

@@ -8,10 +8,11 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Protocol
 
 from blendwright.tools import registry
 from blendwright.values.errors import EnvironmentUnfit
@@ -43,11 +44,26 @@ class WorkerSettings:
     """The largest file; what they come to together is for the core to watch."""
 
 
+class Process(Protocol):
+    """A started child process of the core."""
+
+    @property
+    def pid(self) -> int: ...
+
+    def kill(self) -> None:
+        """End it by SIGKILL; one that has ended is left alone."""
+        ...
+
+    def wait(self) -> int:
+        """Its exit status once it has ended, as in Popen.returncode."""
+        ...
+
+
 @dataclass(frozen=True)
 class Child:
     """A started process and the core's ends of its pipes."""
 
-    process: subprocess.Popen[bytes]
+    process: Process
     read_fd: int
     write_fd: int
     scratch: Path
@@ -87,21 +103,30 @@ def _spawn(command_with: Command, settings: WorkerSettings) -> Child:
         registry.hand_over(Path(environment["XDG_CACHE_HOME"]))
         log = theirs.enter_context((scratch / LOG_NAME).open("ab"))
         try:
-            process = subprocess.Popen(
-                command,
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
-                pass_fds=passed,
-                env=environment,
-                cwd=scratch,
-                # A session of its own, so that Ctrl-C on the core's terminal does not reach the worker.
-                start_new_session=True,
+            process = start_process(
+                command, log=log.fileno(), descriptors=passed, environment=environment, directory=scratch
             )
         except OSError as error:
             raise EnvironmentUnfit(f"{command[0]} cannot be started: {error.strerror}") from error
         on_failure.pop_all()
         return Child(process, we_read, we_write, scratch, lifeline, settings.scratch_mb)
+
+
+def start_process(
+    command: list[str], *, log: int, descriptors: Sequence[int], environment: Mapping[str, str], directory: Path
+) -> Process:
+    """Every worker process is started here; raises OSError where the command cannot be run."""
+    return subprocess.Popen(
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=log,
+        stderr=log,
+        pass_fds=descriptors,
+        env=environment,
+        cwd=directory,
+        # A session of its own, so that Ctrl-C on the core's terminal does not reach the worker.
+        start_new_session=True,
+    )
 
 
 def _pipe(reader: contextlib.ExitStack, writer: contextlib.ExitStack) -> tuple[int, int]:

@@ -12,7 +12,7 @@ from blendwright.cli.options import AsJson, Workspace
 from blendwright.cli.output import Exit, SafeConsole, present, print_json
 from blendwright.cli.parameters import argument, option
 from blendwright.macros import REGISTRY_VERSION, Macro, load_macros, macro_registry
-from blendwright.nodes.catalogue.load import NEWEST, VERSIONS, Catalogue, catalogue
+from blendwright.nodes.catalogue.load import NEWEST, TREE_KINDS, VERSIONS, Catalogue, catalogue
 from blendwright.nodes.catalogue.model import NodeType, Property, SocketType
 from blendwright.nodes.catalogue.search import describe_node_type, search, suggest_node_type
 from blendwright.schemas import published
@@ -24,6 +24,7 @@ from blendwright.values.faults import Fault
 from blendwright.values.findings import did_you_mean
 
 PROMISES = ("safety_level", "safety_mode", "determinism", "idempotence", "revert", "replayable", "writes")
+Kind = Annotated[str, option("--kind KIND", f"Of which trees: {', '.join(TREE_KINDS)}.")]
 Version = Annotated[str, option("--blender VERSION", f"Which Blender: {', '.join(VERSIONS)}.")]
 
 
@@ -189,13 +190,16 @@ def _show_macro(out: SafeConsole, macro: Macro) -> None:
 def nodes(
     query: Annotated[list[str] | None, argument("WORDS", "A node type, or words to look for.")] = None,
     blender: Version = NEWEST,
+    kind: Kind = "geometry",
     json: AsJson = False,
 ) -> int:
-    """List the geometry nodes of a Blender, search them, or show one with its sockets and properties."""
+    """List the nodes of a Blender, search them, or show one with its sockets and properties."""
     if blender not in VERSIONS:
         cure = f"One of: {', '.join(VERSIONS)}."
         raise Refusal.of(Fault.TARGET_NOT_FOUND, f"there is no catalogue of Blender {blender}", cure)
-    index, words = catalogue(blender), " ".join(query or ())
+    if kind not in TREE_KINDS:
+        raise Refusal.of(Fault.ARGS_INVALID, f"there are no {kind} nodes", f"One of: {', '.join(TREE_KINDS)}.")
+    index, words = catalogue(blender, kind), " ".join(query or ())
     page = index.find(words)
     if page is not None:
         return present(
@@ -203,7 +207,7 @@ def nodes(
         )
     chosen = search(index, words)
     if not chosen:
-        message = f"no node of Blender {blender} has '{words}' in it"
+        message = f"no {kind} node of Blender {blender} has '{words}' in it"
         raise Refusal.of(Fault.TARGET_NOT_FOUND, message, suggest_node_type(index, words))
     listed = [{"bl_idname": node.bl_idname, "label": node.label, "description": node.description} for node in chosen]
     return present(

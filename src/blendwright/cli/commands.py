@@ -63,7 +63,7 @@ COMMANDS = {
     "nodes": Command(
         "catalogue",
         "nodes",
-        "List the geometry nodes of a Blender, search them, or show one with its sockets and properties.",
+        "List the nodes of a Blender, search them, or show one with its sockets and properties.",
     ),
     "snapshot": Command(
         "scene",

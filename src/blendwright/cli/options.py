@@ -58,6 +58,7 @@ TakenBack = Annotated[
     Boundary | None,
     option("--boundary", "What a failure takes back: the operation, or all; of a program, all by default."),
 ]
+Instead = Annotated[bool, option("--instead", "In place of the last plan, which is taken back first.")]
 RequestId = Annotated[str | None, option("--request-id ID", "For plans that do not bring their own.")]
 DIALECTS = "|".join(registry.names())
 InDialect = Annotated[

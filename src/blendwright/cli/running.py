@@ -16,6 +16,7 @@ from blendwright.app.exporting import export_open_scene, render_picture
 from blendwright.app.plan_validation import Validation, validate_plan, validate_result
 from blendwright.app.previewing import preview as preview_plan
 from blendwright.app.queries import external_findings
+from blendwright.app.replacing import run_instead
 from blendwright.cli.approvals import approver
 from blendwright.cli.options import (
     Approve,
@@ -25,6 +26,7 @@ from blendwright.cli.options import (
     Export,
     Image,
     InDialect,
+    Instead,
     MinimumDeterminism,
     PlanFile,
     RequestId,
@@ -70,6 +72,7 @@ def run(
     blender: Blender = None,
     boundary: TakenBack = None,
     set: Set = None,
+    instead: Instead = False,
     request_id: RequestId = None,
     dialect: InDialect = None,
     export: Export = None,
@@ -98,7 +101,7 @@ def run(
                 raise Refusal(problems)
             with progress.running(len(parsed.operations), show=not json) as advance:
                 options = RunOptions(timeout=timeout, cancel=cancel, progress=advance, determinism=determinism)
-                report = opened.run(parsed, options)
+                report = run_instead(opened, parsed, options) if instead else opened.run(parsed, options)
             if scene is not None:
                 note_external_files(external_findings(opened.journal))
             if report.ok and export is not None:

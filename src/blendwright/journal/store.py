@@ -82,6 +82,12 @@ class Store:
             self._before_create(self.directory)
         if version == 0 and writable:
             self._create()
+        elif version == 0:
+            # Its file is there before what is in it; or whoever made it ended in between.
+            raise EnvironmentUnfit(
+                f"{self.directory} is not a workspace yet: its journal has not been begun",
+                cure="Wait until it is made, or start one: blendwright new.",
+            )
         elif not schema.OLDEST <= version <= schema.VERSION:
             raise EnvironmentUnfit(
                 f"{self.path} has schema version {version}, this program knows {schema.OLDEST} to {schema.VERSION}",

@@ -1,4 +1,4 @@
-"""Both payloads as one list of edits, each with the JSON pointer of its operation.
+"""All payloads as one list of edits, each with the JSON pointer of its operation.
 
 The static checks simulate these edits and the tree editor applies them, so that a payload means the same to both. Nothing is
 checked here.
@@ -12,8 +12,12 @@ from typing import Any, NamedTuple
 from blendwright.nodes import payloads
 from blendwright.nodes.catalogue.model import Side
 from blendwright.nodes.payloads import GIVEN_IDS, GnOpsPayload, InterfaceSocket, NodeTreePayload
+from blendwright.nodes.tree_payloads import ApplyTreePayload, PatchTreePayload
+from blendwright.nodes.tree_sorts import OUTPUT
 
-Payload = NodeTreePayload | GnOpsPayload
+ModifierPayload = NodeTreePayload | GnOpsPayload
+Payload = ModifierPayload | ApplyTreePayload | PatchTreePayload
+NEVER_UNUSED = (*GIVEN_IDS, OUTPUT)
 
 
 class SocketRef(NamedTuple):
@@ -93,14 +97,32 @@ class RemoveUnused(NamedTuple):
     at: str
 
 
-Edit = AddNode | RemoveNode | SetProperty | SetInput | Link | Unlink | SetInterface | EnsureSingleGroupIO | RemoveUnused
+class RemoveAll(NamedTuple):
+    """All nodes but those that every tree of the sort has, which stay without links."""
+
+    at: str
+
+
+Edit = (
+    RemoveAll
+    | AddNode
+    | RemoveNode
+    | SetProperty
+    | SetInput
+    | Link
+    | Unlink
+    | SetInterface
+    | EnsureSingleGroupIO
+    | RemoveUnused
+)
 
 
 def edits_of(payload: Payload) -> Iterator[Edit]:
     """The edits of a payload in order; what only concerns its target is left out."""
-    name, operations = (
-        ("operations", payload.operations) if isinstance(payload, NodeTreePayload) else ("ops", payload.ops)
-    )
+    if isinstance(payload, ApplyTreePayload) and payload.clear:
+        yield RemoveAll("/clear")
+    whole = isinstance(payload, (NodeTreePayload, ApplyTreePayload))
+    name, operations = ("operations", payload.operations) if whole else ("ops", payload.ops)
     for number, operation in enumerate(operations):
         if operation.op != "ensure_target":
             yield _edit(operation, f"/{name}/{number}")
@@ -153,6 +175,9 @@ def are_repeatable(edits: Sequence[Edit]) -> bool:
     """Whether the edits can be applied a second time and change nothing then.
 
     They cannot when one of them is refused the second time, or needs a node, or a type of node, that a later one removes."""
+    if edits and isinstance(edits[0], RemoveAll):
+        # Everything begins anew, but for the sockets of a group.
+        return not any(isinstance(edit, SetInterface) and _is_refused_again(edit) for edit in edits)
     if any(_is_refused_again(edit) for edit in edits):
         return False
     cleaned = max((number for number, edit in enumerate(edits) if isinstance(edit, RemoveUnused)), default=-1)
@@ -162,7 +187,7 @@ def are_repeatable(edits: Sequence[Edit]) -> bool:
         if isinstance(edit, AddNode) and added.setdefault(edit.id, edit.bl_idname) != edit.bl_idname:
             return False
         for node_id in _needed_nodes(edit):
-            cleaned_at = cleaned if node_id not in GIVEN_IDS else -1
+            cleaned_at = cleaned if node_id not in NEVER_UNUSED else -1
             if node_id not in added and number < max(cleaned_at, removed.get(node_id, -1)):
                 return False
     return True

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from blendwright.nodes import edits
 from blendwright.nodes.catalogue.load import VERSIONS, Catalogue, catalogue
-from blendwright.nodes.catalogue.model import NodeType, Side, SocketType
+from blendwright.nodes.catalogue.model import NodeType, Side, SocketType, TreeKind
 from blendwright.values.findings import pointer_of
 
 _RESOLUTION = {"resolution_mode": "Resolution Mode"}
@@ -136,7 +136,7 @@ class _Speller:
         value = (
             edit.value
             if socket.items is None
-            else _same_place(edit.value, _choices(node_type, edit.name), socket.items)
+            else _same_place(edit.value, _choices(node_type, edit.name, self._words.tree_kind), socket.items)
         )
         if value is None:
             return edit
@@ -157,7 +157,7 @@ class _Speller:
         value = (
             edit.value
             if prop.type != "ENUM"
-            else _same_place(edit.value, _items(node_type, edit.socket.socket), prop.items)
+            else _same_place(edit.value, _items(node_type, edit.socket.socket, self._words.tree_kind), prop.items)
         )
         if value is None:
             return edit
@@ -189,15 +189,15 @@ def _own_choices(node_type: NodeType, name: str) -> tuple[str, ...]:
     return node_type.properties[name].items if name in node_type.properties else ()
 
 
-def _choices(node_type: NodeType, name: str) -> tuple[str, ...]:
+def _choices(node_type: NodeType, name: str, kind: TreeKind) -> tuple[str, ...]:
     """What a property takes in the newest Blender that has it."""
-    others = (catalogue(version).find(node_type.bl_idname) for version in VERSIONS)
+    others = (catalogue(version, kind).find(node_type.bl_idname) for version in VERSIONS)
     return next((other.properties[name].items for other in others if other and name in other.properties), ())
 
 
-def _items(node_type: NodeType, key: str) -> tuple[str, ...]:
+def _items(node_type: NodeType, key: str, kind: TreeKind) -> tuple[str, ...]:
     """What a menu offers in the newest Blender that has it as an input."""
-    others = (catalogue(version).find(node_type.bl_idname) for version in VERSIONS)
+    others = (catalogue(version, kind).find(node_type.bl_idname) for version in VERSIONS)
     found = (_input_of(other, key) for other in others if other)
     return next((socket.items for socket in found if socket and socket.items), ())
 

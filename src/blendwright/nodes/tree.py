@@ -8,12 +8,15 @@ of all inputs that hold one, linked or not. Nothing that only concerns the look 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 from pydantic import Field, field_validator
 
 from blendwright.nodes import payloads
 from blendwright.nodes.payloads import GIVEN_IDS, GROUP_INPUT, GROUP_OUTPUT, InterfaceSocket, Part
+from blendwright.nodes.tree_payloads import ApplyTreePayload, NodesTarget
+from blendwright.nodes.tree_sorts import ACTIVE_OUTPUT, OUTPUT, TreeSort
 
 GEOMETRY = "NodeSocketGeometry"
 # Properties that are set when all nodes have the rest of theirs: they name another node, or have as many numbers as another one says.
@@ -89,12 +92,33 @@ def to_payload(tree: Tree, target: payloads.TreeTarget) -> payloads.NodeTreePayl
     operations: list[dict[str, Any]] = [
         {"op": "unlink", **pass_through.model_dump()},
         {"op": "set_group_io", "replace": True, **tree.interface.model_dump(mode="json")},
+        *_operations(tree, GIVEN_IDS),
     ]
+    return payloads.NodeTreePayload.model_validate({"target": target.model_dump(), "operations": operations})
+
+
+def to_apply_payload(tree: Tree, target: NodesTarget, sort: TreeSort) -> ApplyTreePayload:
+    """The payload of nodes.apply_tree that builds this tree, whatever was there before."""
+    operations: list[dict[str, Any]] = []
+    if sort.has_interface:
+        operations.append({"op": "set_group_io", "replace": True, **tree.interface.model_dump(mode="json")})
+    operations += _operations(tree, tuple(sort.given))
+    if sum(node.bl_idname == sort.output_type for node in tree.nodes) > 1:
+        active = OUTPUT if OUTPUT in sort.given else GROUP_OUTPUT
+        operations.append(_property(active, ACTIVE_OUTPUT, True))
+    fields = {"target": target.model_dump(), "clear": True, "operations": operations}
+    return ApplyTreePayload.model_validate(fields)
+
+
+def _operations(tree: Tree, given: Sequence[str]) -> list[dict[str, Any]]:
+    """What builds the nodes and links of a tree where only the given nodes are."""
     ids = {node.id for node in tree.nodes}
-    operations += [{"op": "delete_node", "node_id": node_id} for node_id in GIVEN_IDS if node_id not in ids]
+    operations: list[dict[str, Any]] = [
+        {"op": "delete_node", "node_id": node_id} for node_id in given if node_id not in ids
+    ]
     for node in tree.nodes:
         location = list(node.location)
-        if node.id in GIVEN_IDS:
+        if node.id in given:
             operations.append(_property(node.id, "location", location))
         else:
             operation = {"op": "create_node", "node_id": node.id, "bl_idname": node.bl_idname, "location": location}
@@ -109,7 +133,7 @@ def to_payload(tree: Tree, target: payloads.TreeTarget) -> payloads.NodeTreePayl
         for socket, value in node.inputs.items()
     ]
     operations += [{"op": "link", **link.model_dump()} for link in tree.links]
-    return payloads.NodeTreePayload.model_validate({"target": target.model_dump(), "operations": operations})
+    return operations
 
 
 def _property(node_id: str, name: str, value: Any) -> dict[str, Any]:

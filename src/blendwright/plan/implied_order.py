@@ -14,7 +14,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from blendwright.plan.graph import Graph, cycles, run_order
-from blendwright.tool_api.mentions import ANY_KIND, MODIFIER, Mention, Role
+from blendwright.tool_api.mentions import ANY_KIND, INSIDE_OBJECTS, Mention, Role
 from blendwright.tool_api.scene import Kind
 from blendwright.tool_api.tool import AnyTool
 from blendwright.values.faults import Fault
@@ -36,7 +36,7 @@ class Datablock(NamedTuple):
     name: str
 
     def __str__(self) -> str:
-        label = "modifier" if self.kind == MODIFIER else Kind(self.kind).label
+        label = INSIDE_OBJECTS.get(self.kind) or Kind(self.kind).label
         return f"{label} '{cut(self.name)}'" + (f" of '{cut(self.owner)}'" if self.owner else "")
 
 

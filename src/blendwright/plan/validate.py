@@ -25,7 +25,7 @@ from blendwright.policy.objections import Objection, PathFindings, ProposedCall,
 from blendwright.policy.refusals import refusal
 from blendwright.policy.session_contract import ContractTerms
 from blendwright.schemas.check import ModelChecker
-from blendwright.tool_api.arguments import former_name_note, in_own_names
+from blendwright.tool_api.arguments import former_name_note, in_own_terms
 from blendwright.tool_api.promises import SafetyLevel
 from blendwright.tool_api.tool import AnyTool
 from blendwright.tool_api.tool_names import own_name
@@ -46,7 +46,7 @@ class ValidatedArguments(NamedTuple):
 
 def validate_arguments(tool: AnyTool, raw: Any) -> ValidatedArguments:
     """The arguments of a call in canonical form and as a model, or everything that is wrong with them."""
-    own, _ = in_own_names(tool.args_model, raw)
+    own, _ = in_own_terms(tool.args_model, raw)
     model, findings = _checker(tool.__class__).validate(own)
     findings = findings or tuple(tool.examine(model, None))
     return (
@@ -221,7 +221,7 @@ class _Checks:
         if "args" in operation.unsound:
             yield from _declared_too_low(operation, tool.name, tool.safety_level)
             return
-        own, former = in_own_names(tool.args_model, operation.args)
+        own, former = in_own_terms(tool.args_model, operation.args)
         args, findings, model = validate_arguments(tool, own)
         if former:
             operation = replace(operation, former_names=former)

@@ -25,7 +25,7 @@ FULL, WORN = 0.85, 0.25
 PRELUDE_TEXT = Path(__file__).with_name("prelude.star").read_text(encoding="utf-8")
 OWN_NAMES = ("fail", "math", "pad", "param", "print", "random", "round", "sum", "vec")
 # What is no attribute in Starlark, being one of its reserved words.
-RESERVED = frozenset({"import"})
+RESERVED = frozenset({"import", "load"})
 EXTENSIONS = starlark.LibraryExtension
 
 

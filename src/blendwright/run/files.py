@@ -67,6 +67,9 @@ def _root(name: str) -> str:
         raise EnvironmentUnfit(message, cure="Correct it in blendwright.toml.") from error
 
 
+# What is read of a folder of pictures: the maps of a material are ten or so.
+PICTURE_ENDINGS = frozenset([".png", ".jpg", ".jpeg", ".exr", ".hdr", ".tif", ".tiff", ".webp", ".tga", ".bmp"])
+MOST_PICTURES = 64
 NO_ROOTS = "none; name one in [policy.roots] of blendwright.toml, since the home directory and / are not by themselves"
 # Files of a workspace, whichever it is.
 SETTINGS = frozenset({"blendwright.toml", "journal.db"})
@@ -183,6 +186,10 @@ class FileAccess:
                 continue
             path = Path(each.path)
             directory = _make_directory(scratch, f"{each.name}_{each.number}" if each.key else each.name)
+            if each.role == "pictures":
+                paths[each.path] = str(directory)
+                self._copy_pictures(path, directory, each.pointer)
+                continue
             paths[each.path] = str(directory / path.name)
             if each.role == "read":
                 self._copy_in(path, directory)
@@ -275,6 +282,8 @@ class FileAccess:
             yield Finding(Fault.POLICY_BLOCKED, message, at, "Choose a name that does not begin with a dot.")
         elif role == "read" and not path.is_file():
             yield Finding(Fault.TARGET_NOT_FOUND, f"there is no file {path}", at, "Check the path.", "outside_scene")
+        elif role == "pictures" and not path.is_dir():
+            yield Finding(Fault.TARGET_NOT_FOUND, f"there is no folder {path}", at, "Check the path.", "outside_scene")
         elif role == "write" and path.is_dir():
             yield Finding(Fault.ARGS_INVALID, f"{path} is a directory", at, "Name a file in it.")
         elif role == "write" and path.exists() and not overwrite:
@@ -315,13 +324,13 @@ class FileAccess:
             return refusal("path_outside", f"{path} is outside the allowed roots", at, roots=roots)
         return refusal("path_denied", f"{path} is in {root[0]}, which the policy denies", at, roots=roots)
 
-    def _copy_in(self, path: Path, directory: Path, below: Path | None = None) -> None:
-        """`below`: what of the directory is there already; it is made as far as it is not."""
+    def _copy_in(self, path: Path, directory: Path, below: Path | None = None, name: str | None = None) -> None:
+        """`below`: what of the directory is there already; it is made as far as it is not. `name`: that of the copy."""
         scratch = (below or directory).parent.parent
         inside = directory.relative_to(scratch).parts
         try:
             with contextlib.ExitStack() as opened:
-                sources = {path.name: opened.enter_context(open_file(path))}
+                sources = {name or path.name: opened.enter_context(open_file(path))}
                 for suffix in COMPANIONS.get(path.suffix.lower(), ()):
                     beside = path.with_suffix(suffix)
                     real = resolved_or_none(beside)
@@ -330,12 +339,28 @@ class FileAccess:
                 # Before anything is copied: a file that is too large would fill the disk first.
                 sizes = (os.fstat(source.fileno()).st_size for source in sources.values())
                 self._refuse_size(sum(sizes), "Blender would have")
-                for name, source in sources.items():
-                    copy_opened_in(source, scratch, *inside, name, make=below is not None)
+                for each, source in sources.items():
+                    copy_opened_in(source, scratch, *inside, each, make=below is not None)
         except OSError as error:
             message = f"{path} cannot be read: {error.strerror}"
             cure = "Check the file's permissions."
             raise Refusal([Finding(Fault.TARGET_NOT_FOUND, message, "", cure, "outside_scene")]) from error
+
+    def _copy_pictures(self, folder: Path, directory: Path, at: str) -> None:
+        """Copies of the pictures in a folder. What a link leads to counts as where it leads."""
+        try:
+            found = [(entry, resolved_or_none(entry)) for entry in sorted(folder.iterdir())]
+        except OSError as error:
+            raise Refusal([unusable(error, at)]) from error
+        pictures = [(entry, real) for entry, real in found if real is not None and _is_picture(entry, real)]
+        if len(pictures) > MOST_PICTURES:
+            message = f"{folder} holds {len(pictures)} pictures, and {MOST_PICTURES} are allowed"
+            raise Refusal([Finding(Fault.LIMIT_EXCEEDED, message, at, "Put those of one material into a folder.")])
+        allowed = [(entry, real) for entry, real in pictures if self._allowed(real)]
+        with contextlib.suppress(OSError):  # what cannot be read is told below
+            self._refuse_size(sum(real.stat().st_size for _, real in allowed), "Blender would have")
+        for entry, real in allowed:
+            self._copy_in(real, directory, name=entry.name)
 
     @staticmethod
     def _free(path: Path) -> Path:
@@ -344,6 +369,10 @@ class FileAccess:
             number += 1
             candidate = path.with_stem(f"{path.stem}-{number}")
         return candidate
+
+
+def _is_picture(entry: Path, real: Path) -> bool:
+    return not entry.name.startswith(".") and entry.suffix.lower() in PICTURE_ENDINGS and real.is_file()
 
 
 def _replaced(value: Any, place: PathArgument, path: str) -> Any:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import Future
 from dataclasses import dataclass
 from time import monotonic, perf_counter
+from typing import Any
 
 from blendwright.policy.approvals import Approver
 from blendwright.policy.refusals import refusal
@@ -13,12 +15,17 @@ from blendwright.run.waiting import Waiting
 from blendwright.tool_api.promises import Determinism
 from blendwright.tool_api.tool import AnyTool
 from blendwright.values.cancel import CancelToken
+from blendwright.values.errors import Cancelled, DeadlinePassed, WorkerError
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 from blendwright.values.outcome import PHASES, PhaseTrace
 from blendwright.values.report import OperationReport
+from blendwright.wire.remote_scene import RemoteScene
 
 Progress = Callable[[OperationReport], None]
+
+# Past a deadline: what was answered in that very moment counts. Nobody waits for the end of a process, which may take its time to die.
+LAST_MOMENT = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +98,28 @@ class RunDeadline:
 
     def extend(self, seconds: float) -> None:
         self.ends += seconds
+
+    def answer_of(self, future: Future[Any], worker: RemoteScene, since: float) -> Any:
+        """What a worker answers to a call that it has had since that moment; one that takes too long, or is cancelled, is abandoned.
+
+        Raises WorkerError: Cancelled, DeadlinePassed, or why the worker ended.
+        """
+        if self.cancelled and not future.done():
+            worker.abandon()
+        allowed = min(since + self.call_seconds, self.ends)
+        try:
+            return future.result(max(0.0, allowed - monotonic()))
+        except TimeoutError:
+            worker.abandon()
+        except WorkerError as error:
+            raise (Cancelled("cancelled while it ran") if self.cancelled else error) from error
+        try:
+            return future.result(LAST_MOMENT)
+        except (WorkerError, TimeoutError) as error:
+            if self.cancelled:
+                raise Cancelled("cancelled while it ran") from error
+            limit = "its time" if monotonic() < self.ends else "the time of the run"
+            raise DeadlinePassed(f"it did not end within {limit}") from error
 
     def passed(self) -> Finding | None:
         """Why nothing more may be begun."""

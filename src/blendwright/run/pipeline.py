@@ -27,7 +27,6 @@ from blendwright.run.session import Session
 from blendwright.values import crash_points
 from blendwright.values.errors import (
     Cancelled,
-    DeadlinePassed,
     EnvironmentUnfit,
     ProtocolBreach,
     RebuildFailed,
@@ -45,8 +44,6 @@ from blendwright.wire.remote_scene import RemoteScene
 GROUP = 64
 # So long the next answer may take before those that are there are committed without it: a commit costs about as much.
 GRACE = 0.002
-# Past a deadline: what was answered in that very moment counts. Nobody waits for the end of a process, which may take its time to die.
-LAST_MOMENT = 0.1
 # From so many operations on they are sent and answered in bulks. That is quicker, and leaves open which one of them ended a worker:
 # they are then sent again, one by one, until that shows.
 LONG_RUN = 128
@@ -166,7 +163,8 @@ class Pipeline:
         if self._answered and not future.done() and not wait([future], GRACE).done:
             self._commit()
         try:
-            answer = self._answer(future)
+            assert self._worker is not None
+            answer = self._deadline.answer_of(future, self._worker, self._oldest_since)
             answers: list[StepAnswer] = [answer] if len(calls) == 1 else answer["answers"]
             if len(answers) > len(calls):
                 raise ProtocolBreach("the worker answered more steps than it was sent")
@@ -212,25 +210,6 @@ class Pipeline:
         self._fail(StepOutcome(call, note, answer, findings, revert_method(answer)))
         if irreversible:
             self._prove_rebuild(call)
-
-    def _answer(self, future: Future[Any]) -> Any:
-        assert self._worker is not None
-        if self._deadline.cancelled and not future.done():
-            self._worker.abandon()
-        allowed = min(self._oldest_since + self._deadline.call_seconds, self._deadline.ends)
-        try:
-            return future.result(max(0.0, allowed - monotonic()))
-        except TimeoutError:
-            self._worker.abandon()
-        except WorkerError as error:
-            raise (Cancelled("cancelled while it ran") if self._deadline.cancelled else error) from error
-        try:
-            return future.result(LAST_MOMENT)
-        except (WorkerError, TimeoutError) as error:
-            if self._deadline.cancelled:
-                raise Cancelled("cancelled while it ran") from error
-            limit = "its time" if monotonic() < self._deadline.ends else "the time of the run"
-            raise DeadlinePassed(f"it did not end within {limit}") from error
 
     def _culprit_unknown(self, error: WorkerError, together: int) -> bool:
         """Whether it is not known which of those that were sent together ended the worker."""

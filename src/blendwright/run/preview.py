@@ -136,7 +136,7 @@ def _missing(request: ApprovalRequest) -> Finding:
 
 PICTURE = "picture.png"
 # Denoised, this few give a clean picture.
-PICTURE_SAMPLES = 8
+PICTURE_SAMPLES = 10
 NO_DIFFERENCE = limit_difference(Difference((), (), (), unseen=False))
 
 
@@ -228,7 +228,8 @@ class Previewer:
     def _picture(self, target: Path, after: SceneSnapshot, options: RunOptions) -> Outcome:
         """Through the scene's camera where it has one, else from the front right above."""
         has_camera = after.entries["settings", "render"]["camera"] is not None
-        look: dict[str, Any] = {"engine": "CYCLES", "samples": PICTURE_SAMPLES} if has_camera else {"view": "ISO"}
+        through = {"engine": "CYCLES", "samples": PICTURE_SAMPLES, "render_shape": True}
+        look: dict[str, Any] = through if has_camera else {"view": "ISO"}
         picture_options = RunOptions(cancel=options.cancel, approver=options.approver)
         made = call(self._picture_runner, "render.preview", {**look, "artifact": PICTURE}, picture_options)
         return deliver_picture(made, target.resolve())

@@ -21,6 +21,8 @@ Detail = Literal["summary", "operations", "full"]
 LARGEST_ANSWER = 8 * 1024
 # How many names of one sort are worth listing, runs of numbered ones counting once.
 MOST_NAMES = 12
+# How many changed datablocks of a preview are told with their properties.
+MOST_CHANGED = 12
 # Parts of an envelope that nobody reads unless something is to be proven.
 ON_REQUEST = frozenset({"trace", "tool_version", "fingerprint_before", "fingerprint_after", "handles", "snapshot"})
 STRONGEST = "deterministic"
@@ -51,7 +53,13 @@ def brief_report(report: RunReport, detail: Detail) -> dict[str, Any]:
         document["operations"] = list(_grouped(entries)) if detail == "summary" else entries
     if report.dialect == "program" and report.remarks:
         document["printed"] = report.remarks["printed"]
-    if report.repair:
+    if report.repair and detail == "summary" and report.dialect == "program":
+        # Its author changes lines, not operations.
+        actions = dict.fromkeys(entry.action for entry in report.repair)
+        document["repair"] = {
+            action: runs(entry.operation_id for entry in report.repair if entry.action == action) for action in actions
+        }
+    elif report.repair:
         document["repair"] = [entry.to_json() for entry in report.repair]
     if report.checkpoint is not None:
         document["checkpoint"] = dict(report.checkpoint)
@@ -174,6 +182,32 @@ def _numbered(name: str) -> re.Match[str] | None:
     return OF_A_PROGRAM.match(name) or NUMBERED.match(name)
 
 
+def brief_preview(difference: Mapping[str, Any]) -> dict[str, Any]:
+    """What a plan would do: names by kind, what belongs to an object of the same name goes without saying, and the properties of
+    what would change, where these are few."""
+    brief: dict[str, Any] = dict(difference)
+    for change in ("created", "removed"):
+        brief[change] = _by_kind(difference[change])
+    if len(difference["changed"]) > MOST_CHANGED:
+        brief["changed"] = _by_kind(difference["changed"])
+    return {change: found for change, found in brief.items() if found}
+
+
+def _by_kind(listed: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    objects = {one["name"] for one in listed if one["kind"] == "objects"}
+    kinds: dict[str, list[str]] = {}
+    for one in listed:
+        if one["kind"] == "objects" or one["name"] not in objects:
+            kinds.setdefault(one["kind"], []).append(one["name"])
+    return {kind: runs(sorted(names, key=_by_number)) for kind, names in kinds.items()}
+
+
+def _by_number(name: str) -> tuple[str, int]:
+    """So that Leg_10 follows Leg_9."""
+    numbered = NUMBERED.match(name)
+    return (numbered[1], int(numbered[2])) if numbered is not None else (name, -1)
+
+
 def _moved(report: RunReport) -> list[str]:
     """What waited for others because of what they make or use, where the ids would have had it run before one of them."""
     groups: dict[str, list[str]] = {}
@@ -198,6 +232,8 @@ def brief_envelope(document: dict[str, Any]) -> dict[str, Any]:
     if "details" in kept and set(kept["details"]) <= {"tool"}:
         del kept["details"]
     findings: Sequence[Mapping[str, Any]] = kept.get("details", {}).get("findings", ())
+    if findings:
+        findings = kept["details"]["findings"] = _each_once(findings)
     if len(findings) > 1 and "message" in kept:
         kept["message"] = f"{len(findings)} findings"
     elif findings and findings[0].get("message") == kept.get("message"):
@@ -205,6 +241,15 @@ def brief_envelope(document: dict[str, Any]) -> dict[str, Any]:
         [only] = findings
         kept["details"]["findings"] = [{key: value for key, value in only.items() if key != "message"}]
     return kept
+
+
+def _each_once(findings: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """What one place of a program says of many operations, at the first of them, with how many there are."""
+    groups: dict[object, list[Mapping[str, Any]]] = {}
+    for number, one in enumerate(findings):
+        alike = (one["code"], one["message"], one["place"]) if one.get("place") else number
+        groups.setdefault(alike, []).append(one)
+    return [{**group[0], "times": len(group)} if len(group) > 1 else dict(group[0]) for group in groups.values()]
 
 
 # How many parts of each list, and signs of each text, are kept: as many as fit.

@@ -10,7 +10,8 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from blendwright.nodes.catalogue.load import NEWEST, catalogue
+from blendwright.nodes.catalogue.load import NEWEST, TREE_KINDS, catalogue, find_node_type
+from blendwright.nodes.catalogue.model import TreeKind
 from blendwright.nodes.catalogue.search import search as search_nodes
 from blendwright.server.brief import Detail
 from blendwright.server.context import Caller, ServerContext
@@ -30,6 +31,7 @@ MOST_DESCRIBED = 20
 # Of the matches of a query, so many come with how they are called; of each part of a list, so many are told.
 MOST_CALLS = 3
 MOST_OF_PART = 3
+NODES_OF: dict[str, TreeKind] = {"nodes": "geometry", "shader_nodes": "shader", "compositor_nodes": "compositor"}
 SEPARATORS = re.compile(r"[,;\n]")
 
 
@@ -39,7 +41,9 @@ class SearchArgs(Args):
         max_length=200,
         description="Words or a task, or several: 'sun light, round the edges'; empty lists all.",
     )
-    among: Literal["tools", "nodes"] = Field(default="tools", description="Tools and macros, or geometry nodes.")
+    among: Literal["tools", "nodes", "shader_nodes", "compositor_nodes"] = Field(
+        default="tools", description="Tools, or nodes."
+    )
 
 
 class CallArgs(Args):
@@ -57,12 +61,10 @@ class DescribeArgs(Args):
     )
 
 
-@server_tool(
-    "Search what plans may use: tools, macros, geometry nodes. The best come with how they are called.", read_only=True
-)
+@server_tool("Search what plans may use: tools, macros, nodes; the best with how they are called.", read_only=True)
 async def tool_search(context: ServerContext, caller: Caller, args: SearchArgs) -> ToolResponse:
-    if args.among == "nodes":
-        nodes = await asyncio.to_thread(catalogue, NEWEST)
+    if args.among != "tools":
+        nodes = await asyncio.to_thread(catalogue, NEWEST, NODES_OF[args.among])
         matches = search_nodes(nodes, args.query)[: MOST if args.query.strip() else None]
         if not args.query.strip():
             return success({"nodes": [node.bl_idname for node in matches]})
@@ -118,11 +120,11 @@ def _searchables(context: ServerContext) -> list[Searchable]:
     read_only=True,
 )
 async def tool_describe(context: ServerContext, caller: Caller, args: DescribeArgs) -> ToolResponse:
-    nodes = await asyncio.to_thread(catalogue, NEWEST)
+    nodes = [name for kind in TREE_KINDS for name in await asyncio.to_thread(catalogue, NEWEST, kind)]
     pages: list[dict[str, Any]] = []
     findings: list[Finding] = []
     for index, name in enumerate(args.names):
-        node = nodes.find(name)
+        node = find_node_type(name)
         known, _, variant = name.partition(":")
         tool = context.tools.get(own_name(known, context.tools))
         if tool is not None:

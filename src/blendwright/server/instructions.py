@@ -10,8 +10,8 @@ Blendwright changes a Blender scene through plans: checked, run step by step, ve
 (mesh.create_primitive(kind="cube", name="Leg_%d" % i)), given to plan_execute as {program, params}.
 4. plan_preview what is large or destructive, then plan_execute. 5. Look again.
 A failure has findings (JSON pointer or line, message, cure) and the smallest repair: change only that, keep request_id and
-operation ids, send it again; done is not done twice. history_checkout goes back (as before a
-program runs again with other params).
+operation ids, send it again; done is not done twice. instead: true runs a plan or program in place of the last one,
+with params alone its program again; history_checkout goes back further.
 Geometry nodes, in a plan: geonodes.node_tree makes or replaces a whole tree, geonodes.patch changes a few nodes of one.
 geonodes_execute builds step by step and is done only when gates prove that the tree evaluates to something.
 python_run is for what no tool does (tool_search says so): confined, one transaction, nothing to replay.
@@ -30,8 +30,8 @@ light.create(name, type: POINT|SUN|SPOT|AREA, @, energy, color, radius, size, an
 camera.create(name, @, lens_mm); camera.look_at(object, point or target); camera.frame_objects(object, from_direction, margin); \
 camera.set_active(object)
 object.create_empty(name, @); object.transform(object, location, rotation_euler_deg, scale); object.set_parent(object, parent); \
-object.rename(object, new_name); object.delete(object)
+object.rename(object, new_name); object.delete(object) (asks)
 animation.set_keyframes(object, keys: [{channel: location|rotation_euler_deg|scale, frame, value}])
 modifier.add(object, name, settings: {type: BEVEL|SUBSURF|ARRAY|MIRROR|BOOLEAN …})
-collection.create(name); collection.move_objects(objects, collection); material.assign(object, material); \
-scene.set_frame_range(start, end)"""
+collection.create(name); collection.move_objects(objects, collection); material.assign(object, material, faces); \
+scene.set_world(color, strength)"""

@@ -14,17 +14,21 @@ from blendwright.tool_api.tool import AnyTool
 LONGEST_DESCRIPTION = 40
 # Lists that may be longer than this are as long as need be.
 MANY = 10
+# An object with more parts than this is told by their names.
+FEW = 5
 END_OF_CLAUSE = re.compile(r"(?<=[a-z])[.;,:] ")
 LEFT_OUT = frozenset({
     "title", "$defs", "minLength", "maxLength", "pattern", "additionalProperties", "discriminator", "minimum", "maximum",
     "exclusiveMinimum", "exclusiveMaximum",
 })  # fmt: skip
+# Arguments whose description says no more than the tool's does, when all that it says is whose name it is.
+NAMED_BY_THEMSELVES = frozenset({"object", "objects", "name", "modifier", "constraint", "material", "collection"})
 Schema = Mapping[str, Any]
 
 
 def used_arguments(tool: AnyTool) -> frozenset[str]:
-    """What its examples give: the most used ones."""
-    return frozenset(name for example in tool.examples for name in example.args)
+    """What its first example gives: the most used ones."""
+    return frozenset(name for example in tool.examples[:1] for name in example.args)
 
 
 def short_schema(schema: Schema) -> dict[str, Any]:
@@ -36,12 +40,18 @@ def listed_schema(schema: Schema, name: str, used: Set[str]) -> dict[str, Any]:
     """`name` is that of the tool whose page describes what is left out; of what is neither required nor `used`, that is all but the
     name."""
     short = _short(schema, schema.get("$defs", {}), name)
+    short.pop("description", None)  # the tool has one of its own
     told = used | set(schema.get("required", ()))
     for argument, part in short.get("properties", {}).items():
         if argument not in told:
             short["properties"][argument] = {}
         else:
             _shorten_descriptions(part)
+            _leave_optional_out(part)
+        if argument in NAMED_BY_THEMSELVES and part.get("description", "").startswith(
+            ("Name of the ", "Names of the ")
+        ):
+            part.pop("description", None)
         if isinstance(part.get("default"), list):
             part.pop("minItems", None)  # it shows how long such a list is
             part.pop("maxItems", None)
@@ -51,13 +61,25 @@ def listed_schema(schema: Schema, name: str, used: Set[str]) -> dict[str, Any]:
 
 
 def _shorten_descriptions(part: dict[str, Any]) -> None:
-    """To their first clause where they are long, those of what is inside too."""
+    """To their first clause where they are long, and to nothing where the values tell; those of what is inside too."""
+    if "enum" in part:
+        part.pop("description", None)
     if len(part.get("description", "")) > LONGEST_DESCRIPTION:
         part["description"] = END_OF_CLAUSE.split(part["description"], maxsplit=1)[0]
+    if isinstance(part.get("items"), dict):
+        part["items"].pop("description", None)  # the list's own says what is in it
     inside = [*part.get("properties", {}).values(), part.get("items")]
     for one in inside:
         if isinstance(one, dict):
             _shorten_descriptions(cast("dict[str, Any]", one))
+
+
+def _leave_optional_out(part: dict[str, Any]) -> None:
+    """Of what may be left out inside of an argument that has many such parts: all but the names."""
+    inside = part.get("properties", {})
+    if len(inside) > FEW:
+        for name in set(inside) - set(part.get("required", ())):
+            inside[name] = {}
 
 
 def _short(part: Schema, definitions: Mapping[str, Any], name: str) -> dict[str, Any]:

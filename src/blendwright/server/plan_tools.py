@@ -16,6 +16,7 @@ from pydantic import Field
 
 from blendwright.app.open_scene import OpenScene
 from blendwright.app.plan_validation import check, refused_plan
+from blendwright.app.replacing import last_program, run_instead
 from blendwright.dialects.envelopes import plan_outcome
 from blendwright.dialects.registry import parse_plan, render
 from blendwright.plan.repair import refused as refused_report
@@ -23,7 +24,7 @@ from blendwright.plan.validate import ValidPlan
 from blendwright.policy.approvals import NOBODY
 from blendwright.run.options import RunOptions, too_much_time
 from blendwright.run.waiting import Waiting
-from blendwright.server.brief import Detail, brief_report
+from blendwright.server.brief import Detail, brief_preview, brief_report
 from blendwright.server.complete_plans import complete
 from blendwright.server.context import Caller, ServerContext
 from blendwright.server.instructions import MOST_USED
@@ -40,10 +41,10 @@ from blendwright.values.plan import Plan
 from blendwright.values.report import OperationReport, RunReport
 
 PLAN = (
-    "The plan: {request_id, operations:[{operation_id, tool_name, args}]}, or a steps plan. depends_on and safety_level may be added; "
-    "what uses what another operation makes waits for it anyway."
+    "The plan: {request_id, operations:[{operation_id, tool_name, args}]}, or a steps plan. depends_on may be added; "
+    "what uses what another makes waits for it anyway."
 )
-DETAIL = "summary: alike operations as one; operations: each; full: with receipts, hashes, trace."
+DETAIL = "summary: alike operations as one; operations: each; full: receipts, hashes, trace."
 PROGRAM = (
     "Instead of a plan, Starlark that yields one: for i in range(4): leg = mesh.create_primitive(kind='cube', name='L%d' % i). "
     "leg stands for its name. Has param(name, default), pad(7, 2) for '07', math (also sin_deg, cos_deg), "
@@ -59,21 +60,22 @@ class ValidateArgs(Args):
 
 
 class PreviewArgs(ValidateArgs):
-    image: bool = Field(default=False, description="Also a picture of the result.")
+    image: bool = Field(default=False, description="Also a picture.")
 
 
 class ExecuteArgs(Args):
     plan: dict[str, Any] = Field(default_factory=dict[str, Any], description=PLAN)
     program: str = Field(default="", description=PROGRAM)
     params: dict[str, Any] = Field(default_factory=dict[str, Any], description="Of the program.")
+    instead: bool = Field(default=False, description="Replaces the last plan (its program, if none is given).")
     boundary: Literal["operation", "plan"] | None = Field(
         default=None, description="What a failure takes back: its operation (of a plan), or all (of a program)."
     )
-    background: bool = Field(default=False, description="Return a job_id at once; longer limits.")
-    timeout_s: float | None = Field(default=None, gt=0, le=86400, description="Deadline, at most the contract's.")
+    background: bool = Field(default=False, description="A job_id at once; longer limits.")
+    timeout_s: float | None = Field(default=None, gt=0, le=86400, description="Deadline.")
     determinism: DeterminismClass = Field(default="nondeterministic", description="Weakest class accepted.")
-    verify: bool = Field(default=False, description="Read results back, reading tools' too.")
-    image: bool = Field(default=False, description="Also a picture of the scene afterwards.")
+    verify: bool = Field(default=False, description="Read all results back.")
+    image: bool = Field(default=False, description="Also a picture.")
     detail: Detail = Field(default="summary", description=DETAIL)
 
 
@@ -132,6 +134,9 @@ async def plan_preview(context: ServerContext, caller: Caller, args: PreviewArgs
             totals = {key: result["report"][key] for key in ("totals", "unseen", "asks") if result["report"].get(key)}
             result["report"] = brief_report(report, args.detail) | totals
             result["report"].pop("receipts", None)  # nothing of it is in the journal
+        if args.detail == "summary":
+            result["result"] = brief_preview(result["result"])
+            result = {key: value for key, value in result.items() if not report.ok or key not in ("dialect", "ok")}
         outcome = plan_outcome("", report, result, parse_ms=parse_ms, receipts=preview.receipts)
         # The scene is as it was, whatever became of the copy.
         return ToolResponse(outcome.with_(fingerprint_after=report.scene_hash_before), images, args.detail)
@@ -165,6 +170,9 @@ async def _parse(
 ) -> tuple[Plan, float]:
     """The plan, and how many milliseconds reading it took."""
     started = perf_counter()
+    if isinstance(args, ExecuteArgs) and args.instead and not args.program and not args.plan:
+        program, params = await asyncio.to_thread(last_program, context.workspace, args.params)
+        args = args.model_copy(update={"program": program, "params": params})
     if args.program:
         asked = args.timeout_s if isinstance(args, ExecuteArgs) else None
         seconds = asked or caller.proposal.host.call_seconds or context.costs.run_seconds
@@ -215,7 +223,8 @@ async def _execute(
         weakest = Determinism(args.determinism)  # which accepts everything where it is the weakest that there is
         demand = None if weakest is Determinism.NONDETERMINISTIC else weakest
         demands = replace(options, determinism=demand, verify=args.verify)
-        report = opened.run(plan, replace(demands, timeout=timeout, progress=advance, waiting=tell))
+        run = partial(run_instead, opened) if args.instead else opened.run
+        report = run(plan, replace(demands, timeout=timeout, progress=advance, waiting=tell))
         response = plan_response(report, args.detail, parse_ms=parse_ms)
         if args.image and report.ok:
             response = replace(response, images=picture_after(opened, options))
@@ -240,8 +249,9 @@ def plan_response(report: RunReport, detail: Detail = "summary", *, parse_ms: fl
         result["report"] = {**report.to_json(), "counts": counts, "scene_hash": report.scene_hash_after}
     elif report.dialect in ("operations", "program") and report.ok:
         result["result"] = {"status": "succeeded"}  # its id is in the report, its receipts are in the journal
-        if detail == "summary":
-            result = {"report": result["report"]}
+    if detail == "summary" and (report.dialect == "program" or (report.dialect == "operations" and report.ok)):
+        # What its dialect answers is in the findings and in the report.
+        result = {"report": result["report"]}
     outcome = plan_outcome("", report, result, parse_ms=parse_ms)
     return ToolResponse(outcome.with_(artifacts=pictures_made(report.operations)), detail=detail)
 
@@ -249,7 +259,7 @@ def plan_response(report: RunReport, detail: Detail = "summary", *, parse_ms: fl
 def picture_after(opened: OpenScene, options: RunOptions) -> tuple[Picture, ...]:
     """Through the scene's camera, or from the front right above where it has none."""
     for viewpoint in ({}, {"view": "ISO"}):
-        args = {**viewpoint, "artifact": "after.png"}
+        args = {**viewpoint, "render_shape": not viewpoint, "artifact": "after.png"}
         outcome = opened.outcome("render.preview", args, options)
         if outcome.ok:
             return (from_outcome(outcome),)

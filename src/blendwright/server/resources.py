@@ -19,7 +19,7 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from blendwright.app.policy_files import load_policy
 from blendwright.app.queries import commit_details
 from blendwright.app.read_workspace import read_journal
-from blendwright.nodes.catalogue.load import NEWEST, catalogue
+from blendwright.nodes.catalogue.load import NEWEST, TREE_KINDS, catalogue, find_node_type
 from blendwright.nodes.catalogue.search import describe_node_type
 from blendwright.policy.redaction import redacted_receipt
 from blendwright.schemas import published
@@ -75,7 +75,7 @@ class Resources:
                          lambda name: tool_page(context.tools[name])),
             ResourceKind("macros", "name", "Inputs, steps and promises of a macro.", lambda: context.macros,
                          lambda name: context.macros[name].declaration()),
-            ResourceKind("nodes", "bl_idname", "Sockets and properties of a geometry node.", lambda: catalogue(NEWEST), _node),
+            ResourceKind("nodes", "bl_idname", "Sockets and properties of a node.", _node_names, _node),
             ResourceKind("schemas", "name", "A published JSON Schema.", published.names, _schema),
             ResourceKind("commits", "number", "One commit: arguments, receipt, hashes.", self._commits, self._commit),
             ResourceKind("receipts", "request_id", "The receipts of a request.", self._requests, self._receipts),
@@ -236,8 +236,12 @@ def _completions(kind: ResourceKind, prefix: str) -> Sequence[str]:
     return sorted((name for name in names if prefix in name), key=lambda name: not name.startswith(prefix))
 
 
+def _node_names() -> Iterable[str]:
+    return dict.fromkeys(name for kind in TREE_KINDS for name in catalogue(NEWEST, kind))
+
+
 def _node(name: str) -> Any:
-    node = catalogue(NEWEST).find(name)
+    node = find_node_type(name)
     if node is None:
         raise LookupError(name)
     return describe_node_type(node)

@@ -83,13 +83,15 @@ class Look:
     def take(self, args: ImageArgs, seconds: float) -> ToolResponse:
         viewpoints = _viewpoints(args)
         quality = LookQuality(args.engine, args.width, args.height, args.samples)
+        sized = {"width", "height"} & args.model_fields_set
+        shape = {} if sized or args.views else {"render_shape": True}  # pictures of a montage are alike
         began = perf_counter()
         captioned: list[Captioned] = []
         last: Outcome | None = None
         for number, (caption, viewpoint) in enumerate(viewpoints):
             left = (seconds - (perf_counter() - began)) / (len(viewpoints) - number)
             quality = self._pace.fitting(quality, left)
-            last = self._render(quality, viewpoint, args.denoise, max(left, LEAST_SECONDS))
+            last = self._render(quality, viewpoint | shape, args.denoise, max(left, LEAST_SECONDS))
             if not last.ok:
                 return ToolResponse(last)
             captioned.append(Captioned(from_outcome(last).data, caption))
@@ -145,7 +147,8 @@ def kept_montage(captioned: Sequence[Captioned], frames: int, last: Path) -> Pic
 
 def _described(outcome: Outcome, made: LookQuality, captions: Sequence[str]) -> Outcome:
     """What the picture shows and what it was made with; what the last of several says of itself is not said of all."""
-    about: dict[str, Any] = {"views": captions, "engine": made.engine, "each": [made.width, made.height]}
+    last = outcome.result or {}
+    about: dict[str, Any] = {"views": captions, "engine": made.engine, "each": [last["width"], last["height"]]}
     if made.engine == "CYCLES":
         about["samples"] = made.samples
     if made.reduced:

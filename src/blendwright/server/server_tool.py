@@ -16,7 +16,7 @@ from blendwright.schemas.check import ModelChecker
 from blendwright.server.context import Caller, ServerContext
 from blendwright.server.listed_schemas import listed_schema, short_schema, used_arguments
 from blendwright.server.responses import ToolResponse, failure
-from blendwright.tool_api.arguments import Args, former_name_note, in_own_names
+from blendwright.tool_api.arguments import Args, former_name_note, in_own_terms
 from blendwright.tool_api.promises import Idempotence, SafetyLevel
 from blendwright.tool_api.tool import AnyTool, Tool
 from blendwright.tool_api.tool_names import mcp_name
@@ -91,13 +91,13 @@ class ServerTool:
             findings += (finding.under(pointer_of([key])) for finding in problems)
         if findings:
             return tuple(findings)
-        own, _ = in_own_names(self.args, arguments)
+        own, _ = in_own_terms(self.args, arguments)
         model, problems = self._checker.validate(own)
         return problems or model
 
     def notes(self, raw: Mapping[str, Any]) -> tuple[str, ...]:
         """What is to be said of arguments that have another name by now."""
-        _, former = in_own_names(self.args, dict(raw))
+        _, former = in_own_terms(self.args, dict(raw))
         tool = self.name if self.described_as is None else self.described_as.name
         return tuple(former_name_note(tool, word, name) for name, word in former.items())
 

@@ -13,22 +13,25 @@ from typing import Any
 import orjson
 
 from blendwright.server.tool_pages import argument_order, resolved, variants
+from blendwright.tool_api.promises import SafetyLevel
 from blendwright.tool_api.tool import AnyTool
 
 Schema = Mapping[str, Any]
 # Of one line. What is used least gives way.
 LONGEST = 520
 # So many signs of what an argument takes; further inside, an object is only named.
-LONGEST_TYPE = 150
+LONGEST_TYPE = 90
 MOST_DEPTH = 2
+ASKS = "(destructive: asks a person, unless the policy allows it)"
 MOST_CHOICES = 12
 SHORT_NAMES = {"string": "text", "boolean": "bool", "integer": "int"}
 
 
 def tool_signature(tool: AnyTool, variant: str = "") -> str:
-    """A tool, or one of its variants, as it is called."""
+    """A tool, or one of its variants, as it is called; what only a person may allow in most places says so."""
     schema = tool.args_schema()
-    return _signature(tool.name, schema, argument_order(tool, schema), dict(variants(schema)).get(variant, ""))
+    line = _signature(tool.name, schema, argument_order(tool, schema), dict(variants(schema)).get(variant, ""))
+    return f"{line} {ASKS}" if tool.safety_level is SafetyLevel.DESTRUCTIVE else line
 
 
 def inputs_signature(name: str, schema: Schema) -> str:

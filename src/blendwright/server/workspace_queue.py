@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from blendwright.app.open_scene import OpenScene
+from blendwright.server.heaps import give_back_free_memory
 from blendwright.values.cancel import CancelToken
 from blendwright.values.errors import BlendwrightError, EnvironmentUnfit
 
@@ -24,6 +25,8 @@ _log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 Work = Callable[[OpenScene], Any]
+# Nobody has asked for anything this long: the next request is not about to come.
+REST_SECONDS = 2.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,6 +163,7 @@ class WorkspaceQueue:
     def _next(self) -> _Submitted | _Returning | None:
         """Whose turn it is; None when the workspace is to be closed, which is after all that stepped aside have ended."""
         with self._changed:
+            rests = False
             while True:
                 if self._closed:
                     self._refuse_waiting()
@@ -167,7 +171,9 @@ class WorkspaceQueue:
                     break
                 if self._closed and not self._aside:
                     return None
-                self._changed.wait()
+                if not self._changed.wait(None if rests else REST_SECONDS):
+                    rests = True
+                    give_back_free_memory()
             client, line = self._waiting.popitem(last=False)
             item = line.popleft()
             if line:

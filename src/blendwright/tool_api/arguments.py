@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import Annotated, Any, Literal, cast
+from typing import Annotated, Any, Literal, cast, get_args
 
 from pydantic import AfterValidator, AliasChoices, BaseModel, ConfigDict, Field, StringConstraints
 from pydantic_core import PydanticCustomError
@@ -67,7 +67,12 @@ Vector2 = Annotated[tuple[BoundedFloat, BoundedFloat], Field(strict=False)]
 Vector3 = Annotated[tuple[BoundedFloat, BoundedFloat, BoundedFloat], Field(strict=False)]
 Vector4 = Annotated[tuple[BoundedFloat, BoundedFloat, BoundedFloat, BoundedFloat], Field(strict=False)]
 
-Color3 = Annotated[tuple[UnitFloat, UnitFloat, UnitFloat], Field(strict=False)]
+
+class Opaque:
+    """Marks a colour without opacity. Blender's colours often have one as fourth part: where it is 1 it says nothing, and is left out."""
+
+
+Color3 = Annotated[tuple[UnitFloat, UnitFloat, UnitFloat], Field(strict=False), Opaque()]
 Seed = Annotated[int, Field(ge=0, le=2**31 - 1)]
 
 
@@ -108,14 +113,35 @@ def former_names(model: type[BaseModel]) -> Mapping[str, str]:
     }
 
 
-def in_own_names(model: type[BaseModel], raw: Any) -> tuple[Any, Mapping[str, str]]:
-    """Arguments under the names that they have now, and which of them were given under a former name (name: former name).
+@cache
+def _colors(model: type[BaseModel]) -> tuple[str, ...]:
+    """The arguments that are colours without opacity."""
+    marks = {
+        name: [
+            *info.metadata,
+            *(mark for part in get_args(info.annotation) for mark in getattr(part, "__metadata__", ())),
+        ]
+        for name, info in model.model_fields.items()
+    }
+    return tuple(name for name, found in marks.items() if any(isinstance(mark, Opaque) for mark in found))
+
+
+def in_own_terms(model: type[BaseModel], raw: Any) -> tuple[Any, Mapping[str, str]]:
+    """Arguments under the names that they have now, colours without an opacity that says nothing, and which arguments were given
+    under a former name (name: former name).
 
     An argument that is there under both names is left as it is: the former name is an unknown field then."""
     former = former_names(model)
-    if not former or not isinstance(raw, dict):
+    if not isinstance(raw, dict):
         return raw, {}
     given = cast("dict[str, Any]", raw)
+    for name in _colors(model):
+        color: Any = given.get(name)
+        parts = cast("list[Any]", color) if isinstance(color, list) else []
+        if len(parts) == 4 and parts[3] == 1:
+            given = {**given, name: parts[:3]}
+    if not former:
+        return given, {}
     found = {former[name]: name for name in given if name in former and former[name] not in given}
     if not found:
         return given, {}
@@ -139,6 +165,11 @@ class FileRole:
 
 ReadPath = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=4096), FileRole("read")]
 WritePath = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=4096), FileRole("write")]
+
+# A folder whose pictures are read; what else is in it, and folders in it, are not.
+PictureFolder = Annotated[
+    str, StringConstraints(strip_whitespace=True, min_length=1, max_length=4096), FileRole("pictures")
+]
 
 
 # Files that code reads ("in") and writes ("out").
@@ -165,7 +196,7 @@ class PathArgument:
 
 
 def paths_in(model: type[BaseModel], args: Mapping[str, Any]) -> list[PathArgument]:
-    """Every path in the arguments, with its role ("read" or "write")."""
+    """Every path in the arguments, with its role ("read", "write" or "pictures", a folder that is read)."""
     found: list[PathArgument] = []
     for name, role in file_arguments(model).items():
         value = args.get(name)

@@ -1,7 +1,7 @@
 """Which datablocks a call names, and what becomes of them: marks on arguments, and the mentions that are read from a model by them.
 
-A plan is ordered by this: what an operation uses must have been made before, and must not be gone yet. A modifier is no datablock,
-but it is made, used and removed by name as well; its name counts within its object's.
+A plan is ordered by this: what an operation uses must have been made before, and must not be gone yet. A modifier or constraint is no
+datablock, but it is made, used and removed by name as well; its name counts within its object's.
 """
 
 from __future__ import annotations
@@ -12,14 +12,17 @@ from enum import Enum
 from functools import cache
 from typing import Annotated, Any, NamedTuple, cast
 
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
-from blendwright.tool_api.arguments import Name
+from blendwright.tool_api.arguments import InnerName, Name
 from blendwright.tool_api.scene import Kind
 
 # What goes for a kind where the argument does not tell it: the value of a socket may be the name of anything.
 ANY_KIND = ""
 MODIFIER = "modifiers"
+CONSTRAINT = "constraints"
+# What is no datablock, but has a name within an object: kind -> the word for one of them.
+INSIDE_OBJECTS = {MODIFIER: "modifier", CONSTRAINT: "constraint"}
 
 
 class Role(Enum):
@@ -32,8 +35,8 @@ class Role(Enum):
 
 
 class Mention(NamedTuple):
-    """One datablock that a call names. `owner` is the object that a modifier is in, "" for a datablock. Without `surely`, the call
-    can be right also where there is no such datablock. `at` points into the arguments."""
+    """One datablock that a call names. `owner` is the object that a modifier or constraint is in, "" for a datablock. Without
+    `surely`, the call can be right also where there is no such datablock. `at` points into the arguments."""
 
     role: Role
     kind: str
@@ -69,9 +72,9 @@ def removes(kind: Kind) -> Names:
     return Names(Role.REMOVES, kind.value)
 
 
-def in_stack(role: Role, inside: str = "object") -> Names:
-    """Names a modifier. Others than this plan may have put it there, also by copying or renaming its object."""
-    return Names(role, MODIFIER, inside, surely=False)
+def in_stack(role: Role, inside: str = "object", kind: str = MODIFIER) -> Names:
+    """Names a modifier or constraint. Others than this plan may have put it there, also by copying or renaming its object."""
+    return Names(role, kind, inside, surely=False)
 
 
 ObjectName = Annotated[Name, uses(Kind.OBJECT)]
@@ -81,6 +84,9 @@ MaterialName = Annotated[Name, uses(Kind.MATERIAL)]
 ModifierName = Annotated[Name, in_stack(Role.USES)]
 NewModifierName = Annotated[Name, in_stack(Role.MAKES)]
 RemovedModifierName = Annotated[Name, in_stack(Role.REMOVES)]
+ConstraintName = Annotated[InnerName, Field(min_length=1), in_stack(Role.USES, kind=CONSTRAINT)]
+NewConstraintName = Annotated[InnerName, Field(min_length=1), in_stack(Role.MAKES, kind=CONSTRAINT)]
+RemovedConstraintName = Annotated[InnerName, Field(min_length=1), in_stack(Role.REMOVES, kind=CONSTRAINT)]
 # For a value that can be the name of a datablock, among other things.
 PERHAPS_A_NAME = Names(Role.USES, ANY_KIND, surely=False)
 

@@ -12,12 +12,13 @@ Anything else would escape the revert and the fingerprint, and the conformance s
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Protocol, TypeAlias
 
+from blendwright.tool_api.surfaces import Surfaces
 from blendwright.values.findings import Finding
 
 # A Blender datablock or a structure inside one. Only the worker knows its type, so nothing here can be more precise.
@@ -130,6 +131,45 @@ class GeometryFacts:
         return (self.high[0] - self.low[0], self.high[1] - self.low[1], self.high[2] - self.low[2])
 
 
+@dataclass(frozen=True, slots=True)
+class EditDone:
+    """What one operation on a mesh has done: how many elements of which sort it selected of how many, and by how many vertices, edges and
+    faces the mesh grew."""
+
+    op: str
+    domain: str
+    selected: int
+    total: int
+    grown: tuple[int, int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class CleanedMesh:
+    """What was mended: vertices merged, faces without area gone, vertices without a face gone, faces turned."""
+
+    welded: int
+    degenerate: int
+    loose: int
+    turned: int
+
+
+@dataclass(frozen=True, slots=True)
+class UvMeasures:
+    """What a UV map is like; `overlap` is a share of the used area, `coverage` counts in tiles, densities in texels per metre."""
+
+    islands: int
+    overlap: float
+    outside_faces: int
+    flipped_faces: int
+    empty_faces: int
+    coverage: float
+    stretch_mean: float
+    stretch_worst: float
+    density: float
+    density_least: float
+    density_most: float
+
+
 class Scene(Protocol):
     # ------------------------------------------------------------------ reading
 
@@ -199,6 +239,24 @@ class Scene(Protocol):
         """What an object amounts to after its modifiers, all components and instances; None when it is not evaluated."""
         ...
 
+    def surfaces(self, objects: Iterable[Block]) -> Surfaces:
+        """The surfaces of objects, to be measured and compared; valid until something is written."""
+        ...
+
+    def unused(self, kinds: Collection[Kind], keep: Collection[str] = ()) -> Sequence[Block]:
+        """The local datablocks of these kinds that nothing uses but each other, by kind and name; those named in `keep` count as used.
+
+        A fake user is no user: a step gives one to everything that it leaves unused. Assets are kept for others, and count as used."""
+        ...
+
+    def missing_files(self) -> Sequence[tuple[str, str, str]]:
+        """The files that datablocks name and that are not there: kind and name of the datablock, and the path."""
+        ...
+
+    def choices(self, target: Block, attribute: str) -> Sequence[str]:
+        """The values that a property takes in this Blender, as things are; none where it takes any."""
+        ...
+
     def content_hash(self, block: Block) -> str:
         """The content hash of one datablock, in hex."""
         ...
@@ -219,8 +277,8 @@ class Scene(Protocol):
 
     # ------------------------------------------------------------------ writing
 
-    def create(self, kind: Kind, name: str, *args: Any) -> Block:
-        """A new datablock with exactly that name (never `.001`); `args` as Blender's `new` takes them after the name.
+    def create(self, kind: Kind, name: str, *args: Any, **options: Any) -> Block:
+        """A new datablock with exactly that name (never `.001`); `args` and `options` as Blender's `new` takes them after the name.
 
         May be written into freely from here on."""
         ...
@@ -231,6 +289,42 @@ class Scene(Protocol):
 
     def applied_mesh(self, obj: Block, modifier: str) -> Block:
         """A new mesh: what one modifier alone makes of an object's mesh. It has a provisional name, so `rename` it."""
+        ...
+
+    def edit_mesh(self, obj: Block, operations: Sequence[Any], world: Block) -> Sequence[EditDone]:
+        """Run operations of mesh.edit on an object's mesh; `world` is its world matrix.
+
+        A part that is separated becomes a mesh of its name. A StepError points at the operation that cannot be done."""
+        ...
+
+    def clean_mesh(
+        self, obj: Block, distance: float | None, degenerate: bool, loose: bool, normals: bool
+    ) -> CleanedMesh:
+        """Mend an object's mesh: weld within a distance, take away what is degenerate or loose, turn faces outward."""
+        ...
+
+    def join_meshes(self, target: Block, others: Sequence[tuple[Block, Block]]) -> None:
+        """Add the meshes of other objects to that of an object, each moved by the matrix beside it."""
+        ...
+
+    def unwrap(self, obj: Block, uv_map: str, method: str, *, pack: bool, **settings: Any) -> None:
+        """Write a UV map of an object's mesh, as Blender's own ways of unwrapping make it."""
+        ...
+
+    def project_uvs(self, obj: Block, uv_map: str, world: Block, view: str | None, camera: Block | None) -> None:
+        """Write a UV map as an object is seen from a side, or through a camera."""
+        ...
+
+    def pack_uvs(
+        self, obj: Block, uv_map: str, margin: float, *, rotate: bool, even: bool, tight: bool = False
+    ) -> None:
+        """Pack the islands of a UV map into its tile."""
+        ...
+
+    def measure_uvs(
+        self, obj: Block, uv_map: str, world: Block, texture_size: int, picture: str, size: int
+    ) -> UvMeasures:
+        """What a UV map is like; draws its layout to a PNG file."""
         ...
 
     def edit(self, block: Block) -> Block:
@@ -318,6 +412,32 @@ class Scene(Protocol):
         A .blend file is written without what would run where it is opened: returns what was left out of it."""
         ...
 
+    # ------------------------------------------------------------------ images
+
+    def load_image(self, name: str, file: str, path: str, color_space: str | None, *, pack: bool) -> Block:
+        """A new image of a file at `input_file(...)`, which its users know as `path`; it has no size where Blender cannot read it."""
+        ...
+
+    def paint_image(self, image: Block, rows: Sequence[Sequence[Sequence[float]]], *, encode: bool) -> None:
+        """Fill an image with colours that blend into each other, in rows from the top down, and pack it. `encode`: as sRGB stores them."""
+        ...
+
+    def painted_so(self, image: Block, rows: Sequence[Sequence[Sequence[float]]], *, encode: bool) -> bool:
+        """Whether an image has the pixels that `paint_image` gives it."""
+        ...
+
+    def save_image(self, image: Block, file: str, settings: dict[str, Any], *, plain: bool) -> None:
+        """Write an image to `output_file(...)` with these settings of a picture file. `plain`: values are no colours."""
+        ...
+
+    def picture_size(self, file: str) -> tuple[int, int]:
+        """Width and height of a picture file, 0 where Blender cannot read it."""
+        ...
+
+    def picture_hash(self, file: str) -> str:
+        """Hash of the pixels of a picture file, whatever else is in it."""
+        ...
+
     # ------------------------------------------------------------------ code
 
     def run_code(self, code: str, most: int, seed: int) -> tuple[str, bool]:
@@ -329,10 +449,18 @@ class Scene(Protocol):
 
     # ------------------------------------------------------------------ rendering
 
-    def render_still(self, filepath: str, *, camera: Block | None = None) -> tuple[int, int]:
-        """Render the current frame with the scene's settings to a PNG file, through a camera or the scene's own.
+    def render_still(
+        self, filepath: str, *, camera: Block | None = None, output: dict[str, Any] | None = None
+    ) -> tuple[int, int]:
+        """Render the current frame with the scene's settings to a PNG file, or with other settings of a picture file, through a
+        camera or the scene's own.
 
         Returns how many samples were taken of each pixel, and how many were meant to be; 0 for an engine that does not say."""
+        ...
+
+    def bake(self, obj: Block, image: Block, kind: str, *, sources: Sequence[Block] = (), **options: Any) -> None:
+        """Bake what an object's surface is like, or that of `sources`, into an image, and pack it. The image may be written into
+        freely; `options` are those of Blender's operator. Selection and materials are left as they were."""
         ...
 
     def at_frame(self, frame: int) -> AbstractContextManager[None]:

@@ -124,6 +124,10 @@ class Tool(Generic[A, R]):
     def replayable_for(self, args: A) -> bool:
         return self.replayable
 
+    def revert_for(self, args: A, blender: Version) -> Revert:
+        """How a call with these arguments is taken back in this Blender."""
+        return self.revert
+
     def seed_for(self, args: A) -> int | None:
         """The seed, for seeded tools: it is always an argument and is echoed."""
         return getattr(args, "seed", None) if self.determinism is Determinism.SEEDED else None

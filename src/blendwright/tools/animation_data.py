@@ -68,7 +68,7 @@ def channel_conflicts(scene: Scene, obj: Block, path: str, at: str) -> Findings:
     elif any(not curve.mute for curve in curves(scene, obj, path)):
         message = f"{path} of '{obj.name}' has keyframes, so a value would not last"
         cure = "Set keyframes with animation.set_keyframe, or remove them first with animation.clear."
-        if obj.id_type != "OBJECT":
+        if obj.id_type not in ("OBJECT", "LIGHT", "CAMERA"):
             cure = "Leave it to the keyframes, or remove them first with python.run."
         yield conflict(message, at, cure)
 

@@ -166,10 +166,21 @@ def everything_by_object(scene: Scene, without: str = "") -> Iterator[list[Point
     return (box for box in boxes if box and _within_reach(box))
 
 
-def subject_points(scene: Scene, names: Sequence[str], without: str) -> list[Point]:
-    """What a picture is about: the corners of these objects; of all that a render shows but `without`, where none is named."""
+def subject_points(scene: Scene, names: Sequence[str], without: str, frames: Sequence[int] = ()) -> list[Point]:
+    """What a picture is about: the corners of these objects; of all that a render shows but `without`, where none is named.
+
+    At each of `frames`; at the current one, where none is named.
+    """
+    points: list[Point] = []
+    for frame in frames:
+        with scene.at_frame(frame):
+            points += _subject_now(scene, names, without)
+    return (points if frames else _subject_now(scene, names, without)) or NOTHING.corners
+
+
+def _subject_now(scene: Scene, names: Sequence[str], without: str) -> list[Point]:
     named = [scene.require(Kind.OBJECT, name) for name in names]
-    return (corners(scene, named) if named else everything(scene, without)) or NOTHING.corners
+    return corners(scene, named) if named else everything(scene, without)
 
 
 def subject(scene: Scene, names: Sequence[str], without: str) -> BoundingBox:

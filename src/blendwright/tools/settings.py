@@ -48,7 +48,10 @@ def animation_conflicts(scene: Scene, settings: Settings) -> Findings:
     for setting in settings:
         holder = setting.target.id_data
         if holder.animation_data is not None:
-            path = setting.target.path_from_id(setting.attribute)
+            try:
+                path = setting.target.path_from_id(setting.attribute)
+            except ValueError:  # what has no path has no keyframes
+                continue
             yield from channel_conflicts(scene, holder, path, setting.at)
 
 

@@ -100,6 +100,7 @@ def bound(kind: str, operator: str) -> Case:
             modifier.target = cage
         elif kind == "MESH_DEFORM":
             modifier.object = cage
+            modifier.precision = 2  # with the usual 5, binding takes seconds
         else:
             modifier.rest_source = "BIND"
         context.view_layer.objects.active = owner

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -257,9 +258,13 @@ def _structs_in_files() -> dict[str, Any]:
         if hasattr(each, "bl_rna") and not issubclass(each, types.Operator)
     }
 
+    below: defaultdict[str, set[str]] = defaultdict(set)
+    for name, rna in rnas.items():
+        if rna.base is not None:
+            below[rna.base.identifier].add(name)
+
     def derived(name: str) -> set[str]:
-        below = {each for each, rna in rnas.items() if rna.base is not None and rna.base.identifier == name}
-        return below.union(*map(derived, below))
+        return below[name].union(*map(derived, below[name]))
 
     waiting = [name for name in derived("ID") if name not in ELSEWHERE]
     reached: set[str] = set()

@@ -4,18 +4,24 @@ from typing import Any
 
 from blendwright.blender import fingerprint as fp
 from blendwright.blender.scene import references
+from blendwright.blender.scene.baking import Baking
 from blendwright.blender.scene.code_execution import CodeExecution
 from blendwright.blender.scene.evaluation import Evaluation
+from blendwright.blender.scene.inspection import Inspection
 from blendwright.blender.scene.interchange import Interchange
+from blendwright.blender.scene.mesh_changes import MeshChanges
 from blendwright.blender.scene.node_groups import NodeGroups
 from blendwright.blender.scene.removal import Removal
 from blendwright.blender.scene.rendering import Rendering
+from blendwright.blender.scene.uv_maps import UvMaps
 from blendwright.tool_api.scene import Kind
 from blendwright.values.errors import StepError
 from blendwright.values.faults import Fault
 
 
-class BpyScene(Removal, NodeGroups, Interchange, CodeExecution, Rendering, Evaluation):
+class BpyScene(
+    Removal, NodeGroups, MeshChanges, UvMaps, Interchange, CodeExecution, Rendering, Baking, Evaluation, Inspection
+):
     """Implements `blendwright.tool_api.scene.Scene`: all its parts, and names, which concern all of them."""
 
     def rename(self, block: Any, name: str) -> None:

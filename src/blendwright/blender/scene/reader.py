@@ -22,6 +22,8 @@ NAME_BYTES = 255 if bpy.app.version >= (5, 0, 0) else 63
 # So many always fit: none takes more than four bytes.
 FEWEST_CHARACTERS = NAME_BYTES // 4
 
+NO_CHOICE = f"{RESERVED_PREFIX}none"
+
 
 class SceneReader:
     """What a tool may ask; the record says what this step has written so far."""
@@ -123,6 +125,18 @@ class SceneReader:
             yield mesh
         finally:
             evaluated.to_mesh_clear()
+
+    def choices(self, target: Any, attribute: str) -> Sequence[str]:
+        items = [item.identifier for item in target.bl_rna.properties[attribute].enum_items]
+        if items != ["NONE"]:
+            return items
+        # Of some it can be known only from what Blender says against a value that it does not take.
+        try:
+            setattr(target, attribute, NO_CHOICE)
+        except TypeError as refused:
+            _, _, listed = str(refused).partition(" not found in (")
+            return listed.removesuffix(")").removeprefix("'").removesuffix("'").split("', '")
+        return ()
 
     def content_hash(self, block: Any) -> str:
         key = fp.key_of(block)

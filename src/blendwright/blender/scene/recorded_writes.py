@@ -33,13 +33,13 @@ CHANNELS = ("location", "rotation_euler", "rotation_quaternion", "rotation_axis_
 class RecordedWrites(SceneReader):
     """The part of the Scene port that writes into datablocks."""
 
-    def create(self, kind: Kind, name: str, *args: Any) -> Any:
+    def create(self, kind: Kind, name: str, *args: Any, **options: Any) -> Any:
         self._require_free_name(kind, name)
         blocks: Any = getattr(bpy.data, kind.blocks, None)
         if blocks is None:
             message = f"Blender {bpy.app.version_string} has no {kind.blocks}"
             raise StepError.of(Fault.UNSUPPORTED_BLENDER, message)
-        return self._register_created(kind, blocks.new(name, *args), name)
+        return self._register_created(kind, blocks.new(name, *args, **options), name)
 
     def adopt(self, kind: Kind, block: Any, name: str) -> Any:
         existing = self._state.find(kind.blocks, name)

@@ -39,6 +39,8 @@ ELEMENTS = frozenset(
     {
         "vertices", "edges", "loops", "polygons", "loop_triangles", "loop_triangle_polygons", "skin_vertices",
         "vertex_normals", "polygon_normals", "corner_normals", "attributes", "color_attributes", "vertex_colors", "uv_layers",
+        # By looking at the selections and pins of a UV map, Blender 4.5 and older would make them.
+        "uv_layer_clone", "uv_layer_stencil",
         "points", "bezier_points", "keyframe_points", "curves", "collection_objects", "collection_children",
     }
 )  # fmt: skip
@@ -111,6 +113,9 @@ def path_to(owner: Any, target: Any) -> Path | None:
             continue
         if value == target:
             return (slot.name,)
+    for number, layer in enumerate(getattr(owner, "view_layers", ())):
+        if getattr(layer, "cycles", None) == target:
+            return ("view_layers", number, "cycles")
     return None
 
 

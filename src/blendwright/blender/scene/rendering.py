@@ -40,13 +40,19 @@ PNG: dict[str, Any] = {
 class Rendering(RecordedWrites):
     """The part of the Scene port that renders."""
 
-    def render_still(self, filepath: str, *, camera: Any | None = None) -> tuple[int, int]:
+    def render_still(
+        self, filepath: str, *, camera: Any | None = None, output: dict[str, Any] | None = None
+    ) -> tuple[int, int]:
         scene = self.active
         color_mode = "RGBA" if scene.render.film_transparent else "RGB"
+        settings = {**PNG, "color_mode": color_mode} if output is None else {**self._medium(output), **output}
+        # A format decides what else is valid: what it changes is put back behind it.
+        held = {name: getattr(scene.render.image_settings, name) for name in ("color_mode", "color_depth", "exr_codec")}
         with (
             self.temporarily(scene, camera=camera or scene.camera),
             self.temporarily(scene.render, filepath=filepath, **OUTPUT),
-            self.temporarily(scene.render.image_settings, **PNG, color_mode=color_mode),
+            self.temporarily(scene.render.image_settings, **({} if output is None else held)),
+            self.temporarily(scene.render.image_settings, **settings),
         ):
             try:
                 with render_progress(self._outbox.with_name(PRINTED_FILE)) as progress:
@@ -56,6 +62,12 @@ class Rendering(RecordedWrites):
                 raise StepError.of(Fault.EXECUTION_FAILED, f"Blender could not render: {message}") from error
         self._stale = True
         return progress.samples
+
+    def _medium(self, output: dict[str, Any]) -> dict[str, Any]:
+        if bpy.app.version < (5, 0, 0):
+            return {}
+        layered = output["file_format"] == "OPEN_EXR_MULTILAYER"
+        return {"media_type": "MULTI_LAYER_IMAGE" if layered else "IMAGE"}
 
     @contextmanager
     def at_frame(self, frame: int) -> Generator[None]:

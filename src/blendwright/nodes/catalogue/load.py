@@ -1,4 +1,4 @@
-"""Loads the catalogue of a Blender version on first use, and parses each node type when it is first looked up."""
+"""Loads the catalogue of a Blender version and a kind of tree on first use, and parses each node type when it is first looked up."""
 
 from __future__ import annotations
 
@@ -8,19 +8,21 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from blendwright.nodes.catalogue.model import ItemList, ItemSocket, Layout, NodeType, Property, SocketType
+from blendwright.nodes.catalogue.model import ItemList, ItemSocket, Layout, NodeType, Property, SocketType, TreeKind
 
 # The Blenders that have a catalogue, the newest first. The newest is used for plans that are checked without a Blender.
 VERSIONS = ("5.2", "5.1", "5.0", "4.5", "4.2")
 NEWEST = VERSIONS[0]
+TREE_KINDS: tuple[TreeKind, ...] = ("geometry", "shader", "compositor")
 SIDES = ("inputs", "outputs", "off")
 
 
 class Catalogue:
-    """The node types of one Blender version."""
+    """The node types of one Blender version, for one kind of tree."""
 
     def __init__(self, data: Mapping[str, Any]) -> None:
         self.blender: str = data["blender"]
+        self.tree_kind: TreeKind = data.get("kind", "geometry")
         self.interface_types: tuple[str, ...] = tuple(data["interface_types"])
         self._nodes: dict[str, Any] = data["nodes"]
         self._kinds: dict[str, str] = data["socket_types"]
@@ -50,10 +52,11 @@ class Catalogue:
 
     def converts(self, source: str, target: str) -> bool:
         """Whether a link from one kind of value to another is valid."""
-        return target in self._conversions[source]
+        return target in self.converted_to(source)
 
     def converted_to(self, source: str) -> Sequence[str]:
-        return self._conversions[source]
+        """What a kind of value can become; one that no group has stays what it is."""
+        return self._conversions.get(source, (source,))
 
     def _node(self, bl_idname: str, data: Mapping[str, Any]) -> NodeType:
         sockets = [SocketType(kind=self._kinds[each["type"]], **_fields(each)) for each in data["sockets"]]
@@ -86,7 +89,8 @@ def _fields(data: Mapping[str, Any]) -> dict[str, Any]:
     listed: dict[str, Any] = {
         name: tuple(data[name]) for name in ("items", "gives") if isinstance(data.get(name), list)
     }
-    return {**data, **listed}
+    parts = {"fields": _properties(data["fields"])} if "fields" in data else {}
+    return {**data, **listed, **parts}
 
 
 def _item_list(name: str, data: Mapping[str, Any]) -> ItemList:
@@ -102,15 +106,21 @@ def _item_list(name: str, data: Mapping[str, Any]) -> ItemList:
 
 
 @cache
-def catalogue(blender: str = NEWEST) -> Catalogue:
+def catalogue(blender: str = NEWEST, kind: TreeKind = "geometry") -> Catalogue:
     """The catalogue of a version in `VERSIONS`."""
-    text = files("blendwright.nodes.catalogue").joinpath(f"{blender}.json").read_bytes()
+    name = blender if kind == "geometry" else f"{kind}-{blender}"
+    text = files("blendwright.nodes.catalogue").joinpath(f"{name}.json").read_bytes()
     return Catalogue(json.loads(text))
 
 
-def catalogue_for(version: Sequence[int] | None) -> Catalogue | None:
+def find_node_type(name: str, blender: str = NEWEST) -> NodeType | None:
+    """A node type of any kind of tree; one that several have is described as in the first of `TREE_KINDS`."""
+    return next(filter(None, (catalogue(blender, kind).find(name) for kind in TREE_KINDS)), None)
+
+
+def catalogue_for(version: Sequence[int] | None, kind: TreeKind = "geometry") -> Catalogue | None:
     """The catalogue of a Blender, by its version; None where we have none. Without a version, the newest."""
     if version is None:
-        return catalogue()
+        return catalogue(NEWEST, kind)
     name = f"{version[0]}.{version[1]}"
-    return catalogue(name) if name in VERSIONS else None
+    return catalogue(name, kind) if name in VERSIONS else None

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 Side = Literal["inputs", "outputs"]
+TreeKind = Literal["geometry", "shader", "compositor"]
 # Types of value that a socket holds when nothing is linked, apart from those that hold none.
 VALUELESS = ("GEOMETRY", "MATRIX", "SHADER", "BUNDLE", "CLOSURE", "TEXTURE")
 
@@ -49,7 +50,8 @@ class SocketType:
 class Property:
     """A property of a node, or of an item: BOOLEAN, INT, FLOAT, STRING, ENUM, DATABLOCK, NODE, COLOR_RAMP or CURVE_MAPPING.
 
-    MENU takes the name of an item of the menu that the node leads to, which only the whole tree knows."""
+    MENU takes a name that only the file knows: an item of the menu that the node leads to, a render layer. PART is an object of
+    properties, `fields`."""
 
     name: str
     type: str
@@ -62,6 +64,7 @@ class Property:
     kind: str | None = None
     # The property that says how many numbers there are, where they are not always as many.
     sized_by: str | None = None
+    fields: Mapping[str, Property] | None = None
 
 
 @dataclass(frozen=True, slots=True)

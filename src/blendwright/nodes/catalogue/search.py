@@ -9,6 +9,12 @@ from blendwright.nodes.catalogue.model import NodeType, Property, SocketType
 from blendwright.values.findings import did_you_mean
 
 SIDES = ("inputs", "outputs", "unavailable_inputs")
+# What to do where a node type is not there on purpose, or not any more.
+INSTEAD = {
+    "CompositorNodeOutputFile": "No plan writes files by nodes: use render.still, or file.export.",
+    "ShaderNodeScript": "No plan runs shader code: build it of other nodes.",
+    "CompositorNodeComposite": "Link the picture to 'Image' of 'output'.",
+}
 
 
 def search(catalogue: Catalogue, query: str) -> list[NodeType]:
@@ -20,11 +26,13 @@ def search(catalogue: Catalogue, query: str) -> list[NodeType]:
 
 def suggest_node_type(catalogue: Catalogue, name: str) -> str:
     """A cure for a node type that there is not: similar names, or types whose label is meant."""
+    if name in INSTEAD:
+        return INSTEAD[name]
     by_label: dict[str, str] = {}
     for node in catalogue.all():
         by_label.setdefault(node.label.casefold().replace(" ", ""), node.bl_idname)
     bare = name.casefold().replace(" ", "").replace("_", "")
-    for prefix in ("geometrynode", "shadernode", "functionnode"):
+    for prefix in ("geometrynode", "shadernode", "compositornode", "functionnode"):
         bare = bare.removeprefix(prefix)
     if bare in by_label:
         return f"Did you mean '{by_label[bare]}'?"

@@ -28,7 +28,8 @@ def cycle_problems(tree: SimulatedTree, pointers: LinkPointers) -> Iterator[Find
     for source, target in _on_cycles(list(tree.links)):
         pointer = pointers.get((source, target))
         if source.node == target.node or _leads(following, target.node, source.node):
-            cure = "Leave it out; to repeat something, use a repeat zone."
+            geometry = tree.catalogue.tree_kind == "geometry"
+            cure = "Leave it out; to repeat something, use a repeat zone." if geometry else "Leave it out."
             yield invalid(f"a link from '{source.node}' to '{target.node}' closes a cycle", pointer or "", cure)
         else:
             following.setdefault(source.node, set()).add(target.node)

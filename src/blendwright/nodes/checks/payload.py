@@ -9,15 +9,17 @@ from typing import Any
 
 from blendwright.nodes import edits
 from blendwright.nodes.catalogue.load import VERSIONS, Catalogue, catalogue, catalogue_for
-from blendwright.nodes.catalogue.model import Side, SocketType
+from blendwright.nodes.catalogue.model import Property, Side, SocketType
 from blendwright.nodes.catalogue.search import suggest_node_type
 from blendwright.nodes.checks.interface import apply_interface, interface_problems
 from blendwright.nodes.checks.links import conversion_problems, cycle_problems, field_problems
-from blendwright.nodes.checks.simulated_tree import FRAME, GROUP, REROUTE, LinkEnd, LinkEnds, SimulatedTree
+from blendwright.nodes.checks.simulated_tree import FRAME, REROUTE, LinkEnd, LinkEnds, SimulatedTree
 from blendwright.nodes.checks.sockets import find_socket, unknown_node
 from blendwright.nodes.checks.values import invalid, item_list_problems, property_problems, socket_value_problems
 from blendwright.nodes.spellings import Nodes, respelled
 from blendwright.nodes.tree import Interface, Tree
+from blendwright.nodes.tree_payloads import NodesTarget
+from blendwright.nodes.tree_sorts import ACTIVE_OUTPUT, GEOMETRY_GROUP, TreeSort, sort_of
 from blendwright.values.findings import Finding, did_you_mean, pointer_of
 
 MOST_FINDINGS = 100
@@ -34,7 +36,15 @@ def check_payload(
     `tree` is the tree that it will change (a new one is `new_tree()`); without it, nodes that the payload does not create are
     not judged. `groups` are the interfaces of node groups that it may nest.
     """
-    return list(islice(_PayloadCheck(payload, SimulatedTree(catalogue, tree, groups or {})).findings(), MOST_FINDINGS))
+    version = [int(part) for part in catalogue.blender.split(".")]
+    simulated = SimulatedTree(catalogue, tree, groups or {}, sort_of_target(payload, version))
+    return list(islice(_PayloadCheck(payload, simulated).findings(), MOST_FINDINGS))
+
+
+def sort_of_target(payload: edits.Payload, blender: Sequence[int] | None) -> TreeSort:
+    """What sort of tree a payload is for."""
+    target = payload.target
+    return sort_of(target.owner, target.kind, blender) if isinstance(target, NodesTarget) else GEOMETRY_GROUP
 
 
 def check_payload_for(payload: edits.Payload, blender: Sequence[int] | None) -> list[Finding]:
@@ -42,12 +52,13 @@ def check_payload_for(payload: edits.Payload, blender: Sequence[int] | None) -> 
 
     A version whose catalogue is not here finds nothing: Blender itself will judge.
     """
+    kind = sort_of_target(payload, blender).kind
     if blender is not None:
-        node_types = catalogue_for(blender)
+        node_types = catalogue_for(blender, kind)
         return check_payload(payload, node_types) if node_types else []
-    findings = check_payload(payload, catalogue(VERSIONS[0]))
+    findings = check_payload(payload, catalogue(VERSIONS[0], kind))
     # Looked at with older catalogues only where the newest finds something.
-    taken_by_none = findings and all(check_payload(payload, catalogue(version)) for version in VERSIONS[1:])
+    taken_by_none = findings and all(check_payload(payload, catalogue(version, kind)) for version in VERSIONS[1:])
     return findings if taken_by_none else []
 
 
@@ -56,12 +67,15 @@ class _PayloadCheck:
         self._payload = payload
         self._tree = tree
         self._link_pointers: dict[LinkEnds, str] = {}
+        # Where the payload removes the output of the tree.
+        self._output_removed_at: str | None = None
 
     def findings(self) -> Iterator[Finding]:
         nodes = Nodes(self._type_of, self._sockets_of)
         for edit in edits.edits_of(self._payload):
             for each in respelled(edit, self._tree.catalogue, nodes).edits:
                 yield from self._check(each)
+        yield from self._lost_output()
         yield from cycle_problems(self._tree, self._link_pointers)
         yield from field_problems(self._tree, self._link_pointers)
 
@@ -79,6 +93,8 @@ class _PayloadCheck:
             case edits.RemoveNode():
                 if not edit.missing_ok and not self._tree.may_exist(edit.id):
                     yield unknown_node(self._tree, edit.id, edit.at + "/node_id")
+                if self._type_of(edit.id) == self._tree.sort.output_type:
+                    self._output_removed_at = edit.at
                 self._tree.remove(edit.id)
             case edits.SetProperty():
                 if edit.id in self._tree.nodes:
@@ -96,6 +112,11 @@ class _PayloadCheck:
                 yield from self._link(edit)
             case edits.Unlink():
                 yield from self._unlink(edit)
+            case edits.RemoveAll():
+                self._tree.remove_all()
+            case edits.SetInterface() | edits.EnsureSingleGroupIO() if not self._tree.sort.has_interface:
+                owner = self._tree.sort.label
+                yield invalid(f"a {owner} has no group sockets", edit.at, "Leave it out, or make a group of its own.")
             case edits.SetInterface():
                 yield from interface_problems(self._tree, edit)
                 apply_interface(self._tree, edit)
@@ -107,6 +128,8 @@ class _PayloadCheck:
     def _add(self, edit: edits.AddNode) -> Iterator[Finding]:
         node = self._tree.nodes.get(edit.id)
         exists = node is not None or edit.id in self._tree.untyped
+        if node is not None and self._tree.sort.is_given(edit.id, edit.bl_idname):
+            return  # the one that is there anyway is meant
         if exists and self._tree.is_assumed(edit.id, edit.bl_idname):
             self._tree.remove(edit.id)
             exists, node = False, None
@@ -121,7 +144,7 @@ class _PayloadCheck:
             return
         if node is None and not self._tree.add(edit.id, edit.bl_idname):
             catalogue = self._tree.catalogue
-            message = f"Blender {catalogue.blender} has no node type '{edit.bl_idname}' for geometry nodes"
+            message = f"Blender {catalogue.blender} has no node type '{edit.bl_idname}' for {catalogue.tree_kind} nodes"
             cure = suggest_node_type(catalogue, edit.bl_idname)
             yield invalid(message, edit.at + "/bl_idname", cure)
             return
@@ -140,6 +163,8 @@ class _PayloadCheck:
                 prop = replace(prop, size=node.values.get(prop.sized_by, prop.size))
             problems = list(property_problems(prop, value, choices, at))
             problems = problems or list(self._reference_problems(node_id, name, value, at))
+        elif name == ACTIVE_OUTPUT and node.type.bl_idname == self._tree.sort.output_type:
+            problems = list(property_problems(Property(name, "BOOLEAN"), value, (), at))
         else:
             names = [*node.type.properties, *node.type.items]
             cure = did_you_mean(name, names, otherwise=f"It has: {', '.join(names)}.")
@@ -152,8 +177,10 @@ class _PayloadCheck:
     def _reference_problems(self, node_id: str, name: str, value: Any, at: str) -> Iterator[Finding]:
         """Properties that name another node or node group."""
         node = self._tree.nodes[node_id]
-        if name == "node_tree" and node.type.bl_idname == GROUP:
-            if value is not None and value == self._payload.target.node_group_name:
+        if name == "node_tree" and node.type.bl_idname == self._tree.group_node:
+            target = self._payload.target
+            own_name = target.group if isinstance(target, NodesTarget) else target.node_group_name
+            if value is not None and value == own_name:
                 yield invalid(f"node group '{value}' cannot hold itself", at, "Name another node group.")
             return
         expected = {"paired_output": node.type.zone_output, "parent": FRAME}.get(name)
@@ -175,6 +202,15 @@ class _PayloadCheck:
         elif node_id in self._tree.frames_around(value):
             message = f"frame '{value}' is inside '{node_id}' itself"
             yield invalid(message, at, "Take it out of that frame first: set its parent to null.")
+
+    def _lost_output(self) -> Iterator[Finding]:
+        """The tree of a material and the like is nothing without its output."""
+        sort = self._tree.sort
+        if self._tree.open or self._output_removed_at is None or sort.has_interface:
+            return
+        if all(node.type.bl_idname != sort.output_type for node in self._tree.nodes.values()):
+            message = f"the {sort.label} has no output any more"
+            yield invalid(message, self._output_removed_at, f"Leave it out, or create a {sort.output_type}.")
 
     # ------------------------------------------------------------------ links
 

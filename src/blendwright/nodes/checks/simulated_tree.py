@@ -11,13 +11,15 @@ from typing import Any, cast
 
 from blendwright.nodes.catalogue.load import Catalogue
 from blendwright.nodes.catalogue.model import ItemSocket, NodeType, Side, SocketType
-from blendwright.nodes.payloads import GIVEN_IDS, InterfaceSocket
+from blendwright.nodes.payloads import InterfaceSocket
 from blendwright.nodes.tree import Interface, Tree
+from blendwright.nodes.tree_sorts import GEOMETRY_GROUP, GROUP_NODES, TreeSort
 
-GROUP, REROUTE, FRAME = "GeometryNodeGroup", "NodeReroute", "NodeFrame"
+REROUTE, FRAME = "NodeReroute", "NodeFrame"
 GROUP_INPUT, GROUP_OUTPUT = "NodeGroupInput", "NodeGroupOutput"
-GIVEN_TYPES: dict[str, str] = dict(zip(GIVEN_IDS, (GROUP_INPUT, GROUP_OUTPUT), strict=True))
 MENU_ITEMS = "enum_items"
+# Which outputs these have depends on the scene's passes, or on the image's layers.
+SOCKETS_FROM_FILE = frozenset({"CompositorNodeRLayers", "CompositorNodeImage", "CompositorNodeCryptomatteV2"})
 
 
 @dataclass(slots=True)
@@ -51,8 +53,12 @@ class Sockets:
 class SimulatedTree:
     """What is known of a tree, and how edits change it."""
 
-    def __init__(self, catalogue: Catalogue, tree: Tree | None, groups: Mapping[str, Interface]) -> None:
+    def __init__(
+        self, catalogue: Catalogue, tree: Tree | None, groups: Mapping[str, Interface], sort: TreeSort = GEOMETRY_GROUP
+    ) -> None:
         self.catalogue = catalogue
+        self.sort = sort
+        self.group_node = GROUP_NODES[catalogue.tree_kind]
         self.open = tree is None
         self.nodes: dict[str, SimulatedNode] = {}
         self.removed: set[str] = set()
@@ -66,9 +72,8 @@ class SimulatedTree:
         # Group nodes of a tree that is not known: it may have reset them.
         self._assumed: set[str] = set()
         if tree is None:
-            for group_id, bl_idname in GIVEN_TYPES.items():
-                self.add(group_id, bl_idname)
-            self._assumed.update(GIVEN_TYPES)
+            self._add_given()
+            self._assumed.update(sort.given)
         else:
             self._load(tree)
 
@@ -82,6 +87,19 @@ class SimulatedTree:
             self.connect(*ends, replaces=False)
 
     # ------------------------------------------------------------------ nodes
+
+    def _add_given(self) -> None:
+        for node_id, bl_idname in self.sort.given.items():
+            self.add(node_id, bl_idname)
+
+    def remove_all(self) -> None:
+        """Only the given nodes are left; from here on everything but the group's interface is known."""
+        self.open = False
+        for held in (self.nodes, self.links, self._last_source):
+            held.clear()
+        for names in (self.removed, self.untyped, self._assumed):
+            names.clear()
+        self._add_given()
 
     def add(self, node_id: str, bl_idname: str) -> bool:
         """A new node; False when its type is not known, and then nothing is known of it."""
@@ -106,7 +124,7 @@ class SimulatedTree:
 
     def is_assumed(self, node_id: str, bl_idname: str) -> bool:
         """Whether a node is taken to be there only because most trees have it."""
-        return self.open and node_id in self._assumed and GIVEN_TYPES[node_id] == bl_idname
+        return self.open and node_id in self._assumed and self.sort.given[node_id] == bl_idname
 
     def frames_around(self, node_id: str) -> set[str]:
         """The frames that a node is in, as far as they are known."""
@@ -159,7 +177,9 @@ class SimulatedTree:
             if side != ("outputs" if name == GROUP_INPUT else "inputs"):
                 return [], True
             return self._interface_sockets(self.interface["inputs" if name == GROUP_INPUT else "outputs"])
-        if name == GROUP:
+        if name in SOCKETS_FROM_FILE:
+            return [], False
+        if name == self.group_node:
             used: Any = node.values.get("node_tree")
             if used is None and not self.open:
                 return [], True

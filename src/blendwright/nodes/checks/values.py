@@ -36,7 +36,12 @@ def socket_value_problems(socket: SocketType, value: Any, at: str) -> Iterator[F
         default: Any = socket.default
         if isinstance(default, list):
             least = most = len(cast("list[float]", default))
-        yield from _numbers(what, value, least, most, socket.min, socket.max, at)
+        problems = list(_numbers(what, value, least, most, socket.min, socket.max, at))
+        yield from problems
+        if socket.kind == "INT_VECTOR" and not problems:
+            for number, part in enumerate(cast("list[float]", value)):
+                if part != int(part):
+                    yield _wrong_type(what, "whole numbers", part, f"{at}/{number}")
     else:
         yield from _scalar(what, SCALARS[socket.kind], value, socket.min, socket.max, at)
 
@@ -54,6 +59,8 @@ def property_problems(prop: Property, value: Any, choices: Sequence[str], at: st
         yield from _reference(what, expected, value, at)
     elif prop.type in ("COLOR_RAMP", "CURVE_MAPPING"):
         yield from _structured(what, RAMP if prop.type == "COLOR_RAMP" else CURVES, value, at)
+    elif prop.type == "PART":
+        yield from _part(what, prop, value, at)
     elif prop.size is not None:
         yield from _numbers(what, value, prop.size, prop.size, prop.min, prop.max, at)
     elif prop.type == "MENU":
@@ -110,6 +117,15 @@ def _structured(what: str, keys: Sequence[str], value: Any, at: str) -> Iterator
         if key not in keys:
             cure = did_you_mean(key, keys, otherwise=f"Known: {', '.join(keys)}.")
             yield invalid(f"{what} has no '{key[:SHOWN]}'", at + pointer_of([key]), cure)
+
+
+def _part(what: str, prop: Property, value: Any, at: str) -> Iterator[Finding]:
+    fields = prop.fields or {}
+    problems = list(_structured(what, tuple(fields), value, at))
+    yield from problems
+    if not problems:
+        for name, part in cast("dict[str, Any]", value).items():
+            yield from property_problems(fields[name], part, fields[name].items, at + pointer_of([name]))
 
 
 def _enum(what: str, prop: Property, choices: Sequence[str], value: Any, at: str) -> Iterator[Finding]:

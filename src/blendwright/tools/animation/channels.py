@@ -11,14 +11,29 @@ from typing import Any, Literal, cast
 
 from pydantic_core import PydanticCustomError
 
+from blendwright.tool_api.arguments import LARGEST
 from blendwright.tool_api.scene import Block
 from blendwright.tool_api.tool import Findings
 from blendwright.tools.animation_data import custom_path
 from blendwright.tools.checks import conflict, invalid
 from blendwright.values.faults import Fault
-from blendwright.values.findings import Finding
+from blendwright.values.findings import Finding, did_you_mean
 
-Channel = Literal["location", "rotation_euler_deg", "rotation_quaternion", "scale", "hide_render", "property"]
+Channel = Literal[
+    "location", "rotation_euler_deg", "rotation_quaternion", "scale", "hide_render", "property",
+    "constraint_influence", "constraint_offset_factor",
+    "light_energy", "light_color", "camera_lens", "camera_focus_distance",
+]  # fmt: skip
+# Channel -> the property of a constraint that it stands for.
+OF_CONSTRAINT = {"constraint_influence": "influence", "constraint_offset_factor": "offset_factor"}
+
+# Channel -> the type of object whose data has it, and the least value that it takes.
+OF_DATA: dict[str, tuple[str, float]] = {
+    "light_energy": ("LIGHT", -LARGEST),
+    "light_color": ("LIGHT", 0.0),
+    "camera_lens": ("CAMERA", 1.0),
+    "camera_focus_distance": ("CAMERA", 0.0),
+}
 
 # A path that ends in a custom property: what holds it, and its key, escaped.
 CUSTOM = re.compile(r'^(.*)\["((?:[^"\\]|\\.)*)"\]$', re.DOTALL)
@@ -34,6 +49,10 @@ PATHS: dict[str, tuple[str, int]] = {
     "rotation_quaternion": ("rotation_quaternion", 4),
     "scale": ("scale", 3),
     "hide_render": ("hide_render", 1),
+    "light_energy": ("energy", 1),
+    "light_color": ("color", 3),
+    "camera_lens": ("lens", 1),
+    "camera_focus_distance": ("dof.focus_distance", 1),
 }
 
 
@@ -43,9 +62,58 @@ def refuse_stray_property(channel: str | None, key: str | None) -> None:
         raise PydanticCustomError("channel_property", "give property exactly when channel is property")
 
 
-def path_of(channel: str, key: str | None) -> str:
+def refuse_stray_constraint(channel: str | None, constraint: str | None) -> None:
+    """For argument models: a constraint is named exactly when the channel is one of a constraint."""
+    if (channel in OF_CONSTRAINT) != (constraint is not None):
+        raise PydanticCustomError("channel_constraint", "give constraint exactly when channel is one of a constraint")
+
+
+def holder_of(obj: Block, channel: str | None) -> Block:
+    """The datablock that is animated: the object, or its data."""
+    return obj.data if channel in OF_DATA else obj
+
+
+def holder_findings(obj: Block, channel: str | None) -> Findings:
+    """What keeps an object from having a channel of its data."""
+    if channel is not None and channel in OF_DATA and obj.type != OF_DATA[channel][0]:
+        kind = OF_DATA[channel][0]
+        message = f"'{obj.name}' is of type {obj.type}, and {channel} is of {kind}"
+        yield conflict(message, "/channel", f"Name an object of type {kind}, or another channel.")
+
+
+def refuse_small_value(channel: str, value: Any) -> None:
+    """For argument models: what the data of an object does not take."""
+    least = OF_DATA[channel][1]
+    if any(number < least for number in elements(value)):
+        raise PydanticCustomError(
+            "value_too_small", "{channel} is at least {least}", {"channel": channel, "least": least}
+        )
+
+
+def path_of(channel: str, key: str | None, constraint: str | None = None) -> str:
     """The data path of a channel."""
+    if constraint is not None:
+        return f"constraints{custom_path(constraint)}.{OF_CONSTRAINT[channel]}"
     return PATHS[channel][0] if key is None else custom_path(key)
+
+
+def constraint_findings(obj: Block, channel: str, name: str, value: Any) -> Findings:
+    """What keeps a value from being a key of a constraint."""
+    constraint = obj.constraints.get(name)
+    if constraint is None:
+        names = [each.name for each in obj.constraints]
+        cure = did_you_mean(name, names, otherwise="Add it first with constraint.add.")
+        message = f"'{obj.name}' has no constraint named '{name}'"
+        yield Finding(Fault.TARGET_NOT_FOUND, message, "/constraint", cure)
+    elif not hasattr(constraint, OF_CONSTRAINT[channel]):
+        message = f"constraint '{name}' is of type {constraint.type}, which has no {OF_CONSTRAINT[channel]}"
+        yield conflict(message, "/channel", "Name a FOLLOW_PATH constraint.")
+    elif channel == "constraint_influence" and not 0 <= value <= 1:
+        yield invalid("an influence is from 0 to 1", "/value", "Give a number from 0 to 1.")
+    elif channel == "constraint_offset_factor" and not constraint.use_fixed_location:
+        message = f"constraint '{name}' goes by frames, so that its factor does not count"
+        cure = "Set its offset_factor first with constraint.set."
+        yield conflict(message, "/channel", cure)
 
 
 def elements(value: Any) -> list[Any]:

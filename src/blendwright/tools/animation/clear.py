@@ -4,12 +4,20 @@ from __future__ import annotations
 
 from pydantic import Field, model_validator
 
-from blendwright.tool_api.arguments import Args, Name, Result, optional
+from blendwright.tool_api.arguments import Args, InnerName, Name, Result, optional
 from blendwright.tool_api.mentions import ObjectName
 from blendwright.tool_api.promises import DESTRUCTIVE_WRITE, Idempotence
 from blendwright.tool_api.scene import Block, Kind, Scene
 from blendwright.tool_api.tool import Example, Findings, Tool
-from blendwright.tools.animation.channels import Channel, path_of, refuse_stray_property, write_values
+from blendwright.tools.animation.channels import (
+    Channel,
+    holder_findings,
+    holder_of,
+    path_of,
+    refuse_stray_constraint,
+    refuse_stray_property,
+    write_values,
+)
 from blendwright.tools.animation_data import action_of, action_sharers, curve_list, curves
 from blendwright.tools.checks import conflict, differs, existing_object, required_object
 
@@ -21,17 +29,20 @@ SCALED = ("animation.set_keyframe", {"object": "Box", "channel": "scale", "frame
 class ClearArgs(Args):
     object: ObjectName = Field(description="Name of the object.")
     channel: Channel | None = optional(
-        "Whose keys go; all of the object's when left out. property: see the argument property."
+        "Whose keys go; all of the object's own (not of its light or camera) when left out. property: see the argument property."
     )
     property: Name | None = optional("Key of the custom property, for channel property only.")
 
+    constraint: InnerName | None = optional("Name of the constraint, for channels of a constraint only.", min_length=1)
+
     @model_validator(mode="after")
-    def _names_a_property_when_it_should(self) -> ClearArgs:
+    def _names_what_it_should(self) -> ClearArgs:
         refuse_stray_property(self.channel, self.property)
+        refuse_stray_constraint(self.channel, self.constraint)
         return self
 
     def path(self) -> str | None:
-        return None if self.channel is None else path_of(self.channel, self.property)
+        return None if self.channel is None else path_of(self.channel, self.property, self.constraint)
 
 
 class Cleared(Result):
@@ -44,14 +55,14 @@ class Cleared(Result):
 
 
 class Clear(Tool[ClearArgs, Cleared]):
-    """Remove the keyframes of an object, of one channel or all. The object keeps the values of the current frame.
+    """Remove the keyframes of an object, its light or its camera, of one channel or all. The object keeps the values of the current frame.
 
     An action that nobody uses any more is deleted; one that others use stays as it is, and the object lets go of it."""
 
     name = "animation.clear"
     promises = (
         DESTRUCTIVE_WRITE.but(idempotence=Idempotence.IDEMPOTENT)
-        .writes_to(Kind.OBJECT, Kind.ACTION)
+        .writes_to(Kind.OBJECT, Kind.LIGHT, Kind.CAMERA, Kind.ACTION)
         .needs("animation_write")
     )
     examples = (
@@ -61,7 +72,12 @@ class Clear(Tool[ClearArgs, Cleared]):
 
     def check(self, scene: Scene, args: ClearArgs) -> Findings:
         obj = yield from existing_object(scene, args.object, "/object")
-        if obj is None or not curves(scene, obj, args.path()):
+        problems = [] if obj is None else list(holder_findings(obj, args.channel))
+        yield from problems
+        if obj is None or problems:
+            return
+        obj = holder_of(obj, args.channel)
+        if not curves(scene, obj, args.path()):
             return
         others = action_sharers(scene, obj)
         if others and len(curves(scene, obj, args.path())) < len(curves(scene, obj)):
@@ -70,7 +86,7 @@ class Clear(Tool[ClearArgs, Cleared]):
             yield conflict(message, "/channel", cure)
 
     def apply(self, scene: Scene, args: ClearArgs) -> Cleared:
-        obj = required_object(scene, args.object, "/object")
+        obj = holder_of(required_object(scene, args.object, "/object"), args.channel)
         selected = curves(scene, obj, args.path())
         count, keys = len(selected), sum(len(curve.keyframe_points) for curve in selected)
         everything = count == len(curves(scene, obj))
@@ -90,7 +106,7 @@ class Clear(Tool[ClearArgs, Cleared]):
         return Cleared(object=args.object, curves=count, keys=keys, action_removed=removed)
 
     def verify(self, scene: Scene, args: ClearArgs, result: Cleared) -> Findings:
-        obj = required_object(scene, args.object, "/object")
+        obj = holder_of(required_object(scene, args.object, "/object"), args.channel)
         yield from differs("the number of its curves", 0, len(curves(scene, obj, args.path())), "/channel")
         if result.action_removed is not None:
             exists = scene.find(Kind.ACTION, result.action_removed) is not None

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from blendwright.tool_api.arguments import LARGEST, Args, Name, Result, optional
+from blendwright.tool_api.arguments import LARGEST, Args, InnerName, Name, Result, optional
 from blendwright.tool_api.mentions import ObjectName
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Block, Kind, Scene
@@ -21,6 +21,12 @@ from blendwright.tools.checks import close, conflict, differs, existing_object, 
 BOX = ("mesh.create_primitive", {"kind": "cube", "name": "Box"})
 MASS = ("object.set_property", {"object": "Box", "key": "mass", "value": 2.5})
 START = ("animation.set_keyframe", {"object": "Box", "channel": "location", "frame": 1, "value": [0, 0, 0]})
+LAMP = ("light.create", {"name": "Lamp", "type": "POINT"})
+GOAL = ("object.create_empty", {"name": "Goal", "location": [0, 3, 2]})
+FOLLOW = (
+    "constraint.add",
+    {"object": "Box", "name": "Follow", "settings": {"type": "COPY_LOCATION", "target": "Goal"}},
+)
 LATEST = 1_048_574
 ROTATIONS = ("rotation_euler", "rotation_quaternion", "rotation_axis_angle")
 
@@ -46,10 +52,13 @@ class Keyframe(Args):
         description="What is animated; property is the custom property named by the argument property."
     )
     property: Name | None = optional("Key of the custom property, for channel property only.")
+    constraint: InnerName | None = optional("Name of the constraint, for channels of a constraint only.", min_length=1)
     frame: Annotated[int, Field(ge=-LATEST, le=LATEST)] = Field(description="Frame of the key.")
     value: bool | Number | Numbers = Field(
         description="Value at that frame: X, Y, Z in metres for location, in degrees for rotation_euler_deg, factors for scale; "
-        "W, X, Y, Z for rotation_quaternion; true (hidden) or false for hide_render; a number, boolean or array for property."
+        "W, X, Y, Z for rotation_quaternion; true (hidden) or false for hide_render; a number, boolean or array for property; a "
+        "number for channels of a constraint (influence from 0 to 1; factor along the curve of a FOLLOW_PATH); watts (of a "
+        "sun: strength) and linear RGB for lights; millimetres for camera_lens, metres for camera_focus_distance."
     )
     interpolation: Interpolation | None = optional(
         "How the value runs to the next key; when left out BEZIER, and CONSTANT for what has no values in between."
@@ -58,23 +67,30 @@ class Keyframe(Args):
     @model_validator(mode="after")
     def _value_fits_the_channel(self) -> Keyframe:
         channels.refuse_stray_property(self.channel, self.property)
+        channels.refuse_stray_constraint(self.channel, self.constraint)
         if self.channel == "hide_render":
             if not isinstance(self.value, bool):
                 raise PydanticCustomError("value_not_boolean", "hide_render takes true or false")
+        elif self.constraint is not None:
+            if isinstance(self.value, bool | list) or abs(self.value) > LARGEST:
+                raise PydanticCustomError("value_no_number", "a channel of a constraint takes one number")
         elif self.channel != "property":
             count = channels.PATHS[self.channel][1]
-            if not isinstance(self.value, list) or len(self.value) != count:
+            fits = not isinstance(self.value, bool | list) if count == 1 else isinstance(self.value, list)
+            if not fits or len(channels.elements(self.value)) != count:
                 context = {"channel": self.channel, "count": count}
                 raise PydanticCustomError("value_count", "{channel} takes {count} numbers", context)
-            if any(abs(number) > LARGEST for number in self.value):
+            if any(abs(number) > LARGEST for number in channels.elements(self.value)):
                 context = {"channel": self.channel, "most": LARGEST}
                 raise PydanticCustomError("value_too_large", "{channel} takes numbers up to {most}", context)
+        if self.channel in channels.OF_DATA:
+            channels.refuse_small_value(self.channel, self.value)
         if self.channel == "rotation_quaternion" and math.hypot(*self.numbers()) < 1e-6:
             raise PydanticCustomError("zero_quaternion", "a quaternion must not be zero: no rotation is [1, 0, 0, 0]")
         return self
 
     def path(self) -> str:
-        return channels.path_of(self.channel, self.property)
+        return channels.path_of(self.channel, self.property, self.constraint)
 
     def numbers(self) -> tuple[float, ...]:
         return channels.stored(self.channel, self.value)
@@ -92,19 +108,23 @@ class KeyframeSet(Result):
 
 
 class SetKeyframe(Tool[SetKeyframeArgs, KeyframeSet]):
-    """Set a keyframe of an object: the value of one channel at one frame, replacing a key that is there.
+    """Set a keyframe of an object, its light or its camera: one channel at one frame, replacing a key that is there.
 
-    The first key creates an action named after the object ("BoxAction" for "Box"). Keys of a rotation switch the object to
-    the rotation mode in which they count."""
+    The first key creates an action named after the object ("BoxAction" for "Box"), or after the light or camera
+    ("LampDataAction"). Keys of a rotation switch the object to the rotation mode in which they count."""
 
     name = "animation.set_keyframe"
-    promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.OBJECT, Kind.ACTION).needs("animation_write")
+    promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.OBJECT, Kind.LIGHT, Kind.CAMERA, Kind.ACTION).needs(
+        "animation_write"
+    )
     examples = (
         _example("location", 1, [0, 0, 0]),
         _example("location", 24, [0, 0, 2], START, interpolation="LINEAR"),
         _example("rotation_euler_deg", 1, [0, 0, 90], START),
         _example("hide_render", 10, True),
         Example({"object": "Box", "channel": "property", "property": "mass", "frame": 5, "value": 4}, BOX, MASS),
+        Example({"object": "Lamp", "channel": "light_energy", "frame": 5, "value": 80}, LAMP),
+        _example("constraint_influence", 5, 0.5, GOAL, FOLLOW, constraint="Follow"),
     )
 
     def check(self, scene: Scene, args: SetKeyframeArgs) -> Findings:
@@ -113,13 +133,23 @@ class SetKeyframe(Tool[SetKeyframeArgs, KeyframeSet]):
             return
         if args.property is not None:
             yield from channels.property_findings(obj, args.property, args.value)
-        if is_driven(obj, args.path()):
+        if args.constraint is not None:
+            problems = list(channels.constraint_findings(obj, args.channel, args.constraint, args.value))
+            yield from problems
+            if problems:
+                return
+        problems = list(channels.holder_findings(obj, args.channel))
+        yield from problems
+        if problems:
+            return
+        holder = channels.holder_of(obj, args.channel)
+        if is_driven(holder, args.path()):
             message = f"{args.path()} of '{args.object}' is driven, which overrides keyframes"
             yield conflict(message, "/channel", "Choose another channel.")
         yield from _rotation_conflict(scene, args, obj)
-        if action_of(obj) is None:
-            yield from scene.name_conflicts(Kind.ACTION, f"{args.object}Action", "/object")
-        others = action_sharers(scene, obj)
+        if action_of(holder) is None:
+            yield from scene.name_conflicts(Kind.ACTION, _action_name(scene, holder), "/object")
+        others = action_sharers(scene, holder)
         if others:
             message = f"the animation of '{args.object}' is shared with '{others[0]}', which would move as well"
             cure = "Use animation.clear on one of them, which leaves the other's."
@@ -130,17 +160,19 @@ class SetKeyframe(Tool[SetKeyframeArgs, KeyframeSet]):
         interpolation = args.interpolation or _default_interpolation(obj, args)
         if _has_this_key(scene, args, obj, interpolation):
             return self._result(scene, args, obj, changed=False)
-        scene.edit(obj)
-        if (mode := _rotation_mode(args.channel, obj)) != obj.rotation_mode:
+        holder = scene.edit(channels.holder_of(obj, args.channel))
+        if holder == obj and (mode := _rotation_mode(args.channel, obj)) != obj.rotation_mode:
             obj.rotation_mode = mode
-        all_curves = _curves_for_writing(scene, obj)
+        all_curves = _curves_for_writing(scene, holder)
         for index, number in enumerate(args.numbers()):
             curve = all_curves.find(args.path(), index=index) or all_curves.new(args.path(), index=index)
             _set_key(curve, args.frame, number, interpolation)
         # Blender shows the curves from the next evaluation on; whoever reads the channels before must see the same.
         now = scene.active.frame_current_final
         channels.write_values(
-            obj, args.path(), {curve.array_index: curve.evaluate(now) for curve in curves(scene, obj, args.path())}
+            holder,
+            args.path(),
+            {curve.array_index: curve.evaluate(now) for curve in curves(scene, holder, args.path())},
         )
         return self._result(scene, args, obj, changed=True)
 
@@ -148,9 +180,10 @@ class SetKeyframe(Tool[SetKeyframeArgs, KeyframeSet]):
         yield from key_differs(scene, args)
 
     def _result(self, scene: Scene, args: SetKeyframeArgs, obj: Block, *, changed: bool) -> KeyframeSet:
-        frames = {key.co[0] for curve in curves(scene, obj, args.path()) for key in curve.keyframe_points}
+        holder = channels.holder_of(obj, args.channel)
+        frames = {key.co[0] for curve in curves(scene, holder, args.path()) for key in curve.keyframe_points}
         return KeyframeSet(
-            object=args.object, action=obj.animation_data.action.name, channel_keys=len(frames), changed=changed
+            object=args.object, action=holder.animation_data.action.name, channel_keys=len(frames), changed=changed
         )
 
 
@@ -187,7 +220,8 @@ def _has_this_key(scene: Scene, args: SetKeyframeArgs, obj: Block, interpolation
     """Whether the channel has just this key."""
     if obj.rotation_mode != _rotation_mode(args.channel, obj):
         return False
-    by_index = {curve.array_index: curve for curve in curves(scene, obj, args.path())}
+    own = curves(scene, channels.holder_of(obj, args.channel), args.path())
+    by_index = {curve.array_index: curve for curve in own}
     return all(
         index in by_index and _has_key(by_index[index], args.frame, number, interpolation)
         for index, number in enumerate(args.numbers())
@@ -199,22 +233,27 @@ def _has_key(curve: Block, frame: int, number: float, interpolation: str) -> boo
     return any(close(number, key.co[1]) and key.interpolation == interpolation for key in keys)
 
 
-def _curves_for_writing(scene: Scene, obj: Block) -> Block:
-    """The object's list of curves, free to be written; an action with all it takes is made where there is none."""
-    action = action_of(obj)
-    data = obj.animation_data or obj.animation_data_create()
+def _action_name(scene: Scene, holder: Block) -> str:
+    """The name of a new action; that of data is told apart from the one of an object of the same name."""
+    return f"{holder.name}Action" if scene.kind_of(holder) is Kind.OBJECT else f"{holder.name}DataAction"
+
+
+def _curves_for_writing(scene: Scene, holder: Block) -> Block:
+    """The datablock's list of curves, free to be written; an action with all it takes is made where there is none."""
+    action = action_of(holder)
+    data = holder.animation_data or holder.animation_data_create()
     if action is None:
-        action = scene.create(Kind.ACTION, f"{obj.name}Action")
+        action = scene.create(Kind.ACTION, _action_name(scene, holder))
         data.action = action
     else:
         scene.edit(action)
     if scene.version >= LAYERED:
         if data.action_slot is None:
-            data.action_slot = action.slots.new(id_type="OBJECT", name=obj.name)
+            data.action_slot = action.slots.new(id_type=holder.id_type, name=holder.name)
         layer = action.layers[0] if action.layers else action.layers.new("Layer")
         strip = layer.strips[0] if layer.strips else layer.strips.new(type="KEYFRAME")
         strip.channelbag(data.action_slot, ensure=True)
-    return curve_list(scene, obj)
+    return curve_list(scene, holder)
 
 
 def _set_key(curve: Block, frame: int, number: float, interpolation: str) -> None:

@@ -48,7 +48,7 @@ class SetKeyframesArgs(AnimatedObject):
 
 class KeyframesSet(Result):
     object: str = Field(description="Name of the object.")
-    action: str = Field(description="Name of the action that holds the keys.")
+    action: str = Field(description="Name of the action that holds the first of the keys.")
     keys: int = Field(description="How many keys were asked for.")
     changed: bool = Field(description="False when just these keys were there already.")
 
@@ -59,7 +59,9 @@ class SetKeyframes(Tool[SetKeyframesArgs, KeyframesSet]):
     The first key creates an action named after the object ("BoxAction" for "Box")."""
 
     name = "animation.set_keyframes"
-    promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.OBJECT, Kind.ACTION).needs("animation_write")
+    promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.OBJECT, Kind.LIGHT, Kind.CAMERA, Kind.ACTION).needs(
+        "animation_write"
+    )
     examples = (
         Example(
             {

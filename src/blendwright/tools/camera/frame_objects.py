@@ -26,6 +26,7 @@ from blendwright.tools.camera_views import (
     zero_scale,
 )
 from blendwright.tools.checks import close, differs, existing_object, existing_objects
+from blendwright.tools.render.rendering import FrameNumber
 from blendwright.tools.settings import Setting, animation_conflicts, write_settings
 from blendwright.tools.world_space import world_matrix
 
@@ -49,6 +50,9 @@ class FrameObjectsArgs(Args):
         "From where to look, as a direction from the objects to the camera; takes the place of view."
     )
     margin: float = Field(default=0.05, ge=0.0, le=0.45, description="Free part of the frame on each side.")
+    frames: list[FrameNumber] = Field(
+        default=[], max_length=100, description="Frames at each of which they are to be in it; none: the current one."
+    )
 
     @field_validator("from_direction")
     @classmethod
@@ -113,7 +117,7 @@ class FrameObjects(Tool[FrameObjectsArgs, ObjectsFramed]):
         obj = scene.require(Kind.OBJECT, args.object, "/object")
         sight = frustum(scene, obj.data)
         inverse = world_matrix(scene, obj).inverted()
-        for point in subject_points(scene, args.objects, args.object):
+        for point in subject_points(scene, args.objects, args.object, args.frames):
             x, y, z = inverse @ scene.vector(point)
             depth = 1.0 if sight.orthographic else -z
             across, along = SLACK * (sight.right - sight.left) * depth, SLACK * (sight.top - sight.bottom) * depth
@@ -129,7 +133,7 @@ class FrameObjects(Tool[FrameObjectsArgs, ObjectsFramed]):
         """How the camera is to be turned, and where it is to stand."""
         axes = self._axes(args, world_matrix(scene, obj))
         sight = frustum(scene, obj.data).within(args.margin)
-        points = subject_points(scene, args.objects, args.object)
+        points = subject_points(scene, args.objects, args.object, args.frames)
         return axes, standpoint(points, axes, sight, obj.data.clip_start * 2.0)
 
     def _axes(self, args: FrameObjectsArgs, matrix: Block) -> Axes:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Annotated
 
-from blendwright.nodes.edits import Payload
+from blendwright.nodes.edits import ModifierPayload
 from blendwright.nodes.payloads import GROUP_INPUT, GROUP_OUTPUT, NodeTreePayload
 from blendwright.nodes.tree import new_tree
 from blendwright.tool_api.arguments import Args, Name, renamed
@@ -52,7 +52,7 @@ class ModifierTarget:
         return current.name if current is not None else self.modifier
 
 
-def target_of(payload: Payload) -> ModifierTarget:
+def target_of(payload: ModifierPayload) -> ModifierTarget:
     """The target of a payload; a patch says in its operations what may be created."""
     names = payload.target.object_name, payload.target.modifier_name, payload.target.node_group_name
     if isinstance(payload, NodeTreePayload):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Generic, TypeVar
 
 from pydantic import Field
@@ -88,14 +88,16 @@ class EditsNodeTree(Tool[P, TreeChanged], Generic[P], family=True):
             yield Finding(Fault.SCENE_CONFLICT, message, modifier_target.AT)
             return
         editor = TreeEditor(scene, tree, tree)
-        for node_id, (exists, at) in _expected_nodes(args).items():
+        for node_id, (exists, at) in expected_nodes(args, GIVEN_IDS).items():
             if (editor.find(node_id) is not None) != exists:
                 message = f"node '{node_id}' is {'not' if exists else 'still'} there"
                 yield Finding(Fault.SCENE_CONFLICT, message, at)
 
 
-def _expected_nodes(payload: edits.Payload) -> dict[str, tuple[bool, str]]:
-    """Which nodes must be there in the end or must not, and the operation that says so. Cleaning up may remove any."""
+def expected_nodes(payload: edits.Payload, given: Sequence[str]) -> dict[str, tuple[bool, str]]:
+    """Which nodes must be there in the end or must not, and the operation that says so. Cleaning up may remove any.
+
+    `given` are the ids that the tree has without creating them."""
     expected: dict[str, tuple[bool, str]] = {}
     for edit in edits.edits_of(payload):
         match edit:
@@ -106,9 +108,9 @@ def _expected_nodes(payload: edits.Payload) -> dict[str, tuple[bool, str]]:
             case edits.RemoveUnused():
                 expected.clear()
             case edits.EnsureSingleGroupIO():
-                for node_id in GIVEN_IDS:
+                for node_id in given:
                     expected.pop(node_id, None)
             case _:
                 pass
     # A tree may have several group inputs and outputs; another one answers to the id of one that was removed.
-    return {node_id: entry for node_id, entry in expected.items() if entry[0] or node_id not in GIVEN_IDS}
+    return {node_id: entry for node_id, entry in expected.items() if entry[0] or node_id not in given}

@@ -1,22 +1,26 @@
 """material.ensure_principled, and what a Principled BSDF is made of: its arguments, its sockets, how it is found in a node tree.
 
-Covers the plain values only: textures and other nodes are the business of node patches.
+Covers plain values and image textures: other nodes are the business of node patches.
 """
 
 from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import Field
+from pydantic import Field, model_validator
+from pydantic_core import PydanticCustomError
 
 from blendwright.tool_api import Block, Example, Findings, Kind, Name, Result, Scene, Tool
 from blendwright.tool_api.arguments import Args, Color3, UnitFloat, optional
 from blendwright.tool_api.mentions import ensures
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tools.checks import conflict
+from blendwright.tools.material.textures import Textures, build_textures, texture_differences, texture_problems
 from blendwright.tools.settings import Setting, Settings, animation_conflicts, settings_differ, write_settings
 
 PRINCIPLED = "ShaderNodeBsdfPrincipled"
+GRAIN = ("image.create", {"name": "Grain", "size": [8, 8], "type": "COLOR_GRID"})
+ROUGH = ("image.create", {"name": "Rough", "size": [8, 8], "color": [0.5, 0.5, 1], "color_space": "Non-Color"})
 
 # Argument -> socket, the same from Blender 4.0 on.
 SOCKETS: dict[str, str] = {
@@ -28,6 +32,14 @@ SOCKETS: dict[str, str] = {
     "transmission": "Transmission Weight",
     "emission_color": "Emission Color",
     "emission_strength": "Emission Strength",
+}
+# Values that textures take the place of.
+TEXTURED: dict[str, tuple[str, ...]] = {
+    "base_color": ("base_color",),
+    "metallic": ("metallic",),
+    "roughness": ("roughness", "gloss"),
+    "alpha": ("alpha",),
+    "emission_color": ("emission",),
 }
 
 
@@ -76,7 +88,9 @@ def socket_settings(args: PrincipledValues, node: Block) -> Settings:
         if value is not None:
             colour = isinstance(value, tuple)
             yield Setting(node.inputs[name], "default_value", (*value, 1.0) if colour else value, f"/{argument}")
-    if args.emission_color is not None and args.emission_strength is None:
+    textures = getattr(args, "textures", None)
+    glows = args.emission_color is not None or (textures is not None and textures.emission is not None)
+    if glows and args.emission_strength is None:
         socket = node.inputs["Emission Strength"]
         if socket.default_value == 0.0:
             yield Setting(socket, "default_value", 1.0, "/emission_color")
@@ -107,6 +121,15 @@ class EnsurePrincipledArgs(PrincipledValues):
     name: Annotated[Name, ensures(Kind.MATERIAL)] = Field(
         description="Name of the material; it is created when there is none of that name."
     )
+    textures: Textures | None = optional("Images in the place of values, by the objects' UV maps.")
+
+    @model_validator(mode="after")
+    def _value_or_texture(self) -> EnsurePrincipledArgs:
+        for value, roles in TEXTURED.items():
+            textured = self.textures is not None and any(getattr(self.textures, role) is not None for role in roles)
+            if textured and getattr(self, value) is not None:
+                raise PydanticCustomError("textured", "{value} has a texture; leave the value out", {"value": value})
+        return self
 
 
 class MaterialEnsured(Result):
@@ -117,10 +140,11 @@ class MaterialEnsured(Result):
 
 
 class EnsurePrincipled(Tool[EnsurePrincipledArgs, MaterialEnsured]):
-    """Have a material with a Principled BSDF and these values: creates it, or sets the given values on the one there is.
+    """Have a material with a Principled BSDF and these values and image textures: made, or changed where it is there.
 
     What is not given stays as it is (Blender's defaults on a new one). The material's viewport colour follows, so that
-    Workbench previews show it. A value that comes from another node through a link is refused, not overridden."""
+    Workbench previews show it. A value that comes from other nodes than image
+    textures is refused, not overridden."""
 
     name = "material.ensure_principled"
     promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.MATERIAL).needs("material_write")
@@ -131,6 +155,26 @@ class EnsurePrincipled(Tool[EnsurePrincipledArgs, MaterialEnsured]):
             {"name": "Steel", "metallic": 1, "roughness": 0.25},
             ("material.ensure_principled", {"name": "Steel", "base_color": [0.6, 0.6, 0.62]}),
         ),
+        Example({"name": "Wood", "textures": {"base_color": "Grain", "roughness": "Rough", "repeat": 2}}, GRAIN, ROUGH),
+        Example({"name": "Wood", "textures": {"base_color": "Grain", "projection": "BOX", "repeat": 0.5}}, GRAIN),
+        Example(
+            {
+                "name": "Wood",
+                "textures": {
+                    "base_color": "Grain",
+                    "alpha": "Grain",
+                    "gloss": "Rough",
+                    "normal": "Rough",
+                    "normal_directx": True,
+                    "height": "Rough",
+                    "ambient_occlusion": "Grain",
+                    "emission": "Grain",
+                },
+            },
+            GRAIN,
+            ROUGH,
+            ("material.ensure_principled", {"name": "Wood", "textures": {"base_color": "Rough", "normal": "Rough"}}),
+        ),
         Example({"name": "Lamp", "emission_color": [1, 0.8, 0.6], "emission_strength": 5}),
     )
 
@@ -138,6 +182,8 @@ class EnsurePrincipled(Tool[EnsurePrincipledArgs, MaterialEnsured]):
         material = scene.find(Kind.MATERIAL, args.name)
         if material is None:
             yield from scene.name_conflicts(Kind.MATERIAL, args.name, "/name")
+            if args.textures is not None:
+                yield from texture_problems(scene, args.textures, None, args.name)
             return
         if scene.version < (5, 0, 0) and not material.use_nodes and material.node_tree is None:
             return
@@ -147,6 +193,8 @@ class EnsurePrincipled(Tool[EnsurePrincipledArgs, MaterialEnsured]):
             cure = "Use another name, or change its nodes."
             yield conflict(f"{how_many} the output of material '{args.name}'", "/name", cure)
             return
+        if args.textures is not None:
+            yield from texture_problems(scene, args.textures, nodes[0], args.name)
         for setting in socket_settings(args, nodes[0]):
             if setting.target.is_linked:
                 source = setting.target.links[0].from_node.name
@@ -160,11 +208,19 @@ class EnsurePrincipled(Tool[EnsurePrincipledArgs, MaterialEnsured]):
         if material is None:
             material = scene.create(Kind.MATERIAL, args.name)
         node = principled_nodes(with_nodes(scene, material).node_tree)[0]
+        textured = args.textures is not None and any(texture_differences(args.textures, node))
+        if args.textures is not None and textured:
+            tree = scene.edit(material).node_tree
+            build_textures(scene, args.textures, tree, node)
         changed = write_settings(scene, socket_settings(args, node), owner=material)
         changed = write_settings(scene, display_settings(args, material)) or changed
-        return MaterialEnsured(material=args.name, node=node.name, created=created, changed=created or changed)
+        changed = created or textured or changed
+        return MaterialEnsured(material=args.name, node=node.name, created=created, changed=changed)
 
     def verify(self, scene: Scene, args: EnsurePrincipledArgs, result: MaterialEnsured) -> Findings:
         material: Block = scene.require(Kind.MATERIAL, args.name, "/name")
-        yield from settings_differ(socket_settings(args, principled_nodes(material.node_tree)[0]))
+        node = principled_nodes(material.node_tree)[0]
+        yield from settings_differ(socket_settings(args, node))
         yield from settings_differ(display_settings(args, material))
+        for socket, role in texture_differences(args.textures, node) if args.textures is not None else ():
+            yield conflict(f"the texture of {socket} is another one", f"/textures/{role}", "Change its nodes.")

@@ -37,8 +37,8 @@ class CreatePrimitiveArgs(MeshPlacement):
     )
     size: PositiveFloat = Field(default=2.0, description="Edge length of a cube, plane or grid, in metres.")
     dimensions: Dimensions | None = optional("Lengths of a cube along X, Y and Z in metres, instead of size.")
-    bevel: PositiveFloat | None = optional(
-        "Round the edges of a cube, cylinder or cone, by a modifier of this width in metres."
+    bevel: LengthFloat | None = optional(
+        "Round the edges of a cube, cylinder or cone, by a modifier of this width in metres; 0 for none."
     )
     bevel_segments: Annotated[int, Field(ge=1, le=100)] = Field(default=3, description="Steps of the rounding.")
     radius: PositiveFloat = Field(
@@ -58,7 +58,7 @@ class CreatePrimitiveArgs(MeshPlacement):
     def _of_this_kind(cls, value: Any, info: ValidationInfo) -> Any:
         kinds = ONLY_FOR[info.field_name or ""]
         kind = info.data.get("kind")
-        if value is not None and kind is not None and kind not in kinds:
+        if value and kind is not None and kind not in kinds:
             context = {"kind": kind, "kinds": " or a ".join(kinds)}
             raise PydanticCustomError("shape_measure", "a {kind} takes none; only a {kinds} does", context)
         return value
@@ -109,12 +109,12 @@ class CreatePrimitive(CreatesObject[CreatePrimitiveArgs]):
         return mesh_differs(data, build(args.shape()), "/kind")
 
     def finish(self, scene: Scene, args: CreatePrimitiveArgs, obj: Block) -> None:
-        if args.bevel is not None:
+        if args.bevel:
             modifier = obj.modifiers.new(BEVEL, "BEVEL")
             blender_settings.write(scene, obj, modifier, args.bevel_settings())
 
     def object_differences(self, scene: Scene, args: CreatePrimitiveArgs, obj: Block) -> Findings:
-        if args.bevel is None:
+        if not args.bevel:
             return
         modifier = obj.modifiers.get(BEVEL)
         if modifier is None or modifier.type != "BEVEL":

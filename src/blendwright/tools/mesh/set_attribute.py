@@ -20,18 +20,20 @@ MOST_FINDINGS = 50
 # Blender keeps single-precision floats; anything beyond would become infinite.
 LARGEST = 3.4028234e38
 
-DataType = Literal["FLOAT", "INT", "BOOLEAN", "FLOAT_VECTOR", "FLOAT_COLOR"]
+DataType = Literal["FLOAT", "INT", "BOOLEAN", "FLOAT2", "FLOAT_VECTOR", "FLOAT_COLOR"]
 Domain = Literal["POINT", "EDGE", "FACE", "CORNER"]
 # Values are data, not places: all that single precision holds will do.
+Pair: TypeAlias = Annotated[tuple[float, float], Field(strict=False)]
 Vector: TypeAlias = Annotated[tuple[float, float, float], Field(strict=False)]
 Color: TypeAlias = Annotated[tuple[float, float, float, float], Field(strict=False)]
-Value: TypeAlias = bool | int | float | Vector | Color
+Value: TypeAlias = bool | int | float | Pair | Vector | Color
 
 # Type code of the array, numbers per element, the name of the value in Blender's elements, and in words what one is.
 LAYOUT: dict[str, tuple[str, int, str, str]] = {
     "FLOAT": ("f", 1, "value", "a number"),
     "INT": ("i", 1, "value", "a whole number of 32 bits"),
     "BOOLEAN": ("b", 1, "value", "true or false"),
+    "FLOAT2": ("f", 2, "vector", "two numbers"),
     "FLOAT_VECTOR": ("f", 3, "vector", "three numbers"),
     "FLOAT_COLOR": ("f", 4, "color", "four numbers"),
 }
@@ -53,7 +55,7 @@ class SetAttributeArgs(Args):
     name: AttributeName = Field(
         min_length=1, description="Name of the attribute, at most 67 bytes; created when it is not there."
     )
-    type: DataType = Field(description="Type of its values.")
+    type: DataType = Field(description="Type of its values; FLOAT2 of CORNER is a UV map.")
     domain: Domain = Field(default="POINT", description="What carries a value: vertices, edges, faces or face corners.")
     value: Value | None = optional("One value for all elements; colours are linear RGBA.")
     values: list[Value] | None = optional(

@@ -1,8 +1,8 @@
 """Applies edits to a node tree; each is checked and read back.
 
 The tree must be free to be written: a new one, or a copy that will replace the original. A node's id is its name, which is saved
-with the file and is part of the fingerprint; 'group_input' and 'group_output' also mean the group's own nodes where those have
-another name.
+with the file and is part of the fingerprint; the ids that a sort of tree gives ('group_input', 'group_output', 'output') also mean
+its own nodes where those have another name.
 """
 
 from __future__ import annotations
@@ -15,9 +15,10 @@ from blendwright.nodes.catalogue.load import catalogue_for
 from blendwright.nodes.catalogue.model import Side
 from blendwright.nodes.payloads import GROUP_INPUT, GROUP_OUTPUT
 from blendwright.nodes.spellings import Nodes, Respelled, respelled
+from blendwright.nodes.tree_sorts import ACTIVE_OUTPUT, GEOMETRY_GROUP, TreeSort
 from blendwright.tool_api.scene import Block, Kind, Scene
 from blendwright.tools.node_trees import graph, properties, sockets, values
-from blendwright.tools.node_trees.graph import FRAME, INPUT, OUTPUT, ZONES, NodeGraph, graph_of
+from blendwright.tools.node_trees.graph import ENDS, FRAME, INPUT, OUTPUT, ZONES, NodeGraph, graph_of
 from blendwright.tools.node_trees.interface import InterfaceEditor
 from blendwright.tools.node_trees.values import invalid
 from blendwright.values.errors import StepError
@@ -28,10 +29,11 @@ MENU, MENU_VALUE = "FunctionNodeInputMenu", "value"
 
 
 class TreeEditor:
-    """`tree` is written; `group` is the node group that it is, or that it will replace."""
+    """`tree` is written; `group` is the node group or tree that it is, or that it will replace."""
 
-    def __init__(self, scene: Scene, tree: Block, group: Block) -> None:
+    def __init__(self, scene: Scene, tree: Block, group: Block, sort: TreeSort = GEOMETRY_GROUP) -> None:
         self._scene = scene
+        self._sort = sort
         self._tree = tree
         self._group = group
         self._interface = InterfaceEditor(scene, tree)
@@ -42,7 +44,7 @@ class TreeEditor:
 
     def apply_all(self, changes: Iterable[edits.Edit]) -> None:
         """Apply edits in their order. Defaults of menus come last, when the tree says which items there are."""
-        words = catalogue_for(self._scene.version)
+        words = catalogue_for(self._scene.version, self._sort.kind)
         nodes = Nodes(self._type_of, self._sockets_of)
         for edit in changes:
             here = respelled(edit, words, nodes) if words else Respelled([edit], [])
@@ -63,6 +65,8 @@ class TreeEditor:
 
     def _apply(self, edit: edits.Edit) -> None:
         match edit:
+            case edits.RemoveAll():
+                self._remove_all()
             case edits.AddNode():
                 self._add(edit)
             case edits.RemoveNode():
@@ -89,10 +93,8 @@ class TreeEditor:
     # ------------------------------------------------------------------ nodes
 
     def find(self, node_id: str) -> Block | None:
-        if node_id == GROUP_INPUT:
-            return graph.first_input(self._tree)
-        if node_id == GROUP_OUTPUT:
-            return graph.active_output(self._tree)
+        if node_id in self._sort.given:
+            return graph.given_node(self._tree, node_id, self._sort.given[node_id])
         return self._tree.nodes.get(node_id)
 
     def _node(self, node_id: str, at: str) -> Block:
@@ -109,7 +111,7 @@ class TreeEditor:
         node = self.find(edit.id)
         if node is None:
             node = self._create(edit.id, edit.bl_idname, f"{edit.at}/bl_idname")
-        elif not edit.exist_ok:
+        elif not edit.exist_ok and not self._sort.is_given(edit.id, edit.bl_idname):
             message = f"there is already a node '{edit.id}'"
             cure = "Choose another id, or delete it first."
             raise StepError.of(Fault.SCENE_CONFLICT, message, at=edit.id_at, cure=cure)
@@ -126,16 +128,30 @@ class TreeEditor:
         try:
             node = self._tree.nodes.new(bl_idname)
         except RuntimeError as error:
-            message = f"a geometry tree has no nodes of type '{bl_idname}'"
+            message = f"a {self._sort.kind} tree has no nodes of type '{bl_idname}'"
             raise values.refused_by_blender(message, error, at) from error
         node.name = node_id
         node.location = (0.0, 0.0)
         node.select = False
+        if bl_idname == self._sort.output_type and bl_idname in ENDS - {INPUT, OUTPUT}:
+            self._activate(node)  # whoever adds an output wants to see what comes to it
         # The first node that writes text brings the built-in font along as a datablock; from Blender 5.1 on in an input.
         for font in (getattr(node, "font", None), *(each.default_value for each in node.inputs if each.type == "FONT")):
             if font is not None and font.name not in fonts:
                 self._scene.adopt(Kind.FONT, font, font.name)
         return node
+
+    def _activate(self, node: Block) -> None:
+        for other in self._others(node) if hasattr(node, ACTIVE_OUTPUT) else ():
+            other.is_active_output = False
+        if hasattr(node, ACTIVE_OUTPUT):
+            node.is_active_output = True
+
+    def _remove_all(self) -> None:
+        """Leave the given nodes only, bare: a new one each, so that nothing of an old one stays."""
+        self._tree.nodes.clear()
+        for node_id, bl_idname in self._sort.given.items():
+            self._create(node_id, bl_idname, "")
 
     def _remove(self, node: Block) -> None:
         outgoing = [link for link in self._tree.links if link.from_node == node]
@@ -145,7 +161,7 @@ class TreeEditor:
             self._renumber(socket)
 
     def _set_properties(self, node: Block, values: Mapping[str, Any], at: str) -> None:
-        catalogue = catalogue_for(self._scene.version) if values else None
+        catalogue = catalogue_for(self._scene.version, self._sort.kind) if values else None
         node_type = catalogue.find(node.bl_idname) if catalogue else None
         for name in node_type.in_order(values) if node_type else sorted(values):
             self._set_property(node, name, values[name], f"{at}/{name}")
@@ -155,6 +171,8 @@ class TreeEditor:
             self._set_parent(node, value, at)
         elif name == properties.PAIRED and node.bl_idname in ZONES:
             self._pair(node, value, at)
+        elif name == ACTIVE_OUTPUT and node.bl_idname == self._sort.output_type and value is True:
+            self._activate(node)
         elif node.bl_idname == MENU and name == MENU_VALUE:
             self._menus.append((node.name, value, at))
         else:
@@ -284,7 +302,7 @@ class TreeEditor:
 
 def unused_nodes(tree: Block, links: NodeGraph) -> list[str]:
     """The nodes that lead to no output of the group, in order; group nodes and frames around others do not count."""
-    used = links.upstream_of([name for name, kind in links.types.items() if kind in (INPUT, OUTPUT)])
+    used = links.upstream_of([name for name, kind in links.types.items() if kind in ENDS])
     frames: set[str] = set()
     for node in tree.nodes:
         parent = node.parent

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from itertools import count
 from typing import Any
 
-from blendwright.nodes.payloads import GROUP_INPUT, GROUP_OUTPUT
 from blendwright.nodes.tree import Tree
+from blendwright.nodes.tree_sorts import GEOMETRY_GROUP, TreeSort
 from blendwright.tool_api.scene import Block, Kind, Scene
 from blendwright.tools.node_trees import interface, properties
 from blendwright.tools.node_trees.editor import links_in_order
-from blendwright.tools.node_trees.graph import active_output, first_input
+from blendwright.tools.node_trees.graph import INPUT, active_output, first_input
 from blendwright.tools.node_trees.sockets import available_sockets, socket_key
 from blendwright.tools.node_trees.values import has_value, to_json
 
@@ -17,20 +18,22 @@ from blendwright.tools.node_trees.values import has_value, to_json
 Defaults = tuple[dict[str, Any], dict[str, Any]]
 # Types that bring a datablock along, the built-in font: none is created to read its defaults, so all that they hold is exported.
 WITHOUT_DEFAULTS = frozenset({"GeometryNodeStringToCurves", "GeometryNodeInputFont"})
-_node_defaults: dict[str, Defaults] = {}
-_socket_defaults: dict[str, dict[str, Any]] = {}
+# By type of tree and of node or socket.
+_node_defaults: dict[tuple[str, str], Defaults] = {}
+_socket_defaults: dict[str, dict[str, dict[str, Any]]] = {}
 
 
-def export_tree(scene: Scene, tree: Block) -> Tree:
+def export_tree(scene: Scene, tree: Block, sort: TreeSort = GEOMETRY_GROUP) -> Tree:
     """The tree, in the order of its nodes' ids."""
     _read_defaults(scene, tree)
-    ids = node_ids(tree)
+    ids = node_ids(tree, sort)
+    socket_defaults = _socket_defaults.get(tree.bl_idname, {})
     nodes = sorted(tree.nodes, key=lambda node: ids[node.name])
     return Tree.model_validate(
         {
             "interface": {
-                "inputs": interface.read_interface(tree, "INPUT", _socket_defaults),
-                "outputs": interface.read_interface(tree, "OUTPUT", _socket_defaults),
+                "inputs": interface.read_interface(tree, "INPUT", socket_defaults),
+                "outputs": interface.read_interface(tree, "OUTPUT", socket_defaults),
             },
             "nodes": [_node(node, ids) for node in nodes],
             "links": [link for node in nodes for link in _links_into(node, ids)],
@@ -38,17 +41,24 @@ def export_tree(scene: Scene, tree: Block) -> Tree:
     )
 
 
-def node_ids(tree: Block) -> dict[str, str]:
-    """The id of each node by its name: the name, except that the group's own nodes have given ids."""
+def node_ids(tree: Block, sort: TreeSort = GEOMETRY_GROUP) -> dict[str, str]:
+    """The id of each node by its name: the name, except that the tree's own nodes have given ids."""
     ids: dict[str, str] = {node.name: node.name for node in tree.nodes}
-    for group_id, node in ((GROUP_INPUT, first_input(tree)), (GROUP_OUTPUT, active_output(tree))):
+    for given_id, bl_idname in sort.given.items():
+        node = first_input(tree) if bl_idname == INPUT else active_output(tree, bl_idname)
         if node is not None:
-            ids[node.name] = group_id
+            if given_id in ids and node.name != given_id:
+                ids[given_id] = _free_id(given_id, ids)  # another node has that name
+            ids[node.name] = given_id
     return ids
 
 
+def _free_id(taken: str, ids: dict[str, str]) -> str:
+    return next(name for name in (f"{taken} {number}" for number in count(2)) if name not in ids)
+
+
 def _node(node: Block, ids: dict[str, str]) -> dict[str, Any]:
-    default_properties, default_inputs = _node_defaults[node.bl_idname]
+    default_properties, default_inputs = _node_defaults[node.id_data.bl_idname, node.bl_idname]
     values = properties.read_properties(node, ids)
     usable = available_sockets(node.inputs)
     inputs = {
@@ -90,21 +100,31 @@ def _links_into(node: Block, ids: dict[str, str]) -> list[dict[str, Any]]:
 
 def _read_defaults(scene: Scene, tree: Block) -> None:
     """Read what new nodes and sockets of these types hold, by creating one of each; once for the life of the process."""
-    kinds = {node.bl_idname for node in tree.nodes} - _node_defaults.keys()
+    tree_type: str = tree.bl_idname
+    known_sockets = _socket_defaults.setdefault(tree_type, {})
+    kinds = {node.bl_idname for node in tree.nodes if (tree_type, node.bl_idname) not in _node_defaults}
     sockets = {
         item.socket_type for item in tree.interface.items_tree if item.item_type == "SOCKET"
-    } - _socket_defaults.keys()
+    } - known_sockets.keys()
     if not kinds and not sockets:
         return
-    with scene.temporary(Kind.NODE_GROUP, tree.bl_idname) as scratch:
+    with scene.temporary(Kind.NODE_GROUP, tree_type) as scratch:
         for kind in sorted(kinds):
-            if kind in WITHOUT_DEFAULTS:
-                _node_defaults[kind] = {}, {}
+            node = None if kind in WITHOUT_DEFAULTS else _new_node(scratch, kind)
+            if node is None:
+                _node_defaults[tree_type, kind] = {}, {}
                 continue
-            node = scratch.nodes.new(kind)
             values = {socket.identifier: to_json(socket.default_value) for socket in node.inputs if has_value(socket)}
-            _node_defaults[kind] = properties.read_properties(node, {}), values
+            _node_defaults[tree_type, kind] = properties.read_properties(node, {}), values
         for kind in sorted(sockets):
-            _socket_defaults[kind] = interface.read_socket(
+            known_sockets[kind] = interface.read_socket(
                 scratch.interface.new_socket("new", in_out="INPUT", socket_type=kind)
             )
+
+
+def _new_node(tree: Block, kind: str) -> Block | None:
+    """A node; None where a group has none of the type: before Blender 5.0 the scene's compositor has some of its own."""
+    try:
+        return tree.nodes.new(kind)
+    except RuntimeError:
+        return None

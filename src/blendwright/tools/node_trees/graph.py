@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
 from typing import NamedTuple
 
+from blendwright.nodes.payloads import GIVEN_IDS
 from blendwright.tool_api.scene import Block
 
 # The first node of a zone and the last; what is in one belongs to the other.
@@ -16,6 +17,14 @@ ZONES = {
     "GeometryNodeForeachGeometryElementInput": "GeometryNodeForeachGeometryElementOutput",
     "NodeClosureInput": "NodeClosureOutput",
 }
+# Where a tree's work ends besides the group output: in a material, a world, a light, the compositor.
+ENDS = frozenset(
+    {
+        "ShaderNodeOutputMaterial", "ShaderNodeOutputWorld", "ShaderNodeOutputLight", "ShaderNodeOutputLineStyle",
+        "ShaderNodeOutputAOV", "CompositorNodeComposite", "CompositorNodeViewer", "CompositorNodeSplitViewer",
+        "CompositorNodeOutputFile", "NodeGroupInput", "NodeGroupOutput",
+    }
+)  # fmt: skip
 INPUT, OUTPUT, FRAME = "NodeGroupInput", "NodeGroupOutput", "NodeFrame"
 # Blender evaluates these wherever they stand (seen on 5.0): their effect is a message or a handle, not geometry.
 WORK_UNLINKED = frozenset(
@@ -90,9 +99,18 @@ def graph_of(tree: Block) -> NodeGraph:
     return NodeGraph(types, links, pairs)
 
 
-def active_output(tree: Block) -> Block | None:
-    """The group output that counts: the active one, else the first by name."""
-    return _first([node for node in tree.nodes if node.bl_idname == OUTPUT], lambda node: not node.is_active_output)
+def active_output(tree: Block, bl_idname: str = OUTPUT) -> Block | None:
+    """The output of a type that counts, that of a group by default: the active one, else the first by name."""
+    outputs = [node for node in tree.nodes if node.bl_idname == bl_idname]
+    return _first(outputs, lambda node: not getattr(node, "is_active_output", True))
+
+
+def given_node(tree: Block, node_id: str, bl_idname: str) -> Block | None:
+    """The node that a given id means."""
+    if bl_idname == INPUT:
+        return first_input(tree)
+    named = tree.nodes.get(node_id) if node_id not in GIVEN_IDS else None
+    return named if named is not None and named.bl_idname == bl_idname else active_output(tree, bl_idname)
 
 
 def first_input(tree: Block) -> Block | None:

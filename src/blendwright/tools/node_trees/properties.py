@@ -17,10 +17,18 @@ from blendwright.values.findings import did_you_mean
 SHARED = ("label", "mute", "parent", "location", "warning_propagation", "hide", "width", "use_custom_color", "color")
 SHARED_READ = ("label", "mute", "parent", "warning_propagation")
 # State of the editor, views of the same data, and what Blender works out by itself.
-NOT_CONTENT = frozenset({"rna_type", "inspection_index", "enum_definition", "is_active_output"})
+NOT_CONTENT = frozenset(
+    {"rna_type", "inspection_index", "enum_definition", "is_active_output", "input_whitepoint", "output_whitepoint"}
+)
 REFERENCES = {
     "NodeTree": Kind.NODE_GROUP,
     "GeometryNodeTree": Kind.NODE_GROUP,
+    "ShaderNodeTree": Kind.NODE_GROUP,
+    "CompositorNodeTree": Kind.NODE_GROUP,
+    "Scene": Kind.SCENE,
+    "MovieClip": Kind.MOVIE_CLIP,
+    "Mask": Kind.MASK,
+    "Texture": Kind.TEXTURE,
     "Object": Kind.OBJECT,
     "Collection": Kind.COLLECTION,
     "Material": Kind.MATERIAL,
@@ -29,6 +37,10 @@ REFERENCES = {
     "Sound": Kind.SOUND,
     "Text": Kind.TEXT,
 }
+# A text that names a file or directory; what is there would be read or written wherever it is.
+PATHS = ("FILE_PATH", "DIR_PATH")
+# Blender 4.5 shows what inputs of compositor nodes hold as settings too, and says so.
+DEPRECATED = "(Deprecated"
 PAIRED, PARENT, GROUP = "paired_output", "parent", "node_tree"
 _own_by_type: dict[str, tuple[str, ...]] = {}
 
@@ -61,7 +73,9 @@ def _is_content(prop: Block, kind: str) -> bool:
         return kind in ZONES  # in Blender 4.5 asking an experimental zone for its other end crashes
     if prop.type == "POINTER":
         return prop.is_readonly or prop.fixed_type.identifier in REFERENCES
-    return not prop.is_readonly
+    if DEPRECATED in prop.description:
+        return False
+    return not prop.is_readonly and not (prop.type == "STRING" and prop.subtype in PATHS)
 
 
 def read_properties(node: Block, ids: dict[str, str]) -> dict[str, Any]:
@@ -117,7 +131,7 @@ def refuse_nesting(group: Block, inner: Block, at: str) -> None:
     """Refuse a group inside itself: Blender ignores it without an error, and does not notice where the tree is a copy."""
     if inner.bl_idname != group.bl_idname:
         message = f"node group '{inner.name}' is a {inner.bl_idname}, not a {group.bl_idname}"
-        raise StepError.of(Fault.SCENE_CONFLICT, message, at=at, cure="Name a geometry-nodes group.")
+        raise StepError.of(Fault.SCENE_CONFLICT, message, at=at, cure=f"Name a {group.bl_idname}.")
     if group in nested_trees(inner):
         message = f"'{group.name}' would be inside itself, by way of '{inner.name}'"
         raise StepError.of(Fault.SCENE_CONFLICT, message, at=at, cure="Use another group.")

@@ -32,6 +32,9 @@ def write_socket_value(scene: Scene, socket: Block, kind: str, value: Any, at: s
         raise invalid(f"'{socket.name}' cannot hold nothing", at, "Give a value.")
     elif kind == "INT" and isinstance(value, float) and value.is_integer():
         blender_value = int(value)
+    elif kind == "INT_VECTOR" and isinstance(value, list):
+        parts = cast("list[float]", value)
+        blender_value = [int(part) if float(part).is_integer() else part for part in parts]
     cure = None if isinstance(value, str) else "Use a value inside the range of the socket."
     write_attribute(socket, "default_value", value, blender_value, f"'{socket.name}'", at, cure)
 

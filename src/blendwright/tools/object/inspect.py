@@ -47,6 +47,12 @@ class ModifierReport(Result):
     inputs: dict[str, Any] = Field(description="The inputs of a geometry-nodes modifier by socket identifier.")
 
 
+class ConstraintReport(Result):
+    name: str = Field(description="Name of the constraint.")
+    type: str = Field(description="Blender's type of constraint.")
+    settings: dict[str, Any] = Field(description="Its settings by Blender's names; datablocks by their names.")
+
+
 class ObjectReport(Result):
     object: str = Field(description="Name of the object.")
     type: str = Field(description="Blender's type of object.")
@@ -69,6 +75,7 @@ class ObjectReport(Result):
     collections: list[str] = Field(description="Names of the collections that hold it.")
     materials: list[str | None] = Field(description="Names of the materials in its slots, in order.")
     modifiers: list[ModifierReport] = Field(description="Its modifiers, first to last.")
+    constraints: list[ConstraintReport] = Field(description="Its constraints, first to last.")
     properties: dict[str, Any] = Field(description="Its custom properties.")
     visible_viewport: bool = Field(description="Whether it is shown in viewports.")
     visible_render: bool = Field(description="Whether it is shown in renders.")
@@ -77,7 +84,8 @@ class ObjectReport(Result):
 
 
 class Inspect(Tool[InspectArgs, ObjectReport]):
-    """Everything about one object: transform, size, bounds, parent, collections, materials, modifiers, custom properties, hashes."""
+    """Everything about one object: transform, size, bounds, parent, collections, materials, modifiers, constraints,
+    custom properties, hashes."""
 
     name = "object.inspect"
     promises = READ_ONLY.needs("scene_read")
@@ -107,6 +115,7 @@ class Inspect(Tool[InspectArgs, ObjectReport]):
             collections=[home.name for home in scene.collections_of(obj)],
             materials=[None if slot.material is None else slot.material.name for slot in obj.material_slots],
             modifiers=[_modifier(modifier) for modifier in obj.modifiers],
+            constraints=[_constraint(constraint) for constraint in obj.constraints],
             properties=_custom_properties(obj),
             visible_viewport=not obj.hide_viewport,
             visible_render=not obj.hide_render,
@@ -132,6 +141,10 @@ def _modifier(modifier: Block) -> ModifierReport:
     held = stored_inputs.all_of(modifier) if modifier.type == "NODES" else {}
     inputs = {key: _plain_value(held[key]) for key in sorted(held)}
     return ModifierReport(name=modifier.name, type=modifier.type, settings=_plain_settings(modifier), inputs=inputs)
+
+
+def _constraint(constraint: Block) -> ConstraintReport:
+    return ConstraintReport(name=constraint.name, type=constraint.type, settings=_plain_settings(constraint))
 
 
 def _plain_settings(struct: Block) -> dict[str, Any]:

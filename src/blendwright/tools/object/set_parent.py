@@ -1,14 +1,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Annotated
 
-from pydantic import Field
+from pydantic import Field, model_validator
+from pydantic_core import PydanticCustomError
 
 from blendwright.tool_api import Args, Block, Example, Findings, Kind, Result, Scene, Tool
-from blendwright.tool_api.arguments import renamed
+from blendwright.tool_api.arguments import InnerName, optional, renamed
 from blendwright.tool_api.mentions import ObjectName
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
-from blendwright.tools.checks import conflict, differs, existing_object
+from blendwright.tools.checks import conflict, differs, existing_object, not_evaluated
 from blendwright.tools.world_space import (
     IDENTITY,
     matrix_rows,
@@ -17,9 +19,12 @@ from blendwright.tools.world_space import (
     stay_in_place_conflicts,
     world_matrix,
 )
+from blendwright.values.faults import Fault
+from blendwright.values.findings import Finding, did_you_mean
 
 CUBE = ("mesh.create_primitive", {"kind": "cube", "name": "Box"})
 TIP = ("object.create_empty", {"name": "Tip", "location": [0, 0, 2]})
+Vertex = Annotated[int, Field(ge=0, lt=2**31)]
 UNEVEN = "Set keep_transform to false, or make the parent's scale even."
 
 
@@ -30,6 +35,28 @@ class SetParentArgs(Args):
         default=True,
         description="Stay in place. If false, its channels are from now on relative to the parent (or the world).",
     )
+    bone: InnerName | None = optional("Bone of an armature to follow instead of the whole object.", min_length=1)
+    vertices: Annotated[list[Vertex], Field(max_length=3)] | None = optional(
+        "Vertices of the parent's geometry to follow, by index: one for its place, three for place and rotation."
+    )
+
+    @model_validator(mode="after")
+    def _one_way_to_follow(self) -> SetParentArgs:
+        if self.parent is None and self.part_type() != "OBJECT":
+            raise PydanticCustomError("part_of_nothing", "bone and vertices need a parent")
+        if self.bone is not None and self.vertices is not None:
+            raise PydanticCustomError("two_parts", "give bone or vertices, not both")
+        if self.vertices is not None and len(set(self.vertices)) not in (1, 3):
+            raise PydanticCustomError("vertex_count", "give one vertex, or three different ones")
+        if self.vertices is not None and len(self.vertices) != len(set(self.vertices)):
+            raise PydanticCustomError("vertex_twice", "the vertices must be different")
+        return self
+
+    def part_type(self) -> str:
+        """Blender's word for how it hangs on its parent."""
+        if self.bone is not None:
+            return "BONE"
+        return "OBJECT" if self.vertices is None else "VERTEX" if len(self.vertices) == 1 else "VERTEX_3"
 
 
 class Parented(Result):
@@ -40,13 +67,15 @@ class Parented(Result):
 
 
 class SetParent(Tool[SetParentArgs, Parented]):
-    """Make an object follow another, or none. Only the child is written."""
+    """Make an object follow another, one of its bones or vertices, or none. Only the child is written."""
 
     name = "object.set_parent"
     promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.OBJECT).needs("object_write")
     examples = (
         Example({"object": "Tip", "parent": "Box"}, CUBE, TIP),
         Example({"object": "Tip", "parent": "Box", "keep_transform": False}, CUBE, TIP),
+        Example({"object": "Tip", "parent": "Box", "vertices": [7]}, CUBE, TIP),
+        Example({"object": "Tip", "parent": "Box", "vertices": [0, 3, 7], "keep_transform": False}, CUBE, TIP),
         Example(
             {"object": "Tip", "parent": None}, CUBE, TIP, ("object.set_parent", {"object": "Tip", "parent": "Box"})
         ),
@@ -68,12 +97,14 @@ class SetParent(Tool[SetParentArgs, Parented]):
         elif args.keep_transform and abs(world_matrix(scene, parent).determinant()) < 1e-12:
             message = f"'{args.parent}' has a scale of zero, so that a child cannot keep its place"
             yield conflict(message, "/keep_transform", "Give the parent a scale, or set keep_transform to false.")
+        if args.part_type() != "OBJECT":
+            yield from _part_problems(scene, args, child, parent)
 
     def apply(self, scene: Scene, args: SetParentArgs) -> Parented:
         child = scene.require(Kind.OBJECT, args.object, "/object")
         parent = None if args.parent is None else scene.require(Kind.OBJECT, args.parent, "/parent")
         matrix = world_matrix(scene, child)
-        changed = _follow(scene, child, parent, args.keep_transform)
+        changed = _follow(scene, child, parent, args)
         if not args.keep_transform:
             matrix = world_matrix(scene, child)
         return Parented(object=args.object, parent=args.parent, changed=changed, matrix_world=matrix_rows(matrix))
@@ -82,6 +113,9 @@ class SetParent(Tool[SetParentArgs, Parented]):
         child = scene.require(Kind.OBJECT, args.object, "/object")
         actual = None if child.parent is None else child.parent.name
         yield from differs("its parent", args.parent, actual, "/parent")
+        if actual is not None and not _hangs_so(child, args):
+            at = "/parent" if args.part_type() == "OBJECT" else "/bone" if args.bone else "/vertices"
+            yield from differs("that it follows just that part", True, False, at)
         if not nearly_equal_matrices(result.matrix_world, matrix_rows(world_matrix(scene, child))):
             yield from differs("that it stayed in place", True, False, "/keep_transform")
         if not args.keep_transform:
@@ -90,9 +124,10 @@ class SetParent(Tool[SetParentArgs, Parented]):
             )
 
 
-def _follow(scene: Scene, child: Block, parent: Block | None, keep: bool) -> bool:
+def _follow(scene: Scene, child: Block, parent: Block | None, args: SetParentArgs) -> bool:
     """Returns whether anything had to be written."""
-    related = child.parent == parent and (parent is None or child.parent_type == "OBJECT")
+    keep = args.keep_transform
+    related = child.parent == parent and (parent is None or _hangs_so(child, args))
     if related and (keep or matrix_rows(child.matrix_parent_inverse) == IDENTITY):
         return False
     frame = parent_space(scene, child)
@@ -101,14 +136,56 @@ def _follow(scene: Scene, child: Block, parent: Block | None, keep: bool) -> boo
         # While the old parent is there: with another one the type may be one that Blender cannot name.
         scene.set(child, "parent_type", "OBJECT")
     scene.set(child, "parent", parent)
-    if parent is not None and keep:
+    if args.part_type() != "OBJECT":
+        _hang_on_part(scene, child, args)
+    if parent is not None and keep and args.part_type() == "OBJECT":
         # The child's own channels stay as they are, so that this also holds for animated and sheared ones.
         scene.set(child, "matrix_parent_inverse", world_matrix(scene, parent).inverted() @ frame)
         return True
     scene.set(child, "matrix_parent_inverse", scene.matrix(IDENTITY))
-    if keep:
+    if parent is not None and keep:
+        # Only Blender knows the space of a bone or vertex.
+        scene.set(child, "matrix_parent_inverse", parent_space(scene, child).inverted() @ frame)
+    elif keep:
         scene.set_world_matrix(child, matrix)
     return True
+
+
+def _hangs_so(child: Block, args: SetParentArgs) -> bool:
+    """Whether it follows that part of its parent."""
+    if child.parent_type != args.part_type() or (args.bone is not None and child.parent_bone != args.bone):
+        return False
+    return args.vertices is None or list(child.parent_vertices)[: len(args.vertices)] == args.vertices
+
+
+def _hang_on_part(scene: Scene, child: Block, args: SetParentArgs) -> None:
+    scene.set(child, "parent_type", args.part_type())
+    if args.bone is not None:
+        scene.set(child, "parent_bone", args.bone)
+    if args.vertices is not None:
+        scene.set(child, "parent_vertices", (*args.vertices, 0, 0)[:3])
+
+
+def _part_problems(scene: Scene, args: SetParentArgs, child: Block, parent: Block) -> Findings:
+    if args.bone is not None and parent.type != "ARMATURE":
+        message = f"'{args.parent}' is of type {parent.type}, which has no bones"
+        yield conflict(message, "/bone", "Name an armature as parent.")
+    elif args.bone is not None and args.bone not in parent.data.bones:
+        cure = did_you_mean(args.bone, [bone.name for bone in parent.data.bones], otherwise="It has none like it.")
+        yield Finding(Fault.TARGET_NOT_FOUND, f"'{args.parent}' has no bone named '{args.bone}'", "/bone", cure)
+    if args.vertices is not None and parent.type != "MESH":
+        message = f"'{args.parent}' is of type {parent.type}, which has no vertices to follow"
+        yield conflict(message, "/vertices", "Name a mesh as parent.")
+    elif args.vertices is not None and max(args.vertices) >= len(parent.data.vertices):
+        message = f"the mesh of '{args.parent}' has {len(parent.data.vertices)} vertices"
+        yield conflict(message, "/vertices", "Use smaller indices; they begin at 0.")
+    if args.keep_transform:
+        # Its place in the new space is read from what Blender evaluates.
+        yield from not_evaluated(scene, child, "/object")
+        yield from not_evaluated(scene, parent, "/parent")
+        if child.constraints:
+            message = f"'{args.object}' has constraints, so that its place on a part of another object is not known"
+            yield conflict(message, "/keep_transform", "Remove its constraints first, or set keep_transform to false.")
 
 
 def _ancestors(obj: Block) -> Iterator[Block]:

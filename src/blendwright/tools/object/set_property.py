@@ -6,7 +6,7 @@ from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from blendwright.tool_api import Block, Example, Findings, Kind, Scene, Tool
-from blendwright.tool_api.arguments import Args, InnerName, renamed
+from blendwright.tool_api.arguments import Args, BoundedFloat, InnerName, optional, renamed
 from blendwright.tool_api.mentions import ObjectName
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tools.animation_data import channel_conflicts, custom_path
@@ -28,6 +28,11 @@ class SetPropertyArgs(Args):
     number_type: Literal["auto", "int", "float"] = Field(
         default="auto", description="How numbers are kept. auto: as int when all are whole (2.0 is), else as float."
     )
+    minimum: BoundedFloat | None = optional("Least number that its slider allows.")
+    maximum: BoundedFloat | None = optional("Greatest number that its slider allows.")
+    description: Annotated[str, Field(max_length=1000)] | None = optional(
+        "What the property is for, shown as its tooltip."
+    )
 
     @model_validator(mode="after")
     def _can_be_kept(self) -> SetPropertyArgs:
@@ -38,7 +43,21 @@ class SetPropertyArgs(Args):
             raise PydanticCustomError(
                 "too_large", "Blender keeps whole numbers of 32 bits; set number_type to float for larger ones"
             )
+        if self.value is None and self.hints():
+            raise PydanticCustomError("hints_of_nothing", "a property that is removed has no range and no description")
+        if (self.minimum, self.maximum) != (None, None):
+            _refuse_bad_range(numbers, self.minimum, self.maximum, whole=_as_int(self.number_type, numbers))
         return self
+
+    def hints(self) -> dict[str, Any]:
+        """What the property is to say of itself in the interface, by Blender's names; what is left out stays."""
+        whole = _as_int(self.number_type, _numbers(self.value))
+        ends = {"min": self.minimum, "max": self.maximum}
+        hints: dict[str, Any] = {}
+        for name, end in ends.items():
+            if end is not None:
+                hints[name] = hints[f"soft_{name}"] = int(end) if whole else float(end)
+        return hints if self.description is None else hints | {"description": self.description}
 
     def stored_value(self) -> Any:
         """The value as Blender is to keep it. JSON does not tell 2 from 2.0, so neither may the outcome."""
@@ -50,13 +69,17 @@ class SetPropertyArgs(Args):
 
 
 class SetProperty(Tool[SetPropertyArgs, ObjectChanged]):
-    """Set or remove a custom property of an object."""
+    """Set or remove a custom property of an object, with its range and description."""
 
     name = "object.set_property"
     promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.OBJECT).needs("object_write")
     examples = (
         Example({"object": "Marker", "key": "mass", "value": 2.5}, EMPTY),
         Example({"object": "Marker", "key": "part", "value": "hull"}, EMPTY),
+        Example(
+            {"object": "Marker", "key": "open", "value": 0.5, "minimum": 0, "maximum": 1, "description": "How far"},
+            EMPTY,
+        ),
         Example({"object": "Marker", "key": "size", "value": [1, 2, 3], "number_type": "float"}, EMPTY),
         Example(
             {"object": "Marker", "key": "mass", "value": None},
@@ -78,12 +101,15 @@ class SetProperty(Tool[SetPropertyArgs, ObjectChanged]):
     def apply(self, scene: Scene, args: SetPropertyArgs) -> ObjectChanged:
         obj = scene.require(Kind.OBJECT, args.object, "/object")
         value = args.stored_value()
-        if _identical(value, _current_value(obj, args.key)):
+        if _identical(value, _current_value(obj, args.key)) and not any(_hints_differ(obj, args)):
             return ObjectChanged(object=args.object, changed=False)
         if value is None:
             scene.drop_item(obj, args.key)
         else:
             scene.set_item(obj, args.key, value)
+            if hints := args.hints():
+                # The whole item is recorded with its hints, so that they come back with it.
+                obj.id_properties_ui(args.key).update(**hints)
         return ObjectChanged(object=args.object, changed=True)
 
     def verify(self, scene: Scene, args: SetPropertyArgs, result: ObjectChanged) -> Findings:
@@ -91,6 +117,33 @@ class SetProperty(Tool[SetPropertyArgs, ObjectChanged]):
         if not _identical(args.stored_value(), actual):
             yield from differs(f"the property '{args.key}'", args.stored_value(), actual, "/value")
             yield from differs(f"the type of '{args.key}'", _type(args.stored_value()), _type(actual), "/value")
+        yield from _hints_differ(scene.require(Kind.OBJECT, args.object, "/object"), args)
+
+
+def _hints_differ(obj: Block, args: SetPropertyArgs) -> Findings:
+    """Where what a property says of itself is not what was asked for."""
+    hints = args.hints()
+    actual: dict[str, Any] = obj.id_properties_ui(args.key).as_dict() if hints and args.key in obj else {}
+    for name, value in hints.items():
+        at = {"min": "/minimum", "max": "/maximum", "description": "/description"}.get(name.removeprefix("soft_"), "")
+        yield from differs(f"the {name.replace('_', ' ')} of '{args.key}'", value, actual.get(name), at)
+
+
+def _refuse_bad_range(numbers: list[Number], low: float | None, high: float | None, *, whole: bool) -> None:
+    if not numbers:
+        raise PydanticCustomError("range_of_no_number", "only numbers have a minimum and a maximum")
+    if low is not None and high is not None and low > high:
+        raise PydanticCustomError("crossed_range", "minimum is above maximum")
+    if any((low is not None and number < low) or (high is not None and number > high) for number in numbers):
+        raise PydanticCustomError("out_of_range", "value is outside of minimum and maximum")
+    if whole and any(end is not None and not _fits_int(end) for end in (low, high)):
+        raise PydanticCustomError(
+            "range_not_whole", "the range of whole numbers is whole, of 32 bits; set number_type to float for others"
+        )
+
+
+def _fits_int(number: Number) -> bool:
+    return _whole(number) and -LARGEST - 1 <= number <= LARGEST
 
 
 def _current_value(obj: Block, key: str) -> Any:

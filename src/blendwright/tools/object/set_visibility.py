@@ -10,31 +10,50 @@ from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tools.settings import ObjectChanged, SetsObjectSettings, Setting, Settings
 
 CUBE = ("mesh.create_primitive", {"kind": "cube", "name": "Box"})
+RAYS = {
+    **{kind: f"visible_{kind}" for kind in ("camera", "diffuse", "glossy", "transmission", "shadow")},
+    "volume": "visible_volume_scatter",
+    "shadow_catcher": "is_shadow_catcher",
+    "holdout": "is_holdout",
+}
 
 
 class SetVisibilityArgs(Args):
     object: ObjectName = renamed("object", "name", description="Name of the object to show or hide.")
     viewport: bool | None = optional("Show it in viewports; unchanged when left out.")
     render: bool | None = optional("Show it in renders; unchanged when left out.")
+    camera: bool | None = optional("Whether the camera sees it.")
+    diffuse: bool | None = optional("Whether it lights matt surfaces.")
+    glossy: bool | None = optional("Whether mirrors show it.")
+    transmission: bool | None = optional("Whether it is seen through glass.")
+    volume: bool | None = optional("Whether it is seen by volumes.")
+    shadow: bool | None = optional("Whether it casts shadows.")
+    shadow_catcher: bool | None = optional("Show only the shadows on it, for pictures with a transparent background.")
+    holdout: bool | None = optional("Make a hole in the picture where it is.")
 
     @model_validator(mode="after")
     def _asks_something(self) -> SetVisibilityArgs:
-        if self.viewport is None and self.render is None:
-            raise PydanticCustomError("nothing_asked", "give viewport, render or both")
+        if not self.model_dump(exclude={"object"}, exclude_none=True):
+            raise PydanticCustomError("nothing_asked", "give viewport, render or a kind of ray")
         return self
 
 
 class SetVisibility(SetsObjectSettings[SetVisibilityArgs, ObjectChanged]):
-    """Show or hide an object in viewports and renders. Its children are not affected."""
+    """Show or hide an object in viewports, renders, or to some kinds of rays only. Its children are not affected."""
 
     name = "object.set_visibility"
     promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.OBJECT).needs("object_write")
     examples = (
         Example({"object": "Box", "render": False}, CUBE),
         Example({"object": "Box", "viewport": False, "render": True}, CUBE),
+        Example({"object": "Box", "camera": False, "glossy": False, "shadow": False, "shadow_catcher": True}, CUBE),
     )
 
     def settings(self, scene: Scene, args: SetVisibilityArgs, target: Block) -> Settings:
         for where, shown in (("viewport", args.viewport), ("render", args.render)):
             if shown is not None:
                 yield Setting(target, f"hide_{where}", not shown, f"/{where}")
+        for argument, attribute in RAYS.items():
+            value = getattr(args, argument)
+            if value is not None:
+                yield Setting(target, attribute, value, f"/{argument}")

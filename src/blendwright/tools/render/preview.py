@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from contextlib import ExitStack
 from typing import Literal
@@ -25,6 +26,8 @@ from blendwright.tools.render.viewpoint import NamedView, viewing_camera, viewpo
 
 CUBE = ("mesh.create_primitive", {"kind": "cube", "name": "Box"})
 CAMERA = ("camera.create", {"name": "Camera", "location": [4, -6, 4], "rotation_euler_deg": [60, 0, 34]})
+# What is longer than this would be a line of pixels.
+MOST_RATIO = 8.0
 SUN = ("light.create", {"name": "Sun", "type": "SUN", "energy": 3, "rotation_euler_deg": [40, 0, 20]})
 
 
@@ -38,6 +41,9 @@ class PreviewArgs(Args):
     )
     width: int = Field(default=640, ge=16, le=2048, description="Width in pixels.")
     height: int = Field(default=480, ge=16, le=2048, description="Height in pixels.")
+    render_shape: bool = Field(
+        default=False, description="As many pixels, in the shape of the scene's render instead of width and height."
+    )
     samples: int = Field(default=8, ge=1, le=256, description="Samples per pixel of CYCLES.")
     denoise: bool = Field(default=True, description="Remove the noise of CYCLES.")
     smooth: bool = Field(default=True, description="Smooth edges in WORKBENCH; rough ones are faster.")
@@ -87,14 +93,27 @@ class Preview(Tool[PreviewArgs, Rendered]):
             return render_picture(scene, scene.artifact(args.artifact), camera, args.engine, artifact=args.artifact)
 
     def verify(self, scene: Scene, args: PreviewArgs, result: Rendered) -> Findings:
-        yield from differs("the width of the picture", args.width, result.width, "/width")
-        yield from differs("the height of the picture", args.height, result.height, "/height")
+        width, height = _size(scene, args)
+        yield from differs("the width of the picture", width, result.width, "/width")
+        yield from differs("the height of the picture", height, result.height, "/height")
+
+
+def _size(scene: Scene, args: PreviewArgs) -> tuple[int, int]:
+    """Width and height in pixels."""
+    if not args.render_shape:
+        return args.width, args.height
+    render = scene.active.render
+    ratio = (render.resolution_x * render.pixel_aspect_x) / (render.resolution_y * render.pixel_aspect_y)
+    ratio = min(max(ratio, 1 / MOST_RATIO), MOST_RATIO)
+    width = math.sqrt(args.width * args.height * ratio)
+    return max(16, round(width)), max(16, round(width / ratio))
 
 
 def _preview_settings(scene: Scene, args: PreviewArgs) -> Iterator[tuple[Block, dict[str, object]]]:
     """The settings of a preview, as pairs of their owner and values."""
     target = scene.active
-    size = {"resolution_x": args.width, "resolution_y": args.height, "resolution_percentage": 100}
+    width, height = _size(scene, args)
+    size = {"resolution_x": width, "resolution_y": height, "resolution_percentage": 100}
     shape = {"pixel_aspect_x": 1.0, "pixel_aspect_y": 1.0, "use_border": False, "use_crop_to_border": False}
     extras = ("use_compositing", "use_sequencer", "use_stamp", "use_motion_blur")
     engine = {"engine": engine_id(args.engine, scene.version)}

@@ -7,7 +7,7 @@ import struct
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
@@ -33,6 +33,7 @@ def engine_name(identifier: str) -> str:
 
 
 SIGNATURE = b"\x89PNG\r\n\x1a\n"
+EXR_SIGNATURE, EXR_PARTS = b"\x76\x2f\x31\x01", 0x1000
 
 # A plain file name: the workspace keeps artifacts side by side.
 PngName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,95}\.png$")]
@@ -86,6 +87,40 @@ def read_picture(path: str) -> tuple[int, int, str] | None:
     return width, height, hashlib.sha256(header + rows).hexdigest()
 
 
+def _other_picture(scene: Scene, file: str) -> tuple[int, int, str] | None:
+    """The same of a picture of another format."""
+    if not Path(file).is_file():
+        return None
+    if file.lower().endswith(".exr"):
+        return _exr_picture(Path(file).read_bytes())
+    width, height = scene.picture_size(file)
+    return (width, height, scene.picture_hash(file)) if width else None
+
+
+def _exr_picture(data: bytes) -> tuple[int, int, str] | None:
+    """The same of an EXR file, whose header says when it was made, and of whose layers Blender shows none by itself."""
+    if not data.startswith(EXR_SIGNATURE):
+        return None
+    # A file of several parts has a header for each, and an empty one behind them.
+    several = bool(struct.unpack("<I", data[4:8])[0] & EXR_PARTS)
+    offset, size = 8, (0, 0)
+    while data[offset]:
+        while data[offset]:
+            name, _, rest = data[offset : offset + 512].partition(b"\0")
+            kind, _, rest = rest.partition(b"\0")
+            (length,) = struct.unpack("<i", rest[:4])
+            offset += len(name) + len(kind) + 2 + 4
+            if name == b"dataWindow":
+                left, top, right, bottom = struct.unpack("<4i", data[offset : offset + 16])
+                size = (right - left + 1, bottom - top + 1)
+            offset += length
+        offset += 1
+        if not several:
+            break
+    (pixels,) = struct.unpack("<Q", data[offset + several : offset + several + 8])
+    return *size, hashlib.sha256(data[pixels:]).hexdigest()
+
+
 def _chunks(data: bytes) -> Iterator[tuple[bytes, bytes]]:
     offset = len(SIGNATURE)
     while offset + 12 <= len(data):
@@ -95,11 +130,19 @@ def _chunks(data: bytes) -> Iterator[tuple[bytes, bytes]]:
 
 
 def render_picture(
-    scene: Scene, file: str, camera: Block | None, engine: str, *, artifact: str | None, path: str | None = None
+    scene: Scene,
+    file: str,
+    camera: Block | None,
+    engine: str,
+    *,
+    artifact: str | None,
+    path: str | None = None,
+    output: dict[str, Any] | None = None,
 ) -> Rendered:
-    """Render to a file that the worker writes; `artifact` or `path` is what the caller knows it by."""
-    taken, meant = scene.render_still(file, camera=camera)
-    picture = read_picture(file)
+    """Render to a file that the worker writes; `artifact` or `path` is what the caller knows it by. `output` is for other files than
+    PNG."""
+    taken, meant = scene.render_still(file, camera=camera, output=output)
+    picture = read_picture(file) if output is None else _other_picture(scene, file)
     if picture is None:
         at = "/artifact" if path is None else "/path"
         raise StepError.of(Fault.EXECUTION_FAILED, "Blender wrote no picture", at=at)

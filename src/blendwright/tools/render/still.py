@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import Field, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
@@ -11,6 +11,17 @@ from blendwright.tool_api.arguments import Args, Seed, WritePath, optional
 from blendwright.tool_api.mentions import ObjectName
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE, Determinism
 from blendwright.tools.checks import differs, invalid
+from blendwright.tools.image.formats import (
+    CODEC,
+    DEPTH,
+    QUALITY,
+    Codec,
+    Depth,
+    fits_its_format,
+    form_of,
+    image_settings,
+    writable_path,
+)
 from blendwright.tools.render.rendering import (
     FrameNumber,
     PngName,
@@ -48,7 +59,11 @@ class StillArgs(Args):
     artifact: PngName = Field(
         default="still.png", description="Name of the picture among the workspace's artifacts, when no path is given."
     )
-    path: WritePath | None = optional("PNG file to write instead of an artifact.")
+    path: WritePath | None = optional("File to write instead of an artifact: .png, .jpg, .exr or .webp.")
+    depth: Depth | None = optional(DEPTH)
+    codec: Codec | None = optional(CODEC)
+    quality: int | None = optional(QUALITY, ge=1, le=100)
+    layers: bool = Field(default=False, description="Write all passes of scene.set_passes, to a .exr file.")
     overwrite: bool = Field(
         default=False, description="Whether a file that is there may be replaced; the call is then destructive."
     )
@@ -68,14 +83,27 @@ class StillArgs(Args):
 
     @field_validator("path")
     @classmethod
-    def _png(cls, value: str | None) -> str | None:
-        if value is not None and not value.lower().endswith(".png"):
-            raise PydanticCustomError("png_only", "the picture is a PNG: its name must end in .png")
+    def _picture(cls, value: str | None) -> str | None:
+        return None if value is None else writable_path(value)
+
+    @field_validator("depth", "codec", "quality")
+    @classmethod
+    def _fits(cls, value: Any, info: ValidationInfo) -> Any:
+        if value is not None and info.data.get("path") is None:
+            raise PydanticCustomError("no_path", "an artifact is a plain PNG; give a path")
+        return fits_its_format(value, info)
+
+    @field_validator("layers")
+    @classmethod
+    def _in_exr(cls, value: bool, info: ValidationInfo) -> bool:
+        path = info.data.get("path")
+        if value and (path is None or form_of(path) != "OPEN_EXR"):
+            raise PydanticCustomError("layers", "layers need a path that ends in .exr")
         return value
 
 
 class Still(Tool[StillArgs, Rendered]):
-    """Render at full quality, with the scene's own settings and denoised, to an artifact or a PNG file.
+    """Render at full quality, with the scene's own settings and denoised, to an artifact or a picture file.
 
     Takes as long as the render takes, at most constraints.render_seconds: CYCLES ends before that with the samples that it has, and
     the result says `partial`; other engines are ended without a picture. The noise of CYCLES depends on the seed given here, not on
@@ -92,6 +120,12 @@ class Still(Tool[StillArgs, Rendered]):
     destructive_with = ("overwrite",)
     examples = (
         Example({"camera": "Camera"}, *STAGE),
+        Example({"camera": "Camera", "path": "picture.exr", "depth": 32, "codec": "PIZ"}, *STAGE),
+        Example(
+            {"camera": "Camera", "path": "picture.exr", "layers": True},
+            *STAGE,
+            ("scene.set_passes", {"passes": ["Z", "CRYPTOMATTE_OBJECT"]}),
+        ),
         Example({"path": "picture.png", "samples": 1}, *STAGE, ("camera.set_active", {"object": "Camera"})),
     )
 
@@ -141,10 +175,24 @@ class Still(Tool[StillArgs, Rendered]):
                 values |= {"time_limit": sampling_seconds(scene, width * height, args.time_limit_s)}
                 temporary.enter_context(scene.temporarily(scene.active.cycles, **values))
             camera = viewing_camera(scene, args.view, args.camera, temporary)
-            return render_picture(scene, file, camera, engine, artifact=artifact, path=args.path)
+            output = _output(scene, args)
+            return render_picture(scene, file, camera, engine, artifact=artifact, path=args.path, output=output)
 
     def verify(self, scene: Scene, args: StillArgs, result: Rendered) -> Findings:
         yield from differs("the size of the picture", _size(scene, args), (result.width, result.height), "/path")
+
+
+def _output(scene: Scene, args: StillArgs) -> dict[str, Any] | None:
+    """The settings of the file; None for a plain PNG."""
+    form = "PNG" if args.path is None else form_of(args.path)
+    if form == "PNG" and args.depth is None:
+        return None
+    alpha = scene.active.render.film_transparent
+    settings = image_settings(form, alpha=alpha, depth=args.depth, codec=args.codec, quality=args.quality)
+    if args.layers:
+        settings |= {"file_format": "OPEN_EXR_MULTILAYER"}
+        settings.pop("color_mode")
+    return settings
 
 
 def _size(scene: Scene, args: StillArgs) -> tuple[int, int]:

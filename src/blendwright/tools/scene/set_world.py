@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import math
 from typing import Annotated, Any
 
-from pydantic import Field
+from pydantic import Field, model_validator
+from pydantic_core import PydanticCustomError
 
 from blendwright.tool_api.arguments import Args, Color3, Name, Result, optional
-from blendwright.tool_api.mentions import ensures
+from blendwright.tool_api.mentions import ensures, uses
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Block, Kind, Scene
 from blendwright.tool_api.tool import Example, Findings, Tool
-from blendwright.tools.checks import conflict, differs
+from blendwright.tools.checks import conflict, differs, existing
 from blendwright.tools.material.ensure_principled import with_nodes
 from blendwright.tools.settings import Setting, Settings, animation_conflicts, settings_differ, write_settings
 
 BACKGROUND = "ShaderNodeBackground"
+ENVIRONMENT, MAPPING = "ShaderNodeTexEnvironment", "ShaderNodeMapping"
+STUDIO = ("image.create", {"name": "Studio", "size": [16, 8], "float": True, "color": [2, 2, 2]})
 DEFAULT = "World"
 OTHER_WORLD = "Give the name of another world, or of a new one."
 
@@ -25,7 +29,19 @@ class SetWorldArgs(Args):
         "World to use, created when there is none of that name; left out, the scene's own, or a new one named World."
     )
     color: Color3 | None = optional("Colour of the background and of its light, linear RGB from 0 to 1.")
+    image: Annotated[Name, uses(Kind.IMAGE)] | None = optional(
+        "Image around the scene instead of a colour, twice as wide as high: an HDRI from image.load."
+    )
+    rotation_deg: float | None = optional("Turn of the image about the vertical.", ge=-360.0, le=360.0)
     strength: float | None = optional("Strength of the background's light.", ge=0.0, le=1e6)
+
+    @model_validator(mode="after")
+    def _image_or_color(self) -> SetWorldArgs:
+        if self.image is not None and self.color is not None:
+            raise PydanticCustomError("world_fill", "give image or color")
+        if self.rotation_deg is not None and self.image is None:
+            raise PydanticCustomError("world_turn", "rotation_deg turns an image; give image too")
+        return self
 
 
 class WorldSet(Result):
@@ -35,16 +51,20 @@ class WorldSet(Result):
 
 
 class SetWorld(Tool[SetWorldArgs, WorldSet]):
-    """Give the scene a world with a plain background colour and strength."""
+    """Give the scene a world: a plain background colour or an environment image (HDRI), and its strength."""
 
     name = "scene.set_world"
     promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.SCENE, Kind.WORLD).needs("scene_write")
     examples = (
         Example({"color": [0.5, 0.7, 1.0], "strength": 0.8}),
+        Example({"image": "Studio", "rotation_deg": 90, "strength": 1.5}, STUDIO),
+        Example({"image": "Studio"}, STUDIO, ("scene.set_world", {"image": "Studio", "rotation_deg": 30})),
         Example({"name": "Night", "color": [0, 0, 0.02]}, ("scene.set_world", {"color": [1, 1, 1]})),
     )
 
     def check(self, scene: Scene, args: SetWorldArgs) -> Findings:
+        if args.image is not None:
+            yield from existing(scene, Kind.IMAGE, args.image, "/image")
         world = _existing_world(scene, args)
         if world is None:
             yield from scene.name_conflicts(Kind.WORLD, args.name or DEFAULT, "/name")
@@ -59,6 +79,8 @@ class SetWorld(Tool[SetWorldArgs, WorldSet]):
             if setting.target.is_linked:
                 message = f"the {setting.target.name} of world '{world.name}' comes from another node"
                 yield conflict(message, setting.at, OTHER_WORLD)
+        if args.image is not None and node.inputs["Color"].is_linked and environment(node) is None:
+            yield conflict(f"the Color of world '{world.name}' comes from another node", "/image", OTHER_WORLD)
         yield from animation_conflicts(scene, _sockets(args, node))
 
     def apply(self, scene: Scene, args: SetWorldArgs) -> WorldSet:
@@ -67,7 +89,10 @@ class SetWorld(Tool[SetWorldArgs, WorldSet]):
         if world is None:
             world = scene.create(Kind.WORLD, args.name or DEFAULT)
         with_nodes(scene, world)
-        changed = write_settings(scene, _sockets(args, background(world)), owner=world)
+        textured = args.image is not None and environment(background(world)) != _wanted(args)
+        if textured:
+            _build_environment(scene, args, scene.edit(world))
+        changed = write_settings(scene, _sockets(args, background(world)), owner=world) or textured
         # Workbench does not look at nodes.
         if args.color is not None:
             changed = write_settings(scene, [Setting(world, "color", args.color, "/color")]) or changed
@@ -76,7 +101,44 @@ class SetWorld(Tool[SetWorldArgs, WorldSet]):
     def verify(self, scene: Scene, args: SetWorldArgs, result: WorldSet) -> Findings:
         yield from differs("the scene's world", result.world, world_name(scene), "/name")
         if scene.active.world is not None:
-            yield from settings_differ(_sockets(args, background(scene.active.world)))
+            node = background(scene.active.world)
+            yield from settings_differ(_sockets(args, node))
+            if args.image is not None:
+                yield from differs("its environment", _wanted(args), environment(node) or (None, 0.0), "/image")
+
+
+def _wanted(args: SetWorldArgs) -> tuple[str | None, float]:
+    return args.image, round(args.rotation_deg or 0.0, 3)
+
+
+def environment(node: Block) -> tuple[str | None, float] | None:
+    """The image that a Background node shows and its turn in degrees; None where its colour has another source, or none."""
+    links = node.inputs["Color"].links
+    texture = links[0].from_node if links else None
+    if texture is None or texture.bl_idname != ENVIRONMENT or not texture.inputs["Vector"].is_linked:
+        return None
+    mapping = texture.inputs["Vector"].links[0].from_node
+    if mapping.bl_idname != MAPPING:
+        return None
+    turn = round(math.degrees(mapping.inputs["Rotation"].default_value[2]), 3)
+    return texture.image.name if texture.image is not None else None, turn
+
+
+def _build_environment(scene: Scene, args: SetWorldArgs, world: Block) -> None:
+    """The world may be written into freely."""
+    tree, node = world.node_tree, background(world)
+    if environment(node) is None:
+        texture, mapping = tree.nodes.new(ENVIRONMENT), tree.nodes.new(MAPPING)
+        coordinates = tree.nodes.new("ShaderNodeTexCoord")
+        texture.location, mapping.location, coordinates.location = (-300.0, 300.0), (-500.0, 300.0), (-700.0, 300.0)
+        tree.links.new(coordinates.outputs["Generated"], mapping.inputs["Vector"])
+        tree.links.new(mapping.outputs["Vector"], texture.inputs["Vector"])
+        tree.links.new(texture.outputs["Color"], node.inputs["Color"])
+    texture = node.inputs["Color"].links[0].from_node
+    assert args.image is not None
+    texture.image = scene.require(Kind.IMAGE, args.image, "/image")
+    turn = math.radians(args.rotation_deg or 0.0)
+    texture.inputs["Vector"].links[0].from_node.inputs["Rotation"].default_value = (0.0, 0.0, turn)
 
 
 def _existing_world(scene: Scene, args: SetWorldArgs) -> Block | None:

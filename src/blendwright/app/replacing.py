@@ -1,0 +1,70 @@
+"""Running a plan in place of the last one: that is taken back first, and comes back where the new one does nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from itertools import chain, count
+from pathlib import Path
+from typing import Any
+
+from blendwright.app.open_scene import OpenScene
+from blendwright.app.read_workspace import read_journal
+from blendwright.journal import JournalView
+from blendwright.run.options import DEFAULT_OPTIONS, RunOptions
+from blendwright.values.errors import Refusal
+from blendwright.values.faults import Fault
+from blendwright.values.plan import Plan
+from blendwright.values.report import RunReport
+
+
+def run_instead(opened: OpenScene, plan: Plan, options: RunOptions = DEFAULT_OPTIONS) -> RunReport:
+    """Run a plan on the scene before the last plan. Where there was none, just run it.
+
+    It is another attempt, so ids that the journal knows from an earlier one do not stand in its way: its request id then gets a
+    number. All commits stay, so nothing is lost; where nothing of the new plan stands in the end, the scene is that of the last one again.
+    Raises Refusal, as `OpenScene.checkout`.
+    """
+    before = _before_last_plan(opened.journal)
+    if before is None or opened.check(plan, determinism=options.determinism) is not None:
+        return opened.run(plan, options)  # which says why it is refused
+    last = opened.checkout(before, options).origin
+    restored = False
+    try:
+        report = opened.run(replace(plan, request_id=_new_id(opened.journal, plan.request_id)), options)
+    finally:
+        head = opened.journal.head
+        if head is not None and head.number == before:
+            opened.history.checkout(last)
+            restored = True
+    return replace(report, scene_hash_after=opened.hash) if restored else report
+
+
+def last_program(workspace: Path, params: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+    """The program that the last plan came from, and its parameters with these instead. Raises Refusal where that was none."""
+    with read_journal(workspace) as journal:
+        head = journal.head
+        stored = () if head is None else journal.programs(head.request_id)
+    if not stored:
+        message = "the last plan came from no program, so there is none to be run with other params"
+        raise Refusal.of(Fault.TARGET_NOT_FOUND, message, "Give the program as well.")
+    return stored[-1].program, {**stored[-1].params, **params}
+
+
+def _before_last_plan(journal: JournalView) -> int | None:
+    """The commit that the plan of HEAD began with; None where no plan led to HEAD."""
+    head = journal.head
+    if head is None or head.kind != "operation":
+        return None
+    parents = {
+        commit.number: commit.parent for commit in journal.commits_of(head.request_id) if commit.kind == "operation"
+    }
+    number: int | None = head.number
+    while number in parents:
+        number = parents[number]
+    return number
+
+
+def _new_id(journal: JournalView, request_id: str) -> str:
+    numbered = (f"{request_id}.{number}" for number in count(2))
+    return next(id for id in chain([request_id], numbered) if not journal.commits_of(id))

@@ -1,0 +1,114 @@
+"""Blender's UV operators, which work in edit mode only: on a copy of the mesh, in an object of its own that is gone afterwards.
+
+Neither the object itself nor what is selected, active or in which mode takes any part.
+"""
+
+import math
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from typing import Any
+
+import bpy
+import numpy as np
+
+from blendwright.blender.scene.state import RESERVED_PREFIX
+
+_data: Any = bpy.data
+_ops: Any = bpy.ops
+TEMPORARY = f"{RESERVED_PREFIX}unwrapped"
+ALONG_SEAMS = frozenset({"angle", "conformal"})
+
+
+def unwrapped(mesh: Any, method: str, uv_map: str, *, pack: bool, **settings: Any) -> Any:
+    """UVs by one of Blender's ways of unwrapping, flat."""
+    margin = settings["margin"]
+    ways: dict[str, Callable[[], Any]] = {
+        "angle": lambda: _ops.uv.unwrap(method="ANGLE_BASED", margin=margin, correct_aspect=False),
+        "conformal": lambda: _ops.uv.unwrap(method="CONFORMAL", margin=margin, correct_aspect=False),
+        "smart": lambda: _ops.uv.smart_project(
+            angle_limit=math.radians(settings["angle_deg"]), island_margin=margin, correct_aspect=False
+        ),
+        "cube": lambda: _ops.uv.cube_project(cube_size=settings["cube_size"], correct_aspect=False),
+    }
+
+    def work() -> None:
+        ways[method]()
+        if pack:
+            _pack(margin, rotate=True, even=True)
+
+    # An island that Blender cannot unfold stays as it was, with a warning that no program sees: from one point it stays a point.
+    return _worked_on(mesh, uv_map, work, from_a_point=method in ALONG_SEAMS)
+
+
+def without_extent(mesh: Any, uvs: Any) -> int:
+    """How many faces have all their corners at one point of the map, though they are not so in space."""
+    starts, corners = np.empty(len(mesh.polygons), np.int32), np.empty(len(mesh.polygons), np.int32)
+    areas = np.empty(len(mesh.polygons), np.float32)
+    mesh.polygons.foreach_get("loop_start", starts)
+    mesh.polygons.foreach_get("loop_total", corners)
+    mesh.polygons.foreach_get("area", areas)
+    points: Any = uvs.reshape(-1, 2)
+    same: Any = (points == np.repeat(points[starts], corners, axis=0)).all(axis=1)
+    return int((np.logical_and.reduceat(same, starts) & (areas > 0.0)).sum())
+
+
+def packed(mesh: Any, uv_map: str, *, margin: float, rotate: bool, even: bool, tight: bool) -> Any:
+    """The UVs of a map with their islands packed into the tile, flat."""
+    return _worked_on(mesh, uv_map, lambda: _pack(margin, rotate=rotate, even=even, tight=tight))
+
+
+def _pack(margin: float, *, rotate: bool, even: bool, tight: bool = False) -> None:
+    _ops.uv.select_all(action="SELECT")
+    if even:
+        _ops.uv.average_islands_scale()
+    # The exact shapes of islands take Blender seconds where their boxes take milliseconds.
+    shape = "CONCAVE" if tight else "AABB"
+    _ops.uv.pack_islands(margin=margin, rotate=rotate, scale=True, shape_method=shape)
+
+
+def _worked_on(mesh: Any, uv_map: str, work: Callable[[], Any], *, from_a_point: bool = False) -> Any:
+    with _in_edit_mode(mesh, uv_map, from_a_point=from_a_point) as copy:
+        _ops.mesh.select_all(action="SELECT")
+        _ops.uv.select_all(action="SELECT")
+        work()
+        _ops.object.mode_set(mode="OBJECT")
+        uvs = np.empty(len(copy.loops) * 2, np.float32)
+        copy.uv_layers[uv_map].data.foreach_get("uv", uvs)
+        return uvs
+
+
+@contextmanager
+def _in_edit_mode(mesh: Any, uv_map: str, *, from_a_point: bool) -> Generator[Any]:
+    scene, layer = bpy.context.scene, bpy.context.view_layer
+    settings = scene.tool_settings
+    selected = [one for one in layer.objects if one.select_get()]
+    active, mode, sync = layer.objects.active, tuple(settings.mesh_select_mode), settings.use_uv_select_sync
+    copy = mesh.copy()
+    copy.name = TEMPORARY
+    obj = _data.objects.new(TEMPORARY, copy)
+    try:
+        copy.uv_layers.active = copy.uv_layers.get(uv_map) or copy.uv_layers.new(name=uv_map)
+        if from_a_point:
+            copy.uv_layers.active.data.foreach_set("uv", np.zeros(len(copy.loops) * 2, np.float32))
+        for hidden in (".hide_poly", ".hide_edge", ".hide_vert"):
+            if hidden in copy.attributes:
+                copy.attributes.remove(copy.attributes[hidden])
+        scene.collection.objects.link(obj)
+        for one in selected:
+            one.select_set(False)
+        obj.select_set(True)
+        layer.objects.active = obj
+        settings.use_uv_select_sync = False
+        settings.mesh_select_mode = (False, False, True)
+        _ops.object.mode_set(mode="EDIT")
+        yield copy
+    finally:
+        if obj.mode != "OBJECT":
+            _ops.object.mode_set(mode="OBJECT")
+        _data.objects.remove(obj)
+        _data.meshes.remove(copy)
+        settings.use_uv_select_sync = sync
+        settings.mesh_select_mode = mode
+        for one in selected:
+            one.select_set(True)
+        layer.objects.active = active

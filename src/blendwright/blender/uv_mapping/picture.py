@@ -1,0 +1,62 @@
+"""A picture of a UV layout: islands in colours, overlaps in red, edges as lines, the tile as a frame."""
+
+import struct
+import zlib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from blendwright.blender.uv_mapping.measures import UvMap, counted_layers
+
+BACK, TILE, LINE, OVERLAP = (28, 28, 30), (52, 52, 56), (245, 245, 245), (230, 60, 50)
+COLORS = np.array(
+    [(96, 148, 214), (118, 186, 120), (222, 176, 84), (176, 128, 204), (96, 190, 190), (212, 140, 140), (160, 170, 90)],
+    np.uint8,
+)
+MARGIN = 0.04
+
+
+def draw_layout(found: UvMap, path: str, size: int) -> None:
+    """Draw the tile and what lies around it, as far as the map reaches (no further than three tiles)."""
+    low, high = np.zeros(2), np.ones(2)
+    if len(found.uvs):
+        low = np.clip(found.uvs.min(axis=(0, 1)), -1.0, 0.0)
+        high = np.clip(found.uvs.max(axis=(0, 1)), 1.0, 2.0)
+    span = float((high - low).max())
+    low = low - MARGIN * span
+    scale = size / (span * (1.0 + 2.0 * MARGIN))
+    pixels = np.empty((size, size, 3), np.uint8)
+    pixels[:] = BACK
+    tile = ((np.array([[0.0, 0.0], [1.0, 1.0]]) - low) * scale).astype(int)
+    pixels[tile[0, 1] : tile[1, 1], tile[0, 0] : tile[1, 0]] = TILE
+    triangles = (found.uvs - low) * scale
+    island = counted_layers(triangles, size, size, found.islands[found.faces])
+    some = island >= 0
+    pixels[some] = COLORS[island[some] % len(COLORS)]
+    pixels[counted_layers(triangles, size, size) > 1] = OVERLAP
+    _draw_lines(pixels, (found.edges - low) * scale)
+    frame = np.array([[0, 0], [1, 0], [1, 1], [0, 1]], float)
+    _draw_lines(pixels, (np.stack([frame, np.roll(frame, -1, axis=0)], axis=1) - low) * scale)
+    Path(path).write_bytes(_png(pixels[::-1]))
+
+
+def _draw_lines(pixels: Any, lines: Any) -> None:
+    size = len(pixels)
+    for start, end in lines:
+        steps = int(min(np.abs(end - start).max(), 4 * size)) + 2
+        places = np.floor(start + (end - start) * np.linspace(0.0, 1.0, steps)[:, None]).astype(int)
+        places = places[((places >= 0) & (places < size)).all(axis=1)]
+        pixels[places[:, 1], places[:, 0]] = LINE
+
+
+def _png(pixels: Any) -> bytes:
+    height, width, _ = pixels.shape
+    rows = np.concatenate([np.zeros((height, 1), np.uint8), pixels.reshape(height, -1)], axis=1)
+
+    def chunk(kind: bytes, body: bytes) -> bytes:
+        return struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
+
+    header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
+    packed = zlib.compress(rows.tobytes(), 6)
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", packed) + chunk(b"IEND", b"")

@@ -1,0 +1,80 @@
+"""What trees there are besides those of geometry modifiers: of materials, worlds, lights, the compositor, and groups of each kind.
+
+A sort says what differs between them: which nodes its catalogue has, and which nodes every such tree has under a given id.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from blendwright.nodes.catalogue.model import TreeKind
+
+Owner = Literal["material", "world", "light", "compositor", "group"]
+GROUP_INPUT, GROUP_OUTPUT, OUTPUT = "group_input", "group_output", "output"
+TREE_TYPES: dict[TreeKind, str] = {
+    "geometry": "GeometryNodeTree",
+    "shader": "ShaderNodeTree",
+    "compositor": "CompositorNodeTree",
+}
+GROUP_NODES: dict[TreeKind, str] = {
+    "geometry": "GeometryNodeGroup",
+    "shader": "ShaderNodeGroup",
+    "compositor": "CompositorNodeGroup",
+}
+# From this version on the compositor of a scene is a node group; before, its tree is a part of the scene.
+GROUP_COMPOSITOR = (5, 0)
+OUTPUT_IMAGE = "Image"
+# Of several outputs of a type, the one that counts has this property.
+ACTIVE_OUTPUT = "is_active_output"
+
+
+@dataclass(frozen=True, slots=True)
+class TreeSort:
+    """`given` are the ids that every tree of this sort has without creating them, with the types of these nodes."""
+
+    kind: TreeKind
+    owner: Owner
+    given: Mapping[str, str]
+
+    @property
+    def tree_type(self) -> str:
+        return TREE_TYPES[self.kind]
+
+    @property
+    def has_interface(self) -> bool:
+        """Whether the sockets of the tree itself can be set."""
+        return self.owner == "group"
+
+    @property
+    def output_type(self) -> str:
+        return self.given[OUTPUT] if OUTPUT in self.given else self.given[GROUP_OUTPUT]
+
+    def is_given(self, node_id: str, bl_idname: str) -> bool:
+        """Whether creating this node means the output that the tree has anyway. A group's ends are never created."""
+        return node_id == OUTPUT and self.given.get(node_id) == bl_idname
+
+    @property
+    def label(self) -> str:
+        return f"{self.kind} group" if self.owner == "group" else self.owner
+
+
+_GROUP_ENDS = {GROUP_INPUT: "NodeGroupInput", GROUP_OUTPUT: "NodeGroupOutput"}
+GROUPS: dict[TreeKind, TreeSort] = {kind: TreeSort(kind, "group", _GROUP_ENDS) for kind in TREE_TYPES}
+GEOMETRY_GROUP = GROUPS["geometry"]
+MATERIAL = TreeSort("shader", "material", {OUTPUT: "ShaderNodeOutputMaterial"})
+WORLD = TreeSort("shader", "world", {OUTPUT: "ShaderNodeOutputWorld"})
+LIGHT = TreeSort("shader", "light", {OUTPUT: "ShaderNodeOutputLight"})
+COMPOSITOR = TreeSort("compositor", "compositor", {OUTPUT: "NodeGroupOutput"})
+SCENE_COMPOSITOR = TreeSort("compositor", "compositor", {OUTPUT: "CompositorNodeComposite"})
+
+
+def sort_of(owner: Owner, kind: TreeKind | None, blender: Sequence[int] | None) -> TreeSort:
+    """The sort of a tree by its owner; `kind` is that of a group. Without a version: as in the newest Blender."""
+    if owner == "group":
+        assert kind is not None
+        return GROUPS[kind]
+    if owner == "compositor":
+        return COMPOSITOR if blender is None or tuple(blender[:2]) >= GROUP_COMPOSITOR else SCENE_COMPOSITOR
+    return {"material": MATERIAL, "world": WORLD, "light": LIGHT}[owner]

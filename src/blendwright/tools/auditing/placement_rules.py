@@ -1,0 +1,213 @@
+"""Rules about where objects are: what floats, what is in something else, what is there twice, what the camera does not see."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from blendwright.tool_api.scene import Block, Kind, Scene
+from blendwright.tool_api.surfaces import Surfaces
+from blendwright.tools.animation_data import move_conflicts
+from blendwright.tools.auditing.flaws import Flaw, Repair
+from blendwright.tools.auditing.mesh_rules import rounded
+from blendwright.tools.auditing.parts import Part, near_pairs, way_out
+from blendwright.tools.camera_views import frustum
+from blendwright.tools.place.movement import along, ancestors
+from blendwright.tools.place.surface import vertical_hit
+from blendwright.tools.world_space import evaluated_matrix, parent_space
+
+# So many pairs of objects that are near each other are compared; a scene where more are is no scene of parts.
+MOST_PAIRS = 100_000
+
+
+class Contacts:
+    """Which parts touch, go through each other, or are the same: by boxes first, by surfaces where boxes do not decide."""
+
+    def __init__(self, scene: Scene, parts: Sequence[Part], surfaces: Surfaces, tolerance: float) -> None:
+        self._scene = scene
+        self._parts = parts
+        self._surfaces = surfaces
+        self._tolerance = tolerance
+        self.pairs: list[tuple[Part, Part]] = []
+        self.complete = True
+        for pair in near_pairs(parts, tolerance):
+            if len(self.pairs) == MOST_PAIRS:
+                self.complete = False
+                break
+            self.pairs.append(pair)
+        self.pairs.sort(key=lambda pair: (pair[0].name, pair[1].name))
+        self._same: set[tuple[str, str]] = set()
+
+    # ------------------------------------------------------------------ the same twice
+
+    def duplicates(self) -> Iterator[Flaw]:
+        """Each copy once, with the first of its kind by name."""
+        known: set[str] = set()
+        for one, other in self._same_pairs():
+            if other.name not in known:
+                known.add(other.name)
+                delete: Repair = ("object.delete", {"object": other.name})
+                yield Flaw("duplicate", other.name, {"vertices": other.facts.vertices}, one.name, lambda d=delete: [d])
+
+    def _same_pairs(self) -> Iterator[tuple[Part, Part]]:
+        for one, other in self.pairs:
+            if self._is_same(one, other):
+                yield one, other
+
+    def _is_same(self, one: Part, other: Part) -> bool:
+        if one.facts.vertices != other.facts.vertices or not one.facts.vertices or one.instances or other.instances:
+            return False
+        ends = zip((*one.box.low, *one.box.high), (*other.box.low, *other.box.high), strict=True)
+        if any(abs(a - b) > self._tolerance for a, b in ends):
+            return False
+        return self._surfaces.coincide(one.obj, other.obj, self._tolerance)
+
+    # ------------------------------------------------------------------ in each other
+
+    def interpenetrations(self) -> Iterator[Flaw]:
+        for one, other in self.pairs:
+            way, axis = way_out(one.box, other.box)
+            if abs(way) <= self._tolerance or not _comparable(one, other) or self._is_same(one, other):
+                continue
+            if self._surfaces.cross(one.obj, other.obj, self._tolerance):
+                mover, stays = sorted((one, other), key=lambda part: (part.box.radius, part.name))
+                way, axis = way_out(mover.box, stays.box)
+                yield Flaw(
+                    "interpenetrating",
+                    mover.name,
+                    {"depth": rounded(abs(way)), "axis": "xyz"[axis]},
+                    stays.name,
+                    lambda mover=mover, way=way, axis=axis: moved(self._scene, [mover], along(axis, way)),
+                )
+
+    # ------------------------------------------------------------------ in the air
+
+    def floating(self, ground: float | None) -> Iterator[Flaw]:
+        """Groups of parts that touch each other, of which none stands on the ground; the lowest part tells of its group."""
+        if not self._parts:
+            return
+        grounds = [0.0, min(part.box.low[2] for part in self._parts)] if ground is None else [ground]
+        group_of = {part.name: part.name for part in self._parts}
+
+        def root(name: str) -> str:
+            while group_of[name] != name:
+                group_of[name] = group_of[group_of[name]]
+                name = group_of[name]
+            return name
+
+        held = {part.name for part in self._parts if self._stands(part, grounds)}
+        for one, other in self.pairs:
+            first, second = root(one.name), root(other.name)
+            if first == second or (first in held and second in held) or not self._touch(one, other):
+                continue
+            group_of[second] = first
+            if second in held:
+                held.add(first)
+        groups: dict[str, list[Part]] = {}
+        for part in self._parts:
+            if root(part.name) not in held:
+                groups.setdefault(root(part.name), []).append(part)
+        for group in groups.values():
+            yield self._floating_flaw(group, grounds)
+
+    def _stands(self, part: Part, grounds: Sequence[float]) -> bool:
+        low, high = part.box.low[2] - self._tolerance, part.box.high[2] + self._tolerance
+        return any(low <= height <= high for height in grounds)
+
+    def _touch(self, one: Part, other: Part) -> bool:
+        if not _comparable(one, other):
+            return True
+        return self._surfaces.touch(one.obj, other.obj, self._tolerance)
+
+    def _floating_flaw(self, group: Sequence[Part], grounds: Sequence[float]) -> Flaw:
+        lowest = min(group, key=lambda part: (part.box.low[2], part.name))
+        names = {part.name for part in group}
+        below = [part for part in self._parts if part.name not in names and _is_below(part, lowest, self._tolerance)]
+        target = max(below, key=lambda part: (part.box.high[2], part.name), default=None)
+        reached = [height for height in grounds if height <= lowest.box.low[2]]
+        height = target.box.high[2] if target is not None else max(reached, default=max(grounds))
+        gap = lowest.box.low[2] - height
+        measure: dict[str, float | int | str] = {"gap": rounded(gap)}
+        if len(group) > 1:
+            measure["parts"] = len(group)
+        return Flaw(
+            "floating", lowest.name, measure, target.name if target else "", lambda: self._lowered(group, target, gap)
+        )
+
+    def _lowered(self, group: Sequence[Part], target: Part | None, gap: float) -> Sequence[Repair]:
+        if target is not None and len(group) == 1 and target.has_faces and not target.instances:
+            [part] = group
+            matrix = evaluated_matrix(self._scene, part.obj)
+            if matrix is None:
+                return ()
+            x, y, _ = matrix.translation
+            if vertical_hit(self._scene, target.obj, x, y, "top") is not None and part.has_faces:
+                free = not list(move_conflicts(self._scene, part.obj, ""))
+                rest: Repair = ("place.on_surface", {"object": part.name, "target": target.name})
+                return [rest] if free else ()
+        return moved(self._scene, group, [0.0, 0.0, -gap])
+
+
+def _comparable(one: Part, other: Part) -> bool:
+    """Whether surfaces say where both end, and neither is there to cut or shape the other."""
+    if not (one.has_faces and other.has_faces) or one.instances or other.instances:
+        return False
+    return not (_works_on(one.obj, other.obj) or _works_on(other.obj, one.obj))
+
+
+def _works_on(tool: Block, obj: Block) -> bool:
+    return any(getattr(modifier, "object", None) == tool for modifier in obj.modifiers)
+
+
+def _is_below(part: Part, lowest: Part, tolerance: float) -> bool:
+    if part.box.high[2] > lowest.box.low[2] + tolerance:
+        return False
+    return all(
+        part.box.low[axis] <= lowest.box.high[axis] and part.box.high[axis] >= lowest.box.low[axis] for axis in (0, 1)
+    )
+
+
+def moved(scene: Scene, parts: Sequence[Part], way: Sequence[float]) -> Sequence[Repair]:
+    """Calls that move parts by a way in the world, those that go along with another one left out; none where one is held."""
+    going = {part.obj for part in parts}
+    calls: list[Repair] = []
+    for part in parts:
+        if going.intersection(ancestors(part.obj)):
+            continue
+        if part.obj.constraints or list(move_conflicts(scene, part.obj, "")):
+            return ()
+        inside = parent_space(scene, part.obj).to_3x3().inverted_safe() @ scene.vector(way)
+        location = [round(value, 6) + 0.0 for value in inside]
+        calls.append(("object.transform", {"object": part.name, "mode": "add", "location": location}))
+    return calls
+
+
+# ---------------------------------------------------------------------- in the picture
+
+
+def frame_flaws(scene: Scene, parts: Sequence[Part]) -> Iterator[Flaw]:
+    """Parts of which nothing can be in the picture: all corners of the box are beyond one side of the frame."""
+    camera = scene.active.camera
+    if camera is None or camera.type != "CAMERA" or camera.data.type == "PANO":
+        return
+    matrix = evaluated_matrix(scene, camera)
+    if matrix is None:
+        return
+    sight, inverse = frustum(scene, camera.data), matrix.inverted_safe()
+    for part in parts:
+        seen = [inverse @ scene.vector(corner) for corner in part.box.corners]
+        depths = [1.0 if sight.orthographic else -z for _, _, z in seen]
+        sides = {
+            "behind": all(z > -camera.data.clip_start for _, _, z in seen),
+            "left": all(x < sight.left * depth for (x, _, _), depth in zip(seen, depths, strict=True)),
+            "right": all(x > sight.right * depth for (x, _, _), depth in zip(seen, depths, strict=True)),
+            "below": all(y < sight.bottom * depth for (_, y, _), depth in zip(seen, depths, strict=True)),
+            "above": all(y > sight.top * depth for (_, y, _), depth in zip(seen, depths, strict=True)),
+            "too_far": all(-z > camera.data.clip_end for _, _, z in seen),
+        }
+        side = next((name for name, outside in sides.items() if outside), None)
+        if side is not None:
+            frame: Repair = ("camera.frame_objects", {"object": camera.name})
+            free = scene.find(Kind.OBJECT, camera.name) is not None and not list(move_conflicts(scene, camera, ""))
+            yield Flaw(
+                "out_of_frame", part.name, {"side": side}, repairs=lambda f=frame, free=free: [f] if free else []
+            )

@@ -1,0 +1,114 @@
+"""Rules about the scene as a whole: camera and light, names, datablocks that nothing uses, files that are not there."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from blendwright.tool_api.scene import Block, Kind, Scene
+from blendwright.tools.auditing.flaws import Flaw, Repair
+from blendwright.tools.auditing.mesh_rules import objects_of_scene
+
+# Kinds that serve something else, and serve nothing where nothing uses them. Texts, sounds and palettes are there for people.
+PURGED: tuple[Kind, ...] = (
+    Kind.ACTION, Kind.ARMATURE, Kind.CACHE_FILE, Kind.CAMERA, Kind.CURVE, Kind.FONT, Kind.GREASE_PENCIL_V3,
+    Kind.HAIR_CURVES, Kind.IMAGE, Kind.LATTICE, Kind.LIGHT, Kind.LIGHT_PROBE, Kind.MATERIAL, Kind.MESH, Kind.METABALL,
+    Kind.NODE_GROUP, Kind.PARTICLES, Kind.POINT_CLOUD, Kind.SPEAKER, Kind.TEXTURE, Kind.VOLUME, Kind.WORLD,
+)  # fmt: skip
+# What Blender calls new things, and copies of anything.
+DEFAULT_NAME = re.compile(
+    r"(?:.*\.\d{3,}|Cube|Sphere|Icosphere|Cylinder|Cone|Torus|Plane|Circle|Grid|Suzanne|Mesh|Curve|BezierCurve|BezierCircle"
+    r"|NurbsCurve|NurbsPath|Empty|Object|Material)",
+    re.DOTALL,
+)
+
+
+def name_flaws(scene: Scene) -> Iterator[Flaw]:
+    for obj in objects_of_scene(scene):
+        if DEFAULT_NAME.fullmatch(obj.name):
+            yield Flaw("default_name", obj.name, {"type": obj.type})
+    for name in scene.names(Kind.MATERIAL):
+        if DEFAULT_NAME.fullmatch(name):
+            yield Flaw("default_name", f"{Kind.MATERIAL.value}/{name}", {"type": "MATERIAL"})
+
+
+def orphan_flaws(scene: Scene) -> Iterator[Flaw]:
+    for block in scene.unused(PURGED):
+        kind = scene.kind_of(block)
+        purge: Repair = ("scene.purge", {"kinds": [kind.name.lower()]})
+        yield Flaw("orphan", f"{kind.value}/{block.name}", {}, repairs=lambda purge=purge: [purge])
+
+
+def file_flaws(scene: Scene) -> Iterator[Flaw]:
+    for kind, name, path in scene.missing_files():
+        yield Flaw("missing_file", f"{kind}/{name}", {"path": path})
+
+
+def camera_flaws(scene: Scene) -> Iterator[Flaw]:
+    if scene.active.camera is not None:
+        return
+    cameras = [obj.name for obj in objects_of_scene(scene) if obj.type == "CAMERA"]
+    yield Flaw("no_camera", "", {"cameras": len(cameras)}, repairs=lambda: _camera_repairs(scene, cameras))
+
+
+def _camera_repairs(scene: Scene, cameras: list[str]) -> list[Repair]:
+    if cameras:
+        return [("camera.set_active", {"object": cameras[0]})]
+    name = _free_name(scene, "Camera")
+    return [
+        ("camera.create", {"name": name}),
+        ("camera.frame_objects", {"object": name, "view": "ISO"}),
+        ("camera.set_active", {"object": name}),
+    ]
+
+
+def light_flaws(scene: Scene) -> Iterator[Flaw]:
+    objects = objects_of_scene(scene)
+    lamps = [obj for obj in objects if obj.type == "LIGHT"]
+    if any(not obj.hide_render and obj.data.energy > 0.0 for obj in lamps):
+        return
+    if scene.active.world is not None and _world_shines(scene, scene.active.world):
+        return
+    materials = dict.fromkeys(slot.material for obj in objects for slot in obj.material_slots if slot.material)
+    if any(_shines(scene, material) for material in materials):
+        return
+    args = {"name": _free_name(scene, "Sun"), "type": "SUN", "energy": 3.0, "rotation_euler_deg": [50, 0, 30]}
+    yield Flaw("no_light", "", {"lights": len(lamps)}, repairs=lambda: [("light.create", args)])
+
+
+def _nodes(scene: Scene, owner: Block) -> Sequence[Block]:
+    """The shader nodes that count; before Blender 5.0 they could be turned off."""
+    on = scene.version >= (5, 0, 0) or owner.use_nodes
+    return owner.node_tree.nodes if on and owner.node_tree is not None else ()
+
+
+def _world_shines(scene: Scene, world: Block) -> bool:
+    nodes = _nodes(scene, world)
+    backgrounds = [node for node in nodes if node.bl_idname == "ShaderNodeBackground"]
+    if not backgrounds:
+        return not nodes and any(channel > 0.0 for channel in world.color)
+    return any(_gives_light(node.inputs["Color"], node.inputs["Strength"]) for node in backgrounds)
+
+
+def _shines(scene: Scene, material: Block) -> bool:
+    for node in _nodes(scene, material):
+        if node.bl_idname == "ShaderNodeEmission" and _gives_light(node.inputs["Color"], node.inputs["Strength"]):
+            return True
+        if node.bl_idname == "ShaderNodeBsdfPrincipled" and _gives_light(
+            node.inputs["Emission Color"], node.inputs["Emission Strength"]
+        ):
+            return True
+    return False
+
+
+def _gives_light(color: Block, strength: Block) -> bool:
+    lit = color.is_linked or any(channel > 0.0 for channel in tuple(color.default_value)[:3])
+    return lit and (strength.is_linked or strength.default_value > 0.0)
+
+
+def _free_name(scene: Scene, name: str) -> str:
+    taken = set(scene.names(Kind.OBJECT))
+    number = 1
+    while (candidate := name if number == 1 else f"{name} {number}") in taken:
+        number += 1
+    return candidate

@@ -1,0 +1,1 @@
+"""Tools of the noun `constraint`, one file each."""

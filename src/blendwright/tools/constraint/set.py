@@ -1,0 +1,112 @@
+"""constraint.set"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import Field, model_validator
+from pydantic_core import PydanticCustomError
+
+from blendwright.tool_api.arguments import Args, UnitFloat, optional
+from blendwright.tool_api.mentions import ConstraintName, ObjectName
+from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
+from blendwright.tool_api.scene import Block, Scene
+from blendwright.tool_api.tool import Example, Findings, Tool
+from blendwright.tools.checks import conflict, existing_object, invalid, required_object
+from blendwright.tools.constraint import blender_settings
+from blendwright.tools.constraint.blender_settings import ConstraintResult, constraint_result
+from blendwright.tools.constraint.settings import Settings
+
+CUBE = ("mesh.create_primitive", {"kind": "cube", "name": "Box"})
+GOAL = ("object.create_empty", {"name": "Goal", "location": [0, 3, 2]})
+AIM = ("constraint.add", {"object": "Box", "name": "Aim", "settings": {"type": "DAMPED_TRACK", "target": "Goal"}})
+HELD = ("constraint.add", {"object": "Box", "name": "Held", "settings": {"type": "CHILD_OF", "target": "Goal"}})
+AWAY = ("object.transform", {"object": "Goal", "location": [5, 5, 5]})
+
+
+class SetConstraintArgs(Args):
+    object: ObjectName = Field(description="Name of the object.")
+    constraint: ConstraintName = Field(description="Name of the constraint.")
+    settings: Settings | None = optional("The constraint's type, and the settings to change; what is left out stays.")
+    influence: UnitFloat | None = optional("How much it counts, from 0 to 1.")
+    enabled: bool | None = optional("Whether it works.")
+    index: Annotated[int, Field(ge=0, le=1000)] | None = optional("New place in the stack, 0 works first.")
+
+    @model_validator(mode="after")
+    def _asks_something(self) -> SetConstraintArgs:
+        if self.settings is None and self.index is None and not self.common():
+            raise PydanticCustomError("nothing_asked", "give at least one of settings, influence, enabled and index")
+        return self
+
+    def common(self) -> dict[str, Any]:
+        common = {"influence": self.influence, "enabled": self.enabled}
+        return {name: value for name, value in common.items() if value is not None}
+
+
+class SetConstraint(Tool[SetConstraintArgs, ConstraintResult]):
+    """Change settings, influence or place of a constraint. Only what is given changes."""
+
+    name = "constraint.set"
+    promises = SAFE_IDEMPOTENT_WRITE.writes_to(*blender_settings.WRITTEN_KINDS).needs("object_write")
+    examples = (
+        Example(
+            {"object": "Box", "constraint": "Aim", "settings": {"type": "DAMPED_TRACK", "track_axis": "X"}},
+            CUBE,
+            GOAL,
+            AIM,
+        ),
+        Example({"object": "Box", "constraint": "Held", "influence": 0.5, "index": 0}, CUBE, GOAL, AIM, HELD),
+        Example(
+            {"object": "Box", "constraint": "Held", "settings": {"type": "CHILD_OF", "set_inverse": True}},
+            CUBE,
+            GOAL,
+            HELD,
+            AWAY,
+        ),
+    )
+
+    def check(self, scene: Scene, args: SetConstraintArgs) -> Findings:
+        obj = yield from existing_object(scene, args.object, "/object")
+        if obj is None:
+            return
+        constraint = obj.constraints.get(args.constraint)
+        if constraint is None:
+            yield from blender_settings.missing_constraint(obj, args.constraint, "/constraint")
+            return
+        if args.index is not None and args.index >= len(obj.constraints):
+            message = f"object '{obj.name}' has {len(obj.constraints)} constraints"
+            yield invalid(message, "/index", f"Use 0 to {len(obj.constraints) - 1}.")
+        if args.settings is not None and args.settings.type != constraint.type:
+            message = f"constraint '{constraint.name}' is of type {constraint.type}, not {args.settings.type}"
+            yield conflict(message, "/settings/type", f"Use type {constraint.type}, or name another constraint.")
+            return
+        yield from blender_settings.animated_settings(scene, constraint, args.settings, args.common())
+        if args.settings is not None:
+            yield from blender_settings.problems(scene, obj, args.settings, constraint)
+
+    def apply(self, scene: Scene, args: SetConstraintArgs) -> ConstraintResult:
+        obj = required_object(scene, args.object, "/object")
+        changed = any(self._differences(scene, args, obj))
+        if changed:
+            scene.edit(obj)
+            constraint = obj.constraints[args.constraint]
+            for name, value in args.common().items():
+                setattr(constraint, name, value)
+            if args.settings is not None:
+                blender_settings.write(scene, constraint, args.settings, set_inverse=_set_inverse(args))
+            if args.index is not None:
+                obj.constraints.move(obj.constraints.find(args.constraint), args.index)
+        return constraint_result(scene, obj, args.constraint, changed=changed)
+
+    def verify(self, scene: Scene, args: SetConstraintArgs, result: ConstraintResult) -> Findings:
+        yield from self._differences(scene, args, required_object(scene, args.object, "/object"))
+
+    def _differences(self, scene: Scene, args: SetConstraintArgs, obj: Block) -> Findings:
+        constraint = obj.constraints[args.constraint]
+        if args.settings is not None:
+            yield from blender_settings.differences(scene, constraint, args.settings, set_inverse=_set_inverse(args))
+        yield from blender_settings.common_differences(obj, constraint, args.common(), args.index)
+
+
+def _set_inverse(args: SetConstraintArgs) -> bool | None:
+    return getattr(args.settings, "set_inverse", None)

@@ -1,0 +1,1 @@
+"""Tools of the noun `driver`, one file each."""

@@ -1,0 +1,1 @@
+"""Tools of the noun `image`, one file each."""

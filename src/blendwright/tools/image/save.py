@@ -1,0 +1,108 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import Field, field_validator
+
+from blendwright.tool_api import Block, Example, Findings, Kind, Scene, Tool
+from blendwright.tool_api.arguments import Args, Name, Result, WritePath, optional
+from blendwright.tool_api.mentions import uses
+from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
+from blendwright.tools.checks import conflict, differs, existing
+from blendwright.tools.image.color_spaces import DATA
+from blendwright.tools.image.formats import (
+    CODEC,
+    DEPTH,
+    DEPTHS,
+    QUALITY,
+    Codec,
+    Depth,
+    fits_its_format,
+    form_of,
+    image_settings,
+    writable_path,
+)
+from blendwright.values.errors import StepError
+from blendwright.values.faults import Fault
+
+MADE = ("image.create", {"name": "Made", "size": [16, 8], "type": "COLOR_GRID"})
+DATA_MADE = ("image.create", {"name": "Made", "size": [4, 4], "color": [0.2, 0.4, 0.6], "color_space": DATA})
+
+
+class SaveImageArgs(Args):
+    name: Annotated[Name, uses(Kind.IMAGE)] = Field(description="Name of the image.")
+    path: WritePath = Field(description="File to write: .png, .jpg, .exr, .hdr or .webp.")
+    depth: Depth | None = optional(DEPTH)
+    codec: Codec | None = optional(CODEC)
+    quality: int | None = optional(QUALITY, ge=1, le=100)
+    overwrite: bool = Field(
+        default=False, description="Whether a file that is there may be replaced; the call is then destructive."
+    )
+
+    @field_validator("path")
+    @classmethod
+    def _picture(cls, path: str) -> str:
+        return writable_path(path)
+
+    _fits = field_validator("depth", "codec", "quality")(fits_its_format)
+
+
+class ImageSaved(Result):
+    path: str = Field(description="The file, as it was named in the arguments.")
+    size: tuple[int, int] = Field(description="Width and height in pixels.")
+    depth: int = Field(description="Bits per channel.")
+    bytes: int = Field(ge=1, description="Size of the file.")
+
+
+class SaveImage(Tool[SaveImageArgs, ImageSaved]):
+    """Write an image to a picture file. The image itself stays as it is.
+
+    Colours are written as the format has them (EXR and HDR linear, others sRGB); data (Non-Color) as they are."""
+
+    name = "image.save"
+    destructive_with = ("overwrite",)
+    promises = SAFE_IDEMPOTENT_WRITE.but(replayable=False).writes_to().needs("scene_read", "file_write")
+    examples = (
+        Example({"name": "Made", "path": "made.png"}, MADE),
+        Example({"name": "Made", "path": "made.png", "depth": 16}, DATA_MADE),
+        Example({"name": "Made", "path": "made.exr", "depth": 32, "codec": "PIZ"}, MADE),
+        Example({"name": "Made", "path": "made.jpg", "quality": 80}, MADE),
+    )
+
+    def check(self, scene: Scene, args: SaveImageArgs) -> Findings:
+        image = yield from existing(scene, Kind.IMAGE, args.name, "/name")
+        if image is not None and 0 in tuple(image.size):
+            cure = "Load it with image.load, packed, or put its file back."
+            yield conflict(f"the pixels of image '{args.name}' are not here: {_reason(image)}", "/name", cure)
+
+    def apply(self, scene: Scene, args: SaveImageArgs) -> ImageSaved:
+        image = scene.require(Kind.IMAGE, args.name, "/name")
+        file, form = scene.output_file(args.path), form_of(args.path)
+        is_data = image.colorspace_settings.name == DATA
+        alpha = _has_alpha(image)
+        settings = image_settings(form, alpha=alpha, depth=args.depth, codec=args.codec, quality=args.quality)
+        scene.save_image(image, file, settings, plain=is_data)
+        written = _bytes(file)
+        if not written:
+            raise StepError.of(Fault.EXECUTION_FAILED, "Blender wrote no file", at="/path", cure="Try another format.")
+        depth = args.depth or DEPTHS[form][0]
+        return ImageSaved(path=args.path, size=tuple(image.size), depth=depth, bytes=written)
+
+    def verify(self, scene: Scene, args: SaveImageArgs, result: ImageSaved) -> Findings:
+        yield from differs("the size of the file", result.bytes, _bytes(scene.output_file(args.path)), "/path")
+        found = scene.picture_size(scene.output_file(args.path))
+        yield from differs("the size of the picture in it", result.size, found, "/path")
+
+
+def _has_alpha(image: Block) -> bool:
+    return image.channels == 4 and image.depth in (32, 64, 128)
+
+
+def _reason(image: Block) -> str:
+    return f"they are in {image.filepath}, which is not read" if image.filepath else "it has none"
+
+
+def _bytes(path: str) -> int:
+    file = Path(path)
+    return file.stat().st_size if file.is_file() else 0

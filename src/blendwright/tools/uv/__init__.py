@@ -1,0 +1,1 @@
+"""Tools of the noun `uv`, one file each."""

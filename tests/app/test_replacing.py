@@ -1,0 +1,93 @@
+"""A plan in the place of the last one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import blendwright
+from blendwright.app.open_scene import OpenScene
+from blendwright.app.replacing import run_instead
+from blendwright.dialects.registry import parse_plan
+from blendwright.values.plan import Boundary, Plan
+
+
+def plan(request: str, *names: str, parent: str | None = None, boundary: Boundary | None = None) -> Plan:
+    """Empties of these names, the last of them below `parent`."""
+    operations: list[dict[str, Any]] = [
+        {
+            "operation_id": f"make{number}",
+            "tool_name": "object.create_empty",
+            "args": {"name": name},
+            "depends_on": [],
+            "safety_level": "safe_write",
+        }
+        for number, name in enumerate(names)
+    ]
+    if parent is not None:
+        operations[-1]["args"]["parent"] = parent
+    return parse_plan({"request_id": request, "operations": operations}, is_json=True, boundary=boundary)
+
+
+@pytest.fixture(scope="module")
+def opened(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OpenScene]:
+    with blendwright.open(Path(tmp_path_factory.mktemp("replacing"), "workspace")) as scene:
+        yield scene
+
+
+@pytest.fixture(autouse=True)
+def _from_the_beginning(opened: OpenScene) -> None:
+    opened.warm()
+    opened.history.checkout(1)
+
+
+def names(opened: OpenScene) -> set[str]:
+    found: Any = opened.call("scene.find", name="*").result
+    return {one["name"] for one in found["objects"]}
+
+
+def test_the_last_plan_is_taken_back_first_and_earlier_ones_stay(opened: OpenScene) -> None:
+    assert opened.run(plan("first", "Floor")).ok
+    assert opened.run(plan("chairs", "A", "B", "C")).ok
+    replaced = opened.journal.head
+    report = run_instead(opened, plan("chairs again", "A", "D"))
+    assert report.ok
+    assert names(opened) == {"Floor", "A", "D"}
+    assert replaced is not None
+    opened.history.checkout(replaced.number)
+    assert names(opened) == {"Floor", "A", "B", "C"}, "nothing is lost"
+
+
+def test_the_same_ids_with_other_arguments_are_no_conflict(opened: OpenScene) -> None:
+    assert opened.run(plan("stairs", "Step")).ok
+    assert run_instead(opened, plan("stairs", "Higher")).request_id == "stairs.2"
+    assert names(opened) == {"Higher"}
+    assert run_instead(opened, plan("stairs", "Step")).request_id == "stairs.3"
+    assert names(opened) == {"Step"}
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        plan("refused", "", boundary="plan"),
+        plan("failed", "New", "Newer", parent="Nobody", boundary="plan"),
+    ],
+    ids=["refused before it runs", "taken back"],
+)
+def test_where_nothing_of_the_new_one_stands_the_last_one_is_there_again(opened: OpenScene, wrong: Plan) -> None:
+    assert opened.run(plan(f"last {wrong.request_id}", "Old")).ok
+    before, head = opened.hash, opened.journal.head
+    report = run_instead(opened, wrong)
+    assert not report.ok
+    assert names(opened) == {"Old"}
+    assert opened.hash == before
+    assert opened.journal.head == head
+    assert report.scene_hash_after in (None, before)
+
+
+def test_without_a_plan_before_it_it_is_just_run(opened: OpenScene) -> None:
+    assert run_instead(opened, plan("only", "Lone")).ok
+    assert names(opened) == {"Lone"}

@@ -1,0 +1,401 @@
+"""scene.audit: each rule finds its flaw, lets sound things pass, and names repairs that mend it; scene.purge: what nothing uses."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, get_args
+
+import bpy
+import pytest
+
+from blendwright.plan.validate import validate_arguments
+from blendwright.tools.auditing.flaws import RULES, Rule
+from blendwright.tools.auditing.scene_rules import PURGED
+from blendwright.tools.catalog import tools
+from blendwright.tools.scene.purge import PurgedKind
+from stage import Stage
+from tools.objects import box, empty, named
+
+blocks: Any = bpy.data
+
+
+def audit(stage: Stage, *rules: str, **args: Any) -> list[dict[str, Any]]:
+    return stage.do("scene.audit", {"rules": list(rules), **args}, verify=True)["findings"]
+
+
+def subjects(findings: list[dict[str, Any]]) -> list[tuple[str, str]]:
+    return [(one["object"], one["other"]) for one in findings]
+
+
+def mend(stage: Stage, findings: list[dict[str, Any]]) -> None:
+    for finding in findings:
+        assert finding["repair"], finding
+        for call in finding["repair"]:
+            _, problems, _ = validate_arguments(tools()[call["tool"]], call["args"])
+            assert not problems, (call, problems)
+            stage.do(call["tool"], call["args"])
+
+
+def floor(stage: Stage, **args: Any) -> None:
+    stage.do("mesh.create_primitive", {"kind": "plane", "name": "Floor", "size": 20, **args})
+
+
+def ball(stage: Stage, name: str = "Ball", **args: Any) -> None:
+    stage.do("mesh.create_primitive", {"kind": "uv_sphere", "name": name, **args})
+
+
+def mesh(stage: Stage, name: str, vertices: Any, faces: Any, **args: Any) -> None:
+    stage.do("mesh.create", {"name": name, "vertices": vertices, "faces": faces, **args})
+
+
+def test_every_rule_says_what_it_means_and_what_to_do() -> None:
+    assert set(RULES) == set(get_args(Rule))
+    assert all(text.meaning and text.cure.endswith(".") for text in RULES.values())
+    assert set(get_args(PurgedKind)) == {kind.name.lower() for kind in PURGED}
+
+
+# ---------------------------------------------------------------------- where things are
+
+
+def test_what_touches_nothing_floats_and_its_repair_puts_it_on_what_is_below(stage: Stage) -> None:
+    floor(stage)
+    box(stage, "Crate", location=[0, 0, 1])
+    ball(stage, location=[0, 0, 4])
+    ball(stage, "Resting", radius=1, location=[0.2, 0, 3])
+    found = audit(stage, "floating", objects=["Floor", "Crate", "Ball"])
+    assert subjects(found) == [("Ball", "Crate")]
+    assert found[0]["measure"] == {"gap": 1.0}
+    assert found[0]["repair"] == [{"tool": "place.on_surface", "args": {"object": "Ball", "target": "Crate"}}]
+    mend(stage, found)
+    assert not audit(stage, "floating", objects=["Floor", "Crate", "Ball"])
+
+
+def test_a_group_in_the_air_is_told_once_and_comes_down_together(stage: Stage) -> None:
+    box(stage, "Seat", location=[0, 0, 6])
+    box(stage, "Back", size=1, location=[0, 0, 7.5])
+    box(stage, "Base", location=[9, 0, 1])
+    [found] = audit(stage, "floating")
+    assert (found["object"], found["measure"]) == ("Seat", {"gap": 5.0, "parts": 2})
+    mend(stage, [found])
+    assert not audit(stage, "floating")
+    assert [named(name).location.z for name in ("Seat", "Back")] == pytest.approx([1.0, 2.5])
+
+
+@pytest.mark.parametrize("gap", [0.0, 0.0005])
+def test_contact_within_the_tolerance_holds_a_part_at_every_side(stage: Stage, gap: float) -> None:
+    box(stage, "Post", location=[0, 0, 1])
+    for number, way in enumerate([(2, 0), (-2, 0), (0, 2)]):
+        x, y = (part * (1 + gap / 2) for part in way)
+        box(stage, f"Arm {number}", location=[x, y, 1.5])
+    stage.do("mesh.create_primitive", {"kind": "plane", "name": "Ceiling", "size": 4, "location": [0, 0, 2.5 + gap]})
+    box(stage, "Lamp", size=0.5, location=[0, -1.5, 2.25])
+    assert not audit(stage, "floating")
+    apart = {"Arm 0", "Arm 1", "Arm 2", "Ceiling", "Lamp"} if gap else set[str]()
+    assert {one["object"] for one in audit(stage, "floating", tolerance=1e-5)} == apart
+
+
+def test_the_ground_is_where_it_is_said_to_be(stage: Stage) -> None:
+    box(stage, "Crate", location=[0, 0, 1])
+    assert not audit(stage, "floating")
+    assert subjects(audit(stage, "floating", ground=-3.0)) == [("Crate", "")]
+
+
+def test_a_part_of_a_turned_parent_is_moved_in_the_world(stage: Stage) -> None:
+    empty(stage, "Pivot", rotation_euler_deg=[90, 0, 0], scale=[2, 2, 2])
+    box(stage, "Crate")
+    stage.do("object.set_parent", {"object": "Crate", "parent": "Pivot", "keep_transform": False})
+    stage.do("object.transform", {"object": "Crate", "location": [0, 5, 0]})
+    box(stage, "Base", location=[30, 0, 1])
+    found = audit(stage, "floating")
+    assert subjects(found) == [("Crate", "")]
+    mend(stage, found)
+    assert not audit(stage, "floating")
+
+
+def test_what_goes_through_another_is_found_and_moved_apart_but_what_rests_on_it_is_not(stage: Stage) -> None:
+    floor(stage)
+    box(stage, "Crate", location=[0, 0, 1])
+    box(stage, "Small", size=1, location=[1.25, 0, 0.5])
+    box(stage, "Upper", location=[0, 0, 3])
+    ball(stage, location=[6, 0, 1])
+    [found] = audit(stage, "interpenetrating")
+    assert (found["object"], found["other"], found["measure"]) == ("Small", "Crate", {"depth": 0.25, "axis": "x"})
+    mend(stage, [found])
+    assert not audit(stage, "interpenetrating")
+
+
+def test_what_is_stuck_in_something_thin_comes_out_whole(stage: Stage) -> None:
+    stage.do("mesh.create_primitive", {"kind": "cube", "name": "Board", "dimensions": [2, 2, 0.1]})
+    stage.do(
+        "mesh.create_primitive", {"kind": "cone", "name": "Vase", "depth": 0.5, "radius": 0.2, "location": [0, 0, 0.15]}
+    )
+    [found] = audit(stage, "interpenetrating")
+    assert found["measure"] == {"depth": 0.15, "axis": "z"}
+    mend(stage, [found])
+    assert not audit(stage, "interpenetrating", "floating")
+
+
+def test_boxes_that_overlap_are_no_interpenetration_where_the_surfaces_are_apart(stage: Stage) -> None:
+    ball(stage, location=[0, 0, 1])
+    box(stage, "Corner", location=[1.8, 1.8, 1])
+    assert not audit(stage, "interpenetrating")
+
+
+def test_a_tool_of_a_boolean_goes_through_what_it_cuts(stage: Stage) -> None:
+    box(stage, "Block", location=[0, 0, 1])
+    box(stage, "Cutter", size=1, location=[1, 0, 1])
+    assert audit(stage, "interpenetrating")
+    cut = {"type": "BOOLEAN", "operation": "DIFFERENCE", "object": "Cutter"}
+    stage.do("modifier.add", {"object": "Block", "name": "Cut", "settings": cut})
+    assert not audit(stage, "interpenetrating")
+
+
+def test_copies_in_place_are_found_once_each_and_no_interpenetration(stage: Stage) -> None:
+    box(stage, "Crate", location=[0, 0, 1])
+    stage.do("object.duplicate", {"object": "Crate", "new_name": "Crate A", "mode": "deep"})
+    stage.do("object.duplicate", {"object": "Crate", "new_name": "Crate B"})
+    box(stage, "Other", size=1.9, location=[0, 0, 1])
+    ball(stage, location=[6, 0, 1])
+    ball(stage, "Ball A", location=[6.0009, 0, 1])
+    found = audit(stage, "duplicate", "interpenetrating")
+    assert subjects(found) == [("Ball A", "Ball"), ("Crate A", "Crate"), ("Crate B", "Crate")]
+    mend(stage, found)
+    assert not audit(stage, "duplicate")
+
+
+def test_what_the_camera_cannot_see_is_out_of_its_frame(stage: Stage) -> None:
+    stage.do("camera.create", {"name": "Eye", "location": [0, -10, 1], "rotation_euler_deg": [90, 0, 0]})
+    stage.do("camera.set_active", {"object": "Eye"})
+    box(stage, "Seen", location=[0, 0, 1])
+    box(stage, "Aside", location=[40, 0, 1])
+    box(stage, "Behind", location=[0, -30, 1])
+    found = audit(stage, "out_of_frame")
+    assert [(one["object"], one["measure"]["side"]) for one in found] == [("Aside", "right"), ("Behind", "behind")]
+    mend(stage, found[:1])
+    assert not audit(stage, "out_of_frame")
+
+
+# ---------------------------------------------------------------------- meshes
+
+
+def test_scales_are_told_and_negative_ones_apart(stage: Stage) -> None:
+    box(stage, "Plain")
+    box(stage, "Long", scale=[1, 1, 3])
+    box(stage, "Mirrored", scale=[-1, 1, 1])
+    box(stage, "Turned", scale=[-1, -1, 1])
+    assert subjects(audit(stage, "unapplied_scale")) == [("Long", "")]
+    assert subjects(audit(stage, "negative_scale")) == [("Mirrored", "")]
+
+
+def test_a_mesh_is_inside_out_or_partly_flipped_whatever_its_scale(stage: Stage) -> None:
+    box(stage, "Sound", scale=[-1, 1, 1])
+    box(stage, "Inverted")
+    box(stage, "Mixed")
+    stage.do("mesh.create_primitive", {"kind": "cylinder", "name": "Sound drum", "segments": 12})
+    stage.do("mesh.create_primitive", {"kind": "cylinder", "name": "Drum", "segments": 4, "radius": 2, "depth": 0.5})
+    named("Inverted").data.flip_normals()
+    named("Mixed").data.polygons[0].flip()
+    named("Drum").data.flip_normals()
+    stage.state.refresh()
+    [drum, inverted, mixed] = audit(stage, "inside_out", "flipped_normals")
+    assert (drum["object"], drum["measure"]) == ("Drum", {"volume": -4.0})
+    assert (inverted["object"], inverted["rule"], inverted["measure"]) == ("Inverted", "inside_out", {"volume": -8.0})
+    assert (mixed["object"], mixed["rule"], mixed["measure"]) == ("Mixed", "flipped_normals", {"edges": 4})
+    mend(stage, [drum, inverted, mixed])
+    assert not audit(stage, "inside_out", "flipped_normals")
+
+
+def test_holes_crowded_edges_loose_parts_and_faces_without_area_are_counted(stage: Stage) -> None:
+    corners = [[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0], [0.5, 0.5, 1], [5, 5, 5], [0.5, 0, 0]]
+    mesh(stage, "Tent", corners, [[0, 1, 4], [1, 2, 4], [2, 3, 4], [3, 0, 4], [0, 1, 6]])
+    mesh(stage, "Fan", [[0, 0, 0], [0, 0, 1], [1, 0, 0], [0, 1, 0], [-1, 0, 0]], [[0, 1, 2], [0, 1, 3], [0, 1, 4]])
+    floor(stage)
+    found = {(one["object"], one["rule"]): one["measure"] for one in audit(stage, *MESH_RULES)}
+    assert found == {
+        ("Tent", "degenerate"): {"faces": 1},
+        ("Tent", "flipped_normals"): {"edges": 1},
+        ("Tent", "loose"): {"vertices": 1, "edges": 0},
+        ("Tent", "open_edges"): {"edges": 5},
+        ("Fan", "non_manifold"): {"edges": 1},
+        ("Fan", "open_edges"): {"edges": 6},
+    }
+    mend(stage, audit(stage, "degenerate", "loose"))
+    assert not audit(stage, "degenerate", "loose")
+
+
+MESH_RULES = ("degenerate", "flipped_normals", "inside_out", "loose", "non_manifold", "open_edges")
+
+
+def test_modifiers_count(stage: Stage) -> None:
+    mesh(stage, "Half", [[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 1]], [[0, 1, 2], [0, 2, 3]])
+    assert subjects(audit(stage, "open_edges")) == [("Half", "")]
+    solid = {"type": "SOLIDIFY", "thickness": 0.1}
+    stage.do("modifier.add", {"object": "Half", "name": "Thick", "settings": solid})
+    assert not audit(stage, "open_edges")
+
+
+def test_a_budget_is_held_against_all_and_against_each(stage: Stage) -> None:
+    box(stage)
+    ball(stage, location=[5, 0, 0])
+    [whole, one] = audit(stage, "polygon_budget", polygon_budget=900, object_polygon_budget=500)
+    assert (whole["object"], whole["measure"]) == ("", {"triangles": 972, "budget": 900})
+    assert (one["object"], one["measure"]) == ("Ball", {"triangles": 960, "budget": 500})
+    mend(stage, [one])
+    assert not audit(stage, "polygon_budget", polygon_budget=900, object_polygon_budget=500)
+
+
+def test_texel_density_is_pixels_of_the_map_per_metre_of_the_world(stage: Stage) -> None:
+    for name, scale in (("Fine", 1.0), ("Coarse", 10.0), ("Bare", 1.0)):
+        stage.do("mesh.create_primitive", {"kind": "plane", "name": name, "size": 2, "scale": [scale, scale, 1]})
+    for name in ("Fine", "Coarse"):
+        data = named(name).data
+        layer = data.uv_layers.new(name="UVMap")
+        for corner, place in zip(layer.uv, [(0, 0), (1, 0), (1, 1), (0, 1)], strict=True):
+            corner.vector = place
+    stage.state.refresh()
+    wanted = {"image_size": 1024, "least": 200.0, "most": 1000.0}
+    found = {one["object"]: one["measure"] for one in audit(stage, "texel_density", texel_density=wanted)}
+    assert found == {
+        "Bare": {"uv_maps": 0},
+        "Coarse": {"pixels_per_metre": 51.2, "least": 200.0, "most": 1000.0},
+    }
+
+
+# ---------------------------------------------------------------------- the scene
+
+
+def test_a_scene_wants_a_camera_and_something_that_shines(stage: Stage) -> None:
+    box(stage)
+    found = audit(stage, "no_camera", "no_light")
+    assert [one["rule"] for one in found] == ["no_camera", "no_light"]
+    mend(stage, found)
+    assert not audit(stage, "no_camera", "no_light", "out_of_frame")
+
+
+def test_a_world_or_a_material_that_shines_is_light(stage: Stage) -> None:
+    box(stage)
+    stage.do("scene.set_world", {"color": [0, 0, 0]})
+    assert audit(stage, "no_light")
+    stage.do("scene.set_world", {"color": [0.1, 0, 0]})
+    assert not audit(stage, "no_light")
+    stage.do("scene.set_world", {"strength": 0.0})
+    glow = {"name": "Glow", "emission_color": [1, 1, 1], "emission_strength": 2.0}
+    stage.do("material.ensure_principled", glow)
+    assert audit(stage, "no_light")
+    stage.do("material.assign", {"object": "Box", "material": "Glow"})
+    assert not audit(stage, "no_light")
+
+
+def test_names_that_nobody_chose_are_told(stage: Stage) -> None:
+    for name in ("Cube", "Leg.001", "Table top", "Cube of sugar"):
+        box(stage, name)
+    stage.do("material.ensure_principled", {"name": "Material.002"})
+    assert subjects(audit(stage, "default_name")) == [("Cube", ""), ("Leg.001", ""), ("materials/Material.002", "")]
+
+
+def test_files_that_are_not_there_are_told(stage: Stage, tmp_path: Path) -> None:
+    there = tmp_path / "there.txt"
+    there.write_text("x")
+    for name, path in (("Gone", tmp_path / "gone.png"), ("There", there)):
+        image = blocks.images.new(name, 4, 4)
+        image.source, image.filepath = "FILE", str(path)
+    stage.state.refresh()
+    [found] = audit(stage, "missing_file")
+    assert (found["object"], found["measure"]) == ("images/Gone", {"path": str(tmp_path / "gone.png")})
+
+
+# ---------------------------------------------------------------------- the answer, and the gate
+
+
+def test_findings_are_the_gravest_first_counted_and_cut(stage: Stage) -> None:
+    for number in range(30):
+        box(stage, f"Cube.{number:03}", location=[0, 0, 1])
+    answer = stage.do("scene.audit", {"most": 5})
+    assert answer["errors"] == 29 and answer["infos"] == 30 and answer["warnings"] == 2
+    assert [(one["rule"], one["count"]) for one in answer["rules"]] == [
+        ("duplicate", 29), ("no_camera", 1), ("no_light", 1), ("default_name", 30),
+    ]  # fmt: skip
+    assert [one["object"] for one in answer["findings"]] == [f"Cube.{number:03}" for number in range(1, 6)]
+    assert len(json.dumps(answer)) < 2500
+
+
+def test_what_a_render_does_not_show_is_not_looked_at_unless_it_is_named(stage: Stage) -> None:
+    box(stage, "Hidden", scale=[1, 1, 2])
+    named("Hidden").hide_render = True
+    stage.state.refresh()
+    assert not audit(stage, "unapplied_scale")
+    assert audit(stage, "unapplied_scale", objects=["Hidden"])
+
+
+def test_as_a_gate_it_fails_with_every_finding_of_that_severity(stage: Stage) -> None:
+    box(stage, "Crate", location=[0, 0, 1], scale=[1, 1, 2])
+    stage.do("object.duplicate", {"object": "Crate", "new_name": "Copy"})
+    rules = ["duplicate", "unapplied_scale"]
+    [finding] = stage.refusal("scene.audit", {"rules": rules, "require": "warning"})
+    assert finding["code"] == "VERIFICATION_FAILED" and finding["rule"] == "duplicate"
+    assert "'Crate'" in finding["message"] and "object.delete" in finding["cure"]
+    assert len(stage.refusal("scene.audit", {"rules": rules, "require": "info"})) == 3
+    stage.do("object.delete", {"object": "Crate"})
+    assert stage.do("scene.audit", {"rules": rules, "require": "warning"})["infos"] == 1
+
+
+def test_a_rule_without_its_figure_and_an_unknown_object_are_refused(stage: Stage) -> None:
+    assert stage.invalid("scene.audit", {"rules": ["texel_density"]}) == [""]
+    assert stage.invalid("scene.audit", {"rules": ["beauty"]}) == ["/rules/0"]
+    box(stage)
+    [finding] = stage.refusal("scene.audit", {"objects": ["Bx"]})
+    assert finding["pointer"] == "/objects/0" and "'Box'" in finding["cure"]
+
+
+# ---------------------------------------------------------------------- what nothing uses
+
+
+def leave_orphans(stage: Stage) -> None:
+    """A mesh with a material that only this mesh uses, and an object with its own."""
+    stage.do("material.ensure_principled", {"name": "Old", "base_color": [1, 0, 0]})
+    stage.do("material.ensure_principled", {"name": "Used", "base_color": [1, 1, 0]})
+    box(stage, "Temp")
+    box(stage, "Kept")
+    stage.do("material.assign", {"object": "Temp", "material": "Old"})
+    stage.do("material.assign", {"object": "Kept", "material": "Used"})
+    stage.do("object.delete", {"object": "Temp", "keep_data": True})
+
+
+def test_purging_takes_what_is_used_by_orphans_alone_along(stage: Stage) -> None:
+    leave_orphans(stage)
+    assert subjects(audit(stage, "orphan")) == [("materials/Old", ""), ("meshes/Temp", "")]
+    removed = stage.do("scene.purge", {})["removed"]
+    assert removed == ["materials/Old", "meshes/Temp"]
+    assert not audit(stage, "orphan")
+    assert stage.do("scene.purge", {})["removed"] == []
+
+
+def test_purging_leaves_what_is_of_another_kind_or_kept_with_what_it_uses(stage: Stage) -> None:
+    leave_orphans(stage)
+    assert stage.do("scene.purge", {"kinds": ["material"]})["removed"] == []
+    assert stage.do("scene.purge", {"keep": ["Temp"]})["removed"] == []
+    assert stage.do("scene.purge", {"keep": ["Old"]})["removed"] == ["meshes/Temp"]
+    assert stage.do("scene.purge", {"kinds": ["material"]})["removed"] == ["materials/Old"]
+
+
+def test_purging_leaves_assets_and_takes_shape_keys_groups_and_circles_of_orphans(stage: Stage) -> None:
+    asset = blocks.materials.new("Asset")
+    asset.asset_mark()
+    stage.state.refresh()
+    box(stage, "Temp")
+    named("Temp").shape_key_add(name="Basis")
+    group, inner = (blocks.node_groups.new(name, "GeometryNodeTree") for name in ("Outer", "Inner"))
+    group.nodes.new("GeometryNodeGroup").node_tree = inner
+    held = blocks.materials.new("Held")
+    held["points_at"] = held
+    for block in (group, inner, held):
+        block.use_fake_user = True
+    stage.state.refresh()
+    stage.do("object.delete", {"object": "Temp", "keep_data": True})
+    answer = stage.call("scene.purge", {}, rehearse="inverse")
+    assert answer["reverted_by"] == "inverse"
+    assert {"Outer", "Inner"} <= set(blocks.node_groups.keys())
+    removed = stage.do("scene.purge", {})["removed"]
+    assert removed == ["materials/Held", "meshes/Temp", "node_groups/Inner", "node_groups/Outer"]
+    assert "Asset" in blocks.materials

@@ -1,0 +1,6 @@
+from typing import Any
+
+class BVHTree:
+    @classmethod
+    def FromPolygons(cls, vertices: Any, polygons: Any, all_triangles: bool = ..., epsilon: float = ...) -> BVHTree: ...
+    def overlap(self, other_tree: BVHTree) -> list[tuple[int, int]]: ...
