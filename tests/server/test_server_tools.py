@@ -192,7 +192,7 @@ def test_a_run_in_the_background_is_a_job(context: ServerContext, era: Era) -> N
     async def script(client: Client) -> Any:
         begun = await client.call_tool("plan_execute", {"plan": plan(name, cube("a", name)), "background": True})
         job = begun.structured_content["result"]["job_id"]
-        return (await client.call_tool("job_status", {"job_id": job, "wait_s": 30})).structured_content["result"]
+        return (await client.call_tool("job_status", {"job_id": job, "wait_s": 90})).structured_content["result"]
 
     ended = talk(context, era, script)
     assert (ended["state"], ended["ok"], ended["operations_done"]) == ("finished", True, 1)

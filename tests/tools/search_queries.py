@@ -4,7 +4,10 @@ from __future__ import annotations
 
 QUERIES: dict[str, str | None] = {
     "uv unwrap": "uv.unwrap",
-    "merge duplicate materials": None,
+    "merge duplicate materials": "material.replace",
+    "use one material instead of the copies": "material.replace",
+    "compositor glow": "nodes.apply_tree",
+    "fog in the room": "nodes.apply_tree",
     "unused materials": "scene.purge",
     "check the scene for problems": "scene.audit",
     "which objects are floating": "scene.audit",

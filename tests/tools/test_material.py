@@ -203,3 +203,34 @@ def test_reverting_a_deletion_puts_the_material_back_into_its_slot(stage: Stage)
     answer = stage.call("material.delete", {"name": "Red", "clear_users": True}, rehearse="inverse")
     assert answer["reverted_by"] == "inverse"
     assert data("objects", "Box").material_slots[0].material.name == "Red"
+
+
+def test_one_material_takes_the_place_of_others_wherever_they_are_used(stage: Stage) -> None:
+    for name in ("Wood", "Wood.001", "Wood.002", "Iron"):
+        stage.do("material.ensure_principled", {"name": name})
+    stage.do("mesh.create_primitive", {"kind": "cube", "name": "Box", "material": "Wood.001"})
+    stage.do("material.assign", {"object": "Box", "material": "Iron", "slot": 1})
+    stage.do("mesh.create_primitive", {"kind": "cube", "name": "Own", "material": "Iron"})
+    own = data("objects", "Own")
+    own.material_slots[0].link = "OBJECT"
+    own.material_slots[0].material = data("materials", "Wood.002")
+    tree: Any = bpy.data.node_groups.new("Paint", "GeometryNodeTree")
+    tree.nodes.new("GeometryNodeSetMaterial").inputs["Material"].default_value = data("materials", "Wood.002")
+
+    result = stage.do("material.replace", {"materials": ["Wood.001", "Wood.002"], "by": "Wood"})
+
+    assert result["users"] == ["meshes/Box", "node_groups/Paint", "objects/Own"] and result["changed"]
+    assert [slot.material.name for slot in data("objects", "Box").material_slots] == ["Wood", "Iron"]
+    assert data("objects", "Own").material_slots[0].material.name == "Wood"
+    assert data("meshes", "Own").materials[0].name == "Iron"
+    assert data("node_groups", "Paint").nodes[0].inputs["Material"].default_value.name == "Wood"
+    again = stage.do("material.replace", {"materials": ["Wood.001", "Wood.002"], "by": "Wood"})
+    assert again["users"] == [] and not again["changed"]
+
+
+def test_a_material_is_not_replaced_by_itself_or_by_what_is_not_there(stage: Stage) -> None:
+    box(stage, "Red")
+    [itself] = stage.refusal("material.replace", {"materials": ["Red"], "by": "Red"})
+    assert itself["pointer"] == "/materials/0"
+    wrong = stage.refusal("material.replace", {"materials": ["Rad"], "by": "Blue"})
+    assert [finding["pointer"] for finding in wrong] == ["/by", "/materials/0"]

@@ -38,7 +38,7 @@ SEPARATORS = re.compile(r"[,;\n]")
 class SearchArgs(Args):
     query: str = Field(
         default="",
-        max_length=200,
+        max_length=1000,
         description="Words or a task, or several: 'sun light, round the edges'; empty lists all.",
     )
     among: Literal["tools", "nodes", "shader_nodes", "compositor_nodes"] = Field(

@@ -371,6 +371,10 @@ class Scene(Protocol):
         """Delete datablocks; whoever referred to them has their pointers cleared, reversibly."""
         ...
 
+    def replace(self, blocks: Sequence[Block], by: Block) -> Sequence[Block]:
+        """Whoever refers to one of these datablocks refers to `by` afterwards; they stay, unused. Returns whoever did."""
+        ...
+
     def temporarily(self, target: Block, **values: Any) -> AbstractContextManager[None]:
         """Set properties for the length of a `with` block and put them back (rendering, exporting)."""
         ...

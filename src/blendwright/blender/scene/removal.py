@@ -3,6 +3,7 @@
 Responsible for: leaving no pointer to a tombstone, and no datablock that Blender would drop on save.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 import bpy
@@ -47,6 +48,20 @@ class Removal(Membership):
         for child in [*collection.objects, *collection.children]:
             self.unlink(collection, child)
 
+    def replace(self, blocks: Sequence[Any], by: Any) -> list[Any]:
+        self._stale = True
+        self._writable(by)
+        replaced = dict.fromkeys(block for block in blocks if block != by)
+        users: dict[Any, None] = {}
+        for block, referring in references.referrers(set(replaced)).items():
+            self._writable(block)
+            users.update(dict.fromkeys(user for user in referring if user not in replaced and not is_tombstone(user)))
+        ordered = sorted(users, key=fp.key_of)
+        for user in ordered:
+            self._point_elsewhere(user, replaced, by)
+        self.undo_log.released.extend(replaced)
+        return ordered
+
     def _clear(self, user: Any, victims: dict[Any, None]) -> None:
         """Clear the pointers of one datablock to others."""
         parent = user.collection if isinstance(user, bpy.types.Scene) else user
@@ -55,20 +70,23 @@ class Removal(Membership):
                 self.unlink(parent, child)
         elif any(isinstance(victim, bpy.types.NodeTree) for victim in victims):
             self.edit(user)  # a group node without its group loses its links, and these have no inverse of their own
+        self._point_elsewhere(user, victims, None)
+        for _, victim in references.pointer_sites(user, victims):
+            message = f"'{user.name}' cannot be without '{victim.name}'"
+            cure = f"Delete '{user.name}' first, or give it another one."
+            raise StepError.of(Fault.SCENE_CONFLICT, message, cure=cure)
+
+    def _point_elsewhere(self, user: Any, victims: dict[Any, None], target: Any) -> None:
         user_key = fp.key_of(user)
         self.undo_log.touch(user_key)
         for path, victim in references.pointer_sites(user, victims):
             *parents, last = path
             inside, victim_key = tuple(parents), fp.key_of(victim)
             self._save_side_effects(references.resolve(user, inside), last)
-            self._point(user_key, inside, last, None)
+            self._point(user_key, inside, last, target)
             self.undo_log.inverse(
                 lambda inside=inside, last=last, key=victim_key: self._point(user_key, inside, last, self._block(key))
             )
-        for _, victim in references.pointer_sites(user, victims):
-            message = f"'{user.name}' cannot be without '{victim.name}'"
-            cure = f"Delete '{user.name}' first, or give it another one."
-            raise StepError.of(Fault.SCENE_CONFLICT, message, cure=cure)
 
     def _point(self, key: fp.Key, inside: references.Path, last: str | int, value: Any) -> None:
         holder = references.resolve(self._block(key), inside)
