@@ -91,3 +91,24 @@ def test_a_wrong_constant_is_told_like_a_wrong_choice() -> None:
     (finding,) = checker.findings({"version": "2.0"})
     assert (finding.pointer, finding.message) == ("/version", '"2.0" is not a choice here')
     assert finding.cure == 'Only "1.0" is.'
+
+
+def respelled(document: Any) -> Any:
+    return Checker(SCHEMA, Fault.ARGS_INVALID, lambda _: "").respelled(document)
+
+
+def test_a_choice_in_other_capitals_is_the_choice_and_the_given_document_stays() -> None:
+    document = {"kind": "Circle", "shape": {"type": " SQUARE", "width": 1, "height": 2}, "size": None}
+    assert respelled(document) == {"kind": "circle", "shape": {"type": "square", "width": 1, "height": 2}, "size": None}
+    assert document["kind"] == "Circle"
+
+
+def test_what_is_no_choice_or_is_right_is_not_respelled() -> None:
+    for document in ({"kind": "circles"}, {"kind": "circle"}, {"kind": 7}, {"kind": "circle", "shape": "CIRCLE"}, "x"):
+        assert respelled(document) is None
+
+
+def test_of_two_choices_that_differ_in_capitals_neither_is_guessed() -> None:
+    checker = Checker({"enum": ["a", "A"]}, Fault.ARGS_INVALID, lambda _: "")
+    assert checker.respelled("a") is None
+    assert Checker({"enum": ["ab", "AB"]}, Fault.ARGS_INVALID, lambda _: "").respelled("Ab") is None

@@ -30,6 +30,9 @@ QUERIES: dict[str, str | None] = {
     "give the chairs the same material": "material.assign",
     "assign material to faces": "material.assign",
     "bevel modifier": "modifier.add",
+    "bend the plank": "modifier.add",
+    "shrinkwrap the label onto the bottle": "modifier.add",
+    "deform the text along a curve": "modifier.add",
     "round the edges of the box": "modifier.add",
     "cut a hole in the wall": "modifier.add",
     "boolean difference": "modifier.add",
@@ -141,7 +144,7 @@ QUERIES: dict[str, str | None] = {
     "hdri environment": "scene.set_world",
     "motion tracking": None,
     "purge orphan data": "scene.purge",
-    "volumetric fog": None,
+    "volumetric fog": "nodes.apply_tree",
     "install addon": None,
     "flurbify the wombats": None,
     # Written without a look at the vocabulary, to see how far it carries.

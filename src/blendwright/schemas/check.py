@@ -22,6 +22,8 @@ from blendwright.values.json_shapes import fields_of
 SHOWN = 60
 # References into each other could go on for ever.
 DEEPEST = 16
+# The word that tells alternatives apart comes first; only then the words inside of the one that is meant can be seen.
+MOST_RESPELLINGS = 3
 
 Advice = Callable[[str], str]
 
@@ -72,6 +74,17 @@ class Checker:
             message = error.message.removeprefix("it ")
             yield Finding(self._fault, f"{_shown(error.instance)} {message}", pointer, self._advice(pointer))
 
+    def respelled(self, document: Any) -> Any:
+        """The document with every choice as its schema writes it, where capitals, spaces or hyphens are all that differs; None where
+        there is nothing of the sort."""
+        changed = False
+        for error in islice(self._validator.iter_errors(document), MOST_FINDINGS):
+            for path, value, words in _wrong_choices(error):
+                alike = [word for word in words if _plain(word) == _plain(value)]
+                if len(alike) == 1:
+                    document, changed = _with(document, path, alike[0]), True
+        return document if changed else None
+
     def _properties(self, path: Sequence[Any]) -> list[str]:
         """The fields that the schema at fault knows, following references on the way there."""
         part_schema: Any = self._schema
@@ -98,6 +111,38 @@ def _discriminators(branches: Sequence[Sequence[Any]]) -> tuple[str, Any, list[s
     if len(places) != 1:
         return None
     return places.pop(), constants[0].instance, [str(error.kind.expected_value) for error in constants]
+
+
+def _wrong_choices(error: Any) -> Iterator[tuple[list[Any], str, list[str]]]:
+    """Where a word stands that is none of the choices: the path to it, the word, and the choices."""
+    kind = error.kind
+    if kind.name in {"enum", "const"} and isinstance(error.instance, str):
+        words = kind.options if kind.name == "enum" else [kind.expected_value]
+        yield list(error.instance_path), error.instance, [word for word in words if isinstance(word, str)]
+    elif kind.name in {"anyOf", "oneOf"} and kind.context:
+        choices = _discriminators(kind.context)
+        if choices is not None and isinstance(choices[1], str):
+            constant = next(inner for branch in kind.context for inner in branch if inner.kind.name == "const")
+            yield list(constant.instance_path), choices[1], choices[2]
+        elif choices is None:
+            for inner in _likeliest(kind.context, len(error.instance_path)):
+                yield from _wrong_choices(inner)
+
+
+def _plain(word: str) -> str:
+    return word.strip().casefold().replace(" ", "_").replace("-", "_")
+
+
+def _with(document: Any, path: Sequence[Any], value: Any) -> Any:
+    """A document with another value at a place; the given one stays as it is."""
+    if not path:
+        return value
+    first, *rest = path
+    if isinstance(document, list):
+        listed = list(cast("list[Any]", document))
+        listed[first] = _with(listed[first], rest, value)
+        return listed
+    return {**document, first: _with(document[first], rest, value)}
 
 
 def _likeliest(branches: Sequence[Sequence[Any]], depth: int) -> Sequence[Any]:
@@ -182,8 +227,14 @@ class ModelChecker:
         self._checker = Checker(schema, Fault.ARGS_INVALID, self._advice)
 
     def validate(self, raw: Any) -> tuple[Any, tuple[Finding, ...]]:
-        """The model and no findings, or None and all of them."""
+        """The model and no findings, or None and all of them. A choice is taken in other capitals too, and is in the model as its
+        schema writes it."""
         findings = tuple(self._checker.findings(raw))
+        for _ in range(MOST_RESPELLINGS):
+            respelled = self._checker.respelled(raw) if findings else None
+            if respelled is None:
+                break
+            raw, findings = respelled, tuple(self._checker.findings(respelled))
         if findings:
             return None, findings
         try:

@@ -69,10 +69,35 @@ Vector4 = Annotated[tuple[BoundedFloat, BoundedFloat, BoundedFloat, BoundedFloat
 
 
 class Opaque:
-    """Marks a colour without opacity. Blender's colours often have one as fourth part: where it is 1 it says nothing, and is left out."""
+    """Marks a colour without opacity. Blender's colours often have one as fourth part: where it is 1 it says nothing, and is left out.
+    A colour as web pages have it, #rrggbb, is the same colour in linear RGB."""
+
+    @staticmethod
+    def in_own_terms(value: Any) -> Any:
+        if isinstance(value, str) and WEB_COLOR.fullmatch(value.strip()):
+            digits = value.strip()[1:]
+            return [_linear(int(digits[at : at + 2], 16) / 255) for at in (0, 2, 4)]
+        parts = cast("list[Any]", value) if isinstance(value, list) else []
+        return parts[:3] if len(parts) == 4 and parts[3] == 1 else value
 
 
+class Factors:
+    """Marks factors along X, Y and Z: one number is all three of them."""
+
+    @staticmethod
+    def in_own_terms(value: Any) -> Any:
+        number = isinstance(value, (int, float)) and not isinstance(value, bool)
+        return [value, value, value] if number else value
+
+
+def _linear(part: float) -> float:
+    """A part of a colour as screens have it, in linear light; the last digits of powers are not equal on every machine."""
+    return round(part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4, 6)
+
+
+WEB_COLOR = re.compile(r"#[0-9a-fA-F]{6}")
 Color3 = Annotated[tuple[UnitFloat, UnitFloat, UnitFloat], Field(strict=False), Opaque()]
+Scale3 = Annotated[tuple[BoundedFloat, BoundedFloat, BoundedFloat], Field(strict=False), Factors()]
 Seed = Annotated[int, Field(ge=0, le=2**31 - 1)]
 
 
@@ -114,8 +139,8 @@ def former_names(model: type[BaseModel]) -> Mapping[str, str]:
 
 
 @cache
-def _colors(model: type[BaseModel]) -> tuple[str, ...]:
-    """The arguments that are colours without opacity."""
+def _other_forms(model: type[BaseModel]) -> Mapping[str, Opaque | Factors]:
+    """The arguments that may be written in another form, with the mark that knows it."""
     marks = {
         name: [
             *info.metadata,
@@ -123,23 +148,23 @@ def _colors(model: type[BaseModel]) -> tuple[str, ...]:
         ]
         for name, info in model.model_fields.items()
     }
-    return tuple(name for name, found in marks.items() if any(isinstance(mark, Opaque) for mark in found))
+    return {name: mark for name, each in marks.items() for mark in each if isinstance(mark, (Opaque, Factors))}
 
 
 def in_own_terms(model: type[BaseModel], raw: Any) -> tuple[Any, Mapping[str, str]]:
-    """Arguments under the names that they have now, colours without an opacity that says nothing, and which arguments were given
-    under a former name (name: former name).
+    """Arguments under the names and in the form that they have now, and which arguments were given under a former name (name: former
+    name). A scale may be one number, a colour a web colour or one with an opacity that says nothing.
 
     An argument that is there under both names is left as it is: the former name is an unknown field then."""
     former = former_names(model)
     if not isinstance(raw, dict):
         return raw, {}
     given = cast("dict[str, Any]", raw)
-    for name in _colors(model):
-        color: Any = given.get(name)
-        parts = cast("list[Any]", color) if isinstance(color, list) else []
-        if len(parts) == 4 and parts[3] == 1:
-            given = {**given, name: parts[:3]}
+    for name, mark in _other_forms(model).items():
+        if name in given:
+            value = mark.in_own_terms(given[name])
+            if value is not given[name]:
+                given = {**given, name: value}
     if not former:
         return given, {}
     found = {former[name]: name for name in given if name in former and former[name] not in given}

@@ -10,7 +10,7 @@ from typing import ClassVar, Generic, Literal, TypeVar
 from pydantic import Field
 
 from blendwright.tool_api import Block, Findings, Kind, Scene, Tool
-from blendwright.tool_api.arguments import Args, Result, Vector3, optional
+from blendwright.tool_api.arguments import Args, Result, Scale3, Vector3, optional
 from blendwright.tool_api.mentions import (
     CollectionName,
     MaterialName,
@@ -43,7 +43,7 @@ class ObjectPlacement(Args):
     rotation_euler_deg: Vector3 = Field(
         default=(0.0, 0.0, 0.0), description="Rotation about X, Y and Z in degrees, in XYZ order."
     )
-    scale: Vector3 = Field(default=(1.0, 1.0, 1.0), description="Scale along X, Y and Z.")
+    scale: Scale3 = Field(default=(1.0, 1.0, 1.0), description="Scale along X, Y and Z.")
     collection: CollectionName | None = optional("Collection to link it to; the scene's own when left out.")
     parent: ObjectName | None = optional(
         "Object that it follows; location, rotation and scale are relative to it then."

@@ -61,6 +61,16 @@ CASES: list[tuple[dict[str, Any], dict[str, Any]]] = [
         {"type": "WIREFRAME", "thickness": 0.05, "use_replace": False, "material_offset": 1},
         {"thickness": 0.05, "use_replace": False, "material_offset": 1},
     ),
+    (
+        {"type": "SIMPLE_DEFORM", "deform_method": "TWIST", "angle_deg": 90, "deform_axis": "Z", "limits": [0.25, 1]},
+        {"deform_method": "TWIST", "angle": math.pi / 2, "deform_axis": "Z", "limits": (0.25, 1.0)},
+    ),
+    ({"type": "SIMPLE_DEFORM", "deform_method": "TAPER", "factor": -0.5}, {"deform_method": "TAPER", "factor": -0.5}),
+    ({"type": "CAST", "cast_type": "CYLINDER", "factor": 0.7}, {"cast_type": "CYLINDER", "factor": 0.7}),
+    ({"type": "SMOOTH", "factor": 0.25, "iterations": 4}, {"factor": 0.25, "iterations": 4}),
+    ({"type": "WELD", "merge_threshold": 0.02, "mode": "CONNECTED"}, {"merge_threshold": 0.02, "mode": "CONNECTED"}),
+    ({"type": "TRIANGULATE", "ngon_method": "CLIP", "min_vertices": 5}, {"ngon_method": "CLIP", "min_vertices": 5}),
+    ({"type": "WEIGHTED_NORMAL", "weight": 70, "keep_sharp": True}, {"weight": 70, "keep_sharp": True}),
 ]
 
 

@@ -47,7 +47,11 @@ def test_adding_is_taken_back_and_repeated_as_promised(
 
 
 def test_every_type_is_tested() -> None:
-    assert {settings["type"] for settings, _ in CASES} | {"NODES"} == set(MODELS) == set(get_args(ModifierType))
+    assert (
+        {settings["type"] for settings, _ in CASES} | {"CURVE", "SHRINKWRAP", "NODES"}
+        == set(MODELS)
+        == set(get_args(ModifierType))
+    )
 
 
 @pytest.mark.parametrize("kind", sorted(MODELS))
@@ -145,7 +149,7 @@ def test_modifiers_go_on_what_takes_them(box: Stage) -> None:
     box.state.refresh()
     box.do("modifier.add", {"object": "Bow", "name": "Row", "settings": {"type": "ARRAY"}})
     cases = [("Tip", {"type": "ARRAY"}), ("Sail", {"type": "NODES", "node_group": "Tree"})]
-    cases += [("Bow", {"type": kind}) for kind in ("DISPLACE", "WIREFRAME")]
+    cases += [("Bow", {"type": kind}) for kind in ("DISPLACE", "WIREFRAME", "WEIGHTED_NORMAL")]
     for owner, settings in cases:
         (finding,) = box.refusal("modifier.add", {"object": owner, "name": "It", "settings": settings})
         assert (finding["code"], finding["pointer"]) == ("SCENE_CONFLICT", "/object")
@@ -158,3 +162,22 @@ def test_names_of_modifiers_are_kept_exactly(box: Stage) -> None:
     (finding,) = box.refusal("modifier.add", {"object": "Box", "name": "é" * 32, "settings": {"type": "ARRAY"}})
     assert (finding["code"], finding["pointer"]) == ("ARGS_INVALID", "/name")
     assert add(box, {"type": "ARRAY"}, "é" * 31)["stack"] == ["It", "é" * 31]
+
+
+def test_a_plank_is_bent_along_a_curve_and_laid_on_a_ball(box: Stage) -> None:
+    box.do("curve.create", {"name": "Bow", "kind": "BEZIER", "points": [[0, 0, 0], [5, 0, 3], [10, 0, 0]]})
+    box.do("mesh.create_primitive", {"kind": "uv_sphere", "name": "Globe", "radius": 4})
+    add(box, {"type": "CURVE", "object": "Bow", "deform_axis": "POS_X"}, "Along")
+    assert modifier("Along").object.name == "Bow" and modifier("Along").deform_axis == "POS_X"
+    add(box, {"type": "SHRINKWRAP", "target": "Globe", "wrap_method": "NEAREST_SURFACEPOINT", "offset": 0.1}, "On")
+    obj: Any = bpy.data.objects["Box"].evaluated_get(bpy.context.evaluated_depsgraph_get())
+    # The ball is made of flat faces.
+    assert all(3.8 < (obj.matrix_world @ vertex.co).length < 4.15 for vertex in obj.data.vertices)
+    for settings in ({"type": "CURVE", "object": "Globe"}, {"type": "SHRINKWRAP", "target": "Bow"}):
+        (finding,) = box.refusal("modifier.add", {"object": "Box", "name": "No", "settings": settings})
+        assert finding["pointer"] in ("/settings/object", "/settings/target")
+    for kind, needed in (("CURVE", "object"), ("SHRINKWRAP", "target")):
+        (finding,) = box.refusal("modifier.add", {"object": "Box", "name": "No", "settings": {"type": kind}})
+        assert finding["pointer"] == f"/settings/{needed}"
+    both = {"type": "SIMPLE_DEFORM", "angle_deg": 3, "factor": 1}
+    assert box.invalid("modifier.add", {"object": "Box", "name": "No", "settings": both}) == ["/settings"]

@@ -38,8 +38,8 @@ class AddModifierArgs(Args):
 
 
 class AddModifier(Tool[AddModifierArgs, ModifierResult]):
-    """Add a modifier to an object: array, bevel, boolean, mirror, solidify, subsurf, decimate, screw, displace,
-    wireframe or geometry nodes."""
+    """Add a modifier to an object: array, bevel, boolean, mirror, solidify, subsurf, decimate, screw, displace, wireframe, bend,
+    twist, taper, curve, shrinkwrap, cast, smooth, weld, triangulate, weighted normal or geometry nodes."""
 
     name = "modifier.add"
     promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.OBJECT).needs("modifier_write")
@@ -48,6 +48,8 @@ class AddModifier(Tool[AddModifierArgs, ModifierResult]):
         _example("Smooth", {"type": "SUBSURF", "levels": 2}, ARRAY, index=0),
         _example("Edges", {"type": "BEVEL", "width": 0.1, "segments": 3}),
         _example("Bars", {"type": "WIREFRAME", "thickness": 0.05, "use_replace": False}),
+        _example("Bend", {"type": "SIMPLE_DEFORM", "deform_method": "BEND", "angle_deg": 60, "deform_axis": "Z"}),
+        _example("Lie", {"type": "SHRINKWRAP", "target": "Ball", "offset": 0.01}, BALL),
         _example("Cut", {"type": "BOOLEAN", "operation": "DIFFERENCE", "object": "Ball"}, BALL),
     )
 
@@ -111,7 +113,7 @@ def _index_problems(obj: Block, args: AddModifierArgs) -> Findings:
 
 def _missing_settings(settings: Settings) -> Findings:
     """Settings without which a new modifier does nothing."""
-    needed = {"BOOLEAN": "object", "NODES": "node_group"}.get(settings.type)
+    needed = "node_group" if settings.type == "NODES" else blender_settings.OPERANDS.get(settings.type, ("",))[0]
     if needed and getattr(settings, needed) is None:
         message = f"a new {settings.type} modifier needs '{needed}'"
         yield invalid(message, f"/settings/{needed}", f"Add '{needed}' to the settings.")

@@ -19,7 +19,9 @@ from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, did_you_mean
 
 # Blender 5.0 refuses these on curves and texts, which take the others.
-MESH_ONLY = frozenset({"BOOLEAN", "DISPLACE", "WIREFRAME"})
+MESH_ONLY = frozenset({"BOOLEAN", "DISPLACE", "WEIGHTED_NORMAL", "WIREFRAME"})
+# The setting that names the object without which a modifier does nothing, and of which type that must be.
+OPERANDS = {"BOOLEAN": ("object", "MESH"), "CURVE": ("object", "CURVE"), "SHRINKWRAP": ("target", "MESH")}
 MODIFIABLE = ("MESH", "CURVE", "SURFACE", "FONT")
 # Unlike datablocks, modifiers keep 63 bytes of their names in every version.
 NAME_BYTES = 63
@@ -159,12 +161,12 @@ def _plain(value: Any) -> Any:
 
 
 def _operand_problems(scene: Scene, settings: Any) -> Findings:
-    if settings.type != "BOOLEAN" or settings.object is None:
-        return
-    operand = scene.find(Kind.OBJECT, settings.object)
-    if operand is not None and operand.type != "MESH":
-        message = f"object '{settings.object}' is of type {operand.type}, not MESH"
-        yield conflict(message, f"{AT}/object", "Name a mesh object.")
+    name, expected = OPERANDS.get(settings.type, ("", ""))
+    operand_name: str | None = getattr(settings, name, None)
+    operand = scene.find(Kind.OBJECT, operand_name) if operand_name is not None else None
+    if operand is not None and operand.type != expected:
+        message = f"object '{operand_name}' is of type {operand.type}, not {expected}"
+        yield conflict(message, f"{AT}/{name}", f"Name a {expected.lower()} object.")
 
 
 def _layer_problems(obj: Block, settings: Any, name: str, word: str, layers: Any) -> Findings:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from blendwright.tool_api.arguments import (
     AttributeName,
@@ -215,6 +215,109 @@ class WireframeSettings(ModifierSettings):
     material_offset: int | None = optional("Added to the material slot of the bars.", ge=-32_768, le=32_767)
 
 
+class SimpleDeformSettings(ModifierSettings):
+    """Twist, bend, taper or stretch the whole object along an axis."""
+
+    type: Literal["SIMPLE_DEFORM"]
+    deform_method: Literal["TWIST", "BEND", "TAPER", "STRETCH"] | None = optional("What is done.")
+    angle_deg: BoundedFloat | None = optional("For TWIST and BEND: angle in degrees.")
+    factor: BoundedFloat | None = optional("For TAPER and STRETCH: how much; 0 is nothing.")
+    deform_axis: Axis | None = optional("Axis to work along.")
+    origin: ObjectName | None = optional("Object whose place and axes count instead of the own ones.")
+    limits: Annotated[list[UnitFloat], Field(min_length=2, max_length=2)] | None = optional(
+        "Which part along the axis, from 0 to 1."
+    )
+    vertex_group: InnerName | None = optional("Vertex group that limits it.")
+
+    @model_validator(mode="after")
+    def _one_amount(self) -> Self:
+        # Blender keeps both in one number.
+        if self.angle_deg is not None and self.factor is not None:
+            raise ValueError("give angle_deg for TWIST and BEND, factor for TAPER and STRETCH, not both")
+        return self
+
+
+class CurveSettings(ModifierSettings):
+    """Bend the object along a curve object."""
+
+    type: Literal["CURVE"]
+    object: ObjectName | None = optional("The curve object; needed on a new modifier.")
+    deform_axis: Literal["POS_X", "POS_Y", "POS_Z", "NEG_X", "NEG_Y", "NEG_Z"] | None = optional(
+        "Axis of the object that follows the curve."
+    )
+    vertex_group: InnerName | None = optional("Vertex group that limits it.")
+
+
+class ShrinkwrapSettings(ModifierSettings):
+    """Put the vertices onto the surface of another object."""
+
+    type: Literal["SHRINKWRAP"]
+    target: ObjectName | None = optional("The mesh object to lie on; needed on a new modifier.")
+    wrap_method: Literal["NEAREST_SURFACEPOINT", "PROJECT", "NEAREST_VERTEX", "TARGET_PROJECT"] | None = optional(
+        "How a place on the target is found."
+    )
+    wrap_mode: Literal["ON_SURFACE", "INSIDE", "OUTSIDE", "OUTSIDE_SURFACE", "ABOVE_SURFACE"] | None = optional(
+        "On which side of the surface."
+    )
+    offset: BoundedFloat | None = optional("Distance from the surface in metres.")
+    use_project_x: bool | None = optional("For PROJECT: along X.")
+    use_project_y: bool | None = optional("For PROJECT: along Y.")
+    use_project_z: bool | None = optional("For PROJECT: along Z.")
+    use_negative_direction: bool | None = optional("For PROJECT: also backward.")
+    use_positive_direction: bool | None = optional("For PROJECT: also forward.")
+    vertex_group: InnerName | None = optional("Vertex group that limits it.")
+
+
+class CastSettings(ModifierSettings):
+    """Pull the object towards a ball, a cylinder or a box."""
+
+    type: Literal["CAST"]
+    cast_type: Literal["SPHERE", "CYLINDER", "CUBOID"] | None = optional("The shape.")
+    factor: BoundedFloat | None = optional("How much: 0 nothing, 1 fully.")
+    radius: LengthFloat | None = optional("Only what is nearer than this is moved; 0: everything.")
+    size: LengthFloat | None = optional("Size of the shape; 0: that of the object.")
+    vertex_group: InnerName | None = optional("Vertex group that limits it.")
+
+
+class SmoothSettings(ModifierSettings):
+    """Even out bumps."""
+
+    type: Literal["SMOOTH"]
+    factor: BoundedFloat | None = optional("How much, each time.")
+    iterations: int | None = optional("How often.", ge=0, le=1000)
+    vertex_group: InnerName | None = optional("Vertex group that limits it.")
+
+
+class WeldSettings(ModifierSettings):
+    """Join vertices that are close to each other."""
+
+    type: Literal["WELD"]
+    merge_threshold: LengthFloat | None = optional("Distance to join within, in metres.")
+    mode: Literal["ALL", "CONNECTED"] | None = optional("All vertices, or only along edges.")
+    vertex_group: InnerName | None = optional("Vertex group that limits it.")
+
+
+class TriangulateSettings(ModifierSettings):
+    """Make triangles of all faces."""
+
+    type: Literal["TRIANGULATE"]
+    quad_method: Literal["BEAUTY", "FIXED", "FIXED_ALTERNATE", "SHORTEST_DIAGONAL", "LONGEST_DIAGONAL"] | None = (
+        optional("How quads are cut.")
+    )
+    ngon_method: Literal["BEAUTY", "CLIP"] | None = optional("How faces with more corners are cut.")
+    min_vertices: int | None = optional("Only faces with at least so many corners.", ge=4, le=1000)
+
+
+class WeightedNormalSettings(ModifierSettings):
+    """Shade by large faces, so that bevelled edges look clean."""
+
+    type: Literal["WEIGHTED_NORMAL"]
+    mode: Literal["FACE_AREA", "CORNER_ANGLE", "FACE_AREA_WITH_ANGLE"] | None = optional("What counts more.")
+    weight: int | None = optional("How much more, 50 is even.", ge=1, le=100)
+    keep_sharp: bool | None = optional("Leave sharp edges sharp.")
+    use_face_influence: bool | None = optional("By the face strength of bevels.")
+
+
 class NodesSettings(ModifierSettings):
     """A geometry-nodes tree and the values of its inputs."""
 
@@ -231,12 +334,15 @@ class NodesSettings(ModifierSettings):
 
 Settings = Annotated[
     ArraySettings | BevelSettings | BooleanSettings | MirrorSettings | SolidifySettings | SubsurfSettings
-    | DecimateSettings | ScrewSettings | DisplaceSettings | WireframeSettings | NodesSettings,
+    | DecimateSettings | ScrewSettings | DisplaceSettings | WireframeSettings | SimpleDeformSettings | CurveSettings
+    | ShrinkwrapSettings | CastSettings | SmoothSettings | WeldSettings | TriangulateSettings | WeightedNormalSettings
+    | NodesSettings,
     Field(discriminator="type"),
 ]  # fmt: skip
 ModifierType = Literal[
-    "ARRAY", "BEVEL", "BOOLEAN", "MIRROR", "SOLIDIFY", "SUBSURF", "DECIMATE", "SCREW", "DISPLACE", "WIREFRAME", "NODES"
-]
+    "ARRAY", "BEVEL", "BOOLEAN", "MIRROR", "SOLIDIFY", "SUBSURF", "DECIMATE", "SCREW", "DISPLACE", "WIREFRAME",
+    "SIMPLE_DEFORM", "CURVE", "SHRINKWRAP", "CAST", "SMOOTH", "WELD", "TRIANGULATE", "WEIGHTED_NORMAL", "NODES",
+]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,6 +367,8 @@ SPECIAL: dict[str, BlenderProperty] = {
     "flip_axes": BlenderProperty("use_bisect_flip_axis", "axes"),
     "solver": BlenderProperty("solver", "solver"),
     "object": BlenderProperty("object", refers_to=Kind.OBJECT),
+    "origin": BlenderProperty("origin", refers_to=Kind.OBJECT),
+    "target": BlenderProperty("target", refers_to=Kind.OBJECT),
     "mirror_object": BlenderProperty("mirror_object", refers_to=Kind.OBJECT),
     "texture_coords_object": BlenderProperty("texture_coords_object", refers_to=Kind.OBJECT),
     "texture": BlenderProperty("texture", refers_to=Kind.TEXTURE),

@@ -8,7 +8,7 @@ from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from blendwright.tool_api import Block, Example, Findings, Kind, Scene, Tool
-from blendwright.tool_api.arguments import Args, Result, Vector3, Vector4, optional, renamed
+from blendwright.tool_api.arguments import Args, Result, Scale3, Vector3, Vector4, optional, renamed
 from blendwright.tool_api.mentions import ObjectName
 from blendwright.tool_api.promises import SAFE_ACCUMULATING_WRITE, Idempotence
 from blendwright.tools.animation_data import ROTATIONS, channel_conflicts, rotation_channel
@@ -34,7 +34,7 @@ class TransformArgs(Args):
     rotation_quaternion: Vector4 | None = optional(
         "Rotation as W, X, Y, Z (normalised for you); switches the object to quaternions."
     )
-    scale: Vector3 | None = optional("Scale along X, Y and Z.")
+    scale: Scale3 | None = optional("Scale along X, Y and Z.")
 
     @model_validator(mode="after")
     def _asks_something_clear(self) -> TransformArgs:
