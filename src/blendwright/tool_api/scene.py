@@ -12,88 +12,19 @@ Anything else would escape the revert and the fingerprint, and the conformance s
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from enum import StrEnum
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Protocol
 
+from blendwright.tool_api.datablocks import Block, Kind, Point
+from blendwright.tool_api.file_port import FilePort
+from blendwright.tool_api.mesh_port import MeshPort
+from blendwright.tool_api.picture_port import PicturePort
 from blendwright.tool_api.surfaces import Surfaces
 from blendwright.values.findings import Finding
 
-# A Blender datablock or a structure inside one. Only the worker knows its type, so nothing here can be more precise.
-Block: TypeAlias = Any
-Point = tuple[float, float, float]
-
-
-class Kind(StrEnum):
-    """The kinds of datablock a tool names or writes; the value is the collection in bpy.data. Not every Blender has them all."""
-
-    ACTION = "actions"
-    ANNOTATION = "annotations"
-    ARMATURE = "armatures"
-    CACHE_FILE = "cache_files"
-    CAMERA = "cameras"
-    COLLECTION = "collections"
-    CURVE = "curves"
-    FONT = "fonts"
-    GREASE_PENCIL = "grease_pencils"
-    GREASE_PENCIL_V3 = "grease_pencils_v3"
-    HAIR_CURVES = "hair_curves"
-    IMAGE = "images"
-    LATTICE = "lattices"
-    LIGHT = "lights"
-    LIGHT_PROBE = "lightprobes"
-    LINE_STYLE = "linestyles"
-    MASK = "masks"
-    MATERIAL = "materials"
-    MESH = "meshes"
-    METABALL = "metaballs"
-    MOVIE_CLIP = "movieclips"
-    NODE_GROUP = "node_groups"
-    OBJECT = "objects"
-    PALETTE = "palettes"
-    PARTICLES = "particles"
-    POINT_CLOUD = "pointclouds"
-    SCENE = "scenes"
-    SHAPE_KEY = "shape_keys"
-    SOUND = "sounds"
-    SPEAKER = "speakers"
-    TEXT = "texts"
-    TEXTURE = "textures"
-    VOLUME = "volumes"
-    WORLD = "worlds"
-
-    def __init__(self, blocks: str) -> None:
-        self.blocks = blocks
-        """The collection in bpy.data as a plain string; `value` is a call of a function each time, and steps ask often."""
-
-    @property
-    def label(self) -> str:
-        """The word for one of them, for messages."""
-        return UNLIKE_THEIR_NAMES.get(self, self.name.lower().replace("_", " "))
-
-
-UNLIKE_THEIR_NAMES = {Kind.GREASE_PENCIL_V3: "grease pencil", Kind.PARTICLES: "particle settings"}
-
-
-@dataclass(frozen=True, slots=True)
-class Arrival:
-    """A datablock that an import brought: its name now, and the name it had in its file."""
-
-    kind: Kind
-    name: str
-    origin: str
-
-
-@dataclass(frozen=True, slots=True)
-class Carried:
-    """Code that a datablock carries: what it is, and where in the datablock."""
-
-    what: str
-    kind: str
-    name: str
-    where: str
+__all__ = ["Block", "GeometryFacts", "Kind", "Point", "Scene"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,46 +62,9 @@ class GeometryFacts:
         return (self.high[0] - self.low[0], self.high[1] - self.low[1], self.high[2] - self.low[2])
 
 
-@dataclass(frozen=True, slots=True)
-class EditDone:
-    """What one operation on a mesh has done: how many elements of which sort it selected of how many, and by how many vertices, edges and
-    faces the mesh grew."""
+class Scene(MeshPort, FilePort, PicturePort, Protocol):
+    """The port with all its parts. What belongs to one sort of work (meshes, files, pictures) is declared in a part of its own."""
 
-    op: str
-    domain: str
-    selected: int
-    total: int
-    grown: tuple[int, int, int]
-
-
-@dataclass(frozen=True, slots=True)
-class CleanedMesh:
-    """What was mended: vertices merged, faces without area gone, vertices without a face gone, faces turned."""
-
-    welded: int
-    degenerate: int
-    loose: int
-    turned: int
-
-
-@dataclass(frozen=True, slots=True)
-class UvMeasures:
-    """What a UV map is like; `overlap` is a share of the used area, `coverage` counts in tiles, densities in texels per metre."""
-
-    islands: int
-    overlap: float
-    outside_faces: int
-    flipped_faces: int
-    empty_faces: int
-    coverage: float
-    stretch_mean: float
-    stretch_worst: float
-    density: float
-    density_least: float
-    density_most: float
-
-
-class Scene(Protocol):
     # ------------------------------------------------------------------ reading
 
     @property
@@ -287,46 +181,6 @@ class Scene(Protocol):
         """Take over a datablock that Blender itself just made (a copy, an applied mesh), under exactly that name."""
         ...
 
-    def applied_mesh(self, obj: Block, modifier: str) -> Block:
-        """A new mesh: what one modifier alone makes of an object's mesh. It has a provisional name, so `rename` it."""
-        ...
-
-    def edit_mesh(self, obj: Block, operations: Sequence[Any], world: Block) -> Sequence[EditDone]:
-        """Run operations of mesh.edit on an object's mesh; `world` is its world matrix.
-
-        A part that is separated becomes a mesh of its name. A StepError points at the operation that cannot be done."""
-        ...
-
-    def clean_mesh(
-        self, obj: Block, distance: float | None, degenerate: bool, loose: bool, normals: bool
-    ) -> CleanedMesh:
-        """Mend an object's mesh: weld within a distance, take away what is degenerate or loose, turn faces outward."""
-        ...
-
-    def join_meshes(self, target: Block, others: Sequence[tuple[Block, Block]]) -> None:
-        """Add the meshes of other objects to that of an object, each moved by the matrix beside it."""
-        ...
-
-    def unwrap(self, obj: Block, uv_map: str, method: str, *, pack: bool, **settings: Any) -> None:
-        """Write a UV map of an object's mesh, as Blender's own ways of unwrapping make it."""
-        ...
-
-    def project_uvs(self, obj: Block, uv_map: str, world: Block, view: str | None, camera: Block | None) -> None:
-        """Write a UV map as an object is seen from a side, or through a camera."""
-        ...
-
-    def pack_uvs(
-        self, obj: Block, uv_map: str, margin: float, *, rotate: bool, even: bool, tight: bool = False
-    ) -> None:
-        """Pack the islands of a UV map into its tile."""
-        ...
-
-    def measure_uvs(
-        self, obj: Block, uv_map: str, world: Block, texture_size: int, picture: str, size: int
-    ) -> UvMeasures:
-        """What a UV map is like; draws its layout to a PNG file."""
-        ...
-
     def edit(self, block: Block) -> Block:
         """Hold a pre-image of a datablock, after which it may be written into freely in this step.
 
@@ -379,67 +233,8 @@ class Scene(Protocol):
         """Set properties for the length of a `with` block and put them back (rendering, exporting)."""
         ...
 
-    # ------------------------------------------------------------------ files
-
-    def input_file(self, path: str) -> str:
-        """Where the worker finds the copy of a file named by a `ReadPath` argument."""
-        ...
-
-    def output_file(self, path: str) -> str:
-        """Where the worker writes the file that the core will bring to a `WritePath` argument."""
-        ...
-
-    @property
-    def seconds_left(self) -> float | None:
-        """How long the step may still take before its process is ended; None where nobody said."""
-        ...
-
-    def artifact(self, name: str) -> str:
-        """Where the worker writes a file that the core will keep among the workspace's artifacts under that name."""
-        ...
-
-    def blend_contents(self, path: str) -> Mapping[Kind, Sequence[str]]:
-        """The names of what a .blend file at `input_file(...)` holds, by kind."""
-        ...
-
-    def import_file(
-        self, path: str, form: str, home: Block, contents: Mapping[Kind, Sequence[str]] | None = None
-    ) -> Sequence[Arrival]:
-        """Bring a file at `input_file(...)` in, its objects into the collection `home`; from a .blend those `contents`.
-
-        `form` is gltf, obj, stl, ply, usd, fbx or blend. Calls operators, so only for tools that revert by memfile."""
-        ...
-
-    def export_file(self, path: str, form: str, objects: Sequence[Block] | None) -> Sequence[Carried]:
-        """Write objects to `output_file(...)`; None is the whole file and only for blend. The scene stays as it is.
-
-        A .blend file is written without what would run where it is opened: returns what was left out of it."""
-        ...
-
-    # ------------------------------------------------------------------ images
-
-    def load_image(self, name: str, file: str, path: str, color_space: str | None, *, pack: bool) -> Block:
-        """A new image of a file at `input_file(...)`, which its users know as `path`; it has no size where Blender cannot read it."""
-        ...
-
-    def paint_image(self, image: Block, rows: Sequence[Sequence[Sequence[float]]], *, encode: bool) -> None:
-        """Fill an image with colours that blend into each other, in rows from the top down, and pack it. `encode`: as sRGB stores them."""
-        ...
-
-    def painted_so(self, image: Block, rows: Sequence[Sequence[Sequence[float]]], *, encode: bool) -> bool:
-        """Whether an image has the pixels that `paint_image` gives it."""
-        ...
-
-    def save_image(self, image: Block, file: str, settings: dict[str, Any], *, plain: bool) -> None:
-        """Write an image to `output_file(...)` with these settings of a picture file. `plain`: values are no colours."""
-        ...
-
-    def picture_size(self, file: str) -> tuple[int, int]:
-        """Width and height of a picture file, 0 where Blender cannot read it."""
-        ...
-
-    def picture_hash(self, file: str) -> str:
-        """Hash of the pixels of a picture file, whatever else is in it."""
+    def temporary(self, kind: Kind, *args: Any) -> AbstractContextManager[Block]:
+        """A datablock for the length of a `with` block, under a reserved name and in no fingerprint; `args` as for `create`."""
         ...
 
     # ------------------------------------------------------------------ code
@@ -449,28 +244,4 @@ class Scene(Protocol):
 
         Returns at most `most` characters of what it printed, and whether there was more. A StepError with the line when it
         raises. Only for tools that revert by memfile."""
-        ...
-
-    # ------------------------------------------------------------------ rendering
-
-    def render_still(
-        self, filepath: str, *, camera: Block | None = None, output: dict[str, Any] | None = None
-    ) -> tuple[int, int]:
-        """Render the current frame with the scene's settings to a PNG file, or with other settings of a picture file, through a
-        camera or the scene's own.
-
-        Returns how many samples were taken of each pixel, and how many were meant to be; 0 for an engine that does not say."""
-        ...
-
-    def bake(self, obj: Block, image: Block, kind: str, *, sources: Sequence[Block] = (), **options: Any) -> None:
-        """Bake what an object's surface is like, or that of `sources`, into an image, and pack it. The image may be written into
-        freely; `options` are those of Blender's operator. Selection and materials are left as they were."""
-        ...
-
-    def at_frame(self, frame: int) -> AbstractContextManager[None]:
-        """The scene at another frame for the length of a `with` block."""
-        ...
-
-    def temporary(self, kind: Kind, *args: Any) -> AbstractContextManager[Block]:
-        """A datablock for the length of a `with` block, under a reserved name and in no fingerprint; `args` as for `create`."""
         ...

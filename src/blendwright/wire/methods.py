@@ -176,7 +176,7 @@ class RedoAnswer(SceneHash):
 
 
 class Script(TypedDict):
-    """Code that a scene carries; see `tool_api.scene.Carried`."""
+    """Code that a scene carries; see `tool_api.file_port.Carried`."""
 
     what: str
     kind: str

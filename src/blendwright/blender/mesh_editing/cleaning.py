@@ -5,7 +5,7 @@ from typing import Any
 import bmesh
 
 from blendwright.blender.mesh_editing.editor import new_places, put_in_order, write
-from blendwright.tool_api.scene import CleanedMesh
+from blendwright.tool_api.mesh_port import CleanedMesh
 
 _new_bmesh: Any = bmesh.new
 _ops: Any = bmesh.ops

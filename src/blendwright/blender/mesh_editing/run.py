@@ -7,7 +7,7 @@ from blendwright.blender.mesh_editing import marking, shaping, surfaces
 from blendwright.blender.mesh_editing.criteria import select
 from blendwright.blender.mesh_editing.editor import MeshEditor, write
 from blendwright.blender.mesh_editing.selection import Elements, counted
-from blendwright.tool_api.scene import EditDone
+from blendwright.tool_api.mesh_port import EditDone
 from blendwright.tools.mesh.edit_operations import AnyEdit
 from blendwright.values.errors import StepError
 from blendwright.values.faults import Fault

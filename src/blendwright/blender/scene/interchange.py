@@ -16,7 +16,8 @@ from blendwright.blender.scene.imported_paths import make_absolute
 from blendwright.blender.scene.reader import SceneReader
 from blendwright.blender.scene.scripts import silenced
 from blendwright.blender.scene.state import RESERVED_PREFIX
-from blendwright.tool_api.scene import Arrival, Carried, Kind
+from blendwright.tool_api.file_port import Arrival, Carried
+from blendwright.tool_api.scene import Kind
 from blendwright.values.errors import StepError
 from blendwright.values.faults import Fault
 

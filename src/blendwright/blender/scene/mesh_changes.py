@@ -8,7 +8,8 @@ from contextlib import closing
 from typing import Any
 
 from blendwright.blender.scene.recorded_writes import RecordedWrites
-from blendwright.tool_api.scene import CleanedMesh, EditDone, Kind
+from blendwright.tool_api.mesh_port import CleanedMesh, EditDone
+from blendwright.tool_api.scene import Kind
 from blendwright.values.errors import StepError
 from blendwright.values.faults import Fault
 

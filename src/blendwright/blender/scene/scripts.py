@@ -13,7 +13,7 @@ import bpy
 
 from blendwright.blender import fingerprint as fp
 from blendwright.blender.scene import external_files, path_properties
-from blendwright.tool_api.scene import Carried
+from blendwright.tool_api.file_port import Carried
 from blendwright.values.canonical import digest
 from blendwright.wire.methods import ActiveItem
 

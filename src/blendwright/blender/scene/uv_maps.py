@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from blendwright.blender.scene.recorded_writes import RecordedWrites
-from blendwright.tool_api.scene import UvMeasures
+from blendwright.tool_api.mesh_port import UvMeasures
 from blendwright.values.errors import StepError
 from blendwright.values.faults import Fault
 

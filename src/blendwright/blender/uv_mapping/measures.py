@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from blendwright.tool_api.scene import UvMeasures
+from blendwright.tool_api.mesh_port import UvMeasures
 
 # UVs that are nearer are the same place.
 SAME = 1e-5

@@ -8,9 +8,10 @@ from pydantic import Field, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
 from blendwright.tool_api.arguments import Args, Name, ReadPath, Result, optional
+from blendwright.tool_api.file_port import Arrival
 from blendwright.tool_api.mentions import CollectionName
 from blendwright.tool_api.promises import SAFE_ONE_TIME_WRITE, Determinism, Idempotence, Revert
-from blendwright.tool_api.scene import Arrival, Kind, Scene
+from blendwright.tool_api.scene import Kind, Scene
 from blendwright.tool_api.tool import Example, Findings, Tool
 from blendwright.tools.checks import conflict, differs, invalid, missing_target_collection, target_collection
 from blendwright.tools.file.formats import IMPORTS, form_of, known_extension, truncation_problems

@@ -8,8 +8,8 @@ from pydantic import Field
 
 from blendwright.tool_api import Args, Block, Example, Findings, Kind, Result, Scene, Tool
 from blendwright.tool_api.mentions import Mention, ObjectName, Role, mentions
+from blendwright.tool_api.mesh_port import EditDone
 from blendwright.tool_api.promises import SAFE_ONE_TIME_WRITE
-from blendwright.tool_api.scene import EditDone
 from blendwright.tools.checks import conflict, differs, existing_object, invalid, required_object
 from blendwright.tools.mesh.edit_operations import AnyEdit, AssignMaterial, Edit, Extrude, Inset, Separate
 from blendwright.tools.mesh.selectors import LAST, SIDES, WORDS, names_used, selector_parts

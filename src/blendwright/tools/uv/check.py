@@ -6,8 +6,8 @@ from pydantic import Field
 
 from blendwright.tool_api import Args, Result, Scene
 from blendwright.tool_api.mentions import ObjectName
+from blendwright.tool_api.mesh_port import UvMeasures
 from blendwright.tool_api.promises import READ_ONLY
-from blendwright.tool_api.scene import UvMeasures
 from blendwright.tool_api.tool import Example, Findings, Reads
 from blendwright.tools.checks import required_object
 from blendwright.tools.render.rendering import PngName

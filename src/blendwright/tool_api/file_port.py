@@ -1,0 +1,65 @@
+"""The part of the `Scene` port that deals in files: where they are for the worker, what is in them, and what came of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from blendwright.tool_api.datablocks import Block, Kind
+
+
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """A datablock that an import brought: its name now, and the name it had in its file."""
+
+    kind: Kind
+    name: str
+    origin: str
+
+
+@dataclass(frozen=True, slots=True)
+class Carried:
+    """Code that a datablock carries: what it is, and where in the datablock."""
+
+    what: str
+    kind: str
+    name: str
+    where: str
+
+
+class FilePort(Protocol):
+    def input_file(self, path: str) -> str:
+        """Where the worker finds the copy of a file named by a `ReadPath` argument."""
+        ...
+
+    def output_file(self, path: str) -> str:
+        """Where the worker writes the file that the core will bring to a `WritePath` argument."""
+        ...
+
+    @property
+    def seconds_left(self) -> float | None:
+        """How long the step may still take before its process is ended; None where nobody said."""
+        ...
+
+    def artifact(self, name: str) -> str:
+        """Where the worker writes a file that the core will keep among the workspace's artifacts under that name."""
+        ...
+
+    def blend_contents(self, path: str) -> Mapping[Kind, Sequence[str]]:
+        """The names of what a .blend file at `input_file(...)` holds, by kind."""
+        ...
+
+    def import_file(
+        self, path: str, form: str, home: Block, contents: Mapping[Kind, Sequence[str]] | None = None
+    ) -> Sequence[Arrival]:
+        """Bring a file at `input_file(...)` in, its objects into the collection `home`; from a .blend those `contents`.
+
+        `form` is gltf, obj, stl, ply, usd, fbx or blend. Calls operators, so only for tools that revert by memfile."""
+        ...
+
+    def export_file(self, path: str, form: str, objects: Sequence[Block] | None) -> Sequence[Carried]:
+        """Write objects to `output_file(...)`; None is the whole file and only for blend. The scene stays as it is.
+
+        A .blend file is written without what would run where it is opened: returns what was left out of it."""
+        ...
