@@ -162,6 +162,7 @@ WRITERS: dict[str, Callable[[Path], object]] = {
         filepath=str(file), export_animation=True, export_armatures=True, export_textures_mode="KEEP"
     ),
     "usda": lambda file: _ops.wm.usd_export(filepath=str(file), export_textures_mode="NEW"),
+    "usdz": lambda file: _ops.wm.usd_export(filepath=str(file)),
     "usdc": lambda file: _ops.wm.usd_export(
         filepath=str(file), export_animation=True, relative_paths=False, export_textures_mode="KEEP"
     ),
@@ -173,4 +174,5 @@ WRITERS: dict[str, Callable[[Path], object]] = {
 SHAPES_ONLY: dict[str, Callable[[Path], object]] = {
     "stl": lambda file: _ops.wm.stl_export(filepath=str(file)),
     "ply": lambda file: _ops.wm.ply_export(filepath=str(file)),
+    "abc": lambda file: _ops.wm.alembic_export(filepath=str(file), end=12, as_background_job=False),
 }

@@ -9,7 +9,7 @@ import pytest
 
 from stage import Stage, needs_undo
 
-FORMATS = ["glb", "obj", "stl", "ply", "usd", "usda", "usdc", "blend"]
+FORMATS = ["glb", "obj", "stl", "ply", "usd", "usda", "usdc", "fbx", "abc", "blend"]
 SPHERE = {"kind": "uv_sphere", "name": "Ball", "location": [1, 2, 3], "segments": 8, "rings": 4}
 
 
@@ -70,17 +70,11 @@ def test_what_is_exported_can_be_imported(desk: Desk, extension: str) -> None:
     assert [obj.name for obj in scene().collection.objects] == ["Ball"]
 
 
-@pytest.mark.parametrize("extension", [*FORMATS, "fbx"])
+@pytest.mark.parametrize("extension", FORMATS)
 def test_an_import_is_taken_back_by_memfile_and_gives_the_same_hash_again(desk: Desk, extension: str) -> None:
-    import bpy
-
     needs_undo()
-
     desk.stage.do("mesh.create_primitive", SPHERE)
-    if extension == "fbx":
-        bpy.ops.export_scene.fbx(filepath=str(desk.folder / "Ball.fbx"))
-    else:
-        desk.export(f"Ball.{extension}")
+    desk.export(f"Ball.{extension}")
     desk.stage.state.reset()
     desk.stage.do("object.create_empty", {"name": "Pivot"})
     path = f"Ball.{extension}"
@@ -211,7 +205,7 @@ def test_arguments_are_checked_before_blender_is_asked(stage: Stage) -> None:
     assert stage.invalid("file.import", {"path": "x"}) == ["/path"]
     assert stage.invalid("file.import", {"path": "x.glb", "append": [{"kind": "objects", "name": "A"}]}) == [""]
     assert stage.invalid("file.import", {"path": "x.blend", "append": [{"kind": "scenes", "name": "A"}]})
-    assert stage.invalid("file.export", {"path": "x.fbx"}) == ["/path"]
+    assert stage.invalid("file.export", {"path": "x.gltf"}) == ["/path"]
     assert stage.invalid("file.export", {"path": "x.glb", "objects": []})
 
 
@@ -280,3 +274,50 @@ def test_an_export_can_be_rehearsed(desk: Desk, way: str) -> None:
     desk.stage.do("mesh.create_primitive", SPHERE)
     answer = desk.stage.call("file.export", {"path": "a.glb"}, files=desk.files("a.glb"), rehearse=way)
     assert (answer["ok"], answer["reverted_by"]) == (True, way)
+
+
+def test_a_collection_is_exported_with_those_in_it(desk: Desk) -> None:
+    desk.stage.do("collection.create", {"name": "Props"})
+    desk.stage.do("collection.create", {"name": "Small", "parent": "Props"})
+    desk.stage.do("mesh.create_primitive", {**SPHERE, "collection": "Small"})
+    desk.stage.do("mesh.create_primitive", {**SPHERE, "name": "Other"})
+    for extension in ("glb", "fbx", "abc", "blend"):
+        assert desk.export(f"props.{extension}", collection="Props")["objects"] == 1
+    desk.stage.state.reset()
+    assert desk.bring("props.fbx")["objects"] == ["Ball"]
+    finding = desk.refused("file.export", "x.glb", collection="Prop")
+    assert finding["pointer"] == "/collection"
+    assert desk.stage.invalid("file.export", {"path": "x.glb", "collection": "A", "objects": ["B"]}) == [""]
+    desk.stage.do("collection.create", {"name": "Bare"})
+    assert "of collection 'Bare'" in desk.refused("file.export", "x.blend", collection="Bare")["message"]
+
+
+def test_pictures_without_a_file_of_their_own_are_each_inside_an_fbx(desk: Desk) -> None:
+    desk.stage.do("image.create", {"name": "made.png", "size": [8, 4], "type": "COLOR_GRID"})
+    desk.stage.do("image.create", {"name": "drawn", "size": [4, 8], "rows": [[[1, 0, 0], [0, 0, 1]]]})
+    for number, image in enumerate(("made.png", "drawn")):
+        name = f"Paint{number}"
+        desk.stage.do("material.ensure_principled", {"name": name, "textures": {"base_color": image}})
+        desk.stage.do("mesh.create_primitive", {"kind": "cube", "name": f"Box{number}", "material": name})
+    paths = [image.filepath for image in data().images]
+    desk.export("two.fbx")
+    assert [image.filepath for image in data().images] == paths
+    desk.stage.state.reset()
+    desk.bring("two.fbx")
+    found = {tuple(image.size) for image in data().images if image.packed_file is not None}
+    assert found == {(8, 4), (4, 8)}
+
+
+def test_a_profile_refuses_what_no_file_could_cure(desk: Desk) -> None:
+    desk.stage.do("mesh.create_primitive", {"kind": "plane", "name": "Sheet"})
+    finding = desk.refused("file.export", "x.stl", profile="print")
+    assert finding["pointer"] == "/profile" and "4 edges have fewer than two faces" in finding["message"]
+    desk.stage.do("image.create", {"name": "Grid", "size": [8, 8], "type": "COLOR_GRID"})
+    desk.stage.do("material.ensure_principled", {"name": "Paint", "textures": {"base_color": "Grid"}})
+    desk.stage.do("material.assign", {"object": "Sheet", "material": "Paint"})
+    finding = desk.refused("file.export", "x.glb", profile="game")
+    assert finding["pointer"] == "/profile" and "uv.unwrap" in finding["cure"]
+    for path, profile in (("x.stl", "game"), ("x.glb", "print"), ("x.obj", "film"), ("x.blend", "game")):
+        assert desk.stage.invalid("file.export", {"path": path, "profile": profile}) == [""]
+    answer = desk.stage.do("file.export", {"path": "x.glb"}, files=desk.files("x.glb"))
+    assert (answer["proven"], answer["holds"]) == (False, None)

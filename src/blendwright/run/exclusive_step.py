@@ -20,6 +20,7 @@ from blendwright.run.invocation import Invocation
 from blendwright.run.isolated_code import CodeLimits, IsolatedRunner
 from blendwright.run.ledger import Ledger
 from blendwright.run.live_scene import LiveScene
+from blendwright.run.read_back import read_written_file
 from blendwright.run.waiting import Heartbeat, Waiting
 from blendwright.tool_api.arguments import file_arguments
 from blendwright.tool_api.promises import Isolation
@@ -159,7 +160,8 @@ class ExclusiveStep:
         if file_arguments(call.tool.args_model) and call.promises.isolation is not Isolation.DISPOSABLE:
             staged = self._files.stage(call.tool, call.args, worker.require_process().scratch)
         crash_points.reach("call.staged")
-        if _needs_proof(call) and "rehearse" not in request:
+        reads_back = call.tool.reads_back(call.model) is not None and "rehearse" not in request
+        if (_needs_proof(call) and "rehearse" not in request) or reads_back:
             self._scene.start_proof()
         request["files"] = staged.paths
         if call.promises.isolation is Isolation.SHARED:
@@ -185,6 +187,14 @@ class ExclusiveStep:
             fault = findings[0].fault if findings else None
             note = self._ledger.note(call, status, answer["before"], fault=fault, answer=answer, settles=intent)
             return StepOutcome(call, note, answer, findings, revert_method(answer))
+        if reads_back and answer["result"] is not None:
+            result, findings = read_written_file(self._scene, self._files, call, answer["result"], staged, limits)
+            if findings:
+                note = self._ledger.note(
+                    call, "failed", answer["before"], fault=findings[0].fault, answer=answer, settles=intent
+                )
+                return StepOutcome(call, note, answer, findings)
+            answer["result"] = dict(result)
         if (answer["result"] or {}).get("partial"):
             call = replace(call, ended_early=True)
         try:

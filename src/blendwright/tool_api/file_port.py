@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from blendwright.tool_api.datablocks import Block, Kind
+from blendwright.wire.file_facts import FileFacts
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,10 +56,16 @@ class FilePort(Protocol):
     ) -> Sequence[Arrival]:
         """Bring a file at `input_file(...)` in, its objects into the collection `home`; from a .blend those `contents`.
 
-        `form` is gltf, obj, stl, ply, usd, fbx or blend. Calls operators, so only for tools that revert by memfile."""
+        `form` is gltf, obj, stl, ply, usd, fbx, alembic or blend. Calls operators, so only for tools that revert by memfile."""
         ...
 
-    def export_file(self, path: str, form: str, objects: Sequence[Block] | None) -> Sequence[Carried]:
+    def file_facts(self, objects: Sequence[Block]) -> FileFacts:
+        """What objects hold that a file of them must hold as well."""
+        ...
+
+    def export_file(
+        self, path: str, form: str, objects: Sequence[Block] | None, profile: str | None = None
+    ) -> Sequence[Carried]:
         """Write objects to `output_file(...)`; None is the whole file and only for blend. The scene stays as it is.
 
         A .blend file is written without what would run where it is opened: returns what was left out of it."""

@@ -29,6 +29,7 @@ from blendwright.tool_api.promises import (
 )
 from blendwright.tool_api.scene import Kind, Scene
 from blendwright.values.findings import Finding
+from blendwright.wire.file_facts import FileFacts
 
 # What `check` and `verify` yield.
 Findings: TypeAlias = Iterable[Finding]
@@ -163,6 +164,14 @@ class Tool(Generic[A, R]):
     def time_asked(self, args: A) -> tuple[str, float] | None:
         """The argument that asks for time, and the seconds; the contract bounds it."""
         return None
+
+    def reads_back(self, args: A) -> tuple[str, str] | None:
+        """The form and the profile by which another process reads the file that the call writes, before it leaves; None for none."""
+        return None
+
+    def read_back(self, args: A, result: Mapping[str, Any], found: FileFacts) -> tuple[Mapping[str, Any], Findings]:
+        """The result with what was found in the file, and what is wrong with that."""
+        return result, ()
 
     def shown_for(self, args: A) -> str:
         """What a person must see whole before allowing the call, such as code; nothing beyond the arguments by default."""

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, NotRequired, TypedDict
 
 from blendwright.values.findings import Finding
+from blendwright.wire.file_facts import FileFacts
 from blendwright.wire.shape_check import Check, shape
 
 
@@ -147,6 +148,17 @@ class ContentRequest(FileRequest):
     keys: NotRequired[list[list[str]]]
 
 
+class ReadBackRequest(FileRequest):
+    """A file that was exported, of which format and for which purpose."""
+
+    form: str
+    profile: str
+
+
+class ReadBackAnswer(TypedDict):
+    facts: FileFacts
+
+
 class SceneHash(TypedDict):
     """The fingerprint of the scene after the method."""
 
@@ -250,6 +262,7 @@ EXTERNAL_FILES = _method("external_files", NoArguments, ExternalFilesAnswer)
 RELOCATE_FILES = _method("relocate_files", RelocateRequest, SceneHash)
 ACTIVE_CONTENT = _method("active_content", NoArguments, ActiveContentAnswer)
 CONTENT = _method("content", ContentRequest, ContentAnswer)
+READ_BACK = _method("read_back", ReadBackRequest, ReadBackAnswer)
 REDO = _method("redo", RedoRequest, RedoAnswer)
 STEP = Method("scene.step", shape(StepRequest), shape(StepAnswer, without=ADDED_BY_CORE, is_sound=is_consistent))
 
@@ -279,6 +292,7 @@ METHODS: dict[str, Method] = {
             RELOCATE_FILES,
             ACTIVE_CONTENT,
             CONTENT,
+            READ_BACK,
             REDO,
             STEP,
             BULK,

@@ -13,6 +13,7 @@ from blendwright.values.cancel import CancelToken
 from blendwright.values.errors import EnvironmentUnfit
 from blendwright.wire import methods
 from blendwright.wire.blender_profile import WorkerProfile
+from blendwright.wire.file_facts import FileFacts
 from blendwright.wire.methods import (
     ActiveItem,
     BulkAnswer,
@@ -144,6 +145,14 @@ class RemoteScene(ABC):
         if keys is not None:
             request["keys"] = [[*key] for key in keys]
         return self.call(methods.CONTENT.name, request, deadline=HANG_SECONDS)["blocks"]
+
+    def read_back(
+        self, file: str, form: str, profile: str, *, deadline: float, cancel: CancelToken | None = None
+    ) -> FileFacts:
+        """Bring a file of another format in, in place of the scene, and measure it."""
+        request = {"path": file, "form": form, "profile": profile}
+        answer = self.call(methods.READ_BACK.name, request, deadline=deadline, cancel=cancel)
+        return answer["facts"]
 
     def hash(self, *, full: bool = False) -> str:
         """The scene's hash: as kept from step to step, or with `full` recomputed."""

@@ -5,13 +5,15 @@ the tool's to judge.
 """
 
 from collections.abc import Callable, Generator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import bpy
 
-from blendwright.blender.scene.imported_blocks import ImportTracker, link_imported, pack_painted_images
+from blendwright.blender.scene.file_facts import facts_of
+from blendwright.blender.scene.imported_blocks import RESULTS, ImportTracker, link_imported, pack_painted_images
 from blendwright.blender.scene.imported_paths import make_absolute
 from blendwright.blender.scene.reader import SceneReader
 from blendwright.blender.scene.scripts import silenced
@@ -20,6 +22,7 @@ from blendwright.tool_api.file_port import Arrival, Carried
 from blendwright.tool_api.scene import Kind
 from blendwright.values.errors import StepError
 from blendwright.values.faults import Fault
+from blendwright.wire.file_facts import FileFacts
 
 _ops: Any = bpy.ops
 
@@ -39,6 +42,7 @@ IMPORTERS: dict[str, tuple[str, dict[str, Any]]] = {
         "wm.fbx_import" if bpy.app.version >= (5, 0, 0) else "import_scene.fbx",
         {"use_image_search": False, "mtl_name_collision_mode": "MAKE_UNIQUE"},
     ),
+    "alembic": ("wm.alembic_import", {"set_frame_range": False, "as_background_job": False}),
 }  # fmt: skip
 EXPORTERS: dict[str, tuple[str, dict[str, Any]]] = {
     "gltf": (
@@ -53,7 +57,32 @@ EXPORTERS: dict[str, tuple[str, dict[str, Any]]] = {
         "wm.usd_export",
         {"export_textures": False, "export_textures_mode": "KEEP", "relative_paths": False, "convert_world_material": False},
     ),
+    # Modifiers as the viewport shows them, as in the other formats.
+    "fbx": (
+        "export_scene.fbx",
+        {"path_mode": "COPY", "embed_textures": True, "use_mesh_modifiers_render": False, "add_leaf_bones": False,
+         "apply_scale_options": "FBX_SCALE_UNITS", "use_custom_props": True},
+    ),
+    "alembic": ("wm.alembic_export", {"evaluation_mode": "VIEWPORT", "as_background_job": False}),
 }  # fmt: skip
+# What a profile changes: a game engine wants triangles, a printer millimetres.
+PROFILE_EXPORTS: dict[tuple[str, str], dict[str, Any]] = {
+    ("game", "fbx"): {"use_triangles": True, "mesh_smooth_type": "FACE"},
+    ("film", "usd"): {"evaluation_mode": "VIEWPORT"},
+    ("print", "stl"): {"global_scale": 1000.0, "use_scene_unit": False},
+}
+PROFILE_IMPORTS: dict[tuple[str, str], dict[str, Any]] = {("print", "stl"): {"global_scale": 0.001}}
+# The one form of USD that holds its pictures.
+WITH_PICTURES = {"export_textures": True, "export_textures_mode": "NEW", "relative_paths": True}
+ENDINGS = {
+    "JPEG": ".jpg",
+    "OPEN_EXR": ".exr",
+    "HDR": ".hdr",
+    "TARGA": ".tga",
+    "TIFF": ".tif",
+    "BMP": ".bmp",
+    "WEBP": ".webp",
+}
 EXPORT_COLLECTION = f"{RESERVED_PREFIX}export"
 
 
@@ -93,9 +122,14 @@ class Interchange(SceneReader):
         """The directory of the file that the core has copied to `staged`."""
         return next((Path(named).parent for named, copy in self._files.items() if copy == staged), Path(staged).parent)
 
-    def export_file(self, path: str, form: str, objects: Sequence[Any] | None) -> Sequence[Carried]:
+    def file_facts(self, objects: Sequence[Any]) -> FileFacts:
+        return facts_of(self.depsgraph(), objects)
+
+    def export_file(
+        self, path: str, form: str, objects: Sequence[Any] | None, profile: str | None = None
+    ) -> Sequence[Carried]:
         if form != "blend":
-            _export(path, form, objects or ())
+            _export(path, form, objects or (), profile)
             return ()
         # A file must not carry tombstones.
         self._state.purge()
@@ -120,12 +154,16 @@ def _import_with_original_names(tracker: ImportTracker, import_once: Callable[[]
     return renamed
 
 
-def _import(path: str, form: str) -> None:
+def _import(path: str, form: str, options: Mapping[str, Any] = MappingProxyType({})) -> None:
     layer = bpy.context.view_layer
     # Importers link to the active collection, which may be one that an excluded layer hides.
     layer.active_layer_collection = layer.layer_collection
-    name, options = IMPORTERS[form]
-    _call(name, filepath=path, **options)
+    name, usual = IMPORTERS[form]
+    caches: Any = bpy.data.cache_files
+    caches_before = {cache.session_uid for cache in caches}
+    _call(name, filepath=path, **{**usual, **options})
+    # Only what moves is read from the file again; of the rest Blender notes where it came from.
+    bpy.data.batch_remove([each for each in caches if each.session_uid not in caches_before and not each.users])
 
 
 def _append(path: str, contents: Mapping[Kind, Sequence[str]]) -> list[Any]:
@@ -142,16 +180,65 @@ def _append(path: str, contents: Mapping[Kind, Sequence[str]]) -> list[Any]:
     return [block for block in getattr(target, "collections", ()) if block is not None]
 
 
-def _export(path: str, form: str, objects: Sequence[Any]) -> None:
+def read_back(path: str, form: str, profile: str) -> FileFacts:
+    """What a file holds, brought into the scene of this process, which is used up by it."""
+    with _reporting_broken_file(path):
+        _import(path, form, PROFILE_IMPORTS.get((profile, form), {}))
+    bpy.context.view_layer.update()
+    return facts_of(bpy.context.evaluated_depsgraph_get(), bpy.data.objects)
+
+
+def _export(path: str, form: str, objects: Sequence[Any], profile: str | None) -> None:
     """Exporters know selection, visibility or a collection; only the last can be had without touching the scene."""
     group: Any = bpy.data.collections.new(EXPORT_COLLECTION)
     try:
         for obj in objects:
             group.objects.link(obj)
         name, options = EXPORTERS[form]
-        _call(name, filepath=path, check_existing=False, collection=group.name, **options)
+        options = options | PROFILE_EXPORTS.get((profile or "", form), {})
+        options |= WITH_PICTURES if path.endswith(".usdz") else {}
+        with _named_textures() if form == "fbx" else nullcontext():
+            _call(name, filepath=path, check_existing=False, collection=group.name, **options)
     finally:
         bpy.data.collections.remove(group)
+
+
+@contextmanager
+def _named_textures() -> Generator[None]:
+    """Give every packed or generated image a file of its own name: FBX embeds one content for each path, and these may have none."""
+    paths: dict[Any, str] = {}
+    images: Any = bpy.data.images
+    written: list[Path] = []
+    try:
+        for number, image in enumerate(list(images)):
+            generated = image.source == "GENERATED" and image.packed_file is None
+            if image.library is not None or image.type in RESULTS or not (generated or image.packed_file):
+                continue
+            ending = ".png" if generated else ENDINGS.get(image.file_format, ".png")
+            stem = bpy.path.clean_name(image.name).removesuffix(ending.replace(".", "_"))
+            name = f"{stem or 'image'}{f'_{number}' if number else ''}{ending}"
+            paths[image] = image.filepath_raw
+            if generated:
+                written.append(_write_generated(image, name))
+            image.filepath_raw = str(written[-1]) if generated else f"//{name}"
+        yield
+    finally:
+        for image, path in paths.items():
+            image.filepath_raw = path
+        for file in written:
+            file.unlink(missing_ok=True)
+
+
+def _write_generated(image: Any, name: str) -> Path:
+    """A file with the pixels of an image that are computed. Of a copy: an image that is saved is another sort of image."""
+    file = Path(bpy.app.tempdir) / name
+    copy = image.copy()
+    try:
+        copy.filepath_raw, copy.file_format = str(file), "PNG"
+        copy.save()
+    finally:
+        bpy.data.images.remove(copy)
+    return file
 
 
 def _call(name: str, **options: Any) -> None:

@@ -12,6 +12,7 @@ from blendwright.blender import fingerprint as fp
 from blendwright.blender.confinement import Confinement
 from blendwright.blender.content import write_content
 from blendwright.blender.scene import SceneState, external_files
+from blendwright.blender.scene.interchange import IMPORTERS, read_back
 from blendwright.blender.scene.scripts import active_content, silenced
 from blendwright.blender.step import Stepper, StepRun
 from blendwright.blender.worker import profile
@@ -20,6 +21,7 @@ from blendwright.blender.worker.loop import Handler, Refused
 from blendwright.tool_api.tool import AnyTool
 from blendwright.tools.catalog import tools
 from blendwright.tools.registry import registry_fingerprint
+from blendwright.values.errors import StepError
 from blendwright.wire import methods
 from blendwright.wire.methods import EPOCH_CLOSED, Method, StepAnswer, StepRequest
 from blendwright.wire.package_version import PACKAGE_MISMATCH, mismatch, same_package, this_package
@@ -130,6 +132,18 @@ class SceneMethods:
         keys = request.get("keys")
         named = None if keys is None else [tuple(key) for key in keys]
         return {"blocks": write_content(self._state, self._inside(request["path"]), named)}
+
+    def read_back(self, request: methods.ReadBackRequest) -> methods.ReadBackAnswer:
+        path, form = self._inside(request["path"]), request["form"]
+        if form not in IMPORTERS:
+            raise Refused("unknown_form", f"no file of the form {form!r} can be read")
+        self._state.reset()
+        try:
+            return {"facts": read_back(str(path), form, request["profile"])}
+        except StepError as error:
+            raise Refused("cannot_read", error.finding.message) from error
+        finally:
+            self._state.reset()
 
     def step(self, request: StepRequest) -> StepAnswer | StepRun:
         """Run one step. A failure closes its epoch: what was sent behind it was meant for a scene that did not come to be."""

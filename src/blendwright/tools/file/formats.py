@@ -19,13 +19,13 @@ IMPORTS: Mapping[str, str] = {
     "usd": "usd",
     "usda": "usd",
     "usdc": "usd",
+    "usdz": "usd",
     "fbx": "fbx",
+    "abc": "alembic",
     "blend": "blend",
 }
-# A .gltf consists of several files, and FBX is written by nothing here.
-EXPORTS: Mapping[str, str] = {
-    extension: form for extension, form in IMPORTS.items() if extension not in ("gltf", "fbx")
-}
+# A .gltf consists of several files.
+EXPORTS: Mapping[str, str] = {extension: form for extension, form in IMPORTS.items() if extension != "gltf"}
 
 # Formats that know nothing but surfaces, and the types of objects that have one.
 SURFACES_ONLY = frozenset({"obj", "stl", "ply"})

@@ -42,7 +42,7 @@ class Append(Args):
 
 class ImportArgs(Args):
     path: ReadPath = Field(
-        description="File to import: .glb, .gltf, .obj, .stl, .ply, .usd, .usda, .usdc, .fbx or .blend."
+        description="File to import: .glb, .gltf, .obj, .stl, .ply, .usd, .usda, .usdc, .fbx, .abc or .blend."
     )
     collection: CollectionName | None = optional("Collection to put it into; the scene's own when left out.")
     append: Annotated[list[Append], Field(max_length=MOST_NAMES)] | None = optional(
@@ -91,7 +91,7 @@ class Imported(Result):
 
 
 class ImportFile(Tool[ImportArgs, Imported]):
-    """Bring the contents of a file into the scene: glTF, OBJ, STL, PLY, USD, FBX, or datablocks of a .blend file.
+    """Bring the contents of a file into the scene: glTF, OBJ, STL, PLY, USD, FBX, Alembic, or datablocks of a .blend file.
 
     One file is read: textures or buffers beside it are not found, those inside it are. A name that is taken is a conflict
     unless renaming is allowed; nothing ever becomes `.001` silently."""
