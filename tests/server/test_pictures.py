@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import io
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -207,3 +208,23 @@ def test_a_contract_that_asks_for_determinism_gets_a_look_without_a_time_limit(c
     assert answer.structured_content["determinism_class"] == "seeded"
     loose = call(context, "legacy", "scene_image", args)
     assert loose.structured_content["determinism_class"] == "nondeterministic"
+
+
+def test_a_look_names_what_is_seen_where_and_compares_with_a_file_and_with_a_commit(context: ServerContext) -> None:
+    made = call(context, "legacy", "plan_execute", {"plan": plan("closer", cube("a", "Closer")), "detail": "full"})
+    assert not made.is_error, made.structured_content
+    named = call(context, "legacy", "scene_image", {"views": ["top", "iso"], "show": "mask", **SMALL})
+    assert not named.is_error, named.structured_content
+    seen = named.structured_content["result"]["seen"]
+    assert set(seen) == {"top", "iso"} and re.fullmatch("#[0-9a-f]{6}", seen["iso"]["objects"]["Closer"][2])
+    # The journal's own commits are the reference: whatever stands before the cube.
+    log = call(context, "legacy", "history_log", {}).structured_content["result"]["commits"]
+    back = call(context, "legacy", "scene_image", {"compare": str(log[1]["number"]), "views": ["iso"], **SMALL})
+    assert not back.is_error, back.structured_content
+    told = back.structured_content["result"]
+    assert (told["before"], told["after"]) == (log[1]["number"], log[0]["number"]) and told["differing"] > 0.001
+    assert [part.type for part in back.content] == ["text", "image"]
+    outside = call(context, "legacy", "scene_image", {"compare": "/etc/hostname.png", "views": ["iso"]})
+    assert outside.is_error and outside.structured_content["details"]["findings"][0]["pointer"] == "/compare"
+    lost = call(context, "legacy", "scene_image", {"compare": "99999"})
+    assert lost.is_error and "99999" in lost.structured_content["message"]

@@ -205,5 +205,9 @@ QUERIES: dict[str, str | None] = {
     "show the nodes of a material": "nodes.inspect",
     "why is the material pink": "nodes.gates",
     "edit the shader nodes": "nodes.patch",
+    "compare the scene with a reference photo": "render.compare",
+    "silhouette overlap with concept art": "render.compare",
+    "picture with object names": "render.preview",
+    "segmentation mask of all objects": "render.preview",
     "rotoscoping": None,
 }

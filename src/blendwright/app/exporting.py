@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -97,6 +98,20 @@ def render_picture(opened: OpenScene, target: Path, cancel: CancelToken) -> Outc
     except Refusal as refused:
         first = refused.findings[0]
         return outcome.with_(fault=first.fault, message=first.message, findings=refused.findings, artifacts=())
+
+
+def write_picture(data: bytes, target: Path) -> None:
+    """Whole or not at all, replacing what is there. Raises EnvironmentUnfit."""
+    with tempfile.TemporaryFile() as written:
+        written.write(data)
+        written.seek(0)
+        try:
+            with open_directory(target.parent.resolve(), make=0o777) as directory:
+                write_whole(directory, target.name, written)
+        except OSError as error:
+            raise EnvironmentUnfit(
+                f"{target} cannot be written: {error.strerror}", cure="Name another place."
+            ) from error
 
 
 def copy_whole(source: Path, target: Path) -> None:

@@ -45,6 +45,7 @@ from blendwright.wire.blender_profile import WorkerProfile
 from blendwright.wire.worker_port import WorkerPool
 
 if TYPE_CHECKING:
+    from blendwright.app.looking_back import LookBack
     from blendwright.app.observing.metrics import Metrics
 
 # Redo beyond this is worth a checkpoint when the workspace is closed: saving costs a small part of it.
@@ -154,6 +155,21 @@ class OpenScene:
             self._session.scene.worker()  # what a new workspace starts from is its first commit, and so comes along into the copy
         self._session.scene.record_background()
         return preview_beside(plan, self._scratch.path.parents[1], self._pool, self._session, options, image=image)
+
+    def look_back(
+        self,
+        before: int | str,
+        after: int | str = "HEAD",
+        look: LookBack | None = None,
+        options: RunOptions = DEFAULT_OPTIONS,
+    ) -> Outcome:
+        """Pictures of the scenes of two commits, and what differs between them, as an artifact. Raises Refusal where there is nothing
+        to see, or what `render.preview` may do is not allowed here."""
+        from blendwright.app.looking_back import LookBack, look_back_beside
+
+        return look_back_beside(
+            self, self._session, self._pool, self._registry, (before, after), look or LookBack(), options
+        )
 
     def as_host(self, proposal: Proposal) -> OpenScene:
         """The same open scene for another host, under a contract of its own. Closing is for whoever opened it.

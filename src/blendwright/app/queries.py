@@ -39,6 +39,7 @@ from blendwright.values.cancel import CancelToken
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
+from blendwright.values.no_follow import read_file
 from blendwright.values.outcome import Outcome
 from blendwright.wire.remote_scene import RemoteScene
 
@@ -240,6 +241,23 @@ def call_reader(
                 pass  # there is one: asking begins none
         with open(workspace if scene is None else temporary, scene=scene, blender=blender, spare=False) as opened:
             return opened.outcome(tool, dict(args))
+
+
+def take_picture(
+    tool: str, args: Mapping[str, Any], workspace: str, scene: str | None = None, blender: str | None = None
+) -> tuple[Outcome, bytes | None]:
+    """The same of a tool that takes a picture, with the picture. Without a camera to look through, it is taken from a corner above."""
+    with tempfile.TemporaryDirectory() as temporary:
+        if scene is None:
+            with read_journal(workspace):
+                pass
+        with open(workspace if scene is None else temporary, scene=scene, blender=blender, spare=False) as opened:
+            outcome = opened.outcome(tool, dict(args))
+            if outcome.fault is Fault.SCENE_CONFLICT and not {"view", "camera"} & args.keys():
+                outcome = opened.outcome(
+                    tool, {**args, "view": "ISO", **({"render_shape": False} if "show" in args else {})}
+                )
+            return outcome, read_file(Path(outcome.artifacts[0])) if outcome.ok else None
 
 
 def external_files(workspace: str | Path) -> tuple[tuple[External, ...], tuple[Finding, ...]]:

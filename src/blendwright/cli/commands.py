@@ -70,6 +70,11 @@ COMMANDS = {
         "snapshot",
         "Show a scene: its objects page by page, its collections, materials, settings and fingerprint.",
     ),
+    "look": Command(
+        "look",
+        "look",
+        "Take a picture of the scene: shaded, with names, depths or a mask, beside a reference, or before and after a commit.",
+    ),
     "gates": Command("scene", "gates", "Judge a geometry-nodes tree; ends with 1 when a required gate is not passed."),
     "log": Command("history", "log", "List the commits that led to the current scene, newest first."),
     "show": Command(

@@ -22,7 +22,7 @@ def _directory(workspace: str) -> str:
     return workspace
 
 
-def _png(image: Path | None) -> Path | None:
+def png_name(image: Path | None) -> Path | None:
     if image is not None and image.suffix.lower() != ".png":
         cure = "Pictures are written as PNG: end the name in .png."
         raise Refusal.of(Fault.ARGS_INVALID, f"{image} is not the name of a .png file", cure)
@@ -42,7 +42,9 @@ Blender = Annotated[
     str | None,
     option("--blender VERSION|PATH", "5.2 or another that was added, an executable, or an environment with a bpy."),
 ]
-Image = Annotated[Path | None, option("--image PNG", "Write a picture of the scene there afterwards.", callback=_png)]
+Image = Annotated[
+    Path | None, option("--image PNG", "Write a picture of the scene there afterwards.", callback=png_name)
+]
 Export = Annotated[Path | None, option("--export FILE", "Write the scene there afterwards, replacing what is there.")]
 Timeout = Annotated[float | None, option("--timeout SECONDS", "Deadline of the whole command.", min=0.001)]
 Approve = Annotated[

@@ -23,6 +23,7 @@ LEFT_OUT = frozenset({
 })  # fmt: skip
 # Arguments whose description says no more than the tool's does, when all that it says is whose name it is.
 NAMED_BY_THEMSELVES = frozenset({"object", "objects", "name", "modifier", "constraint", "material", "collection"})
+ONLY_WHOSE = ("Name of the ", "Names of the ", "Object whose ", "Its ")
 Schema = Mapping[str, Any]
 
 
@@ -48,10 +49,10 @@ def listed_schema(schema: Schema, name: str, used: Set[str]) -> dict[str, Any]:
         else:
             _shorten_descriptions(part)
             _leave_optional_out(part)
-        if argument in NAMED_BY_THEMSELVES and part.get("description", "").startswith(
-            ("Name of the ", "Names of the ")
-        ):
+        if argument in NAMED_BY_THEMSELVES and part.get("description", "").startswith(ONLY_WHOSE):
             part.pop("description", None)
+        if part.get("minItems") == part.get("maxItems"):
+            part.pop("maxItems", None)  # one number says how long it is
         if isinstance(part.get("default"), list):
             part.pop("minItems", None)  # it shows how long such a list is
             part.pop("maxItems", None)
@@ -115,8 +116,15 @@ def _short(part: Schema, definitions: Mapping[str, Any], name: str) -> dict[str,
         elif key == "items" and isinstance(value, dict):
             short[key] = _short(cast("dict[str, Any]", value), definitions, name)
         else:
-            short[key] = value
+            short[key] = _plain(value) if key == "default" else value
     return short
+
+
+def _plain(value: Any) -> Any:
+    """Whole numbers without their point, which says nothing and stands in a hundred defaults."""
+    if isinstance(value, list):
+        return [_plain(each) for each in cast("list[Any]", value)]
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def _goes_without_saying(key: str, value: Any, part: Schema) -> bool:

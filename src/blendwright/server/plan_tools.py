@@ -81,7 +81,7 @@ class ExecuteArgs(Args):
 
 # Fewer options than plan_execute: the rest is seldom needed here. No docstring: a host would read it.
 class GeonodesArgs(Args):
-    plan: dict[str, Any] = Field(description="The geometry-nodes plan.")
+    plan: dict[str, Any]
     boundary: Literal["operation", "plan"] = "operation"
     image: bool = Field(default=False, description="Also a picture afterwards.")
     detail: Detail = "summary"

@@ -57,7 +57,8 @@ class ServerTool:
         if self.time_limit is None:
             return f"{self.description} {'' if direct else self.calls}".strip()
         seconds = f"{getattr(costs, self.time_limit):g} s"
-        return f"{self.description} Time limit: {seconds} (constraints.{self.time_limit})."
+        where = "" if direct else f" (constraints.{self.time_limit})"
+        return f"{self.description} Time limit: {seconds}{where}."
 
     @cached_property
     def input_schema(self) -> dict[str, Any]:

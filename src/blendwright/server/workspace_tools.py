@@ -34,7 +34,7 @@ class LogArgs(Args):
 
 class DiffArgs(Args):
     a: str = Field(description=COMMIT)
-    b: str = Field(default="HEAD", description=COMMIT)
+    b: str = "HEAD"
 
 
 class CheckoutArgs(Args):
@@ -109,7 +109,7 @@ class StatusArgs(Args):
 
 
 class CancelArgs(Args):
-    job_id: str = Field(description="The job to stop.")
+    job_id: str
 
 
 @server_tool("How far a background run is, and its result once it ended.", read_only=True)

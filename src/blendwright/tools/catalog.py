@@ -37,7 +37,7 @@ NAMES = (
     "object.set_parent", "object.set_property", "object.set_visibility", "object.transform",
     "place.align", "place.around", "place.distribute", "place.on_surface", "place.scatter",
     "python.run",
-    "render.bake", "render.preview", "render.still",
+    "render.bake", "render.compare", "render.preview", "render.still",
     "scene.audit", "scene.expect", "scene.find", "scene.purge", "scene.snapshot", "scene.set_color_management",
     "scene.set_frame_range", "scene.set_output", "scene.set_passes", "scene.set_render", "scene.set_sky", "scene.set_units",
     "scene.set_world",

@@ -1,12 +1,10 @@
 """A picture of a UV layout: islands in colours, overlaps in red, edges as lines, the tile as a frame."""
 
-import struct
-import zlib
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from blendwright.blender.looking.png_files import write_png
 from blendwright.blender.uv_mapping.measures import UvMap, counted_layers
 
 BACK, TILE, LINE, OVERLAP = (28, 28, 30), (52, 52, 56), (245, 245, 245), (230, 60, 50)
@@ -38,7 +36,7 @@ def draw_layout(found: UvMap, path: str, size: int) -> None:
     _draw_lines(pixels, (found.edges - low) * scale)
     frame = np.array([[0, 0], [1, 0], [1, 1], [0, 1]], float)
     _draw_lines(pixels, (np.stack([frame, np.roll(frame, -1, axis=0)], axis=1) - low) * scale)
-    Path(path).write_bytes(_png(pixels[::-1]))
+    write_png(path, pixels[::-1])
 
 
 def _draw_lines(pixels: Any, lines: Any) -> None:
@@ -48,15 +46,3 @@ def _draw_lines(pixels: Any, lines: Any) -> None:
         places = np.floor(start + (end - start) * np.linspace(0.0, 1.0, steps)[:, None]).astype(int)
         places = places[((places >= 0) & (places < size)).all(axis=1)]
         pixels[places[:, 1], places[:, 0]] = LINE
-
-
-def _png(pixels: Any) -> bytes:
-    height, width, _ = pixels.shape
-    rows = np.concatenate([np.zeros((height, 1), np.uint8), pixels.reshape(height, -1)], axis=1)
-
-    def chunk(kind: bytes, body: bytes) -> bytes:
-        return struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
-
-    header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
-    packed = zlib.compress(rows.tobytes(), 6)
-    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", packed) + chunk(b"IEND", b"")

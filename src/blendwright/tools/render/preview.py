@@ -3,7 +3,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from contextlib import ExitStack
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import Field, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
@@ -13,12 +13,13 @@ from blendwright.tool_api.arguments import Args, Seed, optional
 from blendwright.tool_api.mentions import ObjectName
 from blendwright.tool_api.promises import READ_ONLY, Determinism
 from blendwright.tools.checks import differs
+from blendwright.tools.render.closer_look import Previewed, Show, closer_look
 from blendwright.tools.render.node_colors import viewport_color
 from blendwright.tools.render.rendering import (
     FrameNumber,
     PngName,
-    Rendered,
     engine_id,
+    picture_facts,
     render_picture,
     sampling_seconds,
 )
@@ -47,6 +48,10 @@ class PreviewArgs(Args):
     samples: int = Field(default=8, ge=1, le=256, description="Samples per pixel of CYCLES.")
     denoise: bool = Field(default=True, description="Remove the noise of CYCLES.")
     smooth: bool = Field(default=True, description="Smooth edges in WORKBENCH; rough ones are faster.")
+    show: Show = Field(
+        default="SHADED",
+        description="NAMES writes the names of objects into the picture; DEPTH is white where near; MASK has a colour for each object.",
+    )
     frame: FrameNumber | None = optional("Frame to show instead of the current one.")
     seed: Seed = Field(default=0, description="Seed of the noise of CYCLES.")
     time_limit_s: float | None = optional(
@@ -62,16 +67,19 @@ class PreviewArgs(Args):
         return value
 
 
-class Preview(Tool[PreviewArgs, Rendered]):
+class Preview(Tool[PreviewArgs, Previewed]):
     """Render a small, quick picture of the scene to an artifact. The scene and its settings stay as they are."""
 
     name = "render.preview"
-    version = 2
+    version = 3
     time_limit = "render_seconds"
     promises = READ_ONLY.but(determinism=Determinism.SEEDED).needs("scene_read", "render")
     examples = (
         Example({"view": "ISO", "width": 160, "height": 120}, CUBE),
         Example({"camera": "Camera", "engine": "CYCLES", "samples": 2, "width": 64, "height": 48}, CUBE, CAMERA, SUN),
+        Example({"view": "ISO", "show": "NAMES", "width": 160, "height": 120}, CUBE),
+        Example({"view": "ISO", "show": "MASK", "width": 64, "height": 48}, CUBE),
+        Example({"view": "ISO", "show": "DEPTH", "width": 64, "height": 48}, CUBE),
     )
 
     def determinism_for(self, args: PreviewArgs) -> Determinism:
@@ -83,16 +91,24 @@ class Preview(Tool[PreviewArgs, Rendered]):
         cure = "Give a view such as ISO, or the name of a camera."
         yield from viewpoint_problems(scene, args.view, args.camera, cure)
 
-    def apply(self, scene: Scene, args: PreviewArgs) -> Rendered:
+    def apply(self, scene: Scene, args: PreviewArgs) -> Previewed:
         with ExitStack() as temporary:
             if args.frame is not None:
                 temporary.enter_context(scene.at_frame(args.frame))
-            for target, values in _preview_settings(scene, args):
+            for target, values in preview_settings(scene, args):
                 temporary.enter_context(scene.temporarily(target, **values))
             camera = viewing_camera(scene, args.view, args.camera, temporary)
-            return render_picture(scene, scene.artifact(args.artifact), camera, args.engine, artifact=args.artifact)
+            file = scene.artifact(args.artifact)
+            made: dict[str, Any] = {"artifact": args.artifact, "width": 0, "height": 0, "engine": args.engine}
+            if args.show in ("SHADED", "NAMES"):
+                rendered = render_picture(scene, file, camera, args.engine, artifact=args.artifact)
+                made = rendered.model_dump()
+            if args.show != "SHADED":
+                made |= closer_look(scene.look_closer(args.show, file, camera))
+                made |= picture_facts(file)
+            return Previewed.model_validate(made)
 
-    def verify(self, scene: Scene, args: PreviewArgs, result: Rendered) -> Findings:
+    def verify(self, scene: Scene, args: PreviewArgs, result: Previewed) -> Findings:
         width, height = _size(scene, args)
         yield from differs("the width of the picture", width, result.width, "/width")
         yield from differs("the height of the picture", height, result.height, "/height")
@@ -109,7 +125,7 @@ def _size(scene: Scene, args: PreviewArgs) -> tuple[int, int]:
     return max(16, round(width)), max(16, round(width / ratio))
 
 
-def _preview_settings(scene: Scene, args: PreviewArgs) -> Iterator[tuple[Block, dict[str, object]]]:
+def preview_settings(scene: Scene, args: PreviewArgs) -> Iterator[tuple[Block, dict[str, object]]]:
     """The settings of a preview, as pairs of their owner and values."""
     target = scene.active
     width, height = _size(scene, args)

@@ -87,6 +87,14 @@ def read_picture(path: str) -> tuple[int, int, str] | None:
     return width, height, hashlib.sha256(header + rows).hexdigest()
 
 
+def picture_facts(file: str) -> dict[str, Any]:
+    """What a result says of a PNG file. Raises StepError."""
+    picture = read_picture(file)
+    if picture is None:
+        raise StepError.of(Fault.EXECUTION_FAILED, "Blender wrote no picture", at="/artifact")
+    return {"width": picture[0], "height": picture[1], "pixels_sha256": picture[2]}
+
+
 def _other_picture(scene: Scene, file: str) -> tuple[int, int, str] | None:
     """The same of a picture of another format."""
     if not Path(file).is_file():

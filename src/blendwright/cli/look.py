@@ -1,0 +1,88 @@
+"""blendwright look: pictures of the scene, closer looks, comparisons, and what a commit changed to the eye."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any, Literal, cast
+
+from blendwright.app.exporting import write_picture
+from blendwright.app.looking_back import LookBack, look_back
+from blendwright.app.queries import take_picture
+from blendwright.cli.options import AsJson, Blender, Scene, Workspace, png_name
+from blendwright.cli.output import Exit, SafeConsole, fail, present
+from blendwright.cli.parameters import option
+from blendwright.tools.render.viewpoint import NamedView
+from blendwright.values.errors import Refusal
+from blendwright.values.faults import Fault
+
+# As the tools know them, in the letters that one types.
+Shown = Literal["shaded", "names", "depth", "mask"]
+Side = Literal["front", "back", "right", "left", "top", "bottom", "iso", "side", "three_quarter"]
+Engine = Literal["workbench", "cycles"]
+
+
+def look(
+    image: Annotated[
+        Path, option("--image PNG", "Write the picture there, replacing what is there.", callback=png_name)
+    ] = Path("look.png"),
+    view: Annotated[Side | None, option("--view SIDE", "Look from this side; else through a camera.")] = None,
+    camera: Annotated[
+        str | None, option("--camera NAME", "Look through this camera; the scene's own by default.")
+    ] = None,
+    show: Annotated[Shown, option("--show", "Shaded, with names, depths, or a colour for each object.")] = "shaded",
+    reference: Annotated[Path | None, option("--reference FILE", "Compare with this picture.")] = None,
+    before: Annotated[str | None, option("--before N", "Compare with the scene of this commit.")] = None,
+    after: Annotated[str, option("--after N", "The later commit of --before.")] = "HEAD",
+    engine: Annotated[Engine, option("--engine", "CYCLES shows light and shadow; slower.")] = "workbench",
+    width: Annotated[int, option("--width", "Width in pixels, of each panel.", min=16, max=2048)] = 640,
+    workspace: Workspace = ".blendwright",
+    scene: Scene = None,
+    blender: Blender = None,
+    json: AsJson = False,
+) -> int:
+    """Take a picture of the scene: shaded, with names, depths or a mask, beside a reference, or before and after a commit."""
+    if before is not None and (reference is not None or scene is not None or show != "shaded"):
+        cure = "Give --before without --reference, --scene and --show."
+        raise Refusal.of(Fault.ARGS_INVALID, "before and after are shaded scenes of one workspace", cure)
+    side = None if view is None else cast("NamedView", view.upper())
+    if before is not None:
+        seen = look_back(
+            workspace,
+            before,
+            after,
+            LookBack(side, camera, cast("Any", engine.upper()), min(width, 1024)),
+            blender=blender,
+        )
+        write_picture(seen.sheet, image)
+        told = {**seen.to_json(), "image": str(image)}
+    else:
+        args: dict[str, Any] = {"engine": engine.upper(), "width": width if reference is None else min(width, 1024)}
+        args |= {name: value for name, value in (("view", side), ("camera", camera)) if value is not None}
+        if reference is not None:
+            args["reference"] = str(reference)
+        else:
+            args |= {"show": show.upper(), "height": max(16, width * 3 // 4), "render_shape": side is None}
+        outcome, picture = take_picture(
+            "render.preview" if reference is None else "render.compare", args, workspace, scene, blender
+        )
+        if picture is None:
+            cure = outcome.findings[0].cure if outcome.findings else None
+            fail("failed", outcome.message, cure, Exit.of_call(outcome))
+        write_picture(picture, image)
+        told = {"ok": True, **dict(outcome.result or {}), "image": str(image)}
+    return present(json, lambda: told, lambda out: _show(out, told))
+
+
+def _show(out: SafeConsole, told: dict[str, Any]) -> None:
+    out.columns(
+        ((each["object"], "bold"), f"{each['share']:.1%}", (f"{each['nearest']:g} m", "dim"), each["color"])
+        for each in told.get("seen") or ()
+    )
+    if told.get("unseen"):
+        out.show(f"not to be seen: {', '.join(told['unseen'])}", "dim")
+    if "silhouette_iou" in told:
+        outline = (
+            "no outline found" if told["silhouette_iou"] is None else f"outlines agree by {told['silhouette_iou']:.1%}"
+        )
+        out.show(f"{outline}; {told['differing']:.1%} of the pixels differ, colours by {told['difference']:.2%}")
+    out.show(f"wrote {told['image']}")

@@ -1,0 +1,147 @@
+from __future__ import annotations
+
+from contextlib import ExitStack
+from typing import Annotated, Literal
+
+from pydantic import Field, ValidationInfo, field_validator
+from pydantic_core import PydanticCustomError
+
+from blendwright.tool_api import Args, Example, Findings, Kind, Result, Scene
+from blendwright.tool_api.arguments import ReadPath, optional
+from blendwright.tool_api.mentions import ObjectName
+from blendwright.tool_api.promises import READ_ONLY
+from blendwright.tool_api.tool import Tool
+from blendwright.tools.checks import differs, existing_object
+from blendwright.tools.image.formats import foreign_file_problems, readable_path
+from blendwright.tools.render.preview import CAMERA, CUBE, PreviewArgs, preview_settings
+from blendwright.tools.render.rendering import FrameNumber, PngName, picture_facts, render_picture
+from blendwright.tools.render.viewpoint import NamedView, viewing_camera, viewpoint_problems
+from blendwright.values.errors import StepError
+from blendwright.values.faults import Fault
+
+Panel = Literal["REFERENCE", "SCENE", "OVERLAY", "SILHOUETTE", "DIFFERENCE"]
+SHAPE = {"view": "ISO", "width": 64, "height": 48}
+PICTURE = ("render.still", {"path": "wanted.png", "view": "FRONT", "resolution": [64, 48], "samples": 1})
+CYCLES = ("scene.set_render", {"engine": "CYCLES", "samples": 1})
+# What is longer than this would be a line of pixels.
+LEAST_HEIGHT, MOST_HEIGHT = 16, 2048
+
+
+class CompareArgs(Args):
+    reference: ReadPath = Field(
+        description="Picture to compare with: .png, .jpg, .exr, .hdr, .tif, .webp, .tga or .bmp."
+    )
+    view: NamedView | None = optional("Look from this side at all that a render shows.")
+    camera: ObjectName | None = optional("Camera to look through; left out together with view, the scene's own.")
+    objects: Annotated[list[ObjectName], Field(min_length=1, max_length=100)] | None = optional(
+        "Objects whose outline counts, such as all but the floor; all when left out."
+    )
+    engine: Literal["WORKBENCH", "CYCLES"] = Field(default="WORKBENCH", description="CYCLES shows light and shadow.")
+    width: int = Field(default=480, ge=16, le=1024, description="Width of a panel; its height follows the reference.")
+    frame: FrameNumber | None = optional("Frame to show instead of the current one.")
+    panels: Annotated[list[Panel], Field(min_length=1, max_length=5)] = Field(
+        default=["REFERENCE", "SCENE", "OVERLAY", "SILHOUETTE"],
+        description="What the sheet shows. SILHOUETTE: green where both are, red only the reference, blue only the scene.",
+    )
+    captions: Annotated[list[Annotated[str, Field(min_length=1, max_length=40)]], Field(min_length=2, max_length=2)] = (
+        Field(default=["reference", "scene"], description="What reference and scene are called in it.")
+    )
+    artifact: PngName = Field(default="compared.png", description="Name of the sheet among the workspace's artifacts.")
+
+    @field_validator("reference")
+    @classmethod
+    def _picture(cls, path: str) -> str:
+        return readable_path(path)
+
+    @field_validator("camera")
+    @classmethod
+    def _one_eye(cls, value: str | None, info: ValidationInfo) -> str | None:
+        if value is not None and info.data.get("view") is not None:
+            raise PydanticCustomError("one_eye", "give either view or camera")
+        return value
+
+
+class PicturesCompared(Result):
+    """How far the scene looks like a picture."""
+
+    artifact: str = Field(description="Name of the sheet.")
+    width: int = Field(description="Width of the sheet in pixels.")
+    height: int = Field(description="Its height.")
+    pixels_sha256: str = Field(description="Hash of its pixels.")
+    silhouette_iou: float | None = Field(
+        description="Area that both outlines share, of the area that either has: 1 is the same; None without an outline."
+    )
+    silhouette_from: str = Field(
+        description="How the outline of the reference was found: by its alpha, by its plain background, or none."
+    )
+    difference: float = Field(description="Mean difference of colours, from 0 to 1.")
+    differing: float = Field(description="Share of the pixels that visibly differ.")
+    reference_box: tuple[float, float, float, float] | None = optional(
+        "Outline of the reference: left, top, right, bottom as shares of the picture."
+    )
+    scene_box: tuple[float, float, float, float] | None = optional("The same of the scene.")
+
+
+class Compare(Tool[CompareArgs, PicturesCompared]):
+    """Compare the scene with a reference picture: side by side, overlaid, outlines and colours.
+
+    Outlines are compared as the area that both cover, of the area that either covers (intersection over union)."""
+
+    name = "render.compare"
+    time_limit = "render_seconds"
+    promises = READ_ONLY.needs("scene_read", "render", "file_read")
+    examples = (
+        Example({"reference": "wanted.png", "camera": "Camera"}, CUBE, CAMERA, CYCLES, PICTURE),
+        Example(
+            {"reference": "wanted.png", "view": "FRONT", "objects": ["Box"], "width": 64, "panels": ["SCENE", "DIFFERENCE"]},
+            CUBE, CYCLES, PICTURE,
+        ),
+    )  # fmt: skip
+
+    def check(self, scene: Scene, args: CompareArgs) -> Findings:
+        yield from viewpoint_problems(
+            scene, args.view, args.camera, "Give a view such as ISO, or the name of a camera."
+        )
+        for index, name in enumerate(args.objects or ()):
+            yield from existing_object(scene, name, f"/objects/{index}")
+        yield from foreign_file_problems(scene.input_file(args.reference), args.reference, "/reference")
+
+    def apply(self, scene: Scene, args: CompareArgs) -> PicturesCompared:
+        reference, file = scene.input_file(args.reference), scene.artifact(args.artifact)
+        wide, high = scene.picture_size(reference)
+        if not wide or not high:
+            cure = "Get the file again: a part of it is missing, or it is of a kind that Blender does not read."
+            raise StepError.of(Fault.EXECUTION_FAILED, "Blender cannot read the picture", at="/reference", cure=cure)
+        height = min(max(round(args.width * high / wide), LEAST_HEIGHT), MOST_HEIGHT)
+        look = PreviewArgs(engine=args.engine, width=args.width, height=height, samples=8)
+        captions = {panel: panel.lower() for panel in args.panels}
+        captions |= {
+            panel: name for panel, name in zip(("REFERENCE", "SCENE"), args.captions, strict=True) if panel in captions
+        }
+        with ExitStack() as temporary:
+            if args.frame is not None:
+                temporary.enter_context(scene.at_frame(args.frame))
+            for target, values in preview_settings(scene, look):
+                temporary.enter_context(scene.temporarily(target, **values))
+            camera = viewing_camera(scene, args.view, args.camera, temporary)
+            render_picture(scene, file, camera, args.engine, artifact=args.artifact)
+            objects = [scene.require(Kind.OBJECT, name) for name in args.objects or ()]
+            found = scene.compare_picture(file, reference, camera, objects=objects, captions=captions)
+        return PicturesCompared(
+            artifact=args.artifact,
+            **picture_facts(file),
+            silhouette_iou=None if found.silhouette_iou is None else round(found.silhouette_iou, 4),
+            silhouette_from=found.silhouette_from,
+            difference=round(found.difference, 4),
+            differing=round(found.differing, 4),
+            reference_box=_rounded(found.reference_box),
+            scene_box=_rounded(found.scene_box),
+        )
+
+    def verify(self, scene: Scene, args: CompareArgs, result: PicturesCompared) -> Findings:
+        columns = 2 if len(args.panels) == 4 else len(args.panels)
+        yield from differs("the sheet is as wide as its panels", True, result.width >= columns * args.width, "/width")
+
+
+def _rounded(box: tuple[float, float, float, float] | None) -> tuple[float, float, float, float] | None:
+    return None if box is None else (round(box[0], 4), round(box[1], 4), round(box[2], 4), round(box[3], 4))
