@@ -73,9 +73,8 @@ def _shorten_descriptions(part: dict[str, Any]) -> None:
         part.pop("maxItems", None)  # one number says how long a vector is
     if len(part.get("description", "")) > LONGEST_DESCRIPTION:
         part["description"] = END_OF_CLAUSE.split(part["description"], maxsplit=1)[0]
-    if isinstance(part.get("items"), dict):
-        if "enum" not in part["items"]:
-            part["items"].pop("description", None)  # the list's own says what is in it
+    if isinstance(part.get("items"), dict) and "enum" not in part["items"]:
+        part["items"].pop("description", None)  # the list's own says what is in it
     inside = [*part.get("properties", {}).values(), part.get("items")]
     for one in inside:
         if isinstance(one, dict):

@@ -464,6 +464,14 @@ class Scene(MeshPort, Protocol):
         freely; `options` are those of Blender's operator. Selection and materials are left as they were."""
         ...
 
+    def denoise_image(self, image: Block) -> None:
+        """Take the noise out of an image that may be written into freely, and pack it; pixels that are black stay so."""
+        ...
+
+    def brightness_range(self, image: Block) -> tuple[float, float] | None:
+        """The least and the greatest brightness of the pixels of an image that are not black; None where all are."""
+        ...
+
     def at_frame(self, frame: int) -> AbstractContextManager[None]:
         """The scene at another frame for the length of a `with` block."""
         ...
