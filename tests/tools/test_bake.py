@@ -79,3 +79,42 @@ def test_what_cannot_be_baked_is_refused_with_a_cure(stage: Stage) -> None:
     (finding,) = stage.refusal("render.bake", {**BAKED, "type": "AO"})
     assert "object.set_visibility" in finding["cure"]
     assert stage.invalid("render.bake", {**BAKED, "type": "AO", "from_objects": ["Low"]}) == ["/from_objects"]
+
+
+def reds(name: str) -> list[float]:
+    images: Any = bpy.data.images
+    return list(images[name].pixels)[0::4]
+
+
+def test_noise_is_taken_away_and_nothing_else_is_left_behind(stage: Stage) -> None:
+    given(stage, SHAPE, UVS, BALL)
+    args = {**BAKED, "type": "AO", "size": [64, 64], "float": True}
+    before = [scene.name for scene in bpy.data.scenes]
+    stage.do("render.bake", {**args, "image": "Right", "samples": 256})
+    stage.do("render.bake", {**args, "image": "Noisy", "samples": 4})
+    stage.do("render.bake", {**args, "image": "Clean", "samples": 4, "denoise": True})
+    noisy, clean = (
+        sum((one - right) ** 2 for one, right in zip(reds(name), reds("Right"), strict=True))
+        for name in ("Noisy", "Clean")
+    )
+    assert clean < noisy / 4
+    assert [scene.name for scene in bpy.data.scenes] == before
+    assert not [block.name for block in bpy.data.images if block.name.startswith("~bw~")]
+    assert stage.invalid("render.bake", {**BAKED, "type": "NORMAL", "denoise": True}) == ["/denoise"]
+    assert stage.invalid("render.bake", {**BAKED, "type": "EMIT", "ao_distance": 1}) == ["/ao_distance"]
+
+
+def test_ambient_occlusion_looks_as_far_as_is_said_and_says_when_it_sees_nothing(stage: Stage) -> None:
+    given(
+        stage,
+        SHAPE,
+        UVS,
+        ("mesh.create_primitive", {"kind": "plane", "name": "Roof", "size": 9, "location": [0, 0, 1]}),
+    )
+    near = stage.do("render.bake", {**BAKED, "type": "AO", "ao_distance": 0.5})
+    assert "white" in near["notes"][0] and middle() == pytest.approx((1, 1, 1))
+    far = stage.do("render.bake", {**BAKED, "type": "AO", "ao_distance": 50, "samples": 16})
+    assert max(middle()) < 0.5 and bpy.context.scene.world is None
+    given(stage, ("mesh.create_primitive", {"kind": "plane", "name": "Lid", "size": 9, "location": [0, 0, 0.001]}))
+    shut = stage.do("render.bake", {**BAKED, "type": "AO"})
+    assert not far["notes"] and "black" in shut["notes"][0]

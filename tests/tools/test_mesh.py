@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 from array import array
 from typing import TYPE_CHECKING, Any
@@ -378,3 +379,34 @@ def test_a_value_is_given_once(stage: Stage) -> None:
     args = {"object": "Box", "name": "it", "type": "FLOAT"}
     assert stage.invalid("mesh.set_attribute", args)
     assert stage.invalid("mesh.set_attribute", {**args, "value": 1, "values": [1]})
+
+
+# ---------------------------------------------------------------------- a material per face, and the monkey
+
+
+def test_a_mesh_can_have_a_material_per_face(stage: Stage) -> None:
+    for name in ("Red", "Grey"):
+        stage.do("material.ensure_principled", {"name": name})
+    corners = [[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0], [0.5, 0.5, 1]]
+    faces = [[0, 1, 4], [1, 2, 4], [2, 3, 4], [3, 0, 4]]
+    args = {"name": "Tent", "vertices": corners, "faces": faces, "materials": ["Red", "Grey"]}
+    stage.do("mesh.create", {**args, "face_materials": [1, 0, 1, 0]})
+    mesh = bpy.data.meshes["Tent"]
+    assert [one.name for one in mesh.materials] == ["Red", "Grey"]
+    assert [face.material_index for face in mesh.polygons] == [1, 0, 1, 0]
+    assert not stage.do("mesh.create", {**args, "face_materials": [1, 0, 1, 0]})["created"]
+    assert {one["pointer"] for one in stage.refusal("mesh.create", args)} == {"/name", "/face_materials"}
+    wrong = stage.refusal("mesh.create", {**args, "name": "New", "face_materials": [0, 2, 0]})
+    assert [one["pointer"] for one in wrong] == ["/face_materials", "/face_materials/1"]
+    missing = stage.refusal("mesh.create", {**args, "name": "New", "materials": ["Red", "Gray"]})
+    assert [one["pointer"] for one in missing] == ["/materials/1"]
+    stage.invalid("mesh.create", {**args, "material": "Red"})
+
+
+def test_the_monkey_is_as_large_as_asked_for_and_the_same_everywhere(stage: Stage) -> None:
+    stage.do("mesh.create_primitive", {"kind": "monkey", "name": "Suzanne", "size": 1.5, "origin": "bottom"})
+    found = stage.do("mesh.measure", {"object": "Suzanne"})
+    assert (found["vertices"], found["faces"]) == (507, 500)
+    assert max(found["dimensions"]) == pytest.approx(1.5) and found["bounds_min"][2] == pytest.approx(0, abs=1e-6)
+    positions = [round(value, 5) for vertex in bpy.data.meshes["Suzanne"].vertices for value in vertex.co]
+    assert hashlib.sha256(repr(positions).encode()).hexdigest()[:12] == "8f934837647d"

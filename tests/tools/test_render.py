@@ -305,3 +305,25 @@ def test_a_still_can_have_another_size_and_a_named_side(stage: Stage) -> None:
     assert (
         stage.refusal("render.still", {"camera": "Camera", "resolution": [65536, 65536]})[0]["code"] == "LIMIT_EXCEEDED"
     )
+
+
+def test_a_picture_without_light_says_so(stage: Stage) -> None:
+    red_box(stage)
+    preview = {"view": "ISO", "engine": "CYCLES", "samples": 1, "width": 32, "height": 24}
+
+    def notes(**args: Any) -> str:
+        return " ".join(stage.do("render.preview", {**preview, **args})["notes"])
+
+    assert "there is no world" in notes() and "light.create" in notes()
+    assert not notes(engine="WORKBENCH")
+    stage.do("scene.set_world", {"color": [0, 0, 0]})
+    assert "world is black" in notes()
+    stage.do("material.ensure_principled", {"name": "Red", "emission_color": [1, 0, 0], "emission_strength": 2})
+    assert not notes()
+    stage.do("material.ensure_principled", {"name": "Red", "emission_strength": 0})
+    stage.do("light.create", {"name": "Sun", "type": "SUN"})
+    assert not notes()
+    stage.do("object.set_visibility", {"object": "Sun", "render": False})
+    assert "no light is shown" in notes()
+    stage.do("scene.set_world", {"color": [0.5, 0.5, 0.5]})
+    assert not notes()

@@ -184,8 +184,26 @@ def test_scales_are_told_and_negative_ones_apart(stage: Stage) -> None:
     box(stage, "Long", scale=[1, 1, 3])
     box(stage, "Mirrored", scale=[-1, 1, 1])
     box(stage, "Turned", scale=[-1, -1, 1])
-    assert subjects(audit(stage, "unapplied_scale")) == [("Long", "")]
-    assert subjects(audit(stage, "negative_scale")) == [("Mirrored", "")]
+    stage.do("modifier.add", {"object": "Long", "name": "Round", "settings": {"type": "BEVEL", "width": 0.1}})
+    box(stage, "High", scale=[1, 1, 2])
+    scaled, mirrored = audit(stage, "unapplied_scale"), audit(stage, "negative_scale")
+    assert (subjects(scaled), subjects(mirrored)) == ([("High", ""), ("Long", "")], [("Mirrored", "")])
+    # A bevel would be another one at another scale.
+    assert [one["object"] for one in scaled if one["repair"]] == ["High"]
+    assert scaled[0]["repair"][0]["tool"] == "object.apply_transform"
+    mend(stage, [one for one in (*scaled, *mirrored) if one["repair"]])
+    assert subjects(audit(stage, "unapplied_scale")) == [("Long", "")] and not audit(stage, "negative_scale")
+    assert not audit(stage, "inside_out", "flipped_normals")
+
+
+def test_what_pierces_a_box_goes_through_it_and_touches_it(stage: Stage) -> None:
+    box(stage, "Box", location=[0, 0, 1])
+    stage.do("mesh.create_primitive", {"kind": "uv_sphere", "name": "Ball", "location": [1.4, 0.1, 1.2]})
+    stage.do("mesh.create_primitive", {"kind": "uv_sphere", "name": "Core", "radius": 0.4, "location": [0, 0, 1]})
+    found = audit(stage, "interpenetrating", "floating")
+    assert subjects([one for one in found if one["rule"] == "interpenetrating"]) == [("Ball", "Box")]
+    # What lies inside touches nothing.
+    assert [one["object"] for one in found if one["rule"] == "floating"] == ["Core"]
 
 
 def test_a_mesh_is_inside_out_or_partly_flipped_whatever_its_scale(stage: Stage) -> None:

@@ -16,6 +16,8 @@ LONGEST_DESCRIPTION = 40
 MANY = 10
 # An object with more parts than this is told by their names.
 FEW = 5
+# Of more values than this, the first ones stand for all; a refusal lists them.
+MOST_VALUES = 12
 END_OF_CLAUSE = re.compile(r"(?<=[a-z])[.;,:] ")
 LEFT_OUT = frozenset({
     "title", "$defs", "minLength", "maxLength", "pattern", "additionalProperties", "discriminator", "minimum", "maximum",
@@ -65,9 +67,14 @@ def _shorten_descriptions(part: dict[str, Any]) -> None:
     """To their first clause where they are long, and to nothing where the values tell; those of what is inside too."""
     if "enum" in part:
         part.pop("description", None)
+        if len(part["enum"]) > MOST_VALUES:
+            first, second, *_ = part.pop("enum")
+            part["description"] = f"{first}, {second} ..."
+    if part.get("maxItems") == part.get("minItems"):
+        part.pop("maxItems", None)  # one number says how long a vector is
     if len(part.get("description", "")) > LONGEST_DESCRIPTION:
         part["description"] = END_OF_CLAUSE.split(part["description"], maxsplit=1)[0]
-    if isinstance(part.get("items"), dict):
+    if isinstance(part.get("items"), dict) and "enum" not in part["items"]:
         part["items"].pop("description", None)  # the list's own says what is in it
     inside = [*part.get("properties", {}).values(), part.get("items")]
     for one in inside:
@@ -128,7 +135,9 @@ def _plain(value: Any) -> Any:
 
 
 def _goes_without_saying(key: str, value: Any, part: Schema) -> bool:
-    """What is off or empty unless it is given."""
+    """What is off or empty unless it is given, and that a list has something in it."""
+    if key == "minItems":
+        return value == 1
     return key == "default" and not value and part.get("type") not in ("number", "integer")
 
 

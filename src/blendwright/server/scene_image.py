@@ -210,6 +210,8 @@ def _described(outcome: Outcome, made: LookQuality, captions: Sequence[str]) -> 
     about: dict[str, Any] = {"views": captions, "engine": made.engine, "each": [last["width"], last["height"]]}
     if made.engine == "CYCLES":
         about["samples"] = made.samples
+    if last.get("notes"):
+        about["notes"] = last["notes"]
     if made.reduced:
         about["reduced"] = "lower quality than asked for, to fit the time; give more seconds for more"
     return outcome.with_(result=about, artifacts=())

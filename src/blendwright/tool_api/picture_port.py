@@ -47,6 +47,14 @@ class PicturePort(Protocol):
         Returns how many samples were taken of each pixel, and how many were meant to be; 0 for an engine that does not say."""
         ...
 
+    def denoise_image(self, image: Block) -> None:
+        """Take the noise out of an image that may be written into freely, and pack it; pixels that are black stay so."""
+        ...
+
+    def brightness_range(self, image: Block) -> tuple[float, float] | None:
+        """The least and the greatest brightness of the pixels of an image that are not black; None where all are."""
+        ...
+
     def bake(self, obj: Block, image: Block, kind: str, *, sources: Sequence[Block] = (), **options: Any) -> None:
         """Bake what an object's surface is like, or that of `sources`, into an image, and pack it. The image may be written into
         freely; `options` are those of Blender's operator. Selection and materials are left as they were."""

@@ -28,7 +28,7 @@ NAMES = (
     "light.create", "light.expose", "light.set",
     "material.assign", "material.delete", "material.ensure_principled", "material.from_textures",
     "material.replace",
-    "mesh.clean", "mesh.create_backdrop", "mesh.create", "mesh.create_primitive", "mesh.edit",
+    "mesh.boolean", "mesh.clean", "mesh.create_backdrop", "mesh.create", "mesh.create_primitive", "mesh.edit",
     "mesh.measure", "mesh.set_attribute", "mesh.shade",
     "modifier.add", "modifier.apply", "modifier.remove", "modifier.set",
     "nodes.apply_tree", "nodes.gates", "nodes.inspect", "nodes.patch",

@@ -25,7 +25,14 @@ _new_bmesh: Any = bmesh.new
 class MeshEditor:
     """The mesh as BMesh, and the selections that operations have named."""
 
-    def __init__(self, obj: Any, world: Any, slot_for: Callable[[str], int], mesh_named: Callable[[str], Any]) -> None:
+    def __init__(
+        self,
+        obj: Any,
+        world: Any,
+        slot_for: Callable[[str], int],
+        mesh_named: Callable[[str], Any],
+        evaluate: Callable[[], Any],
+    ) -> None:
         self.obj = obj
         self.mesh = obj.data
         self.world = world
@@ -33,6 +40,8 @@ class MeshEditor:
         """The material slot of a name, made where there is none."""
         self.mesh_named = mesh_named
         """A new mesh with the layers and materials of this one."""
+        self.evaluate = evaluate
+        """The dependency graph, brought up to date."""
         self._named: dict[str, Selection] = {}
         self.bm: Any = None
         self._old_faces: Sequence[Any] = ()
@@ -81,6 +90,14 @@ class MeshEditor:
         for name, lists in numbers.items():
             found = ([self.elements(domain)[i] for i in chosen] for domain, chosen in zip(DOMAINS, lists, strict=True))
             self._named[name] = Selection(*found, sorts=self._named[name].sorts)
+
+    def replace(self, mesh: Any) -> None:
+        """Go on with another mesh; nothing that was selected is left."""
+        self.bm.free()
+        self.bm = _new_bmesh()
+        self.bm.from_mesh(mesh)
+        self._old_faces = ()
+        self._named.clear()
 
     def _load(self) -> None:
         self.bm = _new_bmesh()

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from blendwright.blender.mesh_editing import marking, shaping, surfaces
+from blendwright.blender.mesh_editing import marking, remaking, shaping, surfaces
 from blendwright.blender.mesh_editing.criteria import select
 from blendwright.blender.mesh_editing.editor import MeshEditor, write
 from blendwright.blender.mesh_editing.selection import Elements, counted
@@ -27,6 +27,8 @@ REMAKING: Mapping[str, Act] = {
     "delete": surfaces.delete,
     "separate": surfaces.separate,
     "triangulate": surfaces.triangulate,
+    "remesh": remaking.remesh,
+    "decimate": remaking.decimate,
 }
 KEEPING: Mapping[str, Act] = {
     "select": marking.select,

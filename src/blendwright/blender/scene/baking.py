@@ -5,6 +5,7 @@ from contextlib import ExitStack, contextmanager
 from typing import Any
 
 import bpy
+import numpy as np
 
 from blendwright.blender.scene.images import Images
 from blendwright.blender.scene.render_progress import render_progress
@@ -41,6 +42,26 @@ class Baking(Images):
                 raise StepError.of(Fault.EXECUTION_FAILED, f"Blender could not bake: {reason}", at="/object") from error
         self._stale = True
         self.pack_image(image)
+
+    def denoise_image(self, image: Any) -> None:
+        from blendwright.blender.scene.denoising import denoise
+
+        values = np.empty(len(image.pixels), np.float32)
+        image.pixels.foreach_get(values)
+        width, height = image.size
+        # Beside what the core takes out of the worker's directory.
+        file = self._outbox.with_name("denoised.exr")
+        pixels = denoise(values.reshape(height, width, image.channels), file)
+        image.pixels.foreach_set(np.ascontiguousarray(pixels, np.float32).ravel())
+        self._stale = True
+        self.pack_image(image)
+
+    def brightness_range(self, image: Any) -> tuple[float, float] | None:
+        values = np.empty(len(image.pixels), np.float32)
+        image.pixels.foreach_get(values)
+        brightest = values.reshape(-1, image.channels)[:, :3].max(axis=1)
+        filled = brightest[brightest > 0.0]
+        return (float(filled.min()), float(filled.max())) if len(filled) else None
 
 
 @contextmanager

@@ -8,7 +8,7 @@ from contextlib import closing
 from typing import Any
 
 from blendwright.blender.scene.recorded_writes import RecordedWrites
-from blendwright.tool_api.mesh_port import CleanedMesh, EditDone
+from blendwright.tool_api.mesh_port import BooleanStep, CleanedMesh, EditDone
 from blendwright.tool_api.scene import Kind
 from blendwright.values.errors import StepError
 from blendwright.values.faults import Fault
@@ -39,7 +39,7 @@ class MeshChanges(RecordedWrites):
             made.append(copy)
             return copy
 
-        with closing(MeshEditor(obj, world, slot_for, mesh_named)) as editor:
+        with closing(MeshEditor(obj, world, slot_for, mesh_named, self._evaluate_anew)) as editor:
             done = run_operations(editor, operations)
         self._require_valid(mesh, *made)
         return done
@@ -70,6 +70,27 @@ class MeshChanges(RecordedWrites):
 
         join_meshes(target, others, slot_for)
         self._require_valid(mesh)
+
+    def boolean_mesh(
+        self, obj: Any, cutters: Sequence[Any], operation: Any, solver: Any, *, overlapping: bool
+    ) -> Sequence[BooleanStep]:
+        from blendwright.blender.mesh_editing.booleans import BooleanMaker
+
+        mesh = self.edit(obj.data)
+        maker = BooleanMaker(obj, solver, overlapping, self._evaluate_anew)
+        done = [maker.combine(cutter, operation, f"/cutters/{number}") for number, cutter in enumerate(cutters)]
+        self._require_valid(mesh)
+        return done
+
+    def builtin_shape(self, shape: str) -> tuple[list[tuple[float, ...]], list[tuple[int, ...]]]:
+        from blendwright.blender.mesh_editing.builtin_shapes import builtin_shape
+
+        return builtin_shape(shape)
+
+    def _evaluate_anew(self) -> Any:
+        """The dependency graph after writes that nobody recorded: those into a mesh that has a pre-image."""
+        self._stale = True
+        return self.depsgraph()
 
     def _require_valid(self, *meshes: Any) -> None:
         for one in meshes:

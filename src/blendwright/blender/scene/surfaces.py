@@ -1,6 +1,6 @@
 """`BpySurfaces`: the surfaces of objects as they are now. Reads only."""
 
-from collections.abc import Generator, Iterable
+from collections.abc import Generator, Iterable, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -16,7 +16,7 @@ Floats = npt.NDArray[np.float64]
 
 Bounds = tuple[Point, Point]
 
-OFF_DIAGONAL = ((0, 1), (0, 2), (1, 0), (1, 2), (2, 0), (2, 1))
+Rows = tuple[Sequence[float], Sequence[float], Sequence[float]]
 SOLID = frozenset({"MESH", "CURVE", "SURFACE", "FONT", "META"})
 
 
@@ -29,6 +29,9 @@ class BpySurfaces:
         self._boxes: dict[str, Bounds | None] = {}
         self._world: dict[str, Floats] = {}
         self._triangles: dict[str, Triangles | None] = {}
+        # Asking Blender for them takes longer than the work on most objects; nothing is written meanwhile.
+        self._graph = scene.depsgraph()
+        self._matrices: dict[str, Rows] = {}
         reader = MeshReader()
         # By the address of an evaluated mesh, which many objects may share and which stays as long as nothing is written.
         shared: dict[int, int] = {}
@@ -55,16 +58,16 @@ class BpySurfaces:
         facts = self.facts(obj)
         if facts is None or not facts.vertices:
             return None
-        rows = self._scene.evaluated(obj).matrix_world
-        if any(rows[row][column] for row, column in OFF_DIAGONAL):
+        (xx, xy, xz, dx), (yx, yy, yz, dy), (zx, zy, zz, dz) = self._rows(obj)
+        if xy or xz or yx or yz or zx or zy:
             points = self._points(obj)
             low, high = np.minimum.reduce(points).tolist(), np.maximum.reduce(points).tolist()
             return (low[0], low[1], low[2]), (high[0], high[1], high[2])
         # Not turned: the box of the mesh is that of the world, scaled and moved, and many objects are like that.
-        ends = [
-            sorted((rows[i][i] * facts.low[i] + rows[i][3], rows[i][i] * facts.high[i] + rows[i][3])) for i in range(3)
-        ]
-        (x, right), (y, back), (z, top) = ends
+        (low_x, low_y, low_z), (high_x, high_y, high_z) = facts.low, facts.high
+        x, right = _ordered(xx * low_x + dx, xx * high_x + dx)
+        y, back = _ordered(yy * low_y + dy, yy * high_y + dy)
+        z, top = _ordered(zz * low_z + dz, zz * high_z + dz)
         if facts.is_box:
             self._boxes[obj.name] = (x, y, z), (right, back, top)
         return (x, y, z), (right, back, top)
@@ -93,12 +96,19 @@ class BpySurfaces:
             return True
         if other_box and _reaches(self._points(one), other_box, within):
             return True
+        if (box and self._pierces(other, box, 0.0)) or (other_box and self._pierces(one, other_box, 0.0)):
+            return True
         return self._meet(one, other, within)
 
     def cross(self, one: Any, other: Any, deeper: float) -> bool:
         box, other_box = self._box(one), self._box(other)
         if box and other_box:
             return _boxes_meet(box, other_box, -deeper)
+        # Most surfaces that go through a box do so with an edge, which is found sooner than where triangles meet.
+        if box and self._pierces(other, box, deeper):
+            return True
+        if other_box and self._pierces(one, other_box, deeper):
+            return True
         return self._meet(one, other, -deeper / 2.0)
 
     def coincide(self, one: Any, other: Any, within: float) -> bool:
@@ -108,6 +118,16 @@ class BpySurfaces:
         if not np.array_equal(arrays.corner_vertices, others.corner_vertices):
             return False
         return bool(np.abs(self._points(one) - self._points(other)).max(initial=0.0) <= within)
+
+    def _pierces(self, obj: Any, box: Bounds, deeper: float) -> bool:
+        """Whether an edge of a surface leads from inside of a box to outside of it, both farther than a depth."""
+        points, arrays = self._points(obj), self._arrays[obj.name]
+        beyond = np.maximum.reduce(np.maximum(np.array(box[0]) - points, points - np.array(box[1])), axis=1)
+        inside, outside = beyond < -deeper, beyond > deeper
+        if not (inside.any() and outside.any()):
+            return False
+        corners = arrays.corner_vertices
+        return bool((inside[corners] & outside[corners[arrays.following]]).any())
 
     def _meet(self, one: Any, other: Any, growth: float) -> bool:
         first, second = self._triangles_of(one), self._triangles_of(other)
@@ -131,13 +151,21 @@ class BpySurfaces:
         """Where its vertices are in the world."""
         points = self._world.get(obj.name)
         if points is None:
-            matrix = np.array(self._scene.evaluated(obj).matrix_world, np.float64)
-            points = self._world[obj.name] = self._arrays[obj.name].positions @ matrix[:3, :3].T + matrix[:3, 3]
+            matrix = np.array(self._rows(obj), np.float64)
+            points = self._world[obj.name] = self._arrays[obj.name].positions @ matrix[:, :3].T + matrix[:, 3]
         return points
+
+    def _rows(self, obj: Any) -> Rows:
+        """The first three rows of its world matrix."""
+        rows = self._matrices.get(obj.name)
+        if rows is None:
+            first, second, third, _ = obj.evaluated_get(self._graph).matrix_world
+            rows = self._matrices[obj.name] = (first[:], second[:], third[:])
+        return rows
 
     @contextmanager
     def _mesh(self, obj: Any) -> Generator[Any | None]:
-        evaluated = self._scene.evaluated(obj) if obj.type in SOLID else None
+        evaluated = obj.evaluated_get(self._graph) if obj.type in SOLID else None
         if evaluated is None or not evaluated.is_evaluated:
             yield None
         elif obj.type == "MESH":
@@ -145,6 +173,10 @@ class BpySurfaces:
         else:
             with self._scene.evaluated_mesh(obj) as mesh:
                 yield mesh
+
+
+def _ordered(one: float, other: float) -> tuple[float, float]:
+    return (one, other) if one <= other else (other, one)
 
 
 def _boxes_meet(one: Bounds, other: Bounds, within: float) -> bool:

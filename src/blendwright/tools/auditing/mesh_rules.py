@@ -10,6 +10,7 @@ from blendwright.tool_api.scene import Block, Scene
 from blendwright.tool_api.surfaces import Surfaces
 from blendwright.tools.auditing.flaws import Flaw, Repair, no_repairs
 from blendwright.tools.auditing.parts import Part
+from blendwright.tools.object.apply_transform import ApplyTransform, ApplyTransformArgs
 
 # Scales this close to 1 are what arithmetic in single precision leaves.
 ONE = 1e-4
@@ -26,16 +27,31 @@ class TextureDemand:
     most: float
 
 
-def scale_flaws(parts: Sequence[Part]) -> Iterator[Flaw]:
+def scale_flaws(scene: Scene, parts: Sequence[Part]) -> Iterator[Flaw]:
     for part in parts:
         if part.obj.type not in ("MESH", "CURVE", "SURFACE", "FONT"):
             continue
         x, y, z = part.obj.scale
+        if x == y == z == 1.0:
+            continue
         measure = {"x": rounded(x), "y": rounded(y), "z": rounded(z)}
         if x * y * z < 0.0:
-            yield Flaw("negative_scale", part.name, measure)
+            yield Flaw("negative_scale", part.name, measure, repairs=_scaling(scene, part))
         if any(abs(abs(value) - 1.0) > ONE for value in (x, y, z)):
-            yield Flaw("unapplied_scale", part.name, measure)
+            yield Flaw("unapplied_scale", part.name, measure, repairs=_scaling(scene, part))
+
+
+def _scaling(scene: Scene, part: Part) -> Callable[[], Sequence[Repair]]:
+    """A call that makes the geometry as large as it is shown; none where that would be refused."""
+
+    def repairs() -> Sequence[Repair]:
+        if part.obj.modifiers:  # many work in the object's own units
+            return ()
+        args = {"object": part.name, "location": False, "rotation": False}
+        refused = list(ApplyTransform().check(scene, ApplyTransformArgs.model_validate(args)))
+        return () if refused else [(ApplyTransform.name, args)]
+
+    return repairs
 
 
 def mesh_flaws(parts: Sequence[Part]) -> Iterator[Flaw]:

@@ -1,15 +1,18 @@
 from __future__ import annotations
 
+from array import array
 from collections.abc import Sequence
 from itertools import islice
 from typing import Annotated
 
-from pydantic import Field
+from pydantic import Field, model_validator
+from pydantic_core import PydanticCustomError
 
 from blendwright.tool_api import Block, Example, Findings, Kind, Scene
-from blendwright.tool_api.arguments import Vector3
+from blendwright.tool_api.arguments import Vector3, optional
+from blendwright.tool_api.mentions import MaterialName
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
-from blendwright.tools.checks import invalid
+from blendwright.tools.checks import differs, invalid
 from blendwright.tools.mesh_data import Geometry, edges_differ, fill_mesh, geometry, mesh_differs
 from blendwright.tools.object_creation import CreatesObject, MeshPlacement
 from blendwright.values.faults import Fault
@@ -41,13 +44,27 @@ class CreateMeshArgs(MeshPlacement):
         max_length=MOST_FACES,
         description="Vertex indices of each face, three or more, counter-clockwise as seen from outside.",
     )
+    materials: Annotated[list[MaterialName], Field(min_length=1, max_length=1000)] | None = optional(
+        "Materials of its slots, instead of material; face_materials says which face has which."
+    )
+    face_materials: Annotated[list[Index], Field(max_length=MOST_FACES)] | None = optional(
+        "For each face the place of its material in materials, from 0 on; all 0 when left out."
+    )
+
+    @model_validator(mode="after")
+    def _dressed_once(self) -> CreateMeshArgs:
+        if self.materials is not None and self.material is not None:
+            raise PydanticCustomError("two_dresses", "give either 'material' or 'materials'")
+        if self.face_materials is not None and self.materials is None:
+            raise PydanticCustomError("no_materials", "face_materials are places in 'materials', which is not given")
+        return self
 
     def geometry(self) -> Geometry:
         return geometry(self.vertices, self.faces, self.edges)
 
 
 class CreateMesh(CreatesObject[CreateMeshArgs]):
-    """Add a mesh object from explicit vertices, edges and faces. Indices start at 0."""
+    """Add a mesh object from explicit vertices, edges and faces, with a material for all or one per face. Indices start at 0."""
 
     name = "mesh.create"
     promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.OBJECT, Kind.MESH, Kind.COLLECTION).needs(
@@ -55,8 +72,16 @@ class CreateMesh(CreatesObject[CreateMeshArgs]):
     )
     examples = (
         Example({"name": "Tri", "vertices": [[0, 0, 0], [1, 0, 0], [0, 1, 0]], "faces": [[0, 1, 2]]}),
+        Example(
+            {
+                "name": "Roof", "vertices": [[0, 0, 0], [2, 0, 0], [2, 1, 1], [0, 1, 1], [2, 2, 0], [0, 2, 0]],
+                "faces": [[0, 1, 2, 3], [3, 2, 4, 5]], "materials": ["Red", "Grey"], "face_materials": [0, 1],
+            },
+            ("material.ensure_principled", {"name": "Red", "base_color": [0.8, 0.05, 0.05]}),
+            ("material.ensure_principled", {"name": "Grey", "base_color": [0.3, 0.3, 0.3]}),
+        ),
         Example({"name": "Path", "vertices": [[0, 0, 0], [1, 0, 0], [1, 1, 0.5]], "edges": [[0, 1], [1, 2]]}),
-    )
+    )  # fmt: skip
 
     object_type = "MESH"
 
@@ -64,16 +89,29 @@ class CreateMesh(CreatesObject[CreateMeshArgs]):
         return len(args.vertices)
 
     def problems(self, scene: Scene, args: CreateMeshArgs) -> Findings:
-        return islice(_flaws(args), MOST_FINDINGS)
+        for number, name in enumerate(args.materials or ()):
+            yield from scene.missing(Kind.MATERIAL, name, f"/materials/{number}")
+        yield from islice(_flaws(args), MOST_FINDINGS)
 
     def build(self, scene: Scene, args: CreateMeshArgs, data: Block) -> None:
         fill_mesh(data, args.geometry())
+        for number, name in enumerate(args.materials or ()):
+            data.materials.append(scene.require(Kind.MATERIAL, name, f"/materials/{number}"))
+        if args.face_materials:
+            data.polygons.foreach_set("material_index", array("i", args.face_materials))
 
     def differences(self, scene: Scene, args: CreateMeshArgs, data: Block) -> Findings:
         shape = args.geometry()
         yield from mesh_differs(data, shape, "/vertices")
         if args.edges:
             yield from edges_differ(data, shape, "/edges")
+        if args.materials is not None:
+            names = [None if one is None else one.name for one in data.materials]
+            yield from differs("its materials", args.materials, names, "/materials")
+            slots = array("i", bytes(4 * len(data.polygons)))
+            data.polygons.foreach_get("material_index", slots)
+            expected = args.face_materials or [0] * len(slots)
+            yield from differs("which face has which material", expected, slots.tolist(), "/face_materials")
 
 
 def _flaws(args: CreateMeshArgs) -> Findings:
@@ -86,6 +124,19 @@ def _flaws(args: CreateMeshArgs) -> Findings:
     yield from _wrong_indices("edges", args.edges, len(args.vertices))
     yield from _doubles("faces", args.faces)
     yield from _doubles("edges", args.edges)
+    yield from _wrong_materials(args)
+
+
+def _wrong_materials(args: CreateMeshArgs) -> Findings:
+    if args.face_materials is None or args.materials is None:
+        return
+    if len(args.face_materials) != len(args.faces):
+        message = f"there are {len(args.face_materials)} for {len(args.faces)} faces"
+        yield invalid(message, "/face_materials", "Give one for each face.")
+    for number, place in enumerate(args.face_materials):
+        if place >= len(args.materials):
+            message = f"there is no material {place}; there are {len(args.materials)}"
+            yield invalid(message, f"/face_materials/{number}", f"Use a place from 0 to {len(args.materials) - 1}.")
 
 
 def _wrong_indices(field: str, elements: Sequence[Sequence[int]], count: int) -> Findings:

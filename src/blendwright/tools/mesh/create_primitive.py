@@ -10,8 +10,8 @@ from blendwright.tool_api import Block, Example, Findings, Kind, Scene
 from blendwright.tool_api.arguments import LengthFloat, PositiveFloat, optional
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tools.checks import differs
-from blendwright.tools.mesh.primitive_shapes import Shape, build, vertex_count
-from blendwright.tools.mesh_data import fill_mesh, mesh_differs
+from blendwright.tools.mesh.primitive_shapes import Shape, build, from_parts, vertex_count
+from blendwright.tools.mesh_data import Geometry, fill_mesh, mesh_differs
 from blendwright.tools.modifier import blender_settings
 from blendwright.tools.modifier.settings import BevelSettings
 from blendwright.tools.object_creation import CreatesObject, MeshPlacement
@@ -27,15 +27,17 @@ TABLE = ("object.create_empty", {"name": "Table", "location": [2, 0, 0]})
 
 
 class CreatePrimitiveArgs(MeshPlacement):
-    kind: Literal["cube", "plane", "grid", "circle", "uv_sphere", "ico_sphere", "cylinder", "cone", "torus"] = Field(
-        description="The shape. Round ones stand along Z."
-    )
+    kind: Literal[
+        "cube", "plane", "grid", "circle", "uv_sphere", "ico_sphere", "cylinder", "cone", "torus", "monkey"
+    ] = Field(description="The shape. Round ones stand along Z; the monkey (Suzanne) looks along -Y and is not closed.")
     origin: Literal["center", "bottom", "top"] = Field(
         default="center",
         description="Where in the shape its origin is, which location places and rotations turn about: bottom for what stands on "
         "something or hangs on a joint.",
     )
-    size: PositiveFloat = Field(default=2.0, description="Edge length of a cube, plane or grid, in metres.")
+    size: PositiveFloat = Field(
+        default=2.0, description="Edge length of a cube, plane or grid, width of a monkey, in metres."
+    )
     dimensions: Dimensions | None = optional("Lengths of a cube along X, Y and Z in metres, instead of size.")
     bevel: LengthFloat | None = optional(
         "Round the edges of a cube, cylinder or cone, by a modifier of this width in metres; 0 for none."
@@ -82,6 +84,7 @@ class CreatePrimitive(CreatesObject[CreatePrimitiveArgs]):
         Example({"kind": "cube", "name": "Box"}),
         Example({"kind": "uv_sphere", "name": "Ball", "radius": 0.5, "location": [0, 0, 0.5]}),
         Example({"kind": "cylinder", "name": "Leg", "radius": 0.05, "depth": 0.7, "origin": "bottom"}),
+        Example({"kind": "monkey", "name": "Suzanne", "size": 1, "origin": "bottom", "shading": "smooth"}),
         Example({"kind": "torus", "name": "Ring", "radius": 1, "tube_radius": 0.1, "shading": "smooth"}),
         Example(
             {
@@ -103,10 +106,10 @@ class CreatePrimitive(CreatesObject[CreatePrimitiveArgs]):
         return vertex_count(args.shape())
 
     def build(self, scene: Scene, args: CreatePrimitiveArgs, data: Block) -> None:
-        fill_mesh(data, build(args.shape()))
+        fill_mesh(data, _geometry(scene, args))
 
     def differences(self, scene: Scene, args: CreatePrimitiveArgs, data: Block) -> Findings:
-        return mesh_differs(data, build(args.shape()), "/kind")
+        return mesh_differs(data, _geometry(scene, args), "/kind")
 
     def finish(self, scene: Scene, args: CreatePrimitiveArgs, obj: Block) -> None:
         if args.bevel:
@@ -121,3 +124,9 @@ class CreatePrimitive(CreatesObject[CreatePrimitiveArgs]):
             yield from differs("that a bevel rounds its edges", True, False, "/bevel")
         elif any(blender_settings.differences(scene, modifier, args.bevel_settings())):
             yield from differs("that its bevel is just so", True, False, "/bevel")
+
+
+def _geometry(scene: Scene, args: CreatePrimitiveArgs) -> Geometry:
+    if args.kind == "monkey":
+        return from_parts(args.shape(), *scene.builtin_shape("monkey"))
+    return build(args.shape())

@@ -10,8 +10,8 @@ from blendwright.tool_api import Args, Block, Example, Findings, Kind, Result, S
 from blendwright.tool_api.mentions import Mention, ObjectName, Role, mentions
 from blendwright.tool_api.mesh_port import EditDone
 from blendwright.tool_api.promises import SAFE_ONE_TIME_WRITE
-from blendwright.tools.checks import conflict, differs, existing_object, invalid, required_object
-from blendwright.tools.mesh.edit_operations import AnyEdit, AssignMaterial, Edit, Extrude, Inset, Separate
+from blendwright.tools.checks import conflict, differs, existing_object, invalid, not_evaluated, required_object
+from blendwright.tools.mesh.edit_operations import AnyEdit, AssignMaterial, Edit, Extrude, Inset, OnWhole, Separate
 from blendwright.tools.mesh.selectors import LAST, SIDES, WORDS, names_used, selector_parts
 from blendwright.tools.world_space import world_matrix
 from blendwright.values.faults import Fault
@@ -48,8 +48,8 @@ class MeshEdited(Result):
 
 
 class EditMesh(Tool[EditArgs, MeshEdited]):
-    """Model a mesh by a list of operations on selectors: extrude, inset, bevel, subdivide, cut, bridge, fill, dissolve,
-    weld, delete, separate, normals, mark, triangulate, transform, material, shade.
+    """Model a mesh by operations on selectors: extrude, inset, bevel, subdivide, cut, bridge, fill, dissolve, weld, delete,
+    separate, normals, mark, triangulate, move, material, shade, remesh, decimate.
 
     A selector says what elements are like: where their normal looks, the box they are in, material, attribute, marks, open or sharp edges,
     or the name that an earlier operation of the list gave to what it made."""
@@ -132,6 +132,8 @@ class EditMesh(Tool[EditArgs, MeshEdited]):
         if obj is None:
             return
         yield from shape_key_conflicts(obj)
+        if any(isinstance(edit, OnWhole) for edit in args.operations):
+            yield from not_evaluated(scene, obj, "/object")
         yield from _missing_parts(obj, args)
 
     def apply(self, scene: Scene, args: EditArgs) -> MeshEdited:

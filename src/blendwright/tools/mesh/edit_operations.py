@@ -220,8 +220,51 @@ class ShadeByAngle(OnAll):
     )
 
 
+class OnWhole(EditOperation):
+    """What works on the whole mesh."""
+
+    @property
+    def select(self) -> Selector:
+        return ALL
+
+
+class Remesh(OnWhole):
+    """Make a new, even surface of the whole mesh. UV maps, attributes and materials by face are lost."""
+
+    op: Literal["remesh"]
+    mode: Literal["voxel", "smooth", "sharp", "blocks"] = Field(
+        default="voxel", description="voxel: even cells, closed and merged; sharp keeps corners."
+    )
+    size: PositiveFloat | None = optional("Size of a cell in metres; voxel needs it.")
+    depth: int | None = optional("Detail of the other modes: 2 to this power along the longest side.", ge=1, le=10)
+
+    @model_validator(mode="after")
+    def _one_measure(self) -> Remesh:
+        if self.mode == "voxel" and (self.size is None or self.depth is not None):
+            raise PydanticCustomError("voxel_size", "voxel takes a 'size' and no 'depth'")
+        if self.mode != "voxel" and (self.depth is None or self.size is not None):
+            raise PydanticCustomError("octree_depth", "{mode} takes a 'depth' and no 'size'", {"mode": self.mode})
+        return self
+
+
+class Decimate(OnWhole):
+    """Make do with fewer faces, where they are needed least."""
+
+    op: Literal["decimate"]
+    ratio: float | None = optional("Part of the faces that stays.", gt=0.0, lt=1.0)
+    faces: int | None = optional("How many triangles may stay, instead.", ge=4, le=10_000_000)
+    unsubdivide: int | None = optional("Undo so many subdivisions instead.", ge=1, le=20)
+    triangles: bool = Field(default=False, description="Leave triangles only.")
+
+    @model_validator(mode="after")
+    def _one_measure(self) -> Decimate:
+        if (self.ratio, self.faces, self.unsubdivide).count(None) != 2:
+            raise PydanticCustomError("one_way", "give one of 'ratio', 'faces' and 'unsubdivide'")
+        return self
+
+
 AnyEdit: TypeAlias = (
     Select | Extrude | Inset | Bevel | Subdivide | Cut | Bridge | Fill | Dissolve | Weld | Delete | Separate | Normals
-    | Mark | Triangulate | TransformSelection | AssignMaterial | ShadeByAngle
+    | Mark | Triangulate | TransformSelection | AssignMaterial | ShadeByAngle | Remesh | Decimate
 )  # fmt: skip
 Edit = Annotated[AnyEdit, Field(discriminator="op")]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -33,7 +33,17 @@ class Shape(NamedTuple):
 
 @lru_cache(maxsize=64)
 def build(shape: Shape) -> Geometry:
-    vertices, faces = BUILDERS[shape.kind](shape)
+    return _placed(shape, *BUILDERS[shape.kind](shape))
+
+
+def from_parts(shape: Shape, vertices: Sequence[Sequence[float]], faces: Sequence[tuple[int, ...]]) -> Geometry:
+    """A shape that is not made here: so large that its greatest length is the size asked for."""
+    lengths = [max(column) - min(column) for column in zip(*vertices, strict=True)]
+    factor = shape.size / max(lengths)
+    return _placed(shape, [(x * factor, y * factor, z * factor) for x, y, z in vertices], list(faces))
+
+
+def _placed(shape: Shape, vertices: list[Point], faces: list[tuple[int, ...]]) -> Geometry:
     if shape.origin != "center":
         end = (min if shape.origin == "bottom" else max)(z for _, _, z in vertices)
         vertices = [(x, y, z - end) for x, y, z in vertices]
@@ -57,6 +67,7 @@ def vertex_count(shape: Shape) -> int:
         "cylinder": 2 * around,
         "cone": 2 * around if shape.radius_top > 0.0 else around + 1,
         "torus": around * rings,
+        "monkey": 507,
     }
     return counts[shape.kind]
 

@@ -7,11 +7,12 @@ from pydantic import Field, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
 
 from blendwright.tool_api import Block, Example, Findings, Kind, Scene, Tool
-from blendwright.tool_api.arguments import Args, AttributeName, LengthFloat, Name, Result, Seed, optional
+from blendwright.tool_api.arguments import Args, AttributeName, LengthFloat, Name, PositiveFloat, Result, Seed, optional
 from blendwright.tool_api.mentions import ObjectName, ensures
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE, Determinism
 from blendwright.tools.checks import conflict, differs, existing_object
 from blendwright.tools.image.color_spaces import DATA
+from blendwright.tools.render.darkness import darkness_notes
 
 Side = Annotated[int, Field(ge=4, le=8192)]
 # What is no colour: as values, not as sRGB stores them.
@@ -48,8 +49,22 @@ class BakeArgs(Args):
     uv_map: AttributeName | None = optional("UV map to bake by; the active one when left out.")
     lighting: bool = Field(default=False, description="Bake light into DIFFUSE, instead of the plain colour.")
     samples: int = Field(default=16, ge=1, le=4096, description="Samples per pixel.")
+    denoise: bool = Field(default=False, description="Remove the noise of AO, COMBINED and DIFFUSE with lighting.")
+    ao_distance: PositiveFloat | None = optional(
+        "How far AO looks for what shades, in metres; that of the world (10 unless set) when left out."
+    )
     margin: int = Field(default=16, ge=0, le=64, description="Pixels that islands are continued by.")
     seed: Seed = Field(default=0, description="Seed of the noise.")
+
+    @field_validator("denoise", "ao_distance")
+    @classmethod
+    def _of_this_type(cls, value: Any, info: ValidationInfo) -> Any:
+        kind = info.data.get("type")
+        if info.field_name == "ao_distance" and value is not None and kind not in (None, "AO"):
+            raise PydanticCustomError("only_ao", "only AO takes an ao_distance; the type is {type}", {"type": kind})
+        if info.field_name == "denoise" and value and kind in ("NORMAL", "ROUGHNESS", "EMIT"):
+            raise PydanticCustomError("no_noise", "{type} has no noise", {"type": kind})
+        return value
 
     @field_validator("from_objects")
     @classmethod
@@ -65,6 +80,7 @@ class Baked(Result):
     color_space: str = Field(description="Its colour space: Non-Color for AO, NORMAL and ROUGHNESS.")
     uv_map: str = Field(description="The UV map that was baked by.")
     created: bool = Field(description="True when the image is new.")
+    notes: list[str] = Field(default=[], description="What may surprise about it: all black, all white.")
 
 
 class Bake(Tool[BakeArgs, Baked]):
@@ -85,6 +101,9 @@ class Bake(Tool[BakeArgs, Baked]):
         Example(
             {"object": "Low", "type": "NORMAL", "image": "Bumps", "from_objects": ["High"], "cage_extrusion": 1, **SMALL},
             SHAPE, UVS, BALL,
+        ),
+        Example(
+            {"object": "Low", "type": "AO", "image": "Shade", "ao_distance": 0.5, "denoise": True, **SMALL}, SHAPE, UVS, BALL
         ),
         Example({"object": "Low", "type": "DIFFUSE", "image": "Paint", **SMALL}, SHAPE, UVS, RED, DRESSED),
         Example(
@@ -133,13 +152,20 @@ class Bake(Tool[BakeArgs, Baked]):
             temporary.enter_context(scene.temporarily(scene.active.render, engine="CYCLES"))
             temporary.enter_context(scene.temporarily(scene.active.cycles, **cycles))
             sources = [scene.require(Kind.OBJECT, name) for name in args.from_objects or ()]
+            if args.ao_distance is not None:
+                world = scene.active.world or temporary.enter_context(scene.temporary(Kind.WORLD))
+                temporary.enter_context(scene.temporarily(scene.active, world=world))
+                temporary.enter_context(scene.temporarily(world.light_settings, distance=args.ao_distance))
             scene.bake(obj, image, args.type, sources=sources, **_options(args, obj))
+        if args.denoise:
+            scene.denoise_image(image)
         return Baked(
             image=args.image,
             size=tuple(image.size),
             color_space=image.colorspace_settings.name,
             uv_map=_uv_map(args, obj),
             created=created,
+            notes=_notes(scene, args, image),
         )
 
     def verify(self, scene: Scene, args: BakeArgs, result: Baked) -> Findings:
@@ -184,3 +210,26 @@ def _hidden(obj: Block, at: str) -> Findings:
     if obj.hide_render or obj.hide_viewport or not obj.users_collection:
         message = f"'{obj.name}' is hidden in renders or viewports, and cannot be baked"
         yield conflict(message, at, "Show it with object.set_visibility.")
+
+
+# Brighter than this is white to eight bits, darker than that black.
+WHITE, BLACK = 254.5 / 255, 0.5 / 255
+
+
+def _notes(scene: Scene, args: BakeArgs, image: Block) -> list[str]:
+    """What looks like a mistake in a picture that is one colour."""
+    found = scene.brightness_range(image)
+    black, white = found is None or found[1] < BLACK, found is not None and found[0] > WHITE
+    if args.type == "AO" and white:
+        return [
+            "All of it is white: nothing is near enough to shade it. Give a larger ao_distance, or bake with other objects around."
+        ]
+    if args.type == "AO" and black:
+        return [
+            "All of it is black: the faces lie in others or look inward. Give a smaller ao_distance, or turn them with mesh.clean."
+        ]
+    if black and args.type == "COMBINED":
+        return [*darkness_notes(scene, "CYCLES"), "All of it is black."][:1]
+    if black and args.from_objects:
+        return ["All of it is black: no ray met from_objects. Give a larger cage_extrusion."]
+    return ["All of it is black."] if black and args.type in ("DIFFUSE", "EMIT") else []

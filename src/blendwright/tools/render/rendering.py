@@ -13,6 +13,7 @@ from pydantic import Field
 
 from blendwright.tool_api import Block, Scene
 from blendwright.tool_api.arguments import Result, optional
+from blendwright.tools.render.darkness import darkness_notes
 from blendwright.values.errors import StepError
 from blendwright.values.faults import Fault
 
@@ -58,6 +59,7 @@ class Rendered(Result):
         description="Whether its time was over before all samples were taken; the picture has more noise then.",
     )
     samples: int | None = optional("Samples that were taken of each pixel, where it is partial.")
+    notes: list[str] = Field(default=[], description="What may surprise about it: no light, too few samples.")
     pixels_sha256: str = Field(
         description="Hash of the picture itself: equal for equal pixels, whatever time the file carries."
     )
@@ -155,10 +157,21 @@ def render_picture(
         at = "/artifact" if path is None else "/path"
         raise StepError.of(Fault.EXECUTION_FAILED, "Blender wrote no picture", at=at)
     width, height, pixels = picture
-    made = Rendered(artifact=artifact, path=path, width=width, height=height, engine=engine, pixels_sha256=pixels)
+    made = Rendered(
+        artifact=artifact,
+        path=path,
+        width=width,
+        height=height,
+        engine=engine,
+        notes=darkness_notes(scene, engine),
+        pixels_sha256=pixels,
+    )
     # Without a limit there is one reason for fewer samples: the picture needed no more.
     ended_early = engine == "CYCLES" and scene.active.cycles.time_limit > 0 and taken < meant
-    return made.model_copy(update={"partial": True, "samples": taken}) if ended_early else made
+    if not ended_early:
+        return made
+    note = f"Its time was over after {taken} of {meant} samples."
+    return made.model_copy(update={"partial": True, "samples": taken, "notes": [*made.notes, note]})
 
 
 # What comes after the last sample, denoising above all, takes so long: of a million pixels, and in any case.

@@ -173,7 +173,7 @@ class _Look:
 
     def _found(self) -> Iterator[Flaw]:
         args, scene, parts = self._args, self._scene, self.parts
-        yield from scale_flaws(parts)
+        yield from scale_flaws(scene, parts)
         yield from mesh_flaws(parts)
         yield from budget_flaws(parts, args.polygon_budget, args.object_polygon_budget)
         if args.texel_density is not None and self._asked("texel_density"):

@@ -1,0 +1,20 @@
+"""Shapes that Blender itself has, as plain vertices and faces."""
+
+from typing import Any
+
+import bmesh
+
+_new_bmesh: Any = bmesh.new
+_ops: Any = bmesh.ops
+MAKERS = {"monkey": _ops.create_monkey}
+
+
+def builtin_shape(shape: str) -> tuple[list[tuple[float, ...]], list[tuple[int, ...]]]:
+    bm = _new_bmesh()
+    try:
+        MAKERS[shape](bm)
+        bm.verts.index_update()
+        vertices = [tuple(vertex.co) for vertex in bm.verts]
+        return vertices, [tuple(vertex.index for vertex in face.verts) for face in bm.faces]
+    finally:
+        bm.free()
