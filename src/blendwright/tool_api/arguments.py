@@ -77,8 +77,10 @@ class Opaque:
         if isinstance(value, str) and WEB_COLOR.fullmatch(value.strip()):
             digits = value.strip()[1:]
             return [_linear(int(digits[at : at + 2], 16) / 255) for at in (0, 2, 4)]
-        parts = cast("list[Any]", value) if isinstance(value, list) else []
-        return parts[:3] if len(parts) == 4 and parts[3] == 1 else value
+        if not isinstance(value, list):
+            return value
+        parts = cast("list[Any]", value)
+        return parts[:3] if len(parts) == 4 and parts[3] == 1 else parts
 
 
 class Factors:
