@@ -40,15 +40,17 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 # Files that take five seconds of processor time or more, by what they took. They come first: whoever began one last would keep everybody
 # waiting.
 LONGEST = (
-    "conformance/test_catalogue.py", "run/test_crashes.py", "server/test_transports.py", "bridge/environments/test_making.py",
-    "app/test_upgrading.py", "run/test_imports_are_found_again.py", "run/test_code_determinism.py", "run/test_python_attacks.py",
-    "cli/test_run.py", "bridge/test_several_blenders.py", "simulation/test_simulation.py", "cli/test_upgrade_command.py",
-    "cli/test_two_processes.py", "cli/test_ask_command.py", "run/test_runner.py", "server/test_host_profiles.py",
-    "server/test_many_clients.py", "run/test_random_kills.py", "run/test_python.py", "cli/test_approve_command.py",
-    "server/test_server_tools.py", "model_trials/test_transcripts.py", "run/test_time_limits.py", "run/test_preview_approvals.py",
-    "cli/test_interruption.py", "run/test_preview.py", "nodes/test_node_catalogue.py", "server/test_server_policy.py",
-    "run/test_code_files.py", "server/test_early_server.py", "run/test_runner_losses.py", "run/test_followed_cures.py",
-    "blendfile/test_comparison.py", "server/test_body_memory.py", "run/test_live_scene.py", "cli/test_history_commands.py",
+    "conformance/test_catalogue.py", "server/test_transports.py", "app/test_upgrading.py", "run/test_code_determinism.py",
+    "run/test_crashes.py", "simulation/test_simulation.py", "bridge/test_several_blenders.py", "run/test_python_attacks.py",
+    "cli/test_upgrade_command.py", "cli/test_two_processes.py", "run/test_imports_are_found_again.py", "cli/test_run.py",
+    "bridge/environments/test_making.py", "cli/test_ask_command.py", "server/test_many_clients.py", "cli/test_approve_command.py",
+    "server/test_server_tools.py", "server/test_host_profiles.py", "cli/test_interruption.py", "run/test_random_kills.py",
+    "run/test_python.py", "model_trials/test_transcripts.py", "run/test_preview_approvals.py", "server/test_server_policy.py",
+    "run/test_preview.py", "blendfile/test_comparison.py", "app/test_request_trace.py", "nodes/test_node_catalogue.py",
+    "server/test_early_server.py", "run/test_time_limits.py", "blender/fingerprint/test_what_changes_objects.py",
+    "app/test_read_only.py", "blender/fingerprint/test_what_changes_data.py", "run/test_code_files.py",
+    "blender/confinement/test_attacks.py", "run/test_followed_cures.py", "run/test_runner.py", "run/test_runner_losses.py",
+    "run/test_live_scene.py", "server/test_body_memory.py", "cli/test_history_commands.py",
 )  # fmt: skip
 
 
@@ -57,9 +59,8 @@ LONGEST = (
 # data at the same addresses); and one of every area goes the whole way.
 REAL_STARTS = (
     "bridge", "blender", "conformance", "examples", "app/test_blender_choice.py", "app/test_the_same_plan_again.py",
-    "app/test_upgrading.py", "app/test_upgrading_examples.py", "cli/test_blender_command.py", "cli/test_doctor.py", "cli/test_run.py",
-    "cli/test_start.py", "run/test_code_determinism.py", "run/test_python_attacks.py",
-    "run/test_runner.py", "server/test_first_contact.py", "server/test_transports.py",
+    "app/test_upgrading_examples.py", "cli/test_blender_command.py", "cli/test_doctor.py", "cli/test_start.py",
+    "run/test_code_determinism.py", "run/test_python_attacks.py", "server/test_first_contact.py", "server/test_transports.py",
 )  # fmt: skip
 
 

@@ -84,21 +84,19 @@ class Actor:
         """The example works, can be taken back, changes what it declares, and is the same after saving and opening."""
         self.begin()
         for name, args in case.example.given:
-            self.ok(tools()[name], dict(args))
-        before = self._worker.hash(full=True)
+            self.ok(tools()[name], dict(args), cross_check=False)
         if case.writes:
             way = case.tool.revert_for(case.parsed, self._worker.profile.version).value
             rehearsal = self.ok(case.tool, case.args, rehearse=way)
+            # With a cross-check, it says so only where a full hash after it is the one from before.
             assert rehearsal["reverted_by"] == way, (case.id, rehearsal)
-            assert self._worker.hash(full=True) == before, (case.id, "it was not taken back")
         answer = self.ok(case.tool, case.args, verify=True)
-        assert self._worker.hash(full=True) == answer["after"], case.id
         declared = {kind.value for kind in case.tool.writes}
         assert {"collections" if change[0] == "member" else change[0] for change in answer["changes"]} <= declared, (
             case.id
         )
         file = f"{self._room.name}/saved.blend"
-        self._worker.save(file)
+        self._worker.save(file, full=False)
         assert self._worker.open(file) == answer["after"], (case.id, "saving and opening lost something")
 
 

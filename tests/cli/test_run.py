@@ -20,6 +20,7 @@ def write(shell: Shell, name: str, document: Any) -> str:
     return name
 
 
+@pytest.mark.real_starts
 def test_a_plan_runs_once_and_is_known_the_second_time(shell: Shell) -> None:
     plan = write(shell, "plan.json", {"request_id": "cli", "operations": [box("a"), box("b", "a")]})
     first = shell("run", plan, "--export", "out.blend", "--image", "out.png", "--json", code=0)

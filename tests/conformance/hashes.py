@@ -1,30 +1,18 @@
 """Run every repeatable example on an empty scene and write what came out as JSON: `python -m conformance.hashes FILE`.
 
-Started twice by the suite, in processes of their own: equal input must give equal output in both."""
+Started by the suite in a process of its own: equal input must give the output there that it gave in the process of the suite."""
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import sys
 import tempfile
 from pathlib import Path
-from typing import Any
 
 from blendwright.tool_api.promises import Determinism
-from conformance.cases import Case, every_case
+from conformance.cases import every_case
 from conformance.play import Play
-
-
-def outcome(play: Play, case: Case) -> dict[str, Any]:
-    given = play.set(case)
-    answer = play.run(case)
-    # A rendered picture holds the time of its making; the hash of its pixels is in the result.
-    rendered = case.tool.name.startswith("render.")
-    written = {name: data for name, data in play.written(case).items() if not rendered}
-    files = {name: hashlib.sha256(data).hexdigest() for name, data in written.items()}
-    return {"given": given, "after": answer["after"], "result": answer["result"], "files": files}
 
 
 def main(target: Path) -> None:
@@ -37,7 +25,7 @@ def main(target: Path) -> None:
             for case in every_case()
             if case.determinism is not Determinism.NONDETERMINISTIC and case.fits(bpy.app.version)
         ]
-        target.write_text(json.dumps({case.id: outcome(play, case) for case in chosen}, indent=1))
+        target.write_text(json.dumps({case.id: play.outcome(case) for case in chosen}, indent=1))
 
 
 if __name__ == "__main__":

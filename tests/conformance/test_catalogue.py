@@ -17,7 +17,7 @@ from blendwright.tool_api.arguments import file_arguments
 from blendwright.tool_api.promises import Idempotence, Revert
 from blendwright.tool_api.scene import Kind
 from blendwright.values.faults import Fault
-from conformance.cases import Case, cases
+from conformance.cases import Case, cases, every_case
 
 if TYPE_CHECKING:
     from conformance.play import Play
@@ -61,76 +61,7 @@ def test_promises_for_given_arguments_are_never_weaker_than_the_declared_ones(ca
     assert case.tool.replayable_for(case.parsed) >= case.tool.replayable
 
 
-@pytest.mark.proves("EXEC-PHASE-13")
-@cases(lambda case: case.seeded)
-def test_a_seeded_tool_echoes_its_seed_and_follows_it(play: Play, case: Case) -> None:
-    seed = case.parsed.seed
-    assert case.tool.seed_for(case.parsed) == seed
-    play.set(case)
-    first = play.run(case)
-    play.set(case)
-    other = play.ok(case.tool.name, case.args | {"seed": seed + 1})
-    assert (other["after"], other["result"]) != (first["after"], first["result"])
-
-
-# ---------------------------------------------------------------------- the effect
-
-
-@pytest.mark.proves("CORE-PHASE-04")
-@cases(lambda case: case.repeatable)
-def test_what_is_selected_and_active_makes_no_difference(play: Play, case: Case) -> None:
-    import bpy
-
-    play.set(case)
-    first = play.run(case)
-    play.set(case)
-    layer = bpy.context.view_layer
-    for obj in layer.objects:
-        obj.select_set(True)
-        layer.objects.active = obj
-    second = play.run(case)
-    assert (second["result"], second["changes"]) == (first["result"], first["changes"])
-
-
-@pytest.mark.proves("CORE-HEADLESS-01", "EXEC-MODE-04")
-@cases()
-def test_an_example_changes_what_it_reports_and_only_declared_kinds(play: Play, case: Case) -> None:
-    play.set(case)
-    before = play.leaves()
-    answer = play.run(case)
-    changes = difference_of(before, play)
-    assert answer["changes"] == changes
-    assert answer["after"] == play.state.full_root()
-    declared = {kind.value for kind in case.tool.writes}
-    assert {Kind.COLLECTION.value if change[0] == "member" else change[0] for change in changes} <= declared
-
-
-@cases()
-def test_a_result_is_json_of_its_schema(play: Play, case: Case) -> None:
-    play.set(case)
-    result = play.run(case)["result"]
-    assert json.loads(json.dumps(result, allow_nan=False)) == result
-    jsonschema_rs.validate(case.tool.result_schema(), result)
-
-
-@cases(lambda case: not case.writes)
-def test_a_read_only_tool_leaves_the_scene_as_it_is(play: Play, case: Case) -> None:
-    play.set(case)
-    before = play.leaves()
-    answer = play.run(case, verify=True)
-    assert answer["after"] == answer["before"]
-    assert play.leaves() == before
-
-
-@pytest.mark.proves("CORE-PHASE-03")
-@cases()
-def test_checking_writes_nothing(play: Play, case: Case) -> None:
-    play.set(case)
-    before = play.leaves()
-    findings, scene = play.check(case)
-    assert not findings
-    assert scene.undo_log.clean
-    assert play.leaves() == before
+# ---------------------------------------------------------------------- checking
 
 
 def reads_files(case: Case) -> bool:
@@ -147,51 +78,25 @@ def test_checking_without_what_an_example_needs_finds_rather_than_raises(play: P
     assert play.leaves() == before
 
 
+@pytest.mark.proves("CORE-PHASE-03")
 @cases()
-def test_saving_and_opening_lose_nothing(play: Play, case: Case) -> None:
+def test_checking_writes_nothing(play: Play, case: Case) -> None:
     play.set(case)
-    after = play.run(case)["after"]
-    play.state.open(play.checkpoint())
-    assert play.state.root() == after
+    findings, scene = play.check(case)
+    assert not findings
+    assert scene.undo_log.clean
+    assert not play.unlike_set(case)
 
 
-# ---------------------------------------------------------------------- taking back
-
-
-@cases(lambda case: case.reverts_by(Revert.INVERSE))
-def test_the_recorded_inverse_restores_the_scene(play: Play, case: Case) -> None:
-    if here(case) is not Revert.INVERSE:
-        pytest.skip("Blender's own undo takes it back in this version")
+@cases(lambda case: not case.writes)
+def test_a_read_only_tool_leaves_the_scene_as_it_is(play: Play, case: Case) -> None:
     play.set(case)
-    before = play.leaves()
-    answer = play.run(case, rehearse="inverse")
-    assert answer["reverted_by"] == "inverse"
-    assert not difference_of(before, play)
-    assert play.run(case)["before"] == answer["before"], "it runs again after it was taken back"
+    answer = play.run(case, verify=True)
+    assert answer["after"] == answer["before"]
+    assert not play.unlike_set(case)
 
 
-@cases(lambda case: case.writes)
-def test_memfile_undo_restores_the_scene(play: Play, case: Case) -> None:
-    needs_memfile()
-    play.set(case)
-    before = play.leaves()
-    answer = play.run(case, rehearse="memfile")
-    assert answer["reverted_by"] == "memfile"
-    assert not difference_of(before, play)
-    assert play.run(case)["before"] == answer["before"], "it runs again after it was taken back"
-
-
-@cases(lambda case: case.repeatable)
-def test_redo_leads_to_the_same_hashes_from_the_beginning_and_from_a_checkpoint(play: Play, case: Case) -> None:
-    given = play.set(case)
-    checkpoint = play.checkpoint()
-    after = play.run(case)["after"]
-
-    assert play.set(case) == given
-    assert play.run(case)["after"] == after
-
-    play.state.open(checkpoint)
-    assert play.run(case)["after"] == after
+# ---------------------------------------------------------------------- taking back, and running again: `Play.first` does
 
 
 @cases()
@@ -199,13 +104,51 @@ def test_a_step_that_fails_its_verification_leaves_the_scene_as_it_was(play: Pla
     if here(case) is Revert.MEMFILE:
         needs_memfile()
     play.set(case)
-    before = play.leaves()
     answer = play.run_doubted(case)
     assert not answer["ok"]
     assert answer["fault"] == Fault.VERIFICATION_FAILED.value
     assert answer["result"] is None
     assert answer["after"] == answer["before"]
-    assert not difference_of(before, play)
+    assert not play.unlike_set(case)
+
+
+@cases(lambda case: case.reverts_by(Revert.INVERSE))
+def test_the_recorded_inverse_restores_the_scene(play: Play, case: Case) -> None:
+    if here(case) is not Revert.INVERSE:
+        pytest.skip("Blender's own undo takes it back in this version")
+    play.set(case)
+    answer = play.run(case, rehearse="inverse", cross_check=False)
+    assert answer["reverted_by"] == "inverse"
+    assert not play.unlike_set(case)
+
+
+@cases(lambda case: case.writes)
+def test_memfile_undo_restores_the_scene(play: Play, case: Case) -> None:
+    needs_memfile()
+    play.set(case)
+    answer = play.run(case, rehearse="memfile", cross_check=False)
+    assert answer["reverted_by"] == "memfile"
+    assert not play.unlike_set(case)
+
+
+# ---------------------------------------------------------------------- the effect
+
+
+@pytest.mark.proves("CORE-HEADLESS-01", "EXEC-MODE-04")
+@cases()
+def test_an_example_changes_what_it_reports_and_only_declared_kinds(play: Play, case: Case) -> None:
+    first = play.first(case)
+    assert first.answer["changes"] == first.changes
+    assert first.answer["after"] == first.full_root
+    declared = {kind.value for kind in case.tool.writes}
+    assert {Kind.COLLECTION.value if change[0] == "member" else change[0] for change in first.changes} <= declared
+
+
+@cases()
+def test_a_result_is_json_of_its_schema(play: Play, case: Case) -> None:
+    result = play.first(case).answer["result"]
+    assert json.loads(json.dumps(result, allow_nan=False)) == result
+    jsonschema_rs.validate(case.tool.result_schema(), result)
 
 
 # ---------------------------------------------------------------------- repeating
@@ -214,18 +157,16 @@ def test_a_step_that_fails_its_verification_leaves_the_scene_as_it_was(play: Pla
 @pytest.mark.proves("EXEC-IDEMP-01")
 @cases(lambda case: case.idempotence is Idempotence.IDEMPOTENT)
 def test_repeating_an_idempotent_call_succeeds_and_changes_nothing(play: Play, case: Case) -> None:
-    play.set(case)
-    after = play.run(case)["after"]
+    done = play.done(case)
     again = play.run(case)
     assert again["changes"] == []
-    assert again["after"] == after == play.state.full_root()
+    assert again["after"] == done.answer["after"] == play.state.full_root()
 
 
 @pytest.mark.proves("EXEC-IDEMP-02")
 @cases(lambda case: case.idempotence is Idempotence.ACCUMULATING)
 def test_repeating_an_accumulating_call_adds_more_or_meets_the_names_it_gave(play: Play, case: Case) -> None:
-    play.set(case)
-    after = play.run(case)["after"]
+    after = play.done(case).answer["after"]
     again = play.call(case.tool.name, case.args)
     if again["ok"]:
         assert again["after"] != after
@@ -241,8 +182,7 @@ def test_a_call_that_is_not_idempotent_says_what_it_did_and_its_repetition_is_wh
 ) -> None:
     if here(case) is Revert.MEMFILE:
         needs_memfile()
-    play.set(case)
-    first = play.run(case)
+    first = play.done(case).answer
     assert first["changes"] or first["artifacts"]
     assert names_in(first["result"]), "the result names nothing"
     again = play.call(case.tool.name, case.args)
@@ -252,37 +192,74 @@ def test_a_call_that_is_not_idempotent_says_what_it_did_and_its_repetition_is_wh
     assert play.state.full_root() == again["after"]
 
 
-# ---------------------------------------------------------------------- across processes
+# ---------------------------------------------------------------------- the same again elsewhere
+
+
+@cases()
+def test_saving_and_opening_lose_nothing(play: Play, case: Case) -> None:
+    first = play.first(case)
+    play.open(first.saved)
+    assert play.state.root() == first.answer["after"]
+
+
+@pytest.mark.proves("CORE-PHASE-04")
+@cases(lambda case: case.repeatable)
+def test_what_is_selected_and_active_makes_no_difference(play: Play, case: Case) -> None:
+    import bpy
+
+    first = play.first(case)
+    play.open(first.checkpoint)
+    layer = bpy.context.view_layer
+    for obj in layer.objects:
+        obj.select_set(True)
+        layer.objects.active = obj
+    again = play.run(case, cross_check=False)
+    assert (again["result"], again["changes"]) == (first.answer["result"], first.answer["changes"])
+
+
+@pytest.mark.proves("EXEC-PHASE-13")
+@cases(lambda case: case.seeded)
+def test_a_seeded_tool_echoes_its_seed_and_follows_it(play: Play, case: Case) -> None:
+    seed = case.parsed.seed
+    assert case.tool.seed_for(case.parsed) == seed
+    first = play.first(case)
+    play.open(first.checkpoint)
+    other = play.ok(case.tool.name, case.args | {"seed": seed + 1})
+    assert (other["after"], other["result"]) != (first.answer["after"], first.answer["result"])
+
+
+@cases(lambda case: case.repeatable)
+def test_redo_leads_to_the_same_hashes_from_the_beginning_and_from_a_checkpoint(play: Play, case: Case) -> None:
+    first = play.first(case)
+    after = first.answer["after"]
+
+    play.open(first.checkpoint)
+    assert play.run(case, cross_check=False)["after"] == after
+
+    assert play.set_anew(case) == first.given
+    assert play.run(case, cross_check=False)["after"] == after
 
 
 @pytest.mark.proves("OPS-ORDER-05")
-def test_two_processes_with_other_hash_seeds_give_equal_outcomes(tmp_path: Path) -> None:
-    targets = [tmp_path / "one.json", tmp_path / "two.json"]
+def test_two_processes_with_other_hash_seeds_give_equal_outcomes(play: Play, tmp_path: Path) -> None:
+    target = tmp_path / "outcomes.json"
     path = os.pathsep.join([str(TESTS), *filter(None, [os.environ.get("PYTHONPATH")])])
-    processes = [
-        subprocess.Popen(
-            [sys.executable, "-m", "conformance.hashes", str(target)],
-            env={**os.environ, "PYTHONHASHSEED": str(seed), "PYTHONPATH": path},
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        for seed, target in enumerate(targets, start=1)
-    ]
-    for process in processes:
-        _, log = process.communicate()
-        assert process.returncode == 0, log[-2000:]
-    one, two = (cast("dict[str, dict[str, Any]]", json.loads(target.read_text())) for target in targets)
-    assert one
-    assert one.keys() == two.keys()
-    different = {case: (one[case], two[case]) for case in one if one[case] != two[case]}
+    # Ours is drawn at random, unless somebody has given one.
+    seed = "1" if os.environ.get("PYTHONHASHSEED") != "1" else "2"
+    other = subprocess.run(
+        [sys.executable, "-m", "conformance.hashes", str(target)],
+        env={**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": path},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        check=False,
+    )
+    assert other.returncode == 0, other.stderr[-2000:]
+    there = cast("dict[str, dict[str, Any]]", json.loads(target.read_text()))
+    ours = {case.id: play.outcome(case) for case in every_case() if case.id in there}
+    assert ours and ours.keys() == there.keys()
+    different = {case: (ours[case], there[case]) for case in ours if ours[case] != there[case]}
     assert not different, different
-
-
-def difference_of(before: dict[tuple[str, ...], bytes], play: Play) -> list[list[str]]:
-    from conformance.play import difference
-
-    return difference(before, play.leaves())
 
 
 def names_in(value: Any) -> list[str]:

@@ -68,7 +68,7 @@ def test_a_long_session_reverts_every_step_and_survives_saving(play: Play, order
             assert answer["after"] == before, (name, args, answer, done[-5:])
     after = play.state.root()
     leaves = play.leaves()
-    play.state.open(play.checkpoint())
+    play.open(play.save("after"))
     lost = sorted(key for key in leaves.keys() | play.leaves().keys() if leaves.get(key) != play.leaves().get(key))
     assert play.state.root() == after, lost
     assert len(done) > len(chosen) / 3, "most calls were refused: the session shows nothing"

@@ -33,8 +33,10 @@ _LIMITS = (resource.RLIMIT_AS, resource.RLIMIT_FSIZE, resource.RLIMIT_NOFILE, re
 class ForkedWorkers:
     """Starts workers as forks of one template, which is started with the first of them; others than its own kind really."""
 
-    def __init__(self) -> None:
+    def __init__(self, place: Path | None = None) -> None:
+        """`place` is where the template has its directory; whoever may be killed names one that others clear away."""
         self._template: Template | None = None
+        self._place = place
         self.forking = True
         """Whether workers are forked now; otherwise all starts are real ones."""
         self.real_starts = 0
@@ -52,7 +54,7 @@ class ForkedWorkers:
         """As `start_process`."""
         if self.forking and command[:3] == _COMMAND:
             if self._template is None:
-                self._template = Template(Path(tempfile.mkdtemp(prefix="blendwright-template-")))
+                self._template = Template(Path(tempfile.mkdtemp(prefix="blendwright-template-", dir=self._place)))
             if self._template.fits(environment, directory):
                 self.forks += 1
                 return self._template.fork(

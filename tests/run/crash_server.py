@@ -20,7 +20,9 @@ from typing import Any, Literal
 
 from crash_story import Followed, enter_quarantine, tell_stories
 
+from blendwright.bridge import spawn
 from blendwright.values import crash_points
+from forked_workers.template import ForkedWorkers
 
 Whom = Literal["core", "worker", "both", "nobody"]
 TESTS = Path(__file__).parents[1]
@@ -37,6 +39,8 @@ class Case:
     points: list[str]
     whom: Whom
     quarantine: bool = False
+    forked: bool = False
+    """Whether workers are forked from a template, which lives and ends with the core: a story takes several."""
 
 
 def told_of(workspace: Path) -> Path:
@@ -68,12 +72,15 @@ def _live(case: Case) -> None:
 
         def act() -> None:
             tell(f"killed {case.whom} {point}")
-            kill(case.whom)
+            kill(case.whom, but=workers.template_pid)
 
         crash_points.arm(point, act)
 
     code = 1
+    workers = ForkedWorkers(workspace.parent)
     try:
+        if case.forked:
+            spawn.start_process = workers.start
         if case.quarantine:
             enter_quarantine(workspace)
         tell_stories(workspace, case.stories, tell, before, followed=any(map(_is_beside, case.points)))
@@ -82,6 +89,7 @@ def _live(case: Case) -> None:
         # The outermost place of a child, which must never go on as the server.
         traceback.print_exc()
     finally:
+        workers.close()
         os._exit(code)
 
 
@@ -89,10 +97,11 @@ def _is_beside(point: str) -> bool:
     return point.startswith(BESIDE)
 
 
-def kill(whom: Whom) -> None:
+def kill(whom: Whom, *, but: int | None = None) -> None:
     if whom in ("worker", "both"):
         for child in children():
-            os.kill(child, signal.SIGKILL)
+            if child != but:
+                os.kill(child, signal.SIGKILL)
     if whom in ("core", "both"):
         crash_points.die()
 

@@ -10,6 +10,7 @@ import ast
 import contextlib
 import itertools
 import signal
+import sys
 from collections.abc import Generator, Iterator
 from pathlib import Path
 
@@ -75,8 +76,9 @@ OTHER_LOSSES = [
 class Life:
     """A workspace, the stories it has lived through, and what a story is where nobody is killed."""
 
-    def __init__(self, ask: Ask, directory: Path) -> None:
+    def __init__(self, ask: Ask, directory: Path, *, real_starts: bool) -> None:
         self._ask = ask
+        self._real_starts = real_starts
         self._directory = directory
         self._numbers = itertools.count(1)
         self._places = itertools.count()
@@ -96,7 +98,7 @@ class Life:
         return facts(told_of(self.workspace))
 
     def go(self, stories: list[int], points: list[str], whom: Whom, *, quarantine: bool = False) -> int:
-        return self._ask(Case(str(self.workspace), stories, points, whom, quarantine))
+        return self._ask(Case(str(self.workspace), stories, points, whom, quarantine, forked=not self._real_starts))
 
     def next_story(self, *reached: str) -> int:
         return next(
@@ -152,12 +154,13 @@ class Life:
 
 
 @pytest.fixture(scope="module")
-def life(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Life]:
+def life(tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Config) -> Iterator[Life]:
+    real = sys.platform != "linux" or bool(pytestconfig.getoption("real_starts"))
     with server("crash_server") as ask:
-        yield Life(ask, tmp_path_factory.mktemp("lives"))
+        yield Life(ask, tmp_path_factory.mktemp("lives"), real_starts=real)
 
 
-@pytest.mark.timeout(120)
+@pytest.mark.timeout(600)
 @pytest.mark.proves("OPS-IDEM-04")
 @pytest.mark.parametrize(
     ("point", "whom"),

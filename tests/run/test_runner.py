@@ -25,6 +25,7 @@ pytestmark = pytest.mark.usefixtures("checked")
 # ---------------------------------------------------------------------- success and idempotency
 
 
+@pytest.mark.real_starts
 @pytest.mark.proves("OPS-JOURNAL-01")
 def test_every_operation_is_committed_with_a_receipt_and_all_ids(engine: Engine) -> None:
     before = engine.head().number
@@ -127,6 +128,7 @@ def test_readings_are_answers_only_for_the_scene_they_were_made_of(engine: Engin
     assert statuses(more) == {"a": "skipped_idempotent", "a2": "succeeded", "b": "succeeded"}
 
 
+@pytest.mark.real_starts
 @pytest.mark.proves("OPS-ORDER-01", "OPS-ORDER-04")
 def test_two_workspaces_and_shuffled_input_give_equal_schedules_and_hashes(engine: Engine, tmp_path: Path) -> None:
     chance = random.Random(3)

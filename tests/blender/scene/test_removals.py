@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from time import perf_counter
+from time import process_time
 from typing import Any
 
 import bpy
@@ -129,13 +129,13 @@ def test_references_of_a_large_mesh_are_read_without_its_elements(trial: Trial) 
     mesh.vertices.add(300_000)
     mesh.attributes.new("tint", "FLOAT_COLOR", "POINT").data.foreach_set("color", np.zeros(1_200_000, np.float32))
     data.objects.new("Large", mesh).shape_key_add(name="Basis")
-    started = perf_counter()
+    started = process_time()
     assert sum(1 for _ in mesh.vertices) == 300_000
-    one_visit_of_each = perf_counter() - started
-    started = perf_counter()
+    one_visit_of_each = process_time() - started
+    started = process_time()
     assert references.pointees(mesh) == set()
     assert references.pointees(mesh.shape_keys) == set()
-    assert perf_counter() - started < one_visit_of_each
+    assert process_time() - started < one_visit_of_each
 
 
 def test_removing_one_of_many_objects_visits_no_other(trial: Trial) -> None:

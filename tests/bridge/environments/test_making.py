@@ -93,7 +93,13 @@ def test_an_environment_is_made_listed_found_outdated_and_removed(
         making.remove("9.1", told.append)
 
 
-@pytest.mark.parametrize("hashes", [f" --hash=sha256:{'0' * 64}", ""], ids=["another hash", "no hash"])
+@pytest.mark.parametrize(
+    "hashes",
+    [
+        pytest.param(f" --hash=sha256:{'0' * 64}", id="another hash"),
+        pytest.param("", id="no hash", marks=pytest.mark.slow),
+    ],
+)
 def test_a_file_without_its_hash_is_refused_and_leaves_nothing(
     root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, hashes: str
 ) -> None:
