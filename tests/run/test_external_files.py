@@ -24,10 +24,10 @@ def present(path: Path, *used_by: str) -> External:
 def readable(roots: list[Path], *externals: External, workspace: Path | None = None) -> tuple[Path, ...]:
     receipt = {"externals": [external.to_json() for external in externals]}
 
-    def origins(*, all_lines: bool) -> list[Any]:
+    def naming_files(*, all_lines: bool) -> list[Any]:
         return [SimpleNamespace(receipt=receipt)] if all_lines else []
 
-    journal: Any = SimpleNamespace(origins=origins)
+    journal: Any = SimpleNamespace(naming_files=naming_files)
     found = Externals(FileRoots({str(root): Verdict.ALLOW for root in roots}, workspace)).readable(journal)
     for each in found:
         stat = each.path.lstat()

@@ -29,7 +29,7 @@ from blendwright.run.differences import (
     take_snapshot,
     with_modifier_settings,
 )
-from blendwright.run.externals import External, Externals, externals_of_receipt, findings_about
+from blendwright.run.externals import External, Externals, current_externals, findings_about
 from blendwright.run.files import FileRoots
 from blendwright.run.history import find, require_head
 from blendwright.run.rebuild import Replay, rebuild_commit
@@ -276,8 +276,8 @@ def external_findings(journal: JournalView) -> tuple[Finding, ...]:
 
 
 def recorded_externals(journal: JournalView) -> tuple[External, ...]:
-    """Those of the file that HEAD's scene was taken in from last."""
-    return next((externals_of_receipt(commit.receipt) for commit in journal.origins()), ())
+    """Those that HEAD's scene names."""
+    return current_externals(journal)
 
 
 def journal_metrics(workspace: str | Path) -> Metrics:

@@ -15,6 +15,7 @@ from pydantic import ValidationError
 
 from blendwright.blender import fingerprint as fp
 from blendwright.blender.scene import BpyScene, SceneState
+from blendwright.blender.scene.linking import drop_linked, library_paths
 from blendwright.tool_api.promises import Revert, SafetyLevel
 from blendwright.tool_api.scene import Kind
 from blendwright.tool_api.tool import AnyTool
@@ -56,6 +57,7 @@ class StepRun:
         self._may_wait = way is Revert.INVERSE and ANSWERED_AT_ONCE.isdisjoint(request)
         self._start: str | None = None if self._may_wait else state.root()
         self._leaves = dict(state.fingerprint.leaves()) if self._memfile else {}
+        self._libraries = library_paths() if self._memfile else frozenset[str]()
         self._written = False
         self._waits = False
         self._finished: StepAnswer | None = None
@@ -199,6 +201,8 @@ class StepRun:
         # Edits since the last push survive an undo: the dirty state is pushed first.
         _push_undo("revert")
         bpy.ops.ed.undo()
+        # Blender's undo leaves what was linked where it is.
+        drop_linked(lambda key: key in self._leaves, self._libraries)
         self._state.refresh()
 
     # ------------------------------------------------------------------ the answer

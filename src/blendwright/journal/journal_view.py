@@ -63,6 +63,8 @@ class JournalView:
         self._files = CheckpointFiles(workspace)
         self._ancestry = Ancestry(self._store)
         self._cleaned: tuple[str, ...] = ()
+        self._naming_files: list[Commit] = []
+        self._looked_through = 0
 
     @property
     def head(self) -> Commit | None:
@@ -160,6 +162,24 @@ class JournalView:
                 return tuple(commits)
             ancestors = self._ancestry.of(head[0])
             return tuple(each for each in commits if ancestors.holds(each.line, each.generation))
+
+    def naming_files(self, *, all_lines: bool = False) -> tuple[Commit, ...]:
+        """The commits whose receipts record external files, and those that took a whole scene in, newest first; those before HEAD unless
+        all are asked for."""
+        # Who names a file cannot be redone from its arguments. Commits stay as they are: each is looked at once.
+        sql = (
+            f"SELECT {row.COMMIT} FROM commits WHERE number > ? AND replayable = 0 AND kind = 'operation'"
+            """ AND instr(receipt, '"externals"')"""
+        )
+        with self._store.snapshot():
+            head = head_row(self._store)
+            if head is None:
+                return ()
+            self._naming_files += map(row.commit_of, self._store.rows(sql, (self._looked_through,)))
+            self._looked_through = self._store.one("SELECT max(number) FROM commits")[0]
+            ancestors = None if all_lines else self._ancestry.of(head[0])
+            found = sorted((*self._naming_files, *self.origins(all_lines=True)), key=lambda each: -each.number)
+            return tuple(each for each in found if ancestors is None or ancestors.holds(each.line, each.generation))
 
     def moves(self, *, limit: int = 50) -> tuple[HeadMove, ...]:
         """The latest moves of HEAD, newest first."""

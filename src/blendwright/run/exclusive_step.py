@@ -14,6 +14,7 @@ from blendwright.journal import Journal
 from blendwright.records.checkpoints import StagedCheckpoint
 from blendwright.records.commits import Entry
 from blendwright.records.recovery import NewIntent
+from blendwright.run.externals import External
 from blendwright.run.failure_reasons import finding_of, unsent
 from blendwright.run.files import NO_FILES, FileAccess
 from blendwright.run.invocation import Invocation
@@ -22,7 +23,7 @@ from blendwright.run.ledger import Ledger
 from blendwright.run.live_scene import LiveScene
 from blendwright.run.read_back import read_written_file
 from blendwright.run.waiting import Heartbeat, Waiting
-from blendwright.tool_api.arguments import file_arguments
+from blendwright.tool_api.arguments import file_arguments, paths_in
 from blendwright.tool_api.promises import Isolation
 from blendwright.values import crash_points
 from blendwright.values.cancel import CancelToken
@@ -102,6 +103,7 @@ class ExclusiveStep:
         self._ledger = ledger
         self._files = files
         self._isolated = IsolatedRunner(scene, files)
+        self._arriving: tuple[External, ...] = ()
 
     def run(
         self,
@@ -122,6 +124,7 @@ class ExclusiveStep:
                 call, self._ledger.note(call, "failed", before, fault=findings[0].fault), findings=findings
             )
         call = call if args == call.args else replace(call, args=args)
+        self._arriving = ()
         intent = self._announce(call) if call.writes_outside and rehearse is None else None
         crash_points.reach("call.announced")
         request = call.request()
@@ -224,7 +227,7 @@ class ExclusiveStep:
             note = self._ledger.note(call, "rolled_back", answer["before"], fault=fault, answer=answer, settles=intent)
             return StepOutcome(call, note, answer, refusal.findings, "rebuild")
         crash_points.reach("call.delivered")
-        entry = self._ledger.success(call, answer, checkpoint=checkpoint, settles=intent)
+        entry = self._ledger.success(call, answer, checkpoint=checkpoint, settles=intent, externals=self._arriving)
         return StepOutcome(call, entry, answer, artifacts=tuple(artifacts))
 
     def _saved(self, call: Invocation, answer: StepAnswer, run_ends: float) -> StagedCheckpoint | None:
@@ -234,6 +237,9 @@ class ExclusiveStep:
             return None
         file = self._isolated.opened_file
         if call.promises.isolation is Isolation.SHARED:
+            if call.takes_in:
+                reads = [each.path for each in paths_in(call.tool.args_model, call.args) if each.role == "read"]
+                self._arriving = self._scene.arriving_files(reads)
             seconds = min(HANG_SECONDS, max(0.001, run_ends - monotonic()))
             file, answer["after"] = self._scene.prove_step(answer["after"], seconds=seconds)
         assert file is not None

@@ -10,8 +10,8 @@ import contextlib
 import hashlib
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, BinaryIO, Literal
 
@@ -82,6 +82,8 @@ class External:
     size: int | None
     sha256: str | None
     used_by: tuple[str, ...]
+    followed: bool = False
+    """Whether a call has named this library itself: only then it is opened."""
 
     @property
     def linked(self) -> bool:
@@ -90,10 +92,12 @@ class External:
     @classmethod
     def of_json(cls, entry: Mapping[str, Any]) -> External:
         used_by = tuple(entry["used_by"])
-        return cls(entry["path"], entry["state"], entry["size"], entry["sha256"], used_by)
+        followed = entry.get("followed", False)
+        return cls(entry["path"], entry["state"], entry["size"], entry["sha256"], used_by, followed)
 
     def to_json(self) -> dict[str, Any]:
-        return asdict(self) | {"used_by": list(self.used_by)}
+        known = asdict(self) | {"used_by": list(self.used_by)}
+        return known if known.pop("followed") is False else {**known, "followed": True}
 
 
 @dataclass(slots=True)
@@ -140,21 +144,37 @@ class Externals:
         users: dict[str, set[str]] = {}
         for entry in listed:
             users.setdefault(absolute[entry["path"]], set()).add(f"{entry['kind']}/{entry['name']}")
-        budget = HashBudget(MOST_HASHED)
-        externals = [each for path in sorted(users) for each in self._record(path, tuple(sorted(users[path])), budget)]
-        return OpenedFile(scene_hash, worker.require_process().scratch / SCENE_FILE, tuple(externals))
+        return OpenedFile(scene_hash, worker.require_process().scratch / SCENE_FILE, self._record_all(users))
 
-    def readable(self, journal: JournalView) -> tuple[ReadableFile, ...]:
-        """What workers of this workspace may read besides their scratch, as it is in this moment."""
-        commits = journal.origins(all_lines=True)
-        return self.readable_files(external for commit in commits for external in externals_of_receipt(commit.receipt))
+    def named_since(
+        self, worker: RemoteScene, known: Iterable[External], reads: Collection[str]
+    ) -> tuple[External, ...]:
+        """What the scene in a worker names besides the files that are known; those that a call `reads` are recorded as they are now."""
+        seen = {external.path for external in known} - set(reads)
+        users: dict[str, set[str]] = {}
+        for entry in worker.external_files():
+            # Steps leave paths that hold anywhere; those of other machines lead nowhere here.
+            if entry["path"].startswith("/") and entry["path"] not in seen:
+                users.setdefault(entry["path"], set()).add(f"{entry['kind']}/{entry['name']}")
+        # A library that somebody named is theirs to follow; one that a file brought is not.
+        return tuple(replace(each, followed=each.linked and each.path in reads) for each in self._record_all(users))
+
+    def _record_all(self, users: Mapping[str, Collection[str]]) -> tuple[External, ...]:
+        budget = HashBudget(MOST_HASHED)
+        return tuple(each for path in sorted(users) for each in self._record(path, tuple(sorted(users[path])), budget))
+
+    def readable(self, journal: JournalView, arriving: Iterable[External] = ()) -> tuple[ReadableFile, ...]:
+        """What workers of this workspace may read besides their scratch, as it is in this moment. `arriving`: not committed yet."""
+        commits = journal.naming_files(all_lines=True)
+        recorded = (external for commit in commits for external in externals_of_receipt(commit.receipt))
+        return self.readable_files((*arriving, *recorded))
 
     def readable_files(self, externals: Iterable[External]) -> tuple[ReadableFile, ...]:
-        """Those of the files that workers may read, as they are in this moment. Linked files never: another content of theirs is
-        another scene, which the journal could not tell from a damaged one."""
+        """Those of the files that workers may read, as they are in this moment. Of linked files those that a call has named: a scene that
+        was taken in names what it likes, and its libraries may name more."""
         readable: dict[Path, ReadableFile] = {}
         for external in externals:
-            if external.state == "present" and not external.linked:
+            if external.state == "present" and (external.followed or not external.linked):
                 readable |= {each.path: each for each in self._identify(external)}
         return tuple(readable[path] for path in sorted(readable))[:MOST_READABLE]
 
@@ -162,12 +182,12 @@ class Externals:
         """The same file as it is today."""
         # Another size says enough; what was not hashed then need not be now.
         budget = HashBudget(0 if recorded.sha256 is None else recorded.size or 0)
-        today = next(self._record(recorded.path, recorded.used_by, budget))
+        today = replace(next(self._record(recorded.path, recorded.used_by, budget)), followed=recorded.followed)
         if recorded.size is None or today.size is None:
             return today
         if (today.size, today.sha256) == (recorded.size, recorded.sha256):
             return today
-        return External(today.path, "changed", today.size, today.sha256, today.used_by)
+        return replace(today, state="changed")
 
     def _record(self, name: str, used_by: tuple[str, ...], budget: HashBudget) -> Iterator[External]:
         """The file of a path; where it stands for the tiles of an image, each of them."""
@@ -212,6 +232,17 @@ class Externals:
         return "withheld" if hidden or self._roots.is_own(path) or not fits_its_users(path, used_by) else None
 
 
+def current_externals(journal: JournalView) -> tuple[External, ...]:
+    """The files that HEAD's scene names, as they were recorded last: when it was taken in, and by calls since."""
+    found: dict[str, External] = {}
+    for commit in journal.naming_files():
+        for external in externals_of_receipt(commit.receipt):
+            found.setdefault(external.path, external)
+        if commit.kind != "operation":
+            break
+    return tuple(found[path] for path in sorted(found))
+
+
 def externals_of_receipt(receipt: Mapping[str, Any]) -> tuple[External, ...]:
     return tuple(External.of_json(entry) for entry in receipt.get("externals", ()))
 
@@ -241,9 +272,10 @@ def _findings(external: External) -> Iterator[Finding]:
             )
         case "changed":
             message = f"{path} has another content than when it was recorded ({users})"
-            yield Finding(Fault.SCENE_CONFLICT, message, "", "Put the old content back, or adopt the scene again.")
+            again = "link it again with file.link" if external.followed else "adopt the scene again"
+            yield Finding(Fault.SCENE_CONFLICT, message, "", f"Put the old content back, or {again}.")
         case "present":
-            if external.linked:
+            if external.linked and not external.followed:
                 message = f"{path} is linked, and linked files are not opened ({users})"
                 yield Finding(Fault.POLICY_BLOCKED, message, "", "Make everything local in the .blend file first.")
 

@@ -14,6 +14,7 @@ from blendwright.records.audit import AuditDetails, Status
 from blendwright.records.checkpoints import StagedCheckpoint
 from blendwright.records.commits import CommitResult, Entry, NewAudit, NewCommit, NewReading
 from blendwright.run.active_contract import ActiveContract
+from blendwright.run.externals import External
 from blendwright.run.invocation import Invocation, new_id
 from blendwright.run.live_scene import LiveScene
 from blendwright.values.errors import BlendwrightError
@@ -43,6 +44,7 @@ class Ledger:
         *,
         checkpoint: StagedCheckpoint | None = None,
         settles: int | None = None,
+        externals: Sequence[External] = (),
     ) -> NewCommit | NewReading:
         """The entry of a step that was kept. One that left the scene as it was needs no redo, and so can always be replayed.
 
@@ -83,7 +85,7 @@ class Ledger:
             answer["before"],
             answer["after"],
             call.promises.replayable or not mutated,
-            receipt,
+            {**receipt, "externals": [external.to_json() for external in externals]} if externals else receipt,
             ids,
             checkpoint=checkpoint,
             settles=settles,
@@ -130,7 +132,8 @@ def changes_of(changes: Sequence[Sequence[str]]) -> tuple[dict[str, str], ...]:
 
 def handles_of(changes: Sequence[Sequence[str]]) -> tuple[dict[str, str], ...]:
     """Stable handles of what the call made or changed: kind and name, which hold until a rename or a deletion."""
-    alive = [change for change in changes if change[0] != "member" and change[-1] != "removed"]
+    # What is linked has more words, and no tool takes it by its name.
+    alive = [each for each in changes if each[0] != "member" and len(each) == 3 and each[-1] != "removed"]
     return tuple({"kind": kind, "name": name} for kind, name, *_ in alive[:MOST_HANDLES])
 
 

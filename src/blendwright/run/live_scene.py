@@ -6,6 +6,7 @@ HEAD decides what the scene is. A journal that leads to another scene is quarant
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Collection
 from pathlib import Path
 from time import monotonic, perf_counter
 from typing import Any
@@ -14,7 +15,7 @@ from blendwright.journal import Journal
 from blendwright.records.audit import AuditDetails
 from blendwright.records.commits import Commit, NewCommit
 from blendwright.run.background_checkpoints import BackgroundCheckpoints
-from blendwright.run.externals import Externals, OpenedFile
+from blendwright.run.externals import External, Externals, OpenedFile, current_externals
 from blendwright.run.hash_schemes import other_scheme, scheme_of
 from blendwright.run.invocation import new_id
 from blendwright.run.rebuild import (
@@ -70,6 +71,8 @@ class LiveScene:
         self._built = 0
         self._worker: RemoteScene | None = None
         self._reusable: RemoteScene | None = None
+        self._arriving: tuple[External, ...] = ()
+        """What the step that is about to be committed has named."""
         self.known_hash: str | None = None
         """The hash of the scene, when it is known without starting Blender."""
         self.epoch = 1
@@ -111,6 +114,7 @@ class LiveScene:
     def record_commit(self, hash: str, redo_ms: float, *, saved: bool) -> None:
         """The scene in the worker was committed up to this hash; `saved` says that its last commit has a checkpoint."""
         self.known_hash = hash
+        self._arriving = ()
         self.redo_ms = 0.0 if saved else self.redo_ms + redo_ms
         if self._background is not None and self.redo_ms > self._background.due_ms:
             self.advance_background()
@@ -182,7 +186,7 @@ class LiveScene:
     def allow_externals(self) -> bool:
         """Let workers that are started from now on read the external files of this workspace, as they are now; says whether there are
         any."""
-        readable = self.externals.readable(self._journal)
+        readable = self.externals.readable(self._journal, self._arriving)
         self._pool.allow(readable)
         if self._background is not None:
             self._background.allow(readable)
@@ -194,6 +198,7 @@ class LiveScene:
             if worker is not None:
                 worker.abandon()
         self._worker = self._reusable = None
+        self._arriving = ()
 
     def report_loss(self, error: BlendwrightError, ids: CallIds) -> None:
         """Report why a worker failed in a call, with what it wrote last, and end it."""
@@ -245,17 +250,26 @@ class LiveScene:
         if self._reusable is None:
             self._pool.warm()
 
+    def arriving_files(self, reads: Collection[str]) -> tuple[External, ...]:
+        """The external files that the step which is about to be committed has named; `reads` are those that it was given."""
+        self._arriving = self.externals.named_since(self.worker(), current_externals(self._journal), reads)
+        return self._arriving
+
     def prove_step(self, made: str, *, seconds: float) -> tuple[Path, str]:
         """Save the scene with the step that is about to be committed, and go on in another process that has opened the file.
 
-        Returns the file and its hash: what one process `made` in its memory is not always what others find in the file."""
+        Returns the file and its hash: what one process `made` in its memory is not always what others find in the file. Where the step
+        named files, the process that goes on is one that may read them, which no other can be told."""
         worker = self._worker
         # Not `worker()`: where ours is lost by now, a rebuilt one would not have the step.
         assert worker is not None
         ends = monotonic() + seconds
         _, file = _save(worker, seconds, full=False)
         other, self._reusable = self._reusable, None
-        if other is None or not other.alive:
+        names_files = bool(self.externals.readable_files(self._arriving))
+        if other is not None and names_files:
+            other.abandon()
+        if other is None or not other.alive or names_files:
             other = self.fresh_worker(seconds=max(0.001, ends - monotonic()))
         try:
             found = open_scene_file(other, file, "the saved scene", deadline=max(0.001, ends - monotonic()))
@@ -263,12 +277,15 @@ class LiveScene:
             other.abandon()
             raise
         # The one that made the step opens the next file: a process that has opened one has nothing left of what it held before.
-        worker.submit(RESET.name, {})
+        if names_files:
+            worker.abandon()
+        else:
+            worker.submit(RESET.name, {})
         if found != made:
             self._observe(
                 Remark(f"a step left {made} in Blender, and {found} in the file that was saved, which counts")
             )
-        self._worker, self._reusable = other, worker
+        self._worker, self._reusable = other, None if names_files else worker
         crash_points.reach("save.proved")
         return other.require_process().scratch / SCENE_FILE, found
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from blendwright.journal import Journal
 from blendwright.records.commits import Commit
 from blendwright.records.recovery import Intent, OpenBoundary, Quarantine
-from blendwright.run.externals import externals_of_receipt
+from blendwright.run.externals import current_externals
 from blendwright.run.hash_schemes import other_scheme, scheme_of
 from blendwright.run.history import adoption, refusal, require_head
 from blendwright.run.rebuild import open_checkpoint, rebuild_commit, redo
@@ -140,7 +140,7 @@ def adopt_head(journal: Journal, maker: RemoteScene, finder: RemoteScene) -> Ado
     if scheme_of(found) != scheme_of(head.hash_after):
         raise other_scheme(head.hash_after, found)
     staged = journal.stage_checkpoint(finder.require_process().scratch / SCENE_FILE, found)
-    externals = next((externals_of_receipt(commit.receipt) for commit in journal.origins()), ())
+    externals = current_externals(journal)
     journal.commit([adoption(f"the scene of commit {head.number}", head.hash_after, staged, externals)])
     if journal.quarantined() is not None:
         journal.end_quarantine(f"adopted the scene of commit {head.number}")

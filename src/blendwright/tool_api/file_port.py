@@ -70,3 +70,27 @@ class FilePort(Protocol):
 
         A .blend file is written without what would run where it is opened: returns what was left out of it."""
         ...
+
+    # ------------------------------------------------------------------ linked files
+
+    def libraries(self) -> Sequence[str]:
+        """The paths of the .blend files that something in the scene is linked from."""
+        ...
+
+    def linked_objects(self) -> Sequence[Block]:
+        """The objects of the scene that stay in other files; no name leads to them."""
+        ...
+
+    def linked(self, library: str) -> Sequence[tuple[Kind, str]]:
+        """What is linked from a library, and what came along with it, by kind and name."""
+        ...
+
+    def link_file(self, path: str, library: str, contents: Mapping[Kind, Sequence[str]]) -> Sequence[Block]:
+        """Link datablocks of a .blend file at `input_file(...)`, which stays at `library`; returns those that were asked for.
+
+        They belong to the library: nothing of them can be written."""
+        ...
+
+    def make_local(self, library: str) -> Sequence[Arrival]:
+        """Make everything that is linked from a library part of the scene, each with the name that it had."""
+        ...

@@ -21,7 +21,7 @@ NAMES = (
     "constraint.add", "constraint.remove", "constraint.set",
     "curve.create",
     "driver.remove", "driver.set",
-    "file.export", "file.import",
+    "file.export", "file.import", "file.link", "file.make_local",
     "geonodes.gates", "geonodes.inspect", "geonodes.node_tree", "geonodes.patch", "geonodes.set_modifier_input",
     "geonodes.verify",
     "image.create", "image.load", "image.save",

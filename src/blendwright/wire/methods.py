@@ -62,7 +62,7 @@ class StepAnswer(TypedDict):
     verify_ms: float | None
 
 
-CHANGE_LENGTHS = frozenset({3, 4})
+CHANGE_LENGTHS = frozenset(range(3, 8))
 REVERT_FAILED = "failed"
 # Fields that no worker may send: the core alone can know them.
 ADDED_BY_CORE = frozenset({"unchanged", "printed"})
@@ -78,7 +78,7 @@ def is_consistent(answer: StepAnswer) -> bool:
     findings = answer["findings"]
     if answer["ok"] is bool(findings) or (findings and not all(map(_is_finding, findings))):
         return False
-    # Kind, name and what became of it; of a membership the two names.
+    # Kind, name and what became of it; of a membership the two names; of what is linked its libraries besides.
     return CHANGE_LENGTHS.issuperset(map(len, answer["changes"]))
 
 

@@ -31,6 +31,11 @@ MEMBER = hashlib.sha256(b"member").digest()
 
 # Version 2 of the format has no references between equal objects: the bytes follow from the values alone.
 _FORMAT = 2
+# Linked datablocks of these kinds count as what is left of them without their library; another content of that is told otherwise.
+STAND_INS = frozenset({"collections", "objects"})
+STAND_IN = "~bw~stand-in"
+# The key of a linked datablock has its library besides kind and name.
+LINKED_KEY = 3
 NO_GROUPS: Mapping[Any, bool] = {}
 _data_and_groups = attrgetter("data", "vertex_groups")
 # Only objects have so many numbers that reading them in columns pays.
@@ -51,8 +56,37 @@ def _number_columns(kind: str) -> NumberColumns | None:
 
 def leaf(block: Any, grouped: Mapping[Any, bool] = NO_GROUPS) -> bytes:
     """The content hash of one datablock. What `meshes_with_groups` told of some objects saves a mesh the question."""
+    if block.library is not None and (kind := kind_of(block)) in STAND_INS and not _is_packed(block):
+        return _stand_in(kind, block.name)
     columns = _number_columns(kind_of(block))
     return _digest(block, columns, columns.one(block) if columns else b"", Walk(NO_CHANNELS, grouped))
+
+
+def _is_packed(block: Any) -> bool:
+    return getattr(block, "is_linked_packed", False)
+
+
+def _stand_in(kind: str, name: str) -> bytes:
+    """The hash of what Blender puts in the place of a linked datablock whose file it does not find: an empty one of its name."""
+    row, (label, (_, *values), *rest) = _empty(kind)
+    return hashlib.sha256(row + marshal.dumps([label, (name, *values), *rest], _FORMAT)).digest()
+
+
+@cache
+def _empty(kind: str) -> tuple[bytes, list[Any]]:
+    """The content of a datablock that nobody has written to; the first of its words is its name."""
+    blocks = getattr(_data, kind)
+    made = blocks.new(STAND_IN, None) if kind == "objects" else blocks.new(STAND_IN)
+    columns = _number_columns(kind)
+    try:
+        return read(made, columns, columns.one(made) if columns else b"", Walk(NO_CHANNELS, NO_GROUPS))
+    finally:
+        blocks.remove(made)
+
+
+def _is_elsewhere(block: Any) -> bool:
+    """Whether a datablock came along with one that is linked: what Blender reads again, and the file of the scene does not name."""
+    return block.library is not None and block.is_library_indirect and not _is_packed(block)
 
 
 def full(skip: Callable[[Any], bool]) -> dict[Key, bytes]:
@@ -66,11 +100,19 @@ def full(skip: Callable[[Any], bool]) -> dict[Key, bytes]:
             if not blocks:
                 continue
             columns = _number_columns(kind)
+            stands_in = has_libraries and kind in STAND_INS
+            if stands_in:
+                _empty(kind)  # before the datablocks are gone through, since it makes one
             listed = columns.bulk(blocks) if columns else repeat(b"")
             for block, row in zip(blocks, listed, strict=False):
                 if not skip(block) and not (kind == "images" and block.type in _RENDER_RESULTS):
                     key = key_of(block) if has_libraries else (kind, block.name)
-                    leaves[key] = _digest(block, columns, row, walk)
+                    if has_libraries and _is_elsewhere(block):
+                        continue
+                    if stands_in and len(key) == LINKED_KEY:
+                        leaves[key] = _stand_in(kind, block.name)
+                    else:
+                        leaves[key] = _digest(block, columns, row, walk)
         for key in _memberships(skip):
             leaves[key] = MEMBER
     return leaves
@@ -106,7 +148,8 @@ def _memberships(skip: Callable[[Any], bool]) -> Iterator[Key]:
         if not skip(scene):
             yield from member_keys(MASTER + scene.name, scene.collection, skip)
     for collection in _data.collections:
-        if not skip(collection):
+        # What a linked collection holds is its library's.
+        if not skip(collection) and (collection.library is None or _is_packed(collection)):
             yield from member_keys(collection.name, collection, skip)
 
 

@@ -90,7 +90,7 @@ class Interchange(SceneReader):
     """The part of the Scene port that reads and writes files of other formats."""
 
     def blend_contents(self, path: str) -> Mapping[Kind, Sequence[str]]:
-        with _reporting_broken_file(path), bpy.data.libraries.load(path, link=False) as (source, _):
+        with reporting_broken_file(path), bpy.data.libraries.load(path, link=False) as (source, _):
             return {kind: sorted(getattr(source, kind.value, ())) for kind in Kind}
 
     def import_file(
@@ -100,7 +100,7 @@ class Interchange(SceneReader):
 
         def import_once() -> None:
             requested.clear()
-            with _reporting_broken_file(path):
+            with reporting_broken_file(path):
                 if form == "blend":
                     requested.extend(_append(path, contents or {}))
                 else:
@@ -110,7 +110,7 @@ class Interchange(SceneReader):
         tracker = ImportTracker()
         renamed = _import_with_original_names(tracker, import_once)
         new = tracker.new()
-        _reject_unsupported(new)
+        reject_unsupported(new)
         link_imported(self.active, home, new, requested)
         make_absolute(new, Path(path).parent, self._origin(path))
         pack_painted_images("/path")
@@ -182,7 +182,7 @@ def _append(path: str, contents: Mapping[Kind, Sequence[str]]) -> list[Any]:
 
 def read_back(path: str, form: str, profile: str) -> FileFacts:
     """What a file holds, brought into the scene of this process, which is used up by it."""
-    with _reporting_broken_file(path):
+    with reporting_broken_file(path):
         _import(path, form, PROFILE_IMPORTS.get((profile, form), {}))
     bpy.context.view_layer.update()
     return facts_of(bpy.context.evaluated_depsgraph_get(), bpy.data.objects)
@@ -250,21 +250,22 @@ def _call(name: str, **options: Any) -> None:
         raise RuntimeError(f"{name} was cancelled")
 
 
-def _reject_unsupported(new: Sequence[tuple[str, Any]]) -> None:
+def reject_unsupported(new: Sequence[tuple[str, Any]], *, linked: bool = True) -> None:
+    """Raises StepError for kinds that nothing here knows, and with `linked` for what lies in another file."""
     unsupported = sorted({kind for kind, _ in new} - {kind.value for kind in Kind})
     if unsupported:
         message = f"the file brings {', '.join(unsupported)}, which are not supported"
         cure = "Leave them out of the file, or name what to append without them."
         raise StepError.of(Fault.EXECUTION_FAILED, message, at="/path", cure=cure)
-    linked = next((block.name for _, block in new if block.library), None)
-    if linked is not None:
-        message = f"the file links '{linked}' from another file"
+    foreign = next((block.name for _, block in new if block.library), None) if linked else None
+    if foreign is not None:
+        message = f"the file links '{foreign}' from another file"
         cure = "Make everything local in the file first."
         raise StepError.of(Fault.EXECUTION_FAILED, message, at="/path", cure=cure)
 
 
 @contextmanager
-def _reporting_broken_file(path: str) -> Generator[None]:
+def reporting_broken_file(path: str) -> Generator[None]:
     """Operators answer a broken file with a RuntimeError that holds a whole trace; its last line says what is wrong."""
     try:
         yield

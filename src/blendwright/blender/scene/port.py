@@ -8,7 +8,7 @@ from blendwright.blender.scene.baking import Baking
 from blendwright.blender.scene.code_execution import CodeExecution
 from blendwright.blender.scene.evaluation import Evaluation
 from blendwright.blender.scene.inspection import Inspection
-from blendwright.blender.scene.interchange import Interchange
+from blendwright.blender.scene.linking import Linking
 from blendwright.blender.scene.looking import Looking
 from blendwright.blender.scene.mesh_changes import MeshChanges
 from blendwright.blender.scene.node_groups import NodeGroups
@@ -20,7 +20,7 @@ from blendwright.values.faults import Fault
 
 
 class BpyScene(
-    Removal, NodeGroups, MeshChanges, UvMaps, Interchange, CodeExecution, Looking, Baking, Evaluation, Inspection
+    Removal, NodeGroups, MeshChanges, UvMaps, Linking, CodeExecution, Looking, Baking, Evaluation, Inspection
 ):
     """Implements `blendwright.tool_api.scene.Scene`: all its parts, and names, which concern all of them."""
 

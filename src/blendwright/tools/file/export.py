@@ -209,7 +209,7 @@ def _exportable(scene: Scene, args: ExportArgs) -> tuple[list[Block], list[str]]
     """The objects that go into the file, and the names of those that do not although the whole scene was asked for."""
     if args.objects is not None:
         return [scene.require(Kind.OBJECT, name) for name in dict.fromkeys(args.objects)], []
-    everything = list(scene.blocks(Kind.OBJECT))
+    everything = [*scene.blocks(Kind.OBJECT), *scene.linked_objects()]
     if args.collection is not None:
         members = {obj.name for obj in target_collection(scene, args.collection).all_objects}
         everything = [obj for obj in everything if obj.name in members]

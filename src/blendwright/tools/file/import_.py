@@ -13,15 +13,11 @@ from blendwright.tool_api.mentions import CollectionName
 from blendwright.tool_api.promises import SAFE_ONE_TIME_WRITE, Determinism, Idempotence, Revert
 from blendwright.tool_api.scene import Kind, Scene
 from blendwright.tool_api.tool import Example, Findings, Tool
-from blendwright.tools.checks import conflict, differs, invalid, missing_target_collection, target_collection
+from blendwright.tools.checks import differs, invalid, missing_target_collection, target_collection
+from blendwright.tools.file.contents import MOST_NAMES, Renamed, by_kind, collision, missing_contents
 from blendwright.tools.file.formats import IMPORTS, form_of, known_extension, truncation_problems
 from blendwright.values.errors import StepError
 from blendwright.values.faults import Fault
-from blendwright.values.findings import Finding, did_you_mean
-
-MOST_NAMES = 1000
-# Only so many collisions are spelled out in a message; the cure is the same for all.
-MOST_IN_MESSAGE = 10
 
 Appendable = Literal[
     "actions", "armatures", "cameras", "collections", "curves", "images", "lights", "materials", "meshes", "node_groups",
@@ -73,12 +69,6 @@ class ImportArgs(Args):
         return self
 
 
-class Renamed(Result):
-    kind: Kind = Field(description="Kind of datablock.")
-    old: str = Field(description="Its name in the file.")
-    new: str = Field(description="Its name in the scene.")
-
-
 class Imported(Result):
     """What an import brought."""
 
@@ -86,6 +76,9 @@ class Imported(Result):
         max_length=MOST_NAMES, description=f"Names of the new objects, sorted, at most {MOST_NAMES}."
     )
     counts: dict[str, int] = Field(description="How many new datablocks there are, by kind.")
+    came_along: dict[str, list[str]] = Field(
+        description=f"Names of what else came, by kind: meshes, materials, images, actions …; at most {MOST_NAMES} of each."
+    )
     renamed: list[Renamed] = Field(max_length=MOST_NAMES, description="What has another name than in its file.")
     truncated: bool = Field(description="Whether a list was cut; the counts are complete.")
 
@@ -132,7 +125,7 @@ class ImportFile(Tool[ImportArgs, Imported]):
             raise StepError.of(Fault.EXECUTION_FAILED, "the file brought nothing", at="/path", cure=cure)
         renamed = [arrival for arrival in arrivals if arrival.name != arrival.origin]
         if renamed and args.on_collision == "refuse":
-            raise StepError(_collision(renamed))
+            raise StepError(collision([(each.kind, each.origin) for each in renamed], "/path"))
         return _imported(arrivals, renamed)
 
     def verify(self, scene: Scene, args: ImportArgs, result: Imported) -> Findings:
@@ -145,44 +138,27 @@ class ImportFile(Tool[ImportArgs, Imported]):
 
 
 def _missing_contents(args: ImportArgs, contents: Mapping[Kind, Sequence[str]]) -> Findings:
-    if args.append is None:
-        if not contents[Kind.OBJECT]:
-            yield invalid("the file holds no objects", "/append", "Name what to append with 'append'.")
-        return
-    for index, entry in enumerate(args.append):
-        names = contents[Kind(entry.kind)]
-        if entry.name not in names:
-            otherwise = f"The file holds {len(names)} {entry.kind}" + (f", among them '{names[0]}'." if names else ".")
-            cure = did_you_mean(entry.name, names, otherwise=otherwise)
-            message = f"the file holds no {Kind(entry.kind).label} named '{entry.name}'"
-            yield Finding(Fault.TARGET_NOT_FOUND, message, f"/append/{index}/name", cure, "outside_scene")
+    if args.append is not None:
+        yield from missing_contents([(entry.kind, entry.name) for entry in args.append], contents, "/append")
+    elif not contents[Kind.OBJECT]:
+        yield invalid("the file holds no objects", "/append", "Name what to append with 'append'.")
 
 
 def _requested_contents(args: ImportArgs, contents: Mapping[Kind, Sequence[str]]) -> dict[Kind, list[str]]:
     if args.append is None:
         return {Kind.OBJECT: list(contents[Kind.OBJECT])}
-    names_by_kind: dict[Kind, list[str]] = {}
-    for entry in args.append:
-        names = names_by_kind.setdefault(Kind(entry.kind), [])
-        if entry.name not in names:
-            names.append(entry.name)
-    return names_by_kind
-
-
-def _collision(renamed: Sequence[Arrival]) -> Finding:
-    names = [f"{arrival.kind.label} '{arrival.origin}'" for arrival in renamed[:MOST_IN_MESSAGE]]
-    more = len(renamed) - len(names)
-    message = "names in the file are taken: " + ", ".join(names) + (f" and {more} more" if more else "")
-    cure = "Set on_collision to 'rename', or rename or delete what has these names in the scene."
-    return conflict(message, "/path", cure)
+    return by_kind((entry.kind, entry.name) for entry in args.append)
 
 
 def _imported(arrivals: Sequence[Arrival], renamed: Sequence[Arrival]) -> Imported:
     objects = sorted(arrival.name for arrival in arrivals if arrival.kind is Kind.OBJECT)
     counts = Counter(arrival.kind.value for arrival in arrivals)
+    others = {kind: sorted(each.name for each in arrivals if each.kind.value == kind) for kind in sorted(counts)}
+    others.pop(Kind.OBJECT.value, None)
     return Imported(
         objects=objects[:MOST_NAMES],
         counts=dict(sorted(counts.items())),
+        came_along={kind: names[:MOST_NAMES] for kind, names in others.items()},
         renamed=[Renamed(kind=entry.kind, old=entry.origin, new=entry.name) for entry in renamed[:MOST_NAMES]],
-        truncated=max(len(objects), len(renamed)) > MOST_NAMES,
+        truncated=max(len(objects), len(renamed), *map(len, others.values())) > MOST_NAMES,
     )

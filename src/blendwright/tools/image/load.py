@@ -26,7 +26,7 @@ class LoadImageArgs(Args):
         "sRGB for colours, Non-Color for roughness, normals and other data; left out, as the format has it."
     )
     pack: bool = Field(
-        default=True, description="Keep the file's content in the scene; else its path, which renders here do not read."
+        default=True, description="Keep the file's content in the scene; else its path: it is read where it lies."
     )
 
     @field_validator("path")
