@@ -11,7 +11,8 @@ import bpy
 
 from blendwright.blender import fingerprint as fp
 from blendwright.blender.scene.interchange import Interchange, reject_unsupported, reporting_broken_file
-from blendwright.tool_api.scene import Arrival, Kind
+from blendwright.tool_api.file_port import Arrival
+from blendwright.tool_api.scene import Kind
 from blendwright.values.errors import StepError
 from blendwright.values.faults import Fault
 
