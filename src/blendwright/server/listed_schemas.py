@@ -12,12 +12,14 @@ from typing import Any, cast
 from blendwright.tool_api.tool import AnyTool
 
 LONGEST_DESCRIPTION = 40
+LONGEST_SUMMARY = 90
 # Lists that may be longer than this are as long as need be.
 MANY = 10
 # An object with more parts than this is told by their names.
 FEW = 5
 # Of more values than this, the first ones stand for all; a refusal lists them.
 MOST_VALUES = 12
+END_OF_STATEMENT = re.compile(r"[.;:] ")
 END_OF_CLAUSE = re.compile(r"(?<=[a-z])[.;,:] ")
 LEFT_OUT = frozenset({
     "title", "$defs", "minLength", "maxLength", "pattern", "additionalProperties", "discriminator", "minimum", "maximum",
@@ -27,6 +29,11 @@ LEFT_OUT = frozenset({
 NAMED_BY_THEMSELVES = frozenset({"object", "objects", "name", "modifier", "constraint", "material", "collection"})
 ONLY_WHOSE = ("Name of the ", "Names of the ", "Object whose ", "Its ")
 Schema = Mapping[str, Any]
+
+
+def short_description(text: str) -> str:
+    """What a tool does, without the list of all that it does where that is long: its page has it."""
+    return text if len(text) <= LONGEST_SUMMARY else END_OF_STATEMENT.split(text, maxsplit=1)[0]
 
 
 def used_arguments(tool: AnyTool) -> frozenset[str]:
@@ -49,6 +56,8 @@ def listed_schema(schema: Schema, name: str, used: Set[str]) -> dict[str, Any]:
         if argument not in told:
             short["properties"][argument] = {}
         else:
+            if argument not in schema.get("required", ()):
+                part.pop("description", None)  # used often, so its name is one that people know
             _shorten_descriptions(part)
             _leave_optional_out(part)
         if argument in NAMED_BY_THEMSELVES and part.get("description", "").startswith(ONLY_WHOSE):

@@ -14,7 +14,7 @@ from typing import Any, cast, get_type_hints
 from blendwright.policy.policy import Costs
 from blendwright.schemas.check import ModelChecker
 from blendwright.server.context import Caller, ServerContext
-from blendwright.server.listed_schemas import listed_schema, short_schema, used_arguments
+from blendwright.server.listed_schemas import listed_schema, short_description, short_schema, used_arguments
 from blendwright.server.responses import ToolResponse, failure
 from blendwright.tool_api.arguments import Args, former_name_note, in_own_terms
 from blendwright.tool_api.promises import Idempotence, SafetyLevel
@@ -53,12 +53,13 @@ class ServerTool:
     """How the tools that it runs are called, for its description; where they are listed themselves, the list has that."""
 
     def described(self, costs: Costs, *, direct: bool = False) -> str:
-        """Its description, with the time limit that holds here."""
+        """Its description, with the time limit that holds here; that of a tool of the catalogue is short where it is one of many."""
+        text = short_description(self.description) if direct and self.described_as is not None else self.description
         if self.time_limit is None:
-            return f"{self.description} {'' if direct else self.calls}".strip()
+            return f"{text} {'' if direct else self.calls}".strip()
         seconds = f"{getattr(costs, self.time_limit):g} s"
         where = "" if direct else f" (constraints.{self.time_limit})"
-        return f"{self.description} Time limit: {seconds}{where}."
+        return f"{text.rstrip('.')}. Time limit: {seconds}{where}."
 
     @cached_property
     def input_schema(self) -> dict[str, Any]:
