@@ -79,3 +79,12 @@ def test_what_cannot_be_baked_is_refused_with_a_cure(stage: Stage) -> None:
     (finding,) = stage.refusal("render.bake", {**BAKED, "type": "AO"})
     assert "object.set_visibility" in finding["cure"]
     assert stage.invalid("render.bake", {**BAKED, "type": "AO", "from_objects": ["Low"]}) == ["/from_objects"]
+
+
+def test_what_was_baked_without_a_material_can_be_given_one(stage: Stage) -> None:
+    """Blender leaves a slot on the object that its mesh does not have."""
+    stage.do("mesh.create_primitive", {"kind": "cube", "name": "Bare"})
+    stage.do("uv.unwrap", {"object": "Bare", "method": "smart"})
+    stage.do("render.bake", {"object": "Bare", "type": "NORMAL", "image": "Bumps", "size": [8, 8], "samples": 1})
+    stage.do("material.ensure_principled", {"name": "Paint", "textures": {"normal": "Bumps"}})
+    assert stage.do("material.assign", {"object": "Bare", "material": "Paint"})["slot"] == 0
