@@ -118,3 +118,12 @@ def test_ambient_occlusion_looks_as_far_as_is_said_and_says_when_it_sees_nothing
     given(stage, ("mesh.create_primitive", {"kind": "plane", "name": "Lid", "size": 9, "location": [0, 0, 0.001]}))
     shut = stage.do("render.bake", {**BAKED, "type": "AO"})
     assert not far["notes"] and "black" in shut["notes"][0]
+
+
+def test_what_was_baked_without_a_material_can_be_given_one(stage: Stage) -> None:
+    """Blender leaves a slot on the object that its mesh does not have."""
+    stage.do("mesh.create_primitive", {"kind": "cube", "name": "Bare"})
+    stage.do("uv.unwrap", {"object": "Bare", "method": "smart"})
+    stage.do("render.bake", {"object": "Bare", "type": "NORMAL", "image": "Bumps", "size": [8, 8], "samples": 1})
+    stage.do("material.ensure_principled", {"name": "Paint", "textures": {"normal": "Bumps"}})
+    assert stage.do("material.assign", {"object": "Bare", "material": "Paint"})["slot"] == 0

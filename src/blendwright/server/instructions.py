@@ -22,7 +22,7 @@ Units: metres, degrees, linear RGB from 0 to 1 or '#rrggbb'; Z is up, front is -
 # What most scenes are made of, as it is called: a model that has read this can write without asking. Tests hold it to the catalogue.
 MOST_USED = """\
 Most used, named arguments (@: location, rotation_euler_deg, scale, parent, collection):
-mesh.create_primitive(kind: cube|plane|grid|circle|uv_sphere|ico_sphere|cylinder|cone|torus, name, @, \
+mesh.create_primitive(kind: cube|plane|grid|circle|uv_sphere|ico_sphere|cylinder|cone|torus|monkey, name, @, \
 size=2 or dimensions of a cube, origin=bottom, radius=1, depth=2, radius_top=0, material, bevel, shading=flat|smooth, fill)
 mesh.create(name, vertices, faces, @, material)
 material.ensure_principled(name, base_color, roughness, metallic, emission_color, emission_strength)

@@ -114,10 +114,11 @@ def _slot(obj: Block, material: Block, args: AssignArgs) -> int:
 
 
 def _put_into_slot(scene: Scene, obj: Block, slot: int, material: Block) -> bool:
-    if slot == len(obj.material_slots):
+    material_slot = obj.material_slots[slot] if slot < len(obj.material_slots) else None
+    # An object keeps a slot that its data has lost.
+    if material_slot is None or (material_slot.link == "DATA" and slot == len(obj.data.materials)):
         scene.edit(obj.data).materials.append(material)
         return True
-    material_slot = obj.material_slots[slot]
     if material_slot.material == material:
         return False
     if material_slot.link == "OBJECT":
