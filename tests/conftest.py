@@ -60,7 +60,7 @@ LONGEST = (
 REAL_STARTS = (
     "bridge", "blender", "conformance", "examples", "app/test_blender_choice.py", "app/test_the_same_plan_again.py",
     "app/test_upgrading_examples.py", "cli/test_blender_command.py", "cli/test_doctor.py", "cli/test_start.py",
-    "run/test_code_determinism.py", "run/test_python_attacks.py", "server/test_first_contact.py", "server/test_transports.py",
+    "run/test_python_attacks.py", "server/test_first_contact.py", "server/test_transports.py",
 )  # fmt: skip
 
 
