@@ -58,9 +58,10 @@ LONGEST = (
 # confining workers, about several Blenders, or about what differs from process to process (workers of one template have their code and
 # data at the same addresses); and one of every area goes the whole way.
 REAL_STARTS = (
-    "bridge", "blender", "conformance", "examples", "app/test_blender_choice.py", "app/test_the_same_plan_again.py",
+    "bridge", "blender", "conformance", "app/test_blender_choice.py", "app/test_the_same_plan_again.py",
     "app/test_upgrading_examples.py", "cli/test_blender_command.py", "cli/test_doctor.py", "cli/test_start.py",
-    "run/test_code_determinism.py", "run/test_python_attacks.py", "server/test_first_contact.py", "server/test_transports.py",
+    "examples/test_geonodes_examples.py", "examples/test_geonodes_protocol.py",
+    "run/test_python_attacks.py", "server/test_first_contact.py", "server/test_transports.py",
 )  # fmt: skip
 
 

@@ -54,6 +54,8 @@ empty.location = (values['system'], values['own'], values['noise'])
 bpy.context.scene.collection.objects.link(empty)
 """
 PLACE = "import bpy\nbpy.data.objects['Crate'].location.x = {value}\n"
+# Another one in every process, however it was started.
+PROCESS = "import collections\nprint(collections._sys.modules['os'].getpid())"
 UNPINNED = {
     "the address of an object": ("print('same')\nprint(id(object()))", "line 2 of what it printed"),
     "the number of the process": (
@@ -95,6 +97,7 @@ def refused(engine: Engine, args: dict[str, Any], **options: Any) -> str:
     return outcome.message
 
 
+@pytest.mark.real_starts
 def test_whatever_is_called_seeded_is_the_same_in_two_workspaces(engines: tuple[Engine, Engine]) -> None:
     outcomes: list[Outcome] = []
     for engine in engines:
@@ -109,6 +112,7 @@ def test_whatever_is_called_seeded_is_the_same_in_two_workspaces(engines: tuple[
     assert len(differing) >= 8, "another seed gives other numbers"
 
 
+@pytest.mark.real_starts
 @pytest.mark.parametrize(
     "what",
     [pytest.param(what, marks=() if what == "the number of the process" else pytest.mark.slow) for what in UNPINNED],
@@ -126,16 +130,17 @@ def test_without_a_demand_code_runs_once_and_is_called_nondeterministic(engine: 
 
 def test_a_contract_that_demands_determinism_is_a_demand(engine: Engine) -> None:
     with engine.under(Policy(constraints=Constraints(determinism=Determinism.SEEDED))):
-        assert "line 1" in refused(engine, {"code": "print(id(object()))"}, determinism=None)
+        assert "line 1" in refused(engine, {"code": PROCESS}, determinism=None)
 
 
 def test_a_plan_of_operations_is_a_demand(engine: Engine) -> None:
-    code = box("a", tool_name="python.run", args={"code": "print(id(object()))"})
+    code = box("a", tool_name="python.run", args={"code": PROCESS})
     (ran,) = engine.run(of_operations(code, request_id="demanding")).operations
     assert ran.fault is Fault.NONDETERMINISTIC_REFUSED and ran.status == "failed"
     assert "line 1 of what it printed" in ran.message
 
 
+@pytest.mark.real_starts
 def test_trusted_code_is_proven_too(engine: Engine) -> None:
     person = Approver(Person(ApprovalAnswer.APPROVED))
     with engine.under(Policy(policy=Rules(trusted_python="ask"))):
