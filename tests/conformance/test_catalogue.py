@@ -134,7 +134,9 @@ def test_checking_writes_nothing(play: Play, case: Case) -> None:
 
 
 def reads_files(case: Case) -> bool:
-    return not {"read", "pictures"}.isdisjoint(file_arguments(case.tool.args_model).values())
+    return not {"read", "pictures", "asset", "search", "online"}.isdisjoint(
+        file_arguments(case.tool.args_model).values()
+    )
 
 
 @cases(lambda case: bool(case.example.given) and not reads_files(case))

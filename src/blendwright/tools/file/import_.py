@@ -131,7 +131,7 @@ class ImportFile(Tool[ImportArgs, Imported]):
             raise StepError.of(Fault.EXECUTION_FAILED, "the file brought nothing", at="/path", cure=cure)
         renamed = [arrival for arrival in arrivals if arrival.name != arrival.origin]
         if renamed and args.on_collision == "refuse":
-            raise StepError(_collision(renamed))
+            raise StepError(collision(renamed))
         return _imported(arrivals, renamed)
 
     def verify(self, scene: Scene, args: ImportArgs, result: Imported) -> Findings:
@@ -168,12 +168,12 @@ def _requested_contents(args: ImportArgs, contents: Mapping[Kind, Sequence[str]]
     return names_by_kind
 
 
-def _collision(renamed: Sequence[Arrival]) -> Finding:
+def collision(renamed: Sequence[Arrival], at: str = "/path") -> Finding:
     names = [f"{arrival.kind.label} '{arrival.origin}'" for arrival in renamed[:MOST_IN_MESSAGE]]
     more = len(renamed) - len(names)
     message = "names in the file are taken: " + ", ".join(names) + (f" and {more} more" if more else "")
     cure = "Set on_collision to 'rename', or rename or delete what has these names in the scene."
-    return conflict(message, "/path", cure)
+    return conflict(message, at, cure)
 
 
 def _imported(arrivals: Sequence[Arrival], renamed: Sequence[Arrival]) -> Imported:
