@@ -90,6 +90,7 @@ def test_the_policy_to_edit_decides_nothing_and_shows_every_default(shell: Shell
         "limits",
         "audit",
         "journal",
+        "assets",
     }
     assert not any("starter" in origin or str(place) in origin for origin in loaded.origins.values())
     text = (place / "blendwright.toml").read_text()
@@ -101,4 +102,5 @@ def test_the_policy_to_edit_decides_nothing_and_shows_every_default(shell: Shell
     del defaults["constraints"]["determinism"]
     del defaults["blender"]["use"]
     del defaults["journal"]["audit_heads"], defaults["journal"]["audit_heads_command"]
+    del defaults["assets"]["online"]  # counts in the user's own file only
     assert tomllib.loads(shown) == defaults

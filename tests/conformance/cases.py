@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +11,9 @@ from typing import Any, cast
 import pytest
 from pydantic import ValidationError
 
-from blendwright.tool_api.arguments import file_arguments
+from blendwright.run.assets.index import AssetLibraries
+from blendwright.run.assets.supply import AssetSupply
+from blendwright.tool_api.arguments import SUPPLIED, file_arguments
 from blendwright.tool_api.promises import Determinism, Idempotence, Revert, SafetyLevel
 from blendwright.tool_api.tool import AnyTool, Example
 from blendwright.tools.catalog import tools
@@ -95,10 +98,28 @@ def places(tool: AnyTool, args: Mapping[str, Any], room: Path, *roles: str) -> d
     """Where the worker finds or leaves the files that arguments name, by role.
 
     All are in one directory, so that what one call of an example exports the next can import."""
-    # Pictures of a folder are read.
-    wanted = {*roles, *(("pictures",) if "read" in roles else ())}
+    # Pictures of a folder are read, and so are assets.
+    wanted = {*roles, *(("pictures", "asset") if "read" in roles else ())}
     named = [args.get(name) for name, role in file_arguments(tool.args_model).items() if role in wanted]
-    return {path: str(room / Path(path).name) for path in named if path is not None}
+    found = {path: str(room / Path(path).name) for path in named if path is not None}
+    if "read" in roles:
+        found |= {role: supplied(role, args, room) for role in set(file_arguments(tool.args_model).values()) & SUPPLIED}
+        found |= {"origin": str(room / "origin.json")} if "online" in found else {}
+    return found
+
+
+def supplied(role: str, args: Mapping[str, Any], room: Path) -> str:
+    """What the core leaves for a call of the asset tools: those in the directory, or a download."""
+    directory = room / role
+    directory.mkdir(exist_ok=True)
+    if role == "search":
+        libraries = AssetLibraries({"room": room}, None)
+        return AssetSupply(libraries).supply(role, "words", {"words": "", "limit": 12, **args}, directory)
+    (directory / "download").write_bytes(b"glTF")
+    texts = dict.fromkeys(("name", "description", "author", "license", "source", "copyright"), "said")
+    told: dict[str, Any] = {**texts, "tags": [], "sha256": "0", "bytes": 4, "file_name": "chair.glb"}
+    (directory / "found.json").write_text(json.dumps(told))
+    return str(directory / "found.json")
 
 
 class Doubted:

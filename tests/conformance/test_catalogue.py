@@ -65,7 +65,9 @@ def test_promises_for_given_arguments_are_never_weaker_than_the_declared_ones(ca
 
 
 def reads_files(case: Case) -> bool:
-    return not {"read", "pictures"}.isdisjoint(file_arguments(case.tool.args_model).values())
+    return not {"read", "pictures", "asset", "search", "online"}.isdisjoint(
+        file_arguments(case.tool.args_model).values()
+    )
 
 
 @cases(lambda case: bool(case.example.given) and not reads_files(case))

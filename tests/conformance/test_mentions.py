@@ -26,7 +26,7 @@ NAMED = {
 # A world and a mesh that are named only on a condition are left out as well, and what `mentions_for` says by itself.
 OTHER_NAMES = {
     ("animation.clear", "/property"), ("animation.set_keyframe", "/property"), ("animation.set_keyframes", "/keys/property"),
-    ("file.import", "/append/name"), ("file.link", "/link/name"), ("geonodes.set_modifier_input", "/attribute"),
+    ("asset.add", "/name"), ("file.import", "/append/name"), ("file.link", "/link/name"), ("geonodes.set_modifier_input", "/attribute"),
     ("geonodes.node_tree", "/operations/name"), ("geonodes.node_tree", "/operations/inputs/name"),
     ("geonodes.node_tree", "/operations/outputs/name"), ("geonodes.node_tree", "/operations/inputs/panel"),
     ("geonodes.node_tree", "/operations/outputs/panel"),

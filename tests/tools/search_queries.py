@@ -214,5 +214,8 @@ QUERIES: dict[str, str | None] = {
     "silhouette overlap with concept art": "render.compare",
     "picture with object names": "render.preview",
     "segmentation mask of all objects": "render.preview",
+    "browse the asset library": "asset.search",
+    "place a chair from the asset library": "asset.add",
+    "download a model from the internet": "asset.fetch",
     "rotoscoping": None,
 }

@@ -52,12 +52,13 @@ def load_policy(workspace: Path) -> LoadedPolicy:
 
 
 def _require_no_command(file: Path, table: Mapping[str, Any]) -> None:
-    """A workspace comes from anywhere: opening one must not run what its files say. Raises Refusal."""
-    if COMMAND in table.get("journal", {}):
-        line = _line(file.read_text("utf-8").splitlines(), ("journal", COMMAND))
-        message = f"{file}:{line}: journal.{COMMAND} counts in the user's own file only"
-        finding = Finding(Fault.SCHEMA_INVALID, message, f"/journal/{COMMAND}", f"Move it to {user_file()}.")
-        raise Refusal([finding])
+    """A workspace comes from anywhere: opening one must not run what its files say, nor speak with whom they name. Raises Refusal."""
+    for table_name, setting in (("journal", COMMAND), ("assets", "online")):
+        if setting in table.get(table_name, {}):
+            line = _line(file.read_text("utf-8").splitlines(), (table_name, setting))
+            message = f"{file}:{line}: {table_name}.{setting} counts in the user's own file only"
+            finding = Finding(Fault.SCHEMA_INVALID, message, f"/{table_name}/{setting}", f"Move it to {user_file()}.")
+            raise Refusal([finding])
 
 
 def allowed_roots(policy: Policy, roots: Sequence[str | Path] | None) -> Policy:

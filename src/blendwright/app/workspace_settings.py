@@ -14,7 +14,11 @@ from blendwright.macros import Macro, load_macros, macro_registry
 from blendwright.policy.policy import Policy
 from blendwright.policy.session_contract import Proposal, SessionContract
 from blendwright.run.active_contract import ContractDraft
+from blendwright.run.assets.index import AssetLibraries
+from blendwright.run.assets.online import HttpCatalogue
+from blendwright.run.assets.supply import AssetSupply
 from blendwright.run.files import FileAccess
+from blendwright.run.resolved_paths import without_links
 from blendwright.run.scratch_files import LARGER_CURE, copy_opened_in, size_problem
 from blendwright.tool_api.tool import AnyTool
 from blendwright.tools import catalog
@@ -67,10 +71,30 @@ def load_settings(
         registered.values(), proposal=proposal, policy=rules, macros=macro_registry(macros.values()), earlier=contract
     )
     costs = draft.terms.constraints
-    files = FileAccess(costs.rules.roots, directory / "artifacts", workspace=directory, scratch_mb=costs.scratch_mb)
+    files = FileAccess(
+        costs.rules.roots,
+        directory / "artifacts",
+        workspace=directory,
+        scratch_mb=costs.scratch_mb,
+        assets=asset_supply(rules),
+    )
     return WorkspaceSettings(
         directory, registered, macros, draft, files, heads_directory(rules), rules.journal.audit_heads_command
     )
+
+
+def asset_supply(policy: Policy) -> AssetSupply:
+    """The folders of assets that the settings name, and their catalogue. Raises EnvironmentUnfit for what cannot be a folder."""
+    directories: dict[str, Path] = {}
+    for name, directory in policy.assets.directories.items():
+        try:
+            directories[name] = without_links(Path(directory).expanduser())
+        except (OSError, RuntimeError, ValueError) as error:
+            message = f"[assets.directories] names a folder that cannot be, {directory!r}: {error}"
+            raise EnvironmentUnfit(message, cure="Correct it in blendwright.toml.") from error
+    online = policy.assets.online
+    catalogue = None if online.url is None else HttpCatalogue(online.url, online.max_mb << 20)
+    return AssetSupply(AssetLibraries.of(directories), catalogue)
 
 
 def heads_directory(policy: Policy) -> Path | None:

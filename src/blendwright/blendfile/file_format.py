@@ -92,6 +92,27 @@ class Structs:
             self._layouts[index] = tuple(self._fields(index, 0))
         return self._layouts[index], self._sizes[self._structs[index][0]]
 
+    def type_of(self, index: int) -> str:
+        """The name of a struct."""
+        return self._types[self._structs[index][0]]
+
+    def size_of(self, index: int) -> int:
+        return self._sizes[self._structs[index][0]]
+
+    def places(self, index: int) -> dict[str, tuple[int, int, int]]:
+        """The members of a struct by their names: where each begins and ends, and the struct that it is, -1 for none."""
+        found: dict[str, tuple[int, int, int]] = {}
+        start = 0
+        for member, name_index in self._structs[index][1]:
+            name = self._names[name_index]
+            many = prod(map(int, re.findall(r"\[(\d+)\]", name)))
+            is_pointer = name.startswith(("*", "("))
+            end = start + (POINTER if is_pointer else self._sizes[member]) * many
+            inner = -1 if is_pointer else self._of_type.get(member, -1)
+            found[re.sub(r"[*()]|\[.*", "", name)] = (start, end, inner)
+            start = end
+        return found
+
     def _fields(self, index: int, start: int) -> Iterator[Field]:
         type_, members = self._structs[index]
         for member, name_index in members:

@@ -75,6 +75,9 @@ COMMANDS = {
         "look",
         "Take a picture of the scene: shaded, with names, depths or a mask, beside a reference, or before and after a commit.",
     ),
+    "assets": Command(
+        "assets", "assets", "List the assets in the folders that blendwright.toml names, or those that fit some words."
+    ),
     "gates": Command("scene", "gates", "Judge a geometry-nodes tree; ends with 1 when a required gate is not passed."),
     "log": Command("history", "log", "List the commits that led to the current scene, newest first."),
     "show": Command(

@@ -207,6 +207,27 @@ class JournalSettings(_Part):
     )
 
 
+class OnlineAssets(_Part):
+    """The table [assets.online], in the user's own file only."""
+
+    url: str | None = Field(
+        default=None,
+        pattern="^https://|^http://(localhost|127[.]0[.]0[.]1)[:/]",
+        description="The JSON document of a catalogue of assets; without one nothing is downloaded.",
+    )
+    max_mb: int = Field(default=512, ge=1, le=65_536, description="The largest file that is downloaded.")
+
+
+class AssetSettings(_Part):
+    """The table [assets]."""
+
+    directories: dict[Annotated[str, Field(pattern="^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$")], str] = Field(
+        default={},
+        description="Folders of assets by the names that asset.search gives them. They are read, never written to.",
+    )
+    online: OnlineAssets = OnlineAssets()
+
+
 class Policy(_Part):
     """All of blendwright.toml."""
 
@@ -216,6 +237,7 @@ class Policy(_Part):
     limits: Limits = Limits()
     audit: AuditSettings = AuditSettings()
     journal: JournalSettings = JournalSettings()
+    assets: AssetSettings = AssetSettings()
 
 
 @dataclass(frozen=True, slots=True)

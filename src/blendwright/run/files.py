@@ -16,12 +16,15 @@ from typing import Any
 from blendwright.journal.file_modes import OWN
 from blendwright.policy.policy import Verdict, nearest_root
 from blendwright.policy.refusals import refusal
+from blendwright.run.assets.supply import NO_ASSETS, AssetSupply
 from blendwright.run.delivery import COMPANIONS, Move, deliver, written_files
 from blendwright.run.resolved_paths import first_existing, resolved, resolved_or_none, unusable, without_links
 from blendwright.run.resource_guard import MOST_ENTRIES, UncountableDirectory, entries_below
-from blendwright.run.scratch_files import copy_opened_in, make_directory
-from blendwright.tool_api.arguments import PathArgument, paths_in
+from blendwright.run.scratch_files import copy_opened_in
+from blendwright.run.staging import MOST_PICTURES, gltf_files, is_picture, replaced, staging_directory
+from blendwright.tool_api.arguments import PathArgument, paths_in, supplied_in
 from blendwright.tool_api.tool import AnyTool
+from blendwright.tools.asset.origin import companions
 from blendwright.values.errors import EnvironmentUnfit, ProtocolBreach, Refusal
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
@@ -67,9 +70,6 @@ def _root(name: str) -> str:
         raise EnvironmentUnfit(message, cure="Correct it in blendwright.toml.") from error
 
 
-# What is read of a folder of pictures: the maps of a material are ten or so.
-PICTURE_ENDINGS = frozenset([".png", ".jpg", ".jpeg", ".exr", ".hdr", ".tif", ".tiff", ".webp", ".tga", ".bmp"])
-MOST_PICTURES = 64
 NO_ROOTS = "none; name one in [policy.roots] of blendwright.toml, since the home directory and / are not by themselves"
 # Files of a workspace, whichever it is.
 SETTINGS = frozenset({"blendwright.toml", "journal.db"})
@@ -78,7 +78,6 @@ SETTINGS = frozenset({"blendwright.toml", "journal.db"})
 @dataclass(frozen=True, slots=True)
 class Staged:
     """The files of one call: where the worker finds or leaves each, by the path in the arguments.
-
     `outputs` are the directories that the worker writes to, with the file that each is for; `overwrite`: these may replace others.
     """
 
@@ -100,21 +99,17 @@ class FileAccess:
         *,
         workspace: Path | None = None,
         scratch_mb: int = 4096,
+        assets: AssetSupply = NO_ASSETS,
     ) -> None:
         """`roots` are directories with what the policy says of them; of several that hold a path, the innermost counts.
-
         `workspace` is the directory with the journal, which no root opens to calls. `scratch_mb` is what the scratch of a worker
-        may hold.
+        may hold. `assets` are folders that are read and never written to, and where to get more.
         """
-        self._scratch_mb = scratch_mb
+        self.scratch_mb = scratch_mb
+        self.assets = assets
         self._roots = FileRoots(roots, workspace)
         # It may lie elsewhere, behind a link; one that is put there from now on is not followed.
         self._artifacts = artifacts.resolve()
-
-    @property
-    def scratch_mb(self) -> int:
-        """What the scratch of a worker may hold."""
-        return self._scratch_mb
 
     @property
     def roots(self) -> FileRoots:
@@ -125,7 +120,7 @@ class FileAccess:
         """The roots that the call's files lie in, and what the policy says of each. Raises Refusal for what cannot be a path."""
         rules: dict[str, Verdict] = {}
         for each in paths_in(tool.args_model, args):
-            root = self._roots.rule(resolved(each.path, each.pointer))
+            root = self._roots.rule(resolved(self._named(each), each.pointer))
             rules |= {} if root is None else dict([root])
         return tuple(rules.items())
 
@@ -136,7 +131,7 @@ class FileAccess:
         for each in paths_in(tool.args_model, args):
             at = each.pointer
             try:
-                path = resolved(each.path, at)
+                path = resolved(self._named(each), at)
                 findings += self._findings(path, each.role, at, bool(args.get("overwrite")))
             except Refusal as refused:
                 findings += refused.findings
@@ -147,11 +142,10 @@ class FileAccess:
             if path in seen:
                 findings.append(Finding(Fault.ARGS_INVALID, f"{path} is named twice", at, "Name each file once."))
             seen.add(path)
-            args = args | {each.name: _replaced(args[each.name], each, str(path))}
+            args = args | {each.name: replaced(args[each.name], each, str(path))}
         return args, tuple(findings)
 
     def path_findings(self, tool: AnyTool, args: dict[str, Any]) -> tuple[Finding, ...]:
-        """What speaks against the paths in the arguments of a call."""
         return self.normalised(tool, args)[1]
 
     def target_findings(self, path: Path) -> tuple[Finding, ...]:
@@ -185,22 +179,52 @@ class FileAccess:
             if each in declared:
                 continue
             path = Path(each.path)
-            directory = _make_directory(scratch, f"{each.name}_{each.number}" if each.key else each.name)
-            if each.role == "pictures":
+            directory = staging_directory(scratch, f"{each.name}_{each.number}" if each.key else each.name)
+            if each.role == "pictures" or (each.role == "asset" and path.is_dir()):
                 paths[each.path] = str(directory)
                 self._copy_pictures(path, directory, each.pointer)
+                self._copy_companions(path, directory, each)
                 continue
             paths[each.path] = str(directory / path.name)
-            if each.role == "read":
-                self._copy_in(path, directory)
-            else:
+            if each.role == "write":
                 outputs[directory] = path
+            else:
+                self._copy_in(path, directory)
+                self._copy_companions(path, directory, each)
+        for name, role in supplied_in(tool.args_model, args):
+            paths[role] = self.assets.supply(role, name, args, staging_directory(scratch, role))
+            if role == "online":
+                beside = Path(f"{args['path']}.json")  # where it comes from stays beside it
+                paths["origin"] = str((directory := staging_directory(scratch, "origin")) / beside.name)
+                outputs[directory] = beside
         return Staged(paths, outputs, bool(args.get("overwrite")))
+
+    def _named(self, each: PathArgument) -> str:
+        """The path that an argument means: an asset may be named by its library."""
+        place = self.assets.libraries.place(each.path) if each.role == "asset" else None
+        return each.path if place is None else str(place)
+
+    def _copy_companions(self, path: Path, directory: Path, each: PathArgument) -> None:
+        """What lies beside an asset: where it comes from, and what a .gltf file needs."""
+        if each.role != "asset":
+            return
+        for beside in companions(path):
+            real = resolved_or_none(beside)
+            if real is not None and real.is_file() and self._readable(real) and beside != path:
+                self._copy_in(real, directory, name=beside.name)
+        for part in gltf_files(path, each.pointer) if path.suffix.lower() == ".gltf" else ():
+            real = resolved_or_none(path.parent / part)
+            if real is not None and real.is_file() and self._readable(real):
+                self._copy_in(real, directory.joinpath(*part.parent.parts), below=directory, name=part.name)
+
+    def _readable(self, path: Path) -> bool:
+        """Whether calls may read there: in the roots, and in folders of assets, which nobody writes to."""
+        return self._allowed(path) or (self.assets.libraries.holds(path) and not self._roots.is_own(path))
 
     def _stage_together(self, files: Sequence[Path], scratch: Path, name: str) -> dict[str, str]:
         """Copies that lie to each other as the files do, since one may name another. Their sizes count together."""
         top = Path(os.path.commonpath([file.parent for file in files]))
-        directory = _make_directory(scratch, f"{name}_in")
+        directory = staging_directory(scratch, f"{name}_in")
         with contextlib.suppress(OSError):  # what cannot be read is told below
             self._refuse_size(sum(file.stat().st_size for file in files), "Blender would have")
         for file in files:
@@ -211,7 +235,7 @@ class FileAccess:
         """Copy what one process wrote to the scratch of another, from where it is delivered. Raises Refusal for what is not there."""
         outputs: dict[Path, Path] = {}
         for number, (directory, target) in enumerate(staged.outputs.items()):
-            at, place = f"/files/out/{number}", _make_directory(scratch, directory.name)
+            at, place = f"/files/out/{number}", staging_directory(scratch, directory.name)
             try:
                 written = written_files(directory, target)
             except Refusal as missing:
@@ -257,8 +281,8 @@ class FileAccess:
             raise Refusal([refusal("scratch", f"Blender has in its scratch directory {error}")]) from error
 
     def _refuse_size(self, size: int, whose: str) -> None:
-        if size > self._scratch_mb << 20:
-            message = f"{whose} {size >> 20} MB in its scratch directory, and {self._scratch_mb} MB are allowed"
+        if size > self.scratch_mb << 20:
+            message = f"{whose} {size >> 20} MB in its scratch directory, and {self.scratch_mb} MB are allowed"
             raise Refusal([refusal("scratch", message)])
 
     def keep_artifacts(self, names: Sequence[str], scratch: Path) -> list[str]:
@@ -275,8 +299,12 @@ class FileAccess:
         return paths
 
     def _findings(self, path: Path, role: str, at: str, overwrite: bool) -> Iterator[Finding]:
-        if not self._allowed(path):
+        if not (self._allowed(path) if role == "write" else self._readable(path)):
             yield self._forbidden(path, at)
+        elif role == "asset" and not (path.is_file() or path.is_dir()):
+            yield Finding(
+                Fault.TARGET_NOT_FOUND, f"there is no asset {path}", at, "Find it with asset.search.", "outside_scene"
+            )
         elif role == "write" and (setting := self._setting(path)) is not None:
             message = f"{path} would be written to {setting}, which programs read their settings from"
             yield Finding(Fault.POLICY_BLOCKED, message, at, "Choose a name that does not begin with a dot.")
@@ -334,7 +362,7 @@ class FileAccess:
                 for suffix in COMPANIONS.get(path.suffix.lower(), ()):
                     beside = path.with_suffix(suffix)
                     real = resolved_or_none(beside)
-                    if real is not None and real.is_file() and self._allowed(real):
+                    if real is not None and real.is_file() and self._readable(real):
                         sources[beside.name] = opened.enter_context(open_file(real))
                 # Before anything is copied: a file that is too large would fill the disk first.
                 sizes = (os.fstat(source.fileno()).st_size for source in sources.values())
@@ -352,11 +380,11 @@ class FileAccess:
             found = [(entry, resolved_or_none(entry)) for entry in sorted(folder.iterdir())]
         except OSError as error:
             raise Refusal([unusable(error, at)]) from error
-        pictures = [(entry, real) for entry, real in found if real is not None and _is_picture(entry, real)]
+        pictures = [(entry, real) for entry, real in found if real is not None and is_picture(entry, real)]
         if len(pictures) > MOST_PICTURES:
             message = f"{folder} holds {len(pictures)} pictures, and {MOST_PICTURES} are allowed"
             raise Refusal([Finding(Fault.LIMIT_EXCEEDED, message, at, "Put those of one material into a folder.")])
-        allowed = [(entry, real) for entry, real in pictures if self._allowed(real)]
+        allowed = [(entry, real) for entry, real in pictures if self._readable(real)]
         with contextlib.suppress(OSError):  # what cannot be read is told below
             self._refuse_size(sum(real.stat().st_size for _, real in allowed), "Blender would have")
         for entry, real in allowed:
@@ -369,24 +397,3 @@ class FileAccess:
             number += 1
             candidate = path.with_stem(f"{path.stem}-{number}")
         return candidate
-
-
-def _is_picture(entry: Path, real: Path) -> bool:
-    return not entry.name.startswith(".") and entry.suffix.lower() in PICTURE_ENDINGS and real.is_file()
-
-
-def _replaced(value: Any, place: PathArgument, path: str) -> Any:
-    """The value of an argument with another path at this place."""
-    if not place.key:
-        return path
-    paths = [*value[place.key]]
-    paths[place.number] = path
-    return {**value, place.key: paths}
-
-
-def _make_directory(scratch: Path, name: str) -> Path:
-    try:
-        return make_directory(scratch, "files", name)
-    except OSError as error:
-        message = f"the scratch directory cannot be used: {error.strerror}"
-        raise EnvironmentUnfit(message, cure="Make room on the disk, or check who may write there.") from error

@@ -18,6 +18,7 @@ from blendwright.policy.refusals import refusal
 from blendwright.policy.session_contract import ContractTerms
 from blendwright.run.active_contract import ContractDraft
 from blendwright.run.approvals import Approvals
+from blendwright.run.assets.supply import NO_ASSETS, AssetSupply
 from blendwright.run.calls import call
 from blendwright.run.delivery import deliver_picture, written_files
 from blendwright.run.differences import (
@@ -56,14 +57,14 @@ class PreviewFiles(FileAccess):
     No operation of a plan can read what an earlier one wrote: formats that are written the same way each time are not read so.
     """
 
-    def __init__(self, roots: FileRoots, nowhere: Path, *, scratch_mb: int) -> None:
-        super().__init__(roots.roots, nowhere, workspace=roots.workspace, scratch_mb=scratch_mb)
+    def __init__(self, roots: FileRoots, nowhere: Path, *, scratch_mb: int, assets: AssetSupply = NO_ASSETS) -> None:
+        super().__init__(roots.roots, nowhere, workspace=roots.workspace, scratch_mb=scratch_mb, assets=assets)
         self._written: set[Path] = set()
 
     @classmethod
     def replacing(cls, files: FileAccess, nowhere: Path) -> Self:
         """With the same roots, and the same bound."""
-        return cls(files.roots, nowhere, scratch_mb=files.scratch_mb)
+        return cls(files.roots, nowhere, scratch_mb=files.scratch_mb, assets=files.assets)
 
     def deliver(self, staged: Staged) -> list[str]:
         paths: list[Path] = []

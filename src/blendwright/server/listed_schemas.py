@@ -27,6 +27,11 @@ LEFT_OUT = frozenset({
 })  # fmt: skip
 # Arguments whose description says no more than the tool's does, when all that it says is whose name it is.
 NAMED_BY_THEMSELVES = frozenset({"object", "objects", "name", "modifier", "constraint", "material", "collection"})
+# Arguments whose names tell what they are, wherever they stand: a short description would say it again.
+TOLD_BY_NAME = frozenset({
+    "asset", "body", "camera", "code", "collection", "folder", "frame", "image", "keys", "modifier_name", "new_name",
+    "node_group_name", "object_name", "operations", "ops", "parent", "path", "prefix", "reference", "settings", "target", "words",
+})  # fmt: skip
 ONLY_WHOSE = ("Name of the ", "Names of the ", "Object whose ", "Its ")
 Schema = Mapping[str, Any]
 
@@ -60,6 +65,7 @@ def listed_schema(schema: Schema, name: str, used: Set[str]) -> dict[str, Any]:
                 part.pop("description", None)  # used often, so its name is one that people know
             _shorten_descriptions(part)
             _leave_optional_out(part)
+            _leave_names_to_tell({argument: part})
         if argument in NAMED_BY_THEMSELVES and part.get("description", "").startswith(ONLY_WHOSE):
             part.pop("description", None)
         if part.get("minItems") == part.get("maxItems"):
@@ -89,6 +95,16 @@ def _shorten_descriptions(part: dict[str, Any]) -> None:
     for one in inside:
         if isinstance(one, dict):
             _shorten_descriptions(cast("dict[str, Any]", one))
+
+
+def _leave_names_to_tell(parts: Mapping[str, Any]) -> None:
+    for name, part in parts.items():
+        if name in TOLD_BY_NAME and len(part.get("description", "")) <= LONGEST_DESCRIPTION:
+            part.pop("description", None)
+        items: Any = part.get("items")
+        for inside in (part, items):
+            if isinstance(inside, dict):
+                _leave_names_to_tell(cast("dict[str, Any]", inside).get("properties", {}))
 
 
 def _leave_optional_out(part: dict[str, Any]) -> None:

@@ -165,7 +165,7 @@ def _direct_tool(tool: AnyTool) -> ServerTool:
         read_only=tool.safety_level is SafetyLevel.READ_ONLY,
         destructive=tool.safety_level is SafetyLevel.DESTRUCTIVE or bool(tool.destructive_with),
         idempotent=tool.idempotence is Idempotence.IDEMPOTENT,
-        open_world=tool.name.startswith("file."),
+        open_world=tool.name.startswith(("asset.", "file.")),
         time_limit=None if tool.time_limit == Tool.time_limit else tool.time_limit,
         described_as=tool,
     )

@@ -199,6 +199,12 @@ PictureFolder = Annotated[
 ]
 
 
+# A file or a folder of the libraries in [assets], as asset.search names it, or a path in the roots; what tells of it comes along.
+AssetPath = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=4096), FileRole("asset")]
+
+# What the core looks up for a call, and leaves for the worker under the role's own name: assets that fit, or one from another machine.
+SUPPLIED = frozenset({"search", "online"})
+
 # Files that code reads ("in") and writes ("out").
 MOST_FILES = 64
 AnyPath = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=4096)]
@@ -223,11 +229,11 @@ class PathArgument:
 
 
 def paths_in(model: type[BaseModel], args: Mapping[str, Any]) -> list[PathArgument]:
-    """Every path in the arguments, with its role ("read", "write" or "pictures", a folder that is read)."""
+    """Every path in the arguments, with its role ("read", "write", "asset", or "pictures", a folder that is read)."""
     found: list[PathArgument] = []
     for name, role in file_arguments(model).items():
         value = args.get(name)
-        if value is None:
+        if value is None or role in SUPPLIED:
             continue
         if role != "declared":
             found.append(PathArgument(name, role, value))
@@ -235,6 +241,13 @@ def paths_in(model: type[BaseModel], args: Mapping[str, Any]) -> list[PathArgume
         for key, each in (("in", "read"), ("out", "write")):
             found += (PathArgument(name, each, path, key, at) for at, path in enumerate(value.get(key) or ()))
     return found
+
+
+def supplied_in(model: type[BaseModel], args: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """The arguments by which the core looks something up, with their roles."""
+    return [
+        (name, role) for name, role in file_arguments(model).items() if role in SUPPLIED and args.get(name) is not None
+    ]
 
 
 @cache

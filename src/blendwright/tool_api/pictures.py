@@ -62,3 +62,7 @@ class LooksCloser(Protocol):
 
         The outlines are those of `objects`, or of all. A StepError where Blender cannot read the reference."""
         ...
+
+    def contact_sheet(self, file: str, pictures: Sequence[tuple[str | None, str]]) -> None:
+        """Write small pictures with their names to a PNG file, in rows; a plain field for what has none, or cannot be read."""
+        ...

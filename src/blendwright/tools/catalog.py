@@ -15,6 +15,7 @@ from blendwright.tools.registry import registry_fingerprint
 # The tool `noun.verb` is in the file tools/<noun>/<verb>.py. A row for each noun.
 NAMES = (
     "animation.clear", "animation.set_frame", "animation.set_keyframe", "animation.set_keyframes",
+    "asset.add", "asset.fetch", "asset.search",
     "camera.create", "camera.frame_objects", "camera.look_at", "camera.set_active", "camera.set",
     "collection.create", "collection.delete", "collection.link_object", "collection.move_objects",
     "collection.unlink_object",

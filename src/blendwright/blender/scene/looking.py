@@ -80,6 +80,13 @@ class Looking(Rendering):
             png_files.write_png(file, comparison.sheet(drawn, captions, letters))
         return comparison.compared(plain, picture, outline, wanted, source)
 
+    def contact_sheet(self, file: str, pictures: Sequence[tuple[str | None, str]]) -> None:
+        from blendwright.blender.looking import contact_sheets, png_files
+        from blendwright.blender.looking.lettering import lettering
+
+        with lettering() as letters:
+            png_files.write_png(file, contact_sheets.contact_sheet(pictures, letters))
+
     def _seen(self, file: str, camera: Any | None) -> Any:
         """What is behind each pixel of a render as large as is set now. The file beside `file` that it takes is gone afterwards."""
         from blendwright.blender.looking.exr_layers import read_layers

@@ -1,0 +1,1 @@
+"""Tools of the noun `asset`, one file each."""
