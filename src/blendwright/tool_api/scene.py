@@ -19,6 +19,7 @@ from enum import StrEnum
 from typing import Any, Protocol, TypeAlias
 
 from blendwright.tool_api.mesh_port import MeshPort
+from blendwright.tool_api.physics_port import PhysicsPort
 from blendwright.tool_api.surfaces import Surfaces
 from blendwright.values.findings import Finding
 
@@ -171,7 +172,7 @@ class UvMeasures:
     density_most: float
 
 
-class Scene(MeshPort, Protocol):
+class Scene(MeshPort, PhysicsPort, Protocol):
     # ------------------------------------------------------------------ reading
 
     @property
