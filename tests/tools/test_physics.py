@@ -102,6 +102,17 @@ def test_a_quaternion_and_modifiers_are_followed(stage: Stage) -> None:
     assert -0.05 < min(heights) < 0.05 and len(heights) == 16
 
 
+def test_a_body_turns_about_its_middle_wherever_its_origin_is(stage: Stage) -> None:
+    place = {"location": [0, 0, 1], "rotation_euler_deg": [30, 0, 0], "origin": "bottom"}
+    stage.do("mesh.create_primitive", {"kind": "cube", "name": "Post", "dimensions": [0.5, 0.5, 2], **place})
+    stage.do("physics.simulate", {"objects": ["Post"], "ground": 0, "keep": "rest"})
+    bpy.context.view_layer.update()
+    heights = sorted((named("Post").matrix_world @ vertex.co).z for vertex in named("Post").data.vertices)
+    assert heights == pytest.approx([0.0] * 4 + [0.5] * 4, abs=0.02), (
+        "it falls over, and does not stand up as a tumbler"
+    )
+
+
 def test_what_cannot_be_moved_is_refused(stage: Stage) -> None:
     box(stage, location=[0, 0, 3])
     box(stage, "Child", parent="Box")
