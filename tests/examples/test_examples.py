@@ -66,7 +66,22 @@ def turns_once_around(scene: blendwright.OpenScene, report: RunReport) -> None:
     assert front > 0 and back == pytest.approx(-front, abs=1e-4) and again == pytest.approx(front, abs=1e-4)
 
 
+def heaped_and_draped(scene: blendwright.OpenScene, report: RunReport) -> None:
+    results = {operation.operation_id: operation.result for operation in report.operations}
+    fallen, cloth = results["fall"], results["cloth.drape"]
+    assert fallen is not None and cloth is not None
+    assert len(fallen["actions"]) == 24 and all(body["location"][2] < 1.0 for body in fallen["objects"])
+    assert cloth["lowest"] < -0.3 and cloth["stretch"] < 1.5
+
+
+def cut_by_a_boolean_that_is_proven(scene: blendwright.OpenScene, report: RunReport) -> None:
+    [opening] = [operation.result for operation in report.operations if operation.operation_id == "wall.opening"]
+    assert opening is not None and opening["proven"] and opening["open_edges"] == 0
+
+
 PROOFS: dict[str, Callable[[blendwright.OpenScene, RunReport], None]] = {
+    "falling_blocks": heaped_and_draped,
+    "brick_wall": cut_by_a_boolean_that_is_proven,
     "boolean_part": closed_and_measured,
     "product_turntable": turns_once_around,
 }

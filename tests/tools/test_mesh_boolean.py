@@ -138,6 +138,17 @@ def test_a_volume_that_does_not_add_up_changes_nothing(stage: Stage, monkeypatch
     assert finding["code"] == "EXECUTION_FAILED" and "is expected" in finding["message"]
 
 
+def test_a_cutter_that_touches_an_edge_of_a_hole_is_proven_too(stage: Stage) -> None:
+    box(stage)
+    rod(stage, rotation_euler_deg=[90, 0, 0])
+    # As wide as the hole, and up to its middle: what both have in common is two parts that meet in edges.
+    stage.do(
+        "mesh.create_primitive", {"kind": "cube", "name": "Door", "dimensions": [1, 3, 1.2], "location": [0, 0, -0.6]}
+    )
+    told = combine(stage, "difference", "Rod", "Door")
+    assert told["proven"] and told["volume"] == pytest.approx(8 - prism(0.5, 2) / 2 - 2, rel=1e-3)
+
+
 def test_parts_that_go_through_each_other_are_cut_when_that_is_said(stage: Stage) -> None:
     box(stage)
     box(stage, "Part", location=[1, 0, 0.2], size=1.5)

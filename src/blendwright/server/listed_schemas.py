@@ -82,7 +82,7 @@ def _shorten_descriptions(part: dict[str, Any]) -> None:
     """To their first clause where they are long, and to nothing where the values tell; those of what is inside too."""
     if "enum" in part:
         part.pop("description", None)
-        if len(part["enum"]) > MOST_VALUES:
+        if len(part["enum"]) > MOST_VALUES and "type" in part:  # one without is what tells variants apart
             first, second, *_ = part.pop("enum")
             part["description"] = f"{first}, {second} ..."
     if part.get("maxItems") == part.get("minItems"):

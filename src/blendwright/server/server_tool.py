@@ -6,6 +6,7 @@ leaves that to servers. For hosts that prefer single calls to plans, every tool 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -146,6 +147,10 @@ def _is_empty_word(key: str, value: Any) -> bool:
     return (key == "title" and isinstance(value, str)) or (key == "additionalProperties" and value is True)
 
 
+LONGEST_SUMMARY = 100
+PARTS = re.compile("[:;] ")
+
+
 def direct_tools(tools: Mapping[str, AnyTool]) -> tuple[ServerTool, ...]:
     """Names have an underscore for the dot, which some hosts refuse."""
     return tuple(_direct_tool(tool) for tool in tools.values())
@@ -159,7 +164,7 @@ def _direct_tool(tool: AnyTool) -> ServerTool:
 
     return ServerTool(
         mcp_name(tool.name),
-        tool.summary().partition(". ")[0].removesuffix(".") + ".",
+        _listed_summary(tool),
         tool.args_model,
         call,
         read_only=tool.safety_level is SafetyLevel.READ_ONLY,
@@ -169,3 +174,9 @@ def _direct_tool(tool: AnyTool) -> ServerTool:
         time_limit=None if tool.time_limit == Tool.time_limit else tool.time_limit,
         described_as=tool,
     )
+
+
+def _listed_summary(tool: AnyTool) -> str:
+    """The first sentence; of a long one what comes before the list of its parts, which the page of the tool has."""
+    sentence = tool.summary().partition(". ")[0].removesuffix(".")
+    return (PARTS.split(sentence, maxsplit=1)[0] if len(sentence) > LONGEST_SUMMARY else sentence) + "."

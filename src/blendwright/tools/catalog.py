@@ -36,6 +36,7 @@ NAMES = (
     "object.apply_transform", "object.create_empty", "object.delete", "object.duplicate", "object.duplicate_grid",
     "object.inspect", "object.instance_collection", "object.join", "object.rename", "object.set_origin",
     "object.set_parent", "object.set_property", "object.set_visibility", "object.transform",
+    "physics.drape", "physics.simulate",
     "place.align", "place.around", "place.distribute", "place.on_surface", "place.scatter",
     "python.run",
     "render.bake", "render.compare", "render.preview", "render.still",

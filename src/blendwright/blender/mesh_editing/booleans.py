@@ -7,13 +7,15 @@ fail without a word; this is where it is noticed.
 
 from collections.abc import Generator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 import bmesh
+import numpy as np
 
 from blendwright.blender.mesh_editing.editor import new_places, put_in_order, write
 from blendwright.blender.mesh_editing.modified import Evaluate, modified
-from blendwright.blender.scene.mesh_arrays import MeshReader
+from blendwright.blender.scene.mesh_arrays import MeshArrays, MeshReader, area_vectors
 from blendwright.blender.scene.state import RESERVED_PREFIX
 from blendwright.tool_api.mesh_port import BooleanOperation, BooleanSolver, BooleanStep
 from blendwright.tool_api.surfaces import SurfaceFacts
@@ -187,7 +189,24 @@ def facts_of(mesh: Any) -> SurfaceFacts:
     reader = MeshReader()
     number = reader.add(mesh)
     reader.finish()
-    return reader.read[number].facts
+    arrays = reader.read[number]
+    facts = arrays.facts
+    if facts.volume is None and facts.crowded_edges and facts.faces:
+        # Two solids that touch along an edge: four faces meet there, and what they enclose is known all the same.
+        return replace(facts, volume=_volume(arrays))
+    return facts
+
+
+def _volume(arrays: MeshArrays) -> float | None:
+    """What a surface encloses; None unless each edge is passed as often in one direction as in the other."""
+    corners = arrays.corner_vertices.astype(np.int64)
+    following, count = corners[arrays.following], len(arrays.positions)
+    if not np.array_equal(np.sort(corners * count + following), np.sort(following * count + corners)):
+        return None
+    points = arrays.positions.astype(np.float64)
+    places = (points - points[0]).T
+    areas = area_vectors([places[0], places[1], places[2]], corners, arrays.starts, arrays.sizes)
+    return float((areas * places[:, corners[arrays.starts]]).sum() / 3.0)
 
 
 @contextmanager

@@ -13,9 +13,9 @@ from pydantic import Field
 
 from blendwright.tool_api import Block, Example, Findings, Kind, Scene, Tool
 from blendwright.tool_api.arguments import Args, AssetPath, Name, Result, Vector3, optional
+from blendwright.tool_api.file_port import Arrival
 from blendwright.tool_api.mentions import CollectionName, ObjectName
 from blendwright.tool_api.promises import SAFE_ONE_TIME_WRITE, Determinism, Idempotence, Revert
-from blendwright.tool_api.scene import Arrival
 from blendwright.tools.asset.origin import Origin, read_origin
 from blendwright.tools.checks import differs, existing_object, invalid, missing_target_collection, target_collection
 from blendwright.tools.file.contents import collision

@@ -51,7 +51,9 @@ class BooleanDone(Result):
     object: str = Field(description="Name of the object.")
     before: MeshCounts = Field(description="What its mesh had.")
     after: MeshCounts = Field(description="What it has.")
-    open_edges: int = Field(description="Edges that have not exactly two faces; 0 for a closed surface.")
+    open_edges: int = Field(
+        description="Edges that have not exactly two faces: none, but where parts touch along an edge."
+    )
     volume: float | None = optional(
         "What the surface encloses, in cubic metres of the world; null unless it is closed."
     )
@@ -144,8 +146,7 @@ class BooleanMesh(Tool[BooleanArgs, BooleanDone]):
     def verify(self, scene: Scene, args: BooleanArgs, result: BooleanDone) -> Findings:
         mesh = required_object(scene, args.object, "/object").data
         yield from differs("what the mesh has", result.after.model_dump(), counts_of(mesh).model_dump(), "/operation")
-        if result.proven:
-            yield from differs("its number of open edges", 0, open_edges(mesh), "/operation")
+        yield from differs("its number of open edges", result.open_edges, open_edges(mesh), "/operation")
         for number, name in enumerate(args.cutters):
             cutter, at = scene.find(Kind.OBJECT, name), f"/cutters/{number}"
             yield from differs(f"the presence of '{name}'", not args.delete_cutters, cutter is not None, at)

@@ -1,0 +1,1 @@
+"""Simulations in a scene of their own, of which only numbers come back."""
