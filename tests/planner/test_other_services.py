@@ -71,7 +71,10 @@ def test_the_sdk_is_loaded_before_the_time_of_the_service_begins(monkeypatch: py
         order.append("its time")
         return right(seconds)
 
-    monkeypatch.setattr(AnthropicPlanner, "_load", lambda self: order.append("loaded"))
+    def load(planner: AnthropicPlanner) -> None:
+        order.append("loaded")
+
+    monkeypatch.setattr(AnthropicPlanner, "_load", load)
     monkeypatch.setattr(asyncio, "timeout", timeout)
     with local_service("{}") as service:
         asked(service, "anthropic")
