@@ -27,6 +27,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     if sys.platform == "linux" and not config.getoption("real_starts"):
         config.stash[FORKED_WORKERS] = ForkedWorkers()
+    if config.pluginmanager.hasplugin("hypothesispytest"):
+        from hypothesis import HealthCheck, settings
+
+        # How long an example takes says something about the machine, and nothing about what is proven.
+        settings.register_profile("suite", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+        settings.load_profile("suite")
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -15,7 +15,9 @@ import anyio
 import httpx2
 
 TOKEN = "a-token-for-tests"
-COMMAND = [sys.executable, "-m", "blendwright", "serve"]
+WHOLE_COMMAND = [sys.executable, "-m", "blendwright", "serve"]
+# For tests that lose no worker.
+COMMAND = [sys.executable, "-P", str(Path(__file__).with_name("lean_server.py")), "serve"]
 
 
 @contextlib.contextmanager

@@ -63,6 +63,24 @@ def test_an_answer_comes_with_its_usage_and_the_request_is_complete(provider: Pr
     assert "You plan." in json.dumps(body) and KEY not in json.dumps(body)
 
 
+def test_the_sdk_is_loaded_before_the_time_of_the_service_begins(monkeypatch: pytest.MonkeyPatch) -> None:
+    order: list[str] = []
+    right = asyncio.timeout
+
+    def timeout(seconds: float | None) -> asyncio.Timeout:
+        order.append("its time")
+        return right(seconds)
+
+    def load(planner: AnthropicPlanner) -> None:
+        order.append("loaded")
+
+    monkeypatch.setattr(AnthropicPlanner, "_load", load)
+    monkeypatch.setattr(asyncio, "timeout", timeout)
+    with local_service("{}") as service:
+        asked(service, "anthropic")
+    assert order[:2] == ["loaded", "its time"]
+
+
 @pytest.mark.parametrize("provider", SERVICES)
 def test_a_schema_that_is_refused_is_loosened_step_by_step(provider: Provider) -> None:
     with local_service(400, '{"operations": [{"args_json": "{\\"a\\": 1}"}]}') as service:

@@ -26,7 +26,7 @@ from blendwright.server.serve import Settings, Watch, open_or_create
 from blendwright.server.service import TOOLS
 from blendwright.tools import catalog
 from blendwright.values.errors import EnvironmentUnfit
-from web_hosts import COMMAND
+from web_hosts import WHOLE_COMMAND
 
 LARGEST_INSTRUCTIONS = 1500
 # Words with an underscore or a dot that are fields of a plan.
@@ -96,7 +96,7 @@ def server_at_terminal(place: Path) -> Generator[Terminal]:
     ours, theirs = pty.openpty()
     environment = {key: value for key, value in os.environ.items() if key != "BLENDWRIGHT_TOKEN"}
     environment |= {"TERM": "dumb", "COLUMNS": "300"}
-    command = [*COMMAND, "--http", f"127.0.0.1:{port}"]
+    command = [*WHOLE_COMMAND, "--http", f"127.0.0.1:{port}"]
     with subprocess.Popen(command, env=environment, cwd=place, stderr=theirs) as process:
         os.close(theirs)
         try:

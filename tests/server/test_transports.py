@@ -22,7 +22,7 @@ from mcp.shared.exceptions import MCPError
 from test_jsonrpc import BAD
 
 from hosts import ERAS, Era, cube, operation, plan
-from web_hosts import COMMAND, TOKEN, http_server, web_client
+from web_hosts import COMMAND, TOKEN, WHOLE_COMMAND, http_server, web_client
 
 HELLO = {
     "jsonrpc": "2.0",
@@ -78,7 +78,10 @@ def test_an_unknown_method_is_a_protocol_error(raw: subprocess.Popen[bytes]) -> 
 def test_a_host_that_starts_the_server_gets_its_plan_done(tmp_path: Path, era: Era) -> None:
     async def main() -> Any:
         server = StdioServerParameters(
-            command=COMMAND[0], args=[*COMMAND[1:], "--workspace", "workspace"], cwd=tmp_path, env=dict(os.environ)
+            command=WHOLE_COMMAND[0],
+            args=[*WHOLE_COMMAND[1:], "--workspace", "workspace"],
+            cwd=tmp_path,
+            env=dict(os.environ),
         )
         with anyio.fail_after(60):
             async with Client(server, mode=era) as client:

@@ -9,6 +9,7 @@ import os
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
 from pydantic import SecretStr
@@ -80,6 +81,9 @@ class GeminiPlanner(ServicePlanner):
         self._settings = settings
         self._secret = settings.api_key.get_secret_value()
         super().__init__(self._secret, settings.model, settings.base_url)
+
+    def _load(self) -> None:
+        import_module("google.genai")
 
     async def _call(self, request: PlanRequest, schema: Mapping[str, Any] | None) -> types.GenerateContentResponse:
         """One question to the service, with its retries."""

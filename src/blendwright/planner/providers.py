@@ -69,6 +69,9 @@ class SdkPlanner(ServicePlanner):
     ) -> Any:
         """Ask once, through a client."""
 
+    def _load(self) -> None:
+        self._sdk()
+
     async def _call(self, request: PlanRequest, schema: Mapping[str, Any] | None) -> Any:
         check_address(self._base_url)
         turns = [{"role": ROLES[turn.role], "content": turn.text} for turn in request.turns]

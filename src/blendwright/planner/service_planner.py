@@ -67,6 +67,10 @@ class ServicePlanner(ABC):
         return answer
 
     @abstractmethod
+    def _load(self) -> None:
+        """Load the SDK, which takes a second or more: no part of the time that the service has."""
+
+    @abstractmethod
     async def _call(self, request: PlanRequest, schema: Mapping[str, Any] | None) -> Any:
         """Ask once, and give what the SDK gives."""
 
@@ -83,6 +87,7 @@ class ServicePlanner(ABC):
 
     async def _request(self, request: PlanRequest, form: SchemaForm, schema: Mapping[str, Any] | None) -> PlanResponse:
         problem: PlannerError | None
+        self._load()
         try:
             async with asyncio.timeout(request.allowance.seconds):
                 answer = await self._call(request, schema)
