@@ -64,7 +64,7 @@ def measure() -> Iterator[dict[str, Any]]:
         path = str(Path(place) / "scene.blend")
         save = _best(lambda: _ops.wm.save_as_mainfile(filepath=path, copy=True, compress=False), 5)
     full = _best(lambda: fingerprint.full(_keep_all), 5)
-    yield row(f"full fingerprint / save, {OBJECTS:,} objects with own meshes", full / save, "x", 3.0)
+    yield row(f"full fingerprint / save, {OBJECTS:,} objects with own meshes", full / save, "x", 2.0)
     running = fingerprint.Fingerprint(fingerprint.full(_keep_all))
 
     def update() -> None:

@@ -152,20 +152,23 @@ def test_a_bulk_is_one_message_and_every_operation_has_its_own_receipt(engine: E
 def test_operations_that_take_long_get_their_own_time(
     engine: Engine, sent: Counter[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A worker leaves some of a bulk over when it takes long, and refuses what is behind it: all that comes one by one then."""
+    """A worker leaves some of a bulk over when it takes long, and refuses what is behind it: all that comes one by one then, and the
+    rest in bulks again."""
     submit, answers = WorkerProcess.submit_bulk, list[Future[Any]]()
 
     def leaving_some(self: WorkerProcess, steps: Sequence[methods.StepRequest], epoch: int) -> Future[Any]:
         if not answers:
             answers.append(submit(self, steps[:5], epoch))
-        else:
+        elif len(answers) == 1:
             answers.append(Future())
             answers[-1].set_exception(WorkerFault(methods.EPOCH_CLOSED, "of this epoch something is left over"))
+        else:
+            answers.append(submit(self, steps, epoch))
         return answers[-1]
 
     monkeypatch.setattr(WorkerProcess, "submit_bulk", leaving_some)
-    report = engine.run(plan_of("slowly", *(box(f"op{number:03d}") for number in range(64))))
-    assert report.ok and len(answers) == 2 and sent == {methods.BULK.name: 1, methods.STEP.name: 59}
+    report = engine.run(plan_of("slowly", *(box(f"op{number:03d}") for number in range(128))))
+    assert report.ok and len(answers) == 4 and sent == {methods.BULK.name: 3, methods.STEP.name: 59}
 
 
 def test_what_is_too_large_together_is_sent_one_by_one(

@@ -12,7 +12,9 @@ from typing import Any
 import pytest
 import rfc8785
 
-from blendwright.run.invocation import canonical, new_id, new_ids, operation_key
+from blendwright.plan.validate import validate_arguments
+from blendwright.run.invocation import Invocation, canonical, new_id, new_ids, operation_key
+from blendwright.tools.catalog import tools
 from blendwright.values.canonical import digest
 
 ODD = [
@@ -101,3 +103,13 @@ def test_ids_are_random_uuids_and_no_two_alike() -> None:
     assert len(set(drawn)) == 2002
     assert all(id.version == 4 and id.variant == uuid.RFC_4122 for id in drawn)
     assert new_ids(0) == []
+
+
+def test_a_short_request_means_the_same_call() -> None:
+    for tool in tools().values():
+        for example in tool.examples:
+            args, _, model = validate_arguments(tool, example.args)
+            call = Invocation("r", "o", tool, args, model, "safe_write", "key", "call")
+            sent = tool.args_model.model_validate(call.short_request()["args"])
+            assert sent == model and sent.model_dump(mode="json") == args, tool.name
+            assert call.short_request() == {**call.request(), "args": call.short_request()["args"]}

@@ -54,6 +54,8 @@ class StepRun:
         way = tool.revert_for(args, bpy.app.version)
         memfile = way is Revert.MEMFILE or request.get("rehearse") == Revert.MEMFILE.value
         self._memfile = memfile and not self._disposable
+        if memfile or self._disposable:
+            state.spacers.remove()
         self._may_wait = way is Revert.INVERSE and ANSWERED_AT_ONCE.isdisjoint(request)
         self._start: str | None = None if self._may_wait else state.root()
         self._leaves = dict(state.fingerprint.leaves()) if self._memfile else {}

@@ -9,7 +9,7 @@ import hashlib
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from typing import Any
 
 import orjson
@@ -97,6 +97,12 @@ class Invocation:
     def request(self) -> StepRequest:
         return {"tool": self.tool.name, "version": self.tool.version, "args": self.args, "call": self.call_id}
 
+    def short_request(self) -> StepRequest:
+        """The same without arguments that nobody gave: the worker's model has them by itself, and most of a call are such."""
+        given = self.model.model_fields_set
+        args = {name: value for name, value in self.args.items() if name in given}
+        return {"tool": self.tool.name, "version": self.tool.version, "args": args, "call": self.call_id}
+
 
 @cache
 def _fixed_promises(tool: type[AnyTool]) -> Promises | None:
@@ -178,14 +184,22 @@ def _reworded(raw: bytes) -> bytes | None:
     if b"\\" in raw or not raw.isascii() or not raw.endswith((b"]", b"}")):
         return None  # a quote may be inside a text, keys may be sorted otherwise, or it is a number with no end to it
     parts = raw.split(b'"')
-    outside = b'"'.join(parts[::2])  # every second part is a text or a key
+    numbers = _reworded_numbers(b'"'.join(parts[::2]))  # every second part is a text or a key
+    if numbers is None:
+        return None
+    parts[::2] = numbers
+    return b'"'.join(parts)
+
+
+@lru_cache(maxsize=1024)
+def _reworded_numbers(outside: bytes) -> list[bytes] | None:
+    """What stands outside of texts and keys, and is the same for many operations that are alike."""
     exponents = outside.count(b"e") - outside.count(b"true") - outside.count(b"false")
     if exponents or b"-0.0" in outside or UNSURE in outside.translate(ANY_DIGIT):
         return None  # numbers that the two may spell differently
     for end in (b",", b"]", b"}"):
         outside = outside.replace(b".0" + end, end)
-    parts[::2] = outside.split(b'"')
-    return b'"'.join(parts)
+    return outside.split(b'"')
 
 
 class _Unlike(Exception):

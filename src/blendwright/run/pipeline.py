@@ -82,6 +82,7 @@ class Pipeline:
         self._oldest_since = 0.0
         self._in_bulks = False
         self._one_by_one = 0
+        self._one_each = 0
         self._reached = self._scene.hash
         self.failures: list[NewAudit] = []
         """Records of what failed, where they belong into the transaction of the rollback."""
@@ -112,16 +113,20 @@ class Pipeline:
 
     def _send(self) -> None:
         most = 1 if self._one_by_one else min(WINDOW, self._deadline.calls_at_once)
-        # Two bulks at a time: one is on its way while the other one is run.
-        size = max(1, most // 2) if self._in_bulks else 1
-        while self._todo and len(self._window) * size < most and self._deadline.passed() is None:
+        while self._todo and self._deadline.passed() is None:
+            # Two bulks at a time: one is on its way while the other one is run.
+            size = max(1, most // 2) if self._in_bulks and not self._one_each else 1
+            if len(self._window) * size >= most:
+                return
             calls: list[Invocation] = []
             steps: list[StepRequest] = []
             for call in islice(self._todo, size):
                 if self._options.one_at_a_time or call.promises.exclusive or call.operation_id in self._asked_about:
                     break  # everything before it must be done first: it needs the worker for itself, or a person is asked about it
                 calls.append(call)
-                steps.append({**call.request(), "verify": True} if self._verify else call.request())
+                steps.append(call.short_request() if size > 1 else call.request())
+                if self._verify:
+                    steps[-1]["verify"] = True
             if not calls:
                 return
             try:
@@ -143,6 +148,7 @@ class Pipeline:
             if not self._window:
                 self._oldest_since = monotonic()
             self._window.append((calls, future))
+            self._one_each = max(0, self._one_each - len(calls))
             for _ in calls:
                 self._todo.popleft()
                 crash_points.reach("plan.sent")
@@ -193,10 +199,9 @@ class Pipeline:
             if len(self._answered) >= GROUP:
                 self._commit()
         if len(answers) < len(calls):
-            # They take long, so each is to have its own time.
-            self._in_bulks = False
+            # They took long, so each that was sent is to have its own time; what comes behind them may be quicker.
             self._scene.epoch += 1
-            self._recall(calls[len(answers) :])
+            self._one_each = self._recall(calls[len(answers) :])
 
     def _failed(self, call: Invocation, answer: StepAnswer) -> None:
         self._scene.epoch += 1
@@ -215,11 +220,12 @@ class Pipeline:
         """Whether it is not known which of those that were sent together ended the worker."""
         return together > 1 and not isinstance(error, Cancelled) and monotonic() < self._deadline.ends
 
-    def _recall(self, behind: Sequence[Invocation] = ()) -> None:
-        """What was sent behind a failure has not happened: it is to be sent again, or skipped."""
+    def _recall(self, behind: Sequence[Invocation] = ()) -> int:
+        """What was sent behind a failure has not happened: it is to be sent again, or skipped. Returns how many that are."""
         sent = [*behind, *(call for calls, _ in self._window for call in calls)]
         self._todo.extendleft(reversed(sent))
         self._window.clear()
+        return len(sent)
 
     # ------------------------------------------------------------------ one at a time
 
@@ -235,15 +241,9 @@ class Pipeline:
             return
         call, options = approved, self._options
         seconds = min(self._deadline.seconds_for(call.tool), max(0.001, self._deadline.ends - monotonic()))
-        limits = {"seconds": seconds, "run_ends": self._deadline.ends}
-        outcome = self._session.exclusive.run(
-            call,
-            **limits,
-            cancel=options.cancel,
-            waiting=options.waiting,
-            verify=self._verify,
-            rehearse=options.rehearse,
-        )
+        limits: dict[str, Any] = {"seconds": seconds, "run_ends": self._deadline.ends, "cancel": options.cancel}
+        ways: dict[str, Any] = {"waiting": options.waiting, "verify": self._verify, "rehearse": options.rehearse}
+        outcome = self._session.exclusive.run(call, **limits, **ways)
         if outcome.ok and outcome.answer is not None:
             self._answered.append(outcome)
             self._reached = outcome.answer["after"]

@@ -38,6 +38,8 @@ def name_of(most: int) -> AfterValidator:
     Blender cuts a longer one, and ends any at its first NUL: it would be the name of another thing."""
 
     def fits(value: str) -> str:
+        if len(value) <= most and value.isascii() and value.isprintable():
+            return value  # nearly every name, told apart soonest
         if len(value.encode()) > most:
             raise PydanticCustomError("name_too_long", "a name has at most {limit} bytes", {"limit": most})
         if CONTROL.search(value):

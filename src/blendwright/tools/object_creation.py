@@ -162,10 +162,11 @@ class CreatesObject(Tool[P, ObjectMade], Generic[P], family=True):
         if obj.type != self.object_type:
             yield from differs("its type", self.object_type, obj.type, "/name")
             return
-        yield from settings_differ(self.settings(scene, args, obj if self.data_kind is None else obj.data))
+        data = obj if self.data_kind is None else obj.data
+        yield from settings_differ(self.settings(scene, args, data))
         if self.data_kind is not None:
-            yield from self.differences(scene, args, obj.data)
-            yield from _dress_differs(args, obj.data)
+            yield from self.differences(scene, args, data)
+            yield from _dress_differs(args, data)
         yield from self.object_differences(scene, args, obj)
         yield from _placement_differs(scene, args, obj)
 

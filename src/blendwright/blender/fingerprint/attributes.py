@@ -7,7 +7,7 @@ sorted by name, without selections. Must not loop in Python over elements, excep
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from functools import cache, lru_cache
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -21,6 +21,7 @@ _HUGE = 1 << 20
 _OUT = tuple(EXCLUDED_ATTRIBUTES)
 _MOST_CACHED = 1024
 _names_cache: dict[tuple[str, ...], tuple[str, ...]] = {}
+_MOST_ROOMS = 256
 _DTYPES = {"FLOAT": "<f4", "INT": "<i4", "BOOLEAN": "?"}
 
 
@@ -34,14 +35,23 @@ def _threads() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(max_workers=2, thread_name_prefix="fingerprint")
 
 
-def room_for(count: int, dtype: Any) -> Any:
-    """An array for so many numbers, to be read into and given to `Blobs`, which copies the small ones: their room serves again."""
-    return _small_room(count, dtype) if count <= _SMALL // 4 else np.empty(count, dtype)
+class Rooms(dict[int, Any]):
+    """Arrays of one type by length, to be read into and given to `Blobs`, which copies the small ones: their room serves again."""
+
+    def __init__(self, dtype: str) -> None:
+        super().__init__()
+        self.dtype = np.dtype(dtype)
+
+    def __missing__(self, count: int) -> Any:
+        array = np.empty(count, self.dtype)
+        if count <= _SMALL // 4:
+            if len(self) >= _MOST_ROOMS:
+                self.clear()
+            self[count] = array
+        return array
 
 
-@lru_cache(maxsize=256)
-def _small_room(count: int, dtype: Any) -> Any:
-    return np.empty(count, dtype)
+ROOMS = {dtype: Rooms(dtype) for dtype in _DTYPES.values()}
 
 
 class Blobs:
@@ -52,7 +62,9 @@ class Blobs:
         self._pending: list[tuple[int, Future[bytes]]] = []
 
     def add(self, array: Any) -> None:
-        if array.nbytes < _HUGE:
+        if array.nbytes <= _SMALL:
+            self._out.append(array.tobytes())
+        elif array.nbytes < _HUGE:
             self._out.append(blob(array))
         else:
             self._pending.append((len(self._out), _threads().submit(blob, array)))
@@ -113,7 +125,7 @@ def add_attributes(attributes: Mapping[str, Any], names: Sequence[str], out: lis
         if dtype is None:
             out.append([getattr(element, value) for element in data])
             continue
-        array = room_for(count * width, dtype)
+        array = ROOMS[dtype][count * width]
         data.foreach_get(value, array)
         if dtype == "<f4":
             blobs.add_floats(array)

@@ -10,7 +10,7 @@ from typing import Any
 import bpy
 import numpy as np
 
-from blendwright.blender.fingerprint.attributes import Blobs, add_attributes, hashed_names, room_for
+from blendwright.blender.fingerprint.attributes import ROOMS, Blobs, add_attributes, hashed_names
 from blendwright.blender.fingerprint.canonical import fold_array
 from blendwright.blender.fingerprint.walk import Out, Walk
 
@@ -20,10 +20,10 @@ _app: Any = bpy.app
 
 # Up to this many vertices it is quicker to look at them than to look for an object that uses the mesh.
 _FEW_VERTICES = 2000
-# Where the vertices are and how edges and faces join them: (value, numbers per element, their type) of each attribute.
-_WHOLE = np.dtype("<i4")
+# Where the vertices are and how edges and faces join them: (value, numbers per element, room for them) of each attribute.
+_WHOLE, _FLOATS = ROOMS["<i4"], ROOMS["<f4"]
 _TOPOLOGY = {
-    "position": ("vector", 3, np.dtype("<f4")),
+    "position": ("vector", 3, _FLOATS),
     ".edge_verts": ("value", 2, _WHOLE),
     ".corner_vert": ("value", 1, _WHOLE),
 }
@@ -59,20 +59,20 @@ def encode_mesh(walk: Walk, mesh: Any, out: Out) -> None:
 
 def _add_topology(mesh: Any, attributes: dict[str, Any], blobs: Blobs) -> None:
     """Through the attributes, whose bytes Blender copies in one piece; an attribute that is absent has no elements."""
-    for name, (value, width, dtype) in _TOPOLOGY.items():
+    for name, (value, width, rooms) in _TOPOLOGY.items():
         attribute = attributes.get(name)
         if attribute is None:
-            array = room_for(0, dtype)
+            array = rooms[0]
         else:
             data = attribute.data
-            array = room_for(len(data) * width, dtype)
+            array = rooms[len(data) * width]
             data.foreach_get(value, array)
-        if dtype is _WHOLE:
+        if rooms is _WHOLE:
             blobs.add(array)
         else:
             blobs.add_floats(array)
     faces = mesh.polygons
-    starts = room_for(len(faces), _WHOLE)
+    starts = _WHOLE[len(faces)]
     faces.foreach_get("loop_start", starts)
     blobs.add(starts)
 

@@ -71,19 +71,12 @@ class Walk:
     def struct(self, struct: Any, out: Out) -> None:
         """All of a struct: its type, its values, its parts, its custom properties."""
         layout, readers = self._layouts.get(struct.__class__) or self.layout_of(struct)
-        out.append(layout.name)
         channels = self.channels.get((struct.as_pointer(), layout.name)) if self.channels else None
         if channels:
+            out.append(layout.name)
             self._values(layout, struct, channels, out)
         else:
-            if layout.scalars:
-                out.append(layout.scalars(struct))
-            if layout.floats:
-                out.append(fold_tuple(layout.floats(struct)))
-            if layout.vectors:
-                # A slice is read in one piece.
-                for value, depth in zip(layout.vectors(struct), layout.vector_depths, strict=False):
-                    out.append(fold_tuple(value[:]) if depth == 1 else _vector(value, depth))
+            _add_values(layout, struct, out)
         if layout.plain:
             return
         for name in layout.flags:
@@ -92,16 +85,21 @@ class Walk:
             out.append(canonical_path(getattr(struct, name), struct.id_data))
         if layout.parts:
             # Only what is there, each under its number: an absent part and an empty list are alike.
-            values = layout.parts(struct)
+            values, kinds = layout.parts(struct), layout.part_kinds
             for number in compress(layout.part_numbers, values):
-                value, kind = values[number], layout.part_kinds[number]
+                value, kind = values[number], kinds[number]
                 if kind == STRUCT:
                     out.append(number)
-                    self.inner(value, out)
+                    inner = self._layouts.get(value.__class__)
+                    if inner is not None and inner[0].plain and not self.channels:
+                        _add_values(inner[0], value, out)  # as below, without the detour: every object has several
+                    else:
+                        self.inner(value, out)
                 elif kind < ANIMATION or _is_present(value, kind):
                     out.append(number)
                     self._part(value, kind, out)
-        if layout.custom:
+        # Nearly all have none; what an add-on stores is among the custom ones before Blender 5.0.
+        if layout.custom and (struct.keys() or (layout.system and struct.bl_system_properties_get() is not None)):
             self.properties(struct, layout, channels, out)
         for reader in readers:
             reader(self, struct, out)
@@ -217,6 +215,19 @@ class Walk:
             column = np.empty(len(items) * width, dtype)
             items.foreach_get(name, column)
             out.append(blob(fold_array(column) if dtype == "<f4" else column))
+
+
+def _add_values(layout: TypeLayout, struct: Any, out: Out) -> None:
+    """The type of a struct and its values, none of which is animated."""
+    out.append(layout.name)
+    if layout.scalars:
+        out.append(layout.scalars(struct))
+    if layout.floats:
+        out.append(fold_tuple(layout.floats(struct)))
+    if layout.vectors:
+        # A slice is read in one piece.
+        for value, depth in zip(layout.vectors(struct), layout.vector_depths, strict=False):
+            out.append(fold_tuple(value[:]) if depth == 1 else _vector(value, depth))
 
 
 def _is_present(value: Any, kind: int) -> bool:

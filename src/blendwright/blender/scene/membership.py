@@ -35,7 +35,7 @@ class Membership(RecordedWrites):
             if child not in collection.children.values():
                 self._link_child(collection, child)
             return
-        edge = self._collection_key(collection).key_of(child)
+        edge = self._state.collection_key(collection).key_of(child)
         if not self.undo_log.is_member(edge):
             home, member = self._holder_key(collection), fp.key_of(child)
             if not collection.is_embedded_data and _joins_rigid_bodies(collection, child):
@@ -50,7 +50,7 @@ class Membership(RecordedWrites):
         if isinstance(child, COLLECTION):
             self._unlink_child(collection, child)
             return
-        edge = self._collection_key(collection).key_of(child)
+        edge = self._state.collection_key(collection).key_of(child)
         if self.undo_log.is_member(edge):
             home = self._holder_key(collection)
             member = fp.key_of(child)
@@ -97,7 +97,7 @@ class Membership(RecordedWrites):
 
     def _holder_key(self, collection: Any) -> fp.Key:
         """The key of a collection; of its scene where it is a scene's own."""
-        return self._writable(self._collection_key(collection).holder)
+        return self._writable(self._state.collection_key(collection).holder)
 
     def _collection(self, home: fp.Key) -> Any:
         block = self._block(home)

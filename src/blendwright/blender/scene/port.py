@@ -58,7 +58,6 @@ class BpyScene(
         block = self._state.find(kind.blocks, old)
         self._state.drop_name(kind.blocks, old)
         block.name = name
-        self._collection_keys.clear()
         self._state.add_name(kind.blocks, name, block)
         self.undo_log.rename((kind.blocks, old), (kind.blocks, name))
         for edge in edges:

@@ -35,8 +35,6 @@ class SceneReader:
         self._ends = None if seconds is None else monotonic() + seconds
         self._stale = True
         self._active: Any | None = None
-        # Of the collections that were asked about; as long as nothing is renamed.
-        self._collection_keys: dict[Any, fp.CollectionKey] = {}
         self.undo_log = UndoLog(state)
         self.artifacts: list[str] = []
 
@@ -94,13 +92,7 @@ class SceneReader:
         return [home for home in homes if self.undo_log.is_member(fp.member_key(home, obj))]
 
     def is_in(self, collection: Any, obj: Any) -> bool:
-        return self.undo_log.is_member(self._collection_key(collection).key_of(obj))
-
-    def _collection_key(self, collection: Any) -> fp.CollectionKey:
-        cached = self._collection_keys.get(collection)
-        if cached is None:
-            cached = self._collection_keys[collection] = fp.collection_key(collection)
-        return cached
+        return self.undo_log.is_member(self._state.collection_key(collection).key_of(obj))
 
     def kind_of(self, block: Any) -> Kind:
         return Kind(fp.key_of(block)[0])

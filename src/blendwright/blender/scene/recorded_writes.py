@@ -36,6 +36,7 @@ class RecordedWrites(SceneReader):
     def create(self, kind: Kind, name: str, *args: Any, **options: Any) -> Any:
         self._require_free_name(kind, name)
         blocks: Any = getattr(bpy.data, kind.blocks, None)
+        self._state.spacers.note_created(kind.blocks)
         if blocks is None:
             message = f"Blender {bpy.app.version_string} has no {kind.blocks}"
             raise StepError.of(Fault.UNSUPPORTED_BLENDER, message)

@@ -11,6 +11,7 @@ from typing import Any
 import bpy
 
 from blendwright.blender import fingerprint as fp
+from blendwright.blender.scene.spacers import Spacers
 from blendwright.tool_api.scene import Kind
 
 # Deleted datablocks and pre-images are kept alive under such a name until the next save: removing one at a time costs
@@ -18,6 +19,8 @@ from blendwright.tool_api.scene import Kind
 RESERVED_PREFIX = "~bw~"
 # Kinds whose datablocks change their Python type with a property; a reference keeps the type from when it was made.
 RETYPED = frozenset({"lights", "textures"})
+# Kinds that hold members, in the fingerprint under their name.
+WITH_MEMBERS = frozenset({"collections", "scenes"})
 
 
 def is_tombstone(block: Any) -> bool:
@@ -29,8 +32,11 @@ class SceneState:
 
     def __init__(self) -> None:
         self._names: dict[str, dict[str, Any]] = {}
+        # Of the collections that were asked about; as long as no collection and no scene comes or goes.
+        self._collection_keys: dict[Any, fp.CollectionKey] = {}
         self._tombstones: list[fp.Key] = []
         self._tombstones_made = 0
+        self.spacers = Spacers(RESERVED_PREFIX)
         self.fingerprint = fp.Fingerprint({})
         self._deferred: list[Callable[[], None]] = []
         self._deferred_keys: set[fp.Key] = set()
@@ -59,14 +65,25 @@ class SceneState:
         return by_name
 
     def add_name(self, collection: str, name: str, block: Any) -> None:
+        if collection in WITH_MEMBERS:
+            self._collection_keys.clear()
         self.named(collection)[name] = block
 
     def drop_name(self, collection: str, name: str) -> None:
+        if collection in WITH_MEMBERS:
+            self._collection_keys.clear()
         self.named(collection).pop(name, None)
 
     def forget_names(self) -> None:
         """Read the names anew when they are next asked for: something else than the port has made datablocks."""
         self._names.clear()
+        self._collection_keys.clear()
+
+    def collection_key(self, collection: Any) -> fp.CollectionKey:
+        cached = self._collection_keys.get(collection)
+        if cached is None:
+            cached = self._collection_keys[collection] = fp.collection_key(collection)
+        return cached
 
     def blocks(self, kind: Kind) -> Iterator[Any]:
         by_name = self.named(kind.blocks)
@@ -163,7 +180,7 @@ class SceneState:
     def refresh(self) -> None:
         """Forget every reference and hash the scene anew."""
         self.hash_deferred()
-        self._names.clear()
+        self.forget_names()
         self.fingerprint = fp.Fingerprint(fp.full(is_tombstone))
 
     def root(self) -> str:
@@ -198,6 +215,7 @@ class SceneState:
         )
 
     def _prepare(self, *, full: bool = True) -> None:
+        self.spacers.forget()
         bpy.context.preferences.edit.undo_steps = 64
         bpy.context.preferences.edit.use_global_undo = True
         # What was saved before is nobody's here: no second file beside every saved one.

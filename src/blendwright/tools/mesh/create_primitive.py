@@ -1,7 +1,8 @@
 from __future__ import annotations
 
+from functools import cached_property
 from operator import attrgetter
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
@@ -12,9 +13,10 @@ from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tools.checks import differs
 from blendwright.tools.mesh.primitive_shapes import Shape, build, from_parts, vertex_count
 from blendwright.tools.mesh_data import Geometry, fill_mesh, mesh_differs
-from blendwright.tools.modifier import blender_settings
-from blendwright.tools.modifier.settings import BevelSettings
 from blendwright.tools.object_creation import CreatesObject, MeshPlacement
+
+if TYPE_CHECKING:
+    from blendwright.tools.modifier.settings import BevelSettings
 
 Segments = Annotated[int, Field(ge=3, le=1024)]
 Dimensions = Annotated[tuple[PositiveFloat, PositiveFloat, PositiveFloat], Field(strict=False)]
@@ -68,7 +70,14 @@ class CreatePrimitiveArgs(MeshPlacement):
     def shape(self) -> Shape:
         return Shape._make(_measures(self))
 
+    @cached_property
+    def geometry(self) -> Geometry:
+        """Asked for when it is built, and again when that is looked at."""
+        return build(self.shape())
+
     def bevel_settings(self) -> BevelSettings:
+        from blendwright.tools.modifier.settings import BevelSettings
+
         settings: dict[str, Any] = {"type": "BEVEL", "width": self.bevel, "segments": self.bevel_segments}
         return BevelSettings(**settings, limit_method="ANGLE", angle_limit_deg=30.0)
 
@@ -113,12 +122,18 @@ class CreatePrimitive(CreatesObject[CreatePrimitiveArgs]):
 
     def finish(self, scene: Scene, args: CreatePrimitiveArgs, obj: Block) -> None:
         if args.bevel:
+            from blendwright.tools.modifier import (
+                blender_settings,
+            )  # with all that modifiers may be: few primitives need it
+
             modifier = obj.modifiers.new(BEVEL, "BEVEL")
             blender_settings.write(scene, obj, modifier, args.bevel_settings())
 
     def object_differences(self, scene: Scene, args: CreatePrimitiveArgs, obj: Block) -> Findings:
         if not args.bevel:
             return
+        from blendwright.tools.modifier import blender_settings
+
         modifier = obj.modifiers.get(BEVEL)
         if modifier is None or modifier.type != "BEVEL":
             yield from differs("that a bevel rounds its edges", True, False, "/bevel")
@@ -129,4 +144,4 @@ class CreatePrimitive(CreatesObject[CreatePrimitiveArgs]):
 def _geometry(scene: Scene, args: CreatePrimitiveArgs) -> Geometry:
     if args.kind == "monkey":
         return from_parts(args.shape(), *scene.builtin_shape("monkey"))
-    return build(args.shape())
+    return args.geometry
