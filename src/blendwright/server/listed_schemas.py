@@ -15,14 +15,14 @@ LONGEST_DESCRIPTION = 40
 # Lists that may be longer than this are as long as need be.
 MANY = 10
 # An object with more parts than this is told by their names.
-FEW = 5
+FEW = 3
 END_OF_CLAUSE = re.compile(r"(?<=[a-z])[.;,:] ")
 LEFT_OUT = frozenset({
     "title", "$defs", "minLength", "maxLength", "pattern", "additionalProperties", "discriminator", "minimum", "maximum",
     "exclusiveMinimum", "exclusiveMaximum",
 })  # fmt: skip
-# Arguments whose description says no more than the tool's does, when all that it says is whose name it is.
-NAMED_BY_THEMSELVES = frozenset({"object", "objects", "name", "modifier", "constraint", "material", "collection"})
+# Descriptions that say no more than the name of the argument does.
+NAMES_ONLY = re.compile(r"Names? of (the|an?) [a-z ]+")
 Schema = Mapping[str, Any]
 
 
@@ -41,22 +41,17 @@ def listed_schema(schema: Schema, name: str, used: Set[str]) -> dict[str, Any]:
     name."""
     short = _short(schema, schema.get("$defs", {}), name)
     short.pop("description", None)  # the tool has one of its own
-    told = used | set(schema.get("required", ()))
+    shown = used | set(schema.get("required", ()))
     for argument, part in short.get("properties", {}).items():
-        if argument not in told:
+        if argument not in shown:
             short["properties"][argument] = {}
         else:
             _shorten_descriptions(part)
             _leave_optional_out(part)
-        if argument in NAMED_BY_THEMSELVES and part.get("description", "").startswith(
-            ("Name of the ", "Names of the ")
-        ):
-            part.pop("description", None)
-        if isinstance(part.get("default"), list):
-            part.pop("minItems", None)  # it shows how long such a list is
-            part.pop("maxItems", None)
-        if "default" in part and part.get("type") in ("number", "integer", "boolean", "array"):
-            part.pop("description", None)  # a name and what is usual tell enough until the page is read
+            if argument not in schema.get("required", ()) and part.get("type") != "object":
+                # Its name, its type and what is usual tell enough until the page is read.
+                for told in ("description", "items", "minItems", "maxItems", "anyOf"):
+                    part.pop(told, None)
     return short
 
 
@@ -64,8 +59,11 @@ def _shorten_descriptions(part: dict[str, Any]) -> None:
     """To their first clause where they are long, and to nothing where the values tell; those of what is inside too."""
     if "enum" in part:
         part.pop("description", None)
+        part.pop("type", None)
     if len(part.get("description", "")) > LONGEST_DESCRIPTION:
         part["description"] = END_OF_CLAUSE.split(part["description"], maxsplit=1)[0]
+    if NAMES_ONLY.match(part.get("description", "")):
+        part.pop("description")
     if isinstance(part.get("items"), dict):
         part["items"].pop("description", None)  # the list's own says what is in it
     inside = [*part.get("properties", {}).values(), part.get("items")]
@@ -75,11 +73,16 @@ def _shorten_descriptions(part: dict[str, Any]) -> None:
 
 
 def _leave_optional_out(part: dict[str, Any]) -> None:
-    """Of what may be left out inside of an argument that has many such parts: all but the names."""
-    inside = part.get("properties", {})
-    if len(inside) > FEW:
-        for name in set(inside) - set(part.get("required", ())):
-            inside[name] = {}
+    """Of what may be left out inside of an argument that has many such parts, or of the elements of a list: all but the names."""
+    if len(part.get("properties", {})) > FEW:
+        _leave_names(part)
+    if isinstance(part.get("items"), dict):
+        _leave_names(part["items"])
+
+
+def _leave_names(part: dict[str, Any]) -> None:
+    for name in set(part.get("properties", {})) - set(part.get("required", ())):
+        part["properties"][name] = {}
 
 
 def _short(part: Schema, definitions: Mapping[str, Any], name: str) -> dict[str, Any]:
@@ -111,7 +114,7 @@ def _short(part: Schema, definitions: Mapping[str, Any], name: str) -> dict[str,
         if key == "properties":
             short[key] = {one: _short(inner, definitions, name) for one, inner in value.items()}
         elif key in ("anyOf", "oneOf"):
-            short[key] = [_short(one, definitions, name) for one in forms or value]
+            short[key] = _without_whole_numbers([_short(one, definitions, name) for one in forms or value])
         elif key == "items" and isinstance(value, dict):
             short[key] = _short(cast("dict[str, Any]", value), definitions, name)
         else:
@@ -119,8 +122,19 @@ def _short(part: Schema, definitions: Mapping[str, Any], name: str) -> dict[str,
     return short
 
 
+def _without_whole_numbers(forms: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """A number may be a whole one, and so may those of a list."""
+    kept = [one for one in forms if one.get("type") != "integer"] if {"type": "number"} in forms else forms
+    return [
+        {**one, "items": {"type": "number"}} if one.get("items") == {"anyOf": [{"type": "number"}]} else one
+        for one in kept
+    ]
+
+
 def _goes_without_saying(key: str, value: Any, part: Schema) -> bool:
-    """What is off or empty unless it is given."""
+    """What is off or empty unless it is given, and that a list has something in it."""
+    if key == "minItems":
+        return value == 1 and "maxItems" not in part
     return key == "default" and not value and part.get("type") not in ("number", "integer")
 
 

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Protocol, TypeAlias
 
+from blendwright.tool_api.rigging import Rigging
 from blendwright.tool_api.surfaces import Surfaces
 from blendwright.values.findings import Finding
 
@@ -170,7 +171,7 @@ class UvMeasures:
     density_most: float
 
 
-class Scene(Protocol):
+class Scene(Rigging, Protocol):
     # ------------------------------------------------------------------ reading
 
     @property

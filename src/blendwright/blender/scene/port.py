@@ -13,6 +13,7 @@ from blendwright.blender.scene.mesh_changes import MeshChanges
 from blendwright.blender.scene.node_groups import NodeGroups
 from blendwright.blender.scene.removal import Removal
 from blendwright.blender.scene.rendering import Rendering
+from blendwright.blender.scene.rigging import Rigging
 from blendwright.blender.scene.uv_maps import UvMaps
 from blendwright.tool_api.scene import Kind
 from blendwright.values.errors import StepError
@@ -20,7 +21,17 @@ from blendwright.values.faults import Fault
 
 
 class BpyScene(
-    Removal, NodeGroups, MeshChanges, UvMaps, Interchange, CodeExecution, Rendering, Baking, Evaluation, Inspection
+    Removal,
+    NodeGroups,
+    MeshChanges,
+    UvMaps,
+    Rigging,
+    Interchange,
+    CodeExecution,
+    Rendering,
+    Baking,
+    Evaluation,
+    Inspection,
 ):
     """Implements `blendwright.tool_api.scene.Scene`: all its parts, and names, which concern all of them."""
 
