@@ -138,6 +138,15 @@ def test_posing_moves_children_and_rest_brings_everything_back(stage: Stage) -> 
     assert ends("Lower") == (pytest.approx((0, 0, 1)), pytest.approx((0, 0, 2)))
 
 
+def test_another_rotation_mode_is_taken_back_to_the_last_digit(stage: Stage) -> None:
+    rig(stage)
+    pose(stage, {"name": "Lower", "rotation_quaternion": [0.9, 0.13, 0.31, 0.27]})
+    before = stage.state.full_root()
+    turn = {"object": "Rig", "bones": [{"name": "Lower", "rotation_euler_deg": [11, 22, 33]}]}
+    assert stage.call("pose.set", turn, rehearse="inverse")["reverted_by"] == "inverse"
+    assert stage.state.full_root() == before
+
+
 def test_a_pose_can_be_set_where_blender_evaluates_nothing(stage: Stage) -> None:
     rig(stage)
     stage.do("object.set_visibility", {"object": "Rig", "viewport": False})
