@@ -87,6 +87,25 @@ PROOFS: dict[str, Callable[[blendwright.OpenScene, RunReport], None]] = {
 }
 
 
+def test_the_robot_arm_takes_the_crate_from_one_stand_to_the_other(tmp_path: Path) -> None:
+    with blendwright.open(tmp_path / "workspace", spare=False) as scene:
+        report = scene.run({"program": (EXAMPLES / "programs" / "robot_arm.star").read_text()})
+        assert report.ok, list(report.all_findings())
+
+        def place(name: str, frame: int) -> list[float]:
+            result(scene, "animation.set_frame", frame=frame)
+            return [row[3] for row in result(scene, "object.inspect", object=name)["matrix_world"][:3]]
+
+        first, last = place("Crate", 1), place("Crate", 150)
+        assert (first[0] < -0.8, last[0] > 0.8, first[2] == pytest.approx(last[2], abs=1e-3)) == (True, True, True)
+        # It hangs below the hand all the way, and is let go of where it stands from then on.
+        for frame in (60, 75, 90):
+            crate, goal = place("Crate", frame), place("Goal", frame)
+            assert crate[:2] == pytest.approx(goal[:2], abs=0.02)
+            assert goal[2] - crate[2] == pytest.approx(0.43, abs=0.02)
+        assert place("Crate", 109) == pytest.approx(place("Crate", 111), abs=0.01)
+
+
 def test_both_dialects_are_shown() -> None:
     assert {parse_plan(read(path)).dialect for path in WHOLE} == {"operations", "steps"}
 

@@ -16,7 +16,7 @@ LONGEST_SUMMARY = 90
 # Lists that may be longer than this are as long as need be.
 MANY = 10
 # An object with more parts than this is told by their names.
-FEW = 5
+FEW = 3
 # Of more values than this, the first ones stand for all; a refusal lists them.
 MOST_VALUES = 12
 END_OF_STATEMENT = re.compile(r"[.;:] ")
@@ -56,25 +56,21 @@ def listed_schema(schema: Schema, name: str, used: Set[str]) -> dict[str, Any]:
     name."""
     short = _short(schema, schema.get("$defs", {}), name)
     short.pop("description", None)  # the tool has one of its own
-    told = used | set(schema.get("required", ()))
+    required = set(schema.get("required", ()))
+    shown = used | required
     for argument, part in short.get("properties", {}).items():
-        if argument not in told:
+        optional = argument not in required
+        # Of a list that may be left out the name tells enough until the page is read; without its items some hosts refuse one.
+        if argument not in shown or (optional and part.get("type") == "array"):
             short["properties"][argument] = {}
-        else:
-            if argument not in schema.get("required", ()):
-                part.pop("description", None)  # used often, so its name is one that people know
-            _shorten_descriptions(part)
-            _leave_optional_out(part)
-            _leave_names_to_tell({argument: part})
+            continue
+        if optional:
+            part.pop("description", None)  # used often, so its name is one that people know
+        _shorten_descriptions(part)
+        _leave_optional_out(part)
+        _leave_names_to_tell({argument: part})
         if argument in NAMED_BY_THEMSELVES and part.get("description", "").startswith(ONLY_WHOSE):
             part.pop("description", None)
-        if part.get("minItems") == part.get("maxItems"):
-            part.pop("maxItems", None)  # one number says how long it is
-        if isinstance(part.get("default"), list):
-            part.pop("minItems", None)  # it shows how long such a list is
-            part.pop("maxItems", None)
-        if "default" in part and part.get("type") in ("number", "integer", "boolean", "array"):
-            part.pop("description", None)  # a name and what is usual tell enough until the page is read
     return short
 
 
@@ -108,11 +104,16 @@ def _leave_names_to_tell(parts: Mapping[str, Any]) -> None:
 
 
 def _leave_optional_out(part: dict[str, Any]) -> None:
-    """Of what may be left out inside of an argument that has many such parts: all but the names."""
-    inside = part.get("properties", {})
-    if len(inside) > FEW:
-        for name in set(inside) - set(part.get("required", ())):
-            inside[name] = {}
+    """Of what may be left out inside of an argument that has many such parts, or of the elements of a list: all but the names."""
+    if len(part.get("properties", {})) > FEW:
+        _leave_names(part)
+    if isinstance(part.get("items"), dict):
+        _leave_names(part["items"])
+
+
+def _leave_names(part: dict[str, Any]) -> None:
+    for name in set(part.get("properties", {})) - set(part.get("required", ())):
+        part["properties"][name] = {}
 
 
 def _short(part: Schema, definitions: Mapping[str, Any], name: str) -> dict[str, Any]:
@@ -144,7 +145,7 @@ def _short(part: Schema, definitions: Mapping[str, Any], name: str) -> dict[str,
         if key == "properties":
             short[key] = {one: _short(inner, definitions, name) for one, inner in value.items()}
         elif key in ("anyOf", "oneOf"):
-            short[key] = [_short(one, definitions, name) for one in forms or value]
+            short[key] = _without_whole_numbers([_short(one, definitions, name) for one in forms or value])
         elif key == "items" and isinstance(value, dict):
             short[key] = _short(cast("dict[str, Any]", value), definitions, name)
         else:
@@ -159,10 +160,19 @@ def _plain(value: Any) -> Any:
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
+def _without_whole_numbers(forms: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """A number may be a whole one, and so may those of a list."""
+    kept = [one for one in forms if one.get("type") != "integer"] if {"type": "number"} in forms else forms
+    return [
+        {**one, "items": {"type": "number"}} if one.get("items") == {"anyOf": [{"type": "number"}]} else one
+        for one in kept
+    ]
+
+
 def _goes_without_saying(key: str, value: Any, part: Schema) -> bool:
     """What is off or empty unless it is given, and that a list has something in it."""
     if key == "minItems":
-        return value == 1
+        return value == 1 and "maxItems" not in part
     return key == "default" and not value and part.get("type") not in ("number", "integer")
 
 

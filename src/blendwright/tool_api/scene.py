@@ -23,6 +23,7 @@ from blendwright.tool_api.mesh_port import MeshPort
 from blendwright.tool_api.physics_port import PhysicsPort
 from blendwright.tool_api.picture_port import PicturePort
 from blendwright.tool_api.pictures import LooksCloser
+from blendwright.tool_api.rigging import Rigging
 from blendwright.tool_api.surfaces import Surfaces
 from blendwright.values.findings import Finding
 
@@ -64,7 +65,7 @@ class GeometryFacts:
         return (self.high[0] - self.low[0], self.high[1] - self.low[1], self.high[2] - self.low[2])
 
 
-class Scene(MeshPort, FilePort, PicturePort, LooksCloser, PhysicsPort, Protocol):
+class Scene(MeshPort, FilePort, PicturePort, LooksCloser, PhysicsPort, Rigging, Protocol):
     """The port with all its parts. What belongs to one sort of work (meshes, files, pictures) is declared in a part of its own."""
 
     # ------------------------------------------------------------------ reading

@@ -35,7 +35,7 @@ from blendwright.wire.file_facts import FileFacts
 Findings: TypeAlias = Iterable[Finding]
 # What replaces a file loses what was in it.
 OVERWRITE = "overwrite"
-NAME = re.compile(r"[a-z]+\.[a-z]+(_[a-z]+)*")
+NAME = re.compile(r"[a-z]+(_[a-z]+)*\.[a-z]+(_[a-z]+)*")
 
 
 class Example:

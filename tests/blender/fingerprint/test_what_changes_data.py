@@ -103,6 +103,16 @@ CASES: dict[str, Case] = {
         lambda o: setattr(o.data.shape_keys.key_blocks[1].data[0], "co", (5, 5, 5)),
         {("shape_keys", "Key")},
     ),
+    "shape key range": (
+        parts.shape_keys,
+        lambda o: setattr(o.data.shape_keys.key_blocks[1], "slider_max", 2.0),
+        {("shape_keys", "Key")},
+    ),
+    "what a shape key is relative to": (
+        lambda: [parts.shape_keys(), data.objects["Cube"].shape_key_add(name="More")][0],
+        lambda o: setattr(o.data.shape_keys.key_blocks[2], "relative_key", o.data.shape_keys.key_blocks[1]),
+        {("shape_keys", "Key")},
+    ),
     "shape key value": (
         parts.shape_keys,
         lambda o: setattr(o.data.shape_keys.key_blocks[1], "value", 0.5),

@@ -42,6 +42,30 @@ def in_collection() -> Any:
     return made
 
 
+RIG = {("armatures", "Rig")}
+
+
+def collected() -> Any:
+    rig = parts.armature()
+    rig.data.collections.new("C")
+    return rig
+
+
+def edit_tip(rig: Any, attribute: str, value: Any) -> None:
+    """Change a bone at rest, which edit mode only can."""
+    parts.context.view_layer.objects.active = rig
+    parts.ops.object.mode_set(mode="EDIT")
+    setattr(rig.data.edit_bones["Tip"], attribute, value)
+    parts.ops.object.mode_set(mode="OBJECT")
+
+
+def solved() -> Any:
+    """An IK constraint that has something to do."""
+    constraint = parts.armature().pose.bones["Tip"].constraints.new("IK")
+    constraint.target = parts.empty()
+    return constraint
+
+
 def boned() -> Any:
     made = parts.empty()
     made.parent = parts.armature()
@@ -193,6 +217,19 @@ CASES: dict[str, Case] = {
     ),
     "bone flag": (lambda: parts.armature().data.bones["Tip"], assign("use_deform", False), {("armatures", "Rig")}),
     "bone collection": (parts.armature, lambda o: o.data.collections.new("C"), {("armatures", "Rig")}),
+    "bone in a collection": (collected, lambda o: o.data.collections["C"].assign(o.data.bones["Tip"]), RIG),
+    "collection in another": (collected, lambda o: o.data.collections.new("D", parent=o.data.collections["C"]), RIG),
+    "bone at rest": (parts.armature, lambda o: edit_tip(o, "tail", (0, 1.5, 2)), RIG),
+    "bone roll": (parts.armature, lambda o: edit_tip(o, "roll", 1.0), RIG),
+    "bone parent": (parts.armature, lambda o: edit_tip(o, "parent", None), RIG),
+    "bone connected": (parts.armature, lambda o: edit_tip(o, "use_connect", True), RIG),
+    "pose rotation mode": (
+        lambda: parts.armature().pose.bones["Tip"],
+        assign("rotation_mode", "XYZ"),
+        {("objects", "Rig")},
+    ),
+    "limit of ik": (lambda: parts.armature().pose.bones["Tip"], assign("ik_max_x", 1.0), {("objects", "Rig")}),
+    "chain of ik": (solved, lambda c: setattr(c, "chain_count", 1), {("objects", "Rig")}),
     # collections and scenes
     "collection colour": (in_collection, assign("color_tag", "COLOR_03"), {("collections", "Col")}),
     "collection hidden": (in_collection, assign("hide_render", True), {("collections", "Col")}),

@@ -106,7 +106,26 @@ def unevaluated_armature() -> Any:
     return parts.linked("Copy", rig.data)
 
 
+def ik_to_an_empty() -> Any:
+    """A chain that another target would bend otherwise, by a target that only evaluation sees."""
+    constraint = parts.armature().pose.bones["Tip"].constraints.new("IK")
+    constraint.target = parts.empty()
+    return constraint.target
+
+
+def evaluate_elsewhere(target: Any) -> None:
+    """Let IK solve for another place of its target, and put the target back."""
+    bone = data.objects["Rig"].pose.bones["Tip"]
+    before = bone.tail.copy()
+    place = target.location.copy()
+    target.location = (3, -2, 0.5)
+    context.view_layer.update()
+    target.location = place
+    assert (bone.tail - before).length > 0.1, "IK has turned nothing"
+
+
 CASES: dict[str, Case] = {
+    "what ik solves": (ik_to_an_empty, evaluate_elsewhere),
     "object selected": (parts.cube, lambda o: o.select_set(True)),
     "active object": (parts.cube, lambda o: setattr(context.view_layer.objects, "active", o)),
     "vertices selected": (parts.cube, select_vertices),

@@ -13,6 +13,7 @@ from blendwright.blender.scene.looking import Looking
 from blendwright.blender.scene.mesh_changes import MeshChanges
 from blendwright.blender.scene.node_groups import NodeGroups
 from blendwright.blender.scene.removal import Removal
+from blendwright.blender.scene.rigging import Rigging
 from blendwright.blender.scene.simulations import Simulations
 from blendwright.blender.scene.uv_maps import UvMaps
 from blendwright.tool_api.scene import Kind
@@ -25,6 +26,7 @@ class BpyScene(
     NodeGroups,
     MeshChanges,
     UvMaps,
+    Rigging,
     Linking,
     CodeExecution,
     Looking,

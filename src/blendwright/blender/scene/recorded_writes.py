@@ -197,6 +197,9 @@ class RecordedWrites(SceneReader):
             for other in SIDE_EFFECTS.get(attribute, ()):
                 if getattr(target, other) != "":  # no bone, or a type that Blender has no name for and takes none
                     self._save_value(target, other)
+        elif isinstance(target, bpy.types.PoseBone) and attribute == "rotation_mode":
+            for other in SIDE_EFFECTS[attribute]:
+                self._save_value(target, other)
         elif isinstance(target, bpy.types.NodesModifier) and attribute == "node_group":
             self._save_inputs(target)
 

@@ -2,27 +2,48 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Annotated, Any
 
 from pydantic import Field
 
-from blendwright.tool_api.arguments import Args, UnitFloat, optional
-from blendwright.tool_api.mentions import NewConstraintName, ObjectName
+from blendwright.tool_api.arguments import Args, InnerName, UnitFloat, optional
+from blendwright.tool_api.mentions import Mention, NewConstraintName, ObjectName
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Block, Scene
 from blendwright.tool_api.tool import Example, Findings, Tool
-from blendwright.tools.checks import conflict, differs, existing_object, invalid, required_object
+from blendwright.tools.checks import conflict, differs, invalid
 from blendwright.tools.constraint import blender_settings
 from blendwright.tools.constraint.blender_settings import ConstraintResult, constraint_result
+from blendwright.tools.constraint.owner import BONE, Owner, constraint_mentions, existing_owner, required_owner
+from blendwright.tools.constraint.problems import problems
 from blendwright.tools.constraint.settings import Settings, needed_on_new
-from blendwright.tools.world_space import world_matrix
 
 CUBE = ("mesh.create_primitive", {"kind": "cube", "name": "Box", "location": [1, 0, 0]})
 GOAL = (
     "object.create_empty",
     {"name": "Goal", "location": [0, 3, 2], "rotation_euler_deg": [0, 0, 40], "scale": [2, 2, 2]},
 )
+ELBOW = ("object.create_empty", {"name": "Elbow", "location": [0, -3, 1]})
 WIRE = ("curve.create", {"name": "Wire", "kind": "POLY", "points": [[0, 0, 0], [4, 0, 0]]})
+
+
+RIG = (
+    "armature.create",
+    {
+        "name": "Rig",
+        "bones": [
+            {"name": "Upper", "head": [0, 0, 0], "tail": [0, -0.2, 1]},
+            {"name": "Lower", "tail": [0, 0, 2], "parent": "Upper", "connected": True},
+            {"name": "Hand", "head": [0, 0.5, 2], "tail": [0, 1, 2], "deform": False},
+        ],
+    },
+)
+
+
+def _on_bone(name: str, settings: Any, *given: Any, **more: Any) -> Example:
+    """A constraint on the lower of two bones."""
+    return Example({"object": "Rig", "bone": "Lower", "name": name, "settings": settings, **more}, RIG, *given)
 
 
 def _example(name: str, settings: Any, *given: Any, **more: Any) -> Example:
@@ -32,7 +53,8 @@ def _example(name: str, settings: Any, *given: Any, **more: Any) -> Example:
 
 class AddConstraintArgs(Args):
     object: ObjectName = Field(description="Name of the object.")
-    name: NewConstraintName = Field(description="Name of the new constraint; must be free on the object.")
+    bone: InnerName | None = optional(BONE, min_length=1)
+    name: NewConstraintName = Field(description="Name of the new constraint; must be free there.")
     settings: Settings = Field(description="Its type and settings; what is left out is Blender's default.")
     influence: UnitFloat = Field(default=1.0, description="How much it counts, from 0 to 1.")
     enabled: bool = Field(default=True, description="Whether it works.")
@@ -45,7 +67,8 @@ class AddConstraintArgs(Args):
 
 
 class AddConstraint(Tool[AddConstraintArgs, ConstraintResult]):
-    """Add a constraint: track a target, copy, limit, keep a distance, child of (nothing jumps) or follow a path."""
+    """Add a constraint to an object or bone: track, copy, limit, keep a distance, child of (nothing jumps), follow a path,
+    stretch, IK."""
 
     name = "constraint.add"
     promises = SAFE_IDEMPOTENT_WRITE.writes_to(*blender_settings.WRITTEN_KINDS).needs("object_write")
@@ -63,7 +86,19 @@ class AddConstraint(Tool[AddConstraintArgs, ConstraintResult]):
         _example(
             "Ride", {"type": "FOLLOW_PATH", "target": "Wire", "offset_factor": 0.25, "use_curve_follow": True}, WIRE
         ),
+        _example("All", {"type": "COPY_TRANSFORMS", "target": "Goal", "mix_mode": "AFTER"}, GOAL),
+        _example("Reach", {"type": "STRETCH_TO", "target": "Goal", "volume": "NONE"}, GOAL),
+        _on_bone("IK", {"type": "IK", "target": "Goal", "chain_count": 2, "pole_target": "Elbow"}, GOAL, ELBOW),
+        _on_bone("IK", {"type": "IK", "target": "Rig", "subtarget": "Hand", "use_rotation": True}, influence=0.5),
+        _on_bone("Lie", {"type": "SPLINE_IK", "target": "Wire", "chain_count": 2}, WIRE),
+        _on_bone("Reach", {"type": "STRETCH_TO", "target": "Rig", "subtarget": "Hand", "head_tail": 1}),
+        _on_bone("Turn", {"type": "COPY_ROTATION", "target": "Goal", "owner_space": "LOCAL_WITH_PARENT"}, GOAL),
+        _on_bone("Held", {"type": "CHILD_OF", "target": "Goal"}, GOAL),
+        _on_bone("Hinge", {"type": "LIMIT_ROTATION", "minimum_deg": [0, 0, 0], "maximum_deg": [90, 0, 0]}, index=0),
     )
+
+    def mentions_for(self, args: AddConstraintArgs) -> Iterable[Mention]:
+        return constraint_mentions(args)
 
     def check(self, scene: Scene, args: AddConstraintArgs) -> Findings:
         settings = args.settings.for_new()
@@ -71,46 +106,48 @@ class AddConstraint(Tool[AddConstraintArgs, ConstraintResult]):
             if getattr(settings, name) is None:
                 message = f"a new {settings.type} constraint needs '{name}'"
                 yield invalid(message, f"/settings/{name}", f"Add '{name}' to the settings.")
-        obj = yield from existing_object(scene, args.object, "/object")
-        if obj is None:
+        owner = yield from existing_owner(scene, args)
+        if owner is None:
             return
-        problems = list(blender_settings.problems(scene, obj, settings))
-        yield from problems
-        existing = obj.constraints.get(args.name)
+        found = list(problems(owner, settings))
+        yield from found
+        existing = owner.constraints.get(args.name)
         if existing is None:
-            if args.index is not None and args.index > len(obj.constraints):
-                message = f"object '{obj.name}' has {len(obj.constraints)} constraints"
-                yield invalid(message, "/index", f"Use 0 to {len(obj.constraints)}, or leave it out.")
-        elif problems or any(self._differences(scene, args, obj, existing)):
-            message = f"object '{args.object}' already has a constraint named '{args.name}' ({existing.type})"
+            count = len(owner.constraints)
+            if args.index is not None and args.index > count:
+                yield invalid(f"{owner} has {count} constraints", "/index", f"Use 0 to {count}, or leave it out.")
+        elif found or any(self._differences(args, owner, existing)):
+            message = f"{owner} already has a constraint named '{args.name}' ({existing.type})"
             yield conflict(message, "/name", "Choose another name, or use constraint.set.")
 
     def apply(self, scene: Scene, args: AddConstraintArgs) -> ConstraintResult:
-        obj = required_object(scene, args.object, "/object")
-        if obj.constraints.get(args.name) is not None:
-            return constraint_result(scene, obj, args.name, changed=False)
-        before = world_matrix(scene, obj)
-        settings = args.settings.for_new()
-        scene.edit(obj)
-        constraint = obj.constraints.new(settings.type)
+        owner = required_owner(scene, args)
+        if owner.constraints.get(args.name) is not None:
+            return constraint_result(owner, args.name, changed=False)
+        before = owner.matrix()
+        settings = blender_settings.completed(owner, args.settings)
+        scene.edit(owner.object)
+        constraints = owner.constraints
+        constraint = constraints.new(settings.type)
         constraint.name = args.name
         for name, value in args.common().items():
             setattr(constraint, name, value)
         stays = settings.type == "CHILD_OF" and getattr(settings, "set_inverse", None) is not False
         blender_settings.write(scene, constraint, settings, set_inverse=stays)
         if args.index is not None:
-            obj.constraints.move(len(obj.constraints) - 1, args.index)
+            constraints.move(len(constraints) - 1, args.index)
         if stays:
-            blender_settings.refuse_jump(scene, obj, before)
-        return constraint_result(scene, obj, args.name, changed=True)
+            blender_settings.refuse_jump(owner, before)
+        return constraint_result(owner, args.name, changed=True)
 
     def verify(self, scene: Scene, args: AddConstraintArgs, result: ConstraintResult) -> Findings:
-        obj = required_object(scene, args.object, "/object")
-        constraint = obj.constraints.get(args.name)
+        owner = required_owner(scene, args)
+        constraint = owner.constraints.get(args.name)
         yield from differs("the presence of the constraint", True, constraint is not None, "/name")
         if constraint is not None:
-            yield from self._differences(scene, args, obj, constraint)
+            yield from self._differences(args, owner, constraint)
 
-    def _differences(self, scene: Scene, args: AddConstraintArgs, obj: Block, constraint: Block) -> Findings:
-        yield from blender_settings.differences(scene, constraint, args.settings.for_new())
-        yield from blender_settings.common_differences(obj, constraint, args.common(), args.index)
+    def _differences(self, args: AddConstraintArgs, owner: Owner, constraint: Block) -> Findings:
+        settings = args.settings.for_new()
+        yield from blender_settings.differences(owner.scene, constraint, settings)
+        yield from blender_settings.common_differences(owner, constraint, args.common(), args.index)

@@ -1,26 +1,26 @@
-"""The settings of each type of constraint as typed models, and which of Blender's properties each of them stands for.
+"""The settings of each type of constraint as typed models.
 
 One model per type, told apart by `type`. A setting that is left out keeps its value; on a new constraint that is Blender's default.
-This module knows no scene: `blender_settings.py` reads and writes by it.
+This module knows no scene: `blender_settings.py` reads and writes by it, `properties.py` has Blender's names.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Annotated, Any, Literal, Self
+from collections.abc import Sequence
+from typing import Annotated, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from blendwright.tool_api.arguments import BoundedFloat, InnerName, PositiveFloat, optional
+from blendwright.tool_api.arguments import BoundedFloat, InnerName, PositiveFloat, UnitFloat, optional
 from blendwright.tool_api.mentions import ObjectName
 
 Axis = Literal["X", "Y", "Z"]
 Axes = Annotated[list[Axis], Field(max_length=3)]
 SignedAxis = Literal["X", "Y", "Z", "-X", "-Y", "-Z"]
-Space = Literal["WORLD", "LOCAL"]
+Space = Literal["WORLD", "LOCAL", "POSE", "LOCAL_WITH_PARENT"]
+# Spaces that only bones have.
+OF_BONES = frozenset({"POSE", "LOCAL_WITH_PARENT"})
 Limits = Annotated[tuple[BoundedFloat | None, BoundedFloat | None, BoundedFloat | None], Field(strict=False)]
 SUBTARGET = "Bone of an armature, or vertex group of a mesh, that is meant instead of the whole target; an empty name means none."
 
@@ -38,12 +38,16 @@ class Targeted(ConstraintSettings):
     subtarget: InnerName | None = optional(SUBTARGET)
 
 
+class AtPoint(Targeted):
+    head_tail: UnitFloat | None = optional("Of a target bone: 0 is its head, 1 its tail.")
+
+
 class InSpaces(Targeted):
-    owner_space: Space | None = optional("Space in which the object is changed.")
-    target_space: Space | None = optional("Space in which the target is read.")
+    owner_space: Space | None = optional("Space in which the object is changed; the last two are of bones.")
+    target_space: Space | None = optional("Space in which the target is read; the last two are of bones.")
 
 
-class TrackToSettings(Targeted):
+class TrackToSettings(AtPoint):
     """Point an axis at the target, with another axis up."""
 
     type: Literal["TRACK_TO"]
@@ -61,14 +65,14 @@ class TrackToSettings(Targeted):
         return self.model_copy(update={"track_axis": pointing, "up_axis": up})
 
 
-class DampedTrackSettings(Targeted):
+class DampedTrackSettings(AtPoint):
     """Point an axis at the target by the shortest turn."""
 
     type: Literal["DAMPED_TRACK"]
     track_axis: SignedAxis | None = optional("Axis that points at the target.")
 
 
-class CopyLocationSettings(InSpaces):
+class CopyLocationSettings(InSpaces, AtPoint):
     """Stand where the target stands."""
 
     type: Literal["COPY_LOCATION"]
@@ -96,6 +100,27 @@ class CopyScaleSettings(InSpaces):
     power: BoundedFloat | None = optional("The target's scale is raised to this power.")
     use_make_uniform: bool | None = optional("The change of volume, in all axes alike.")
     use_offset: bool | None = optional("Combine it with the object's own scale.")
+
+
+class CopyTransformsSettings(InSpaces, AtPoint):
+    """Have location, rotation and scale of the target."""
+
+    type: Literal["COPY_TRANSFORMS"]
+    mix_mode: (
+        Literal["REPLACE", "BEFORE_FULL", "BEFORE", "BEFORE_SPLIT", "AFTER_FULL", "AFTER", "AFTER_SPLIT"] | None
+    ) = optional("How it goes with its own transform.")
+
+
+class StretchToSettings(AtPoint):
+    """Point Y at the target and stretch to reach it: pistons, cables, limbs."""
+
+    type: Literal["STRETCH_TO"]
+    rest_length: PositiveFloat | None = optional(
+        "Length without stretch in metres; that of the bone, or the present distance, when left out on a new one."
+    )
+    bulge: Annotated[float, Field(ge=0.0, le=100.0)] | None = optional("How much it gets thinner when it stretches.")
+    volume: Literal["XZ", "X", "Z", "NONE"] | None = optional("Axes in which it gets thinner.")
+    keep_axis: Literal["PLANE_X", "PLANE_Z", "SWING_Y"] | None = optional("How it turns towards the target.")
 
 
 class Limiting(ConstraintSettings):
@@ -146,7 +171,7 @@ class LimitRotationSettings(Limiting):
         return self
 
 
-class LimitDistanceSettings(Targeted):
+class LimitDistanceSettings(AtPoint):
     """Keep a distance from the target."""
 
     type: Literal["LIMIT_DISTANCE"]
@@ -195,14 +220,54 @@ class FollowPathSettings(ConstraintSettings):
         return self.model_copy(update={"forward_axis": pointing, "up_axis": up})
 
 
+class InverseKinematicsSettings(ConstraintSettings):
+    """IK, for bones: turn a chain of bones so that the end of this one reaches the target."""
+
+    type: Literal["IK"]
+    target: ObjectName | None = optional("Object to reach, such as an empty; needed on a new constraint.")
+    subtarget: InnerName | None = optional("Bone of the target to reach instead; it must not follow the chain.")
+    chain_count: Annotated[int, Field(ge=0, le=255)] | None = optional(
+        "How many bones turn, from this one up through its parents; 0 for all."
+    )
+    pole_target: ObjectName | None = optional("Object that elbow or knee points at.")
+    pole_subtarget: InnerName | None = optional("Bone of the pole target instead.")
+    pole_angle_deg: Annotated[float, Field(ge=-180.0, le=180.0)] | None = optional(
+        "Turn about the line to the target; when left out with a new pole_target, as the chain lies at rest."
+    )
+    use_tail: bool | None = optional("Whether this bone itself turns, and its tail reaches; else its head.")
+    use_stretch: bool | None = optional("Bones that have ik_stretch may stretch.")
+    use_rotation: bool | None = optional("The end of the chain also turns as the target does.")
+    weight: Annotated[float, Field(ge=0.01, le=1.0)] | None = optional("How much it counts among several IKs.")
+    orient_weight: Annotated[float, Field(ge=0.01, le=1.0)] | None = optional("How much use_rotation counts.")
+    iterations: Annotated[int, Field(ge=0, le=10_000)] | None = optional("How often the solver tries.")
+
+
+class SplineIkSettings(ConstraintSettings):
+    """For bones: lay a chain of bones along a curve, as tentacles, cables and spines."""
+
+    type: Literal["SPLINE_IK"]
+    target: ObjectName | None = optional("Curve object to lie along; needed on a new constraint.")
+    chain_count: Annotated[int, Field(ge=1, le=255)] | None = optional(
+        "How many bones lie along it, from this one up through its parents."
+    )
+    use_chain_offset: bool | None = optional("The chain begins where its first bone is.")
+    use_even_divisions: bool | None = optional("All bones are as long as each other.")
+    use_curve_radius: bool | None = optional("Bones are as thick as the curve.")
+    y_scale_mode: Literal["NONE", "FIT_CURVE", "BONE_ORIGINAL"] | None = optional("How long bones are.")
+
+
 Settings = Annotated[
     TrackToSettings | DampedTrackSettings | CopyLocationSettings | CopyRotationSettings | CopyScaleSettings
     | LimitLocationSettings | LimitRotationSettings | LimitScaleSettings | LimitDistanceSettings | ChildOfSettings
-    | FollowPathSettings,
+    | FollowPathSettings | CopyTransformsSettings | StretchToSettings | InverseKinematicsSettings | SplineIkSettings,
     Field(discriminator="type"),
 ]  # fmt: skip
+# Types that only bones have.
+BONES_ONLY = frozenset({"IK", "SPLINE_IK"})
+# Types whose target is a curve.
+CURVE_TYPES = frozenset({"FOLLOW_PATH", "SPLINE_IK"})
 # Without these a new constraint does nothing.
-NEEDED = {"LIMIT_DISTANCE": ("target", "distance")}
+NEEDED = {"LIMIT_DISTANCE": ("target", "distance"), "SPLINE_IK": ("target", "chain_count")}
 
 
 def needed_on_new(settings: ConstraintSettings) -> tuple[str, ...]:
@@ -230,82 +295,3 @@ def refuse_crossed_limits(
             raise PydanticCustomError("crossed_limits", "the minimum of {axis} is above its maximum", {"axis": axis})
         if most is not None and any(value is not None and abs(value) > most for value in (least, greatest)):
             raise PydanticCustomError("far_limit", "the limits of {axis} go up to {most}", {"axis": axis, "most": most})
-
-
-# ---------------------------------------------------------------------- Blender's properties
-
-
-@dataclass(frozen=True, slots=True)
-class Property:
-    """One property of a constraint that is to have a value. `name` is the setting that asks for it."""
-
-    name: str
-    attribute: str
-    value: Any
-
-
-Values = dict[str, Any]
-
-
-def _axes(prefix: str) -> Callable[[Sequence[str]], Values]:
-    return lambda axes: {f"{prefix}_{axis.lower()}": axis in axes for axis in "XYZ"}
-
-
-def _limits(end: str) -> Callable[[Sequence[float | None]], Values]:
-    def values(limits: Sequence[float | None]) -> Values:
-        switches = {f"use_{end}_{axis}": value is not None for axis, value in zip("xyz", limits, strict=True)}
-        return switches | {
-            f"{end}_{axis}": value for axis, value in zip("xyz", limits, strict=True) if value is not None
-        }
-
-    return values
-
-
-def _angles(end: str) -> Callable[[Sequence[float | None]], Values]:
-    def values(limits: Sequence[float | None]) -> Values:
-        switches = {f"use_limit_{axis}": value is not None for axis, value in zip("xyz", limits, strict=True)}
-        angles = zip("xyz", limits, strict=True)
-        return switches | {f"{end}_{axis}": math.radians(value) for axis, value in angles if value is not None}
-
-    return values
-
-
-def _track(axis: str) -> Values:
-    return {"track_axis": f"TRACK_NEGATIVE_{axis[1]}" if len(axis) == 2 else f"TRACK_{axis}"}
-
-
-def _forward(axis: str) -> Values:
-    return {"forward_axis": f"TRACK_NEGATIVE_{axis[1]}" if len(axis) == 2 else f"FORWARD_{axis}"}
-
-
-# Settings that are not simply the property of the same name; a name means the same in every type that has it.
-SPECIAL: dict[str, Callable[[Any], Values]] = {
-    "track_axis": _track,
-    "forward_axis": _forward,
-    "up_axis": lambda axis: {"up_axis": f"UP_{axis}"},
-    "axes": _axes("use"),
-    "invert_axes": _axes("invert"),
-    "location_axes": _axes("use_location"),
-    "rotation_axes": _axes("use_rotation"),
-    "scale_axes": _axes("use_scale"),
-    "minimum": _limits("min"),
-    "maximum": _limits("max"),
-    "minimum_deg": _angles("min"),
-    "maximum_deg": _angles("max"),
-    "mode": lambda mode: {"limit_mode": f"LIMITDIST_{mode.replace('_', '')}"},
-    "offset_factor": lambda value: {"use_fixed_location": True, "offset_factor": value},
-    "offset_frames": lambda value: {"use_fixed_location": False, "offset": value},
-}
-# Handled separately: the discriminator, what refers to datablocks, and what is computed from the scene.
-SEPARATE = frozenset({"type", "target", "set_inverse"})
-
-
-def properties(settings: ConstraintSettings) -> list[Property]:
-    """The plain properties that the given settings stand for."""
-    found: list[Property] = []
-    for name in type(settings).model_fields:
-        value = getattr(settings, name)
-        if name not in SEPARATE and value is not None:
-            values = SPECIAL[name](value) if name in SPECIAL else {name: value}
-            found += [Property(name, attribute, each) for attribute, each in values.items()]
-    return found

@@ -15,7 +15,7 @@ from blendwright.tool_api.scene import Block, Kind, Scene
 from blendwright.tool_api.tool import Example, Findings, Tool
 from blendwright.tools.animation_data import curves
 from blendwright.tools.checks import conflict, differs, existing_object, required_object
-from blendwright.tools.constraint.blender_settings import depends_on
+from blendwright.tools.constraint.dependencies import depends_on
 from blendwright.tools.driver import expression
 from blendwright.tools.driver.driven_channel import (
     TRANSFORM_TYPES,

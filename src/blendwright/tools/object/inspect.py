@@ -53,6 +53,16 @@ class ConstraintReport(Result):
     settings: dict[str, Any] = Field(description="Its settings by Blender's names; datablocks by their names.")
 
 
+class BoneReport(Result):
+    name: str = Field(description="Name of the bone.")
+    parent: str | None = Field(description="Name of the bone that it follows, if it follows one.")
+    head: Numbers = Field(description="Where it begins at rest, in the armature's own space.")
+    tail: Numbers = Field(description="Where it ends at rest.")
+    deform: bool = Field(description="Whether it moves meshes.")
+    constraints: list[ConstraintReport] = Field(description="Its constraints, first to last.")
+    properties: dict[str, Any] = Field(description="Its custom properties.")
+
+
 class ObjectReport(Result):
     object: str = Field(description="Name of the object.")
     type: str = Field(description="Blender's type of object.")
@@ -77,6 +87,9 @@ class ObjectReport(Result):
     modifiers: list[ModifierReport] = Field(description="Its modifiers, first to last.")
     constraints: list[ConstraintReport] = Field(description="Its constraints, first to last.")
     properties: dict[str, Any] = Field(description="Its custom properties.")
+    bones: list[BoneReport] = Field(description="The bones of an armature, parents first.")
+    vertex_groups: list[str] = Field(description="Names of its vertex groups.")
+    shape_keys: dict[str, Number] = Field(description="Its shape keys with their values, the basis first.")
     visible_viewport: bool = Field(description="Whether it is shown in viewports.")
     visible_render: bool = Field(description="Whether it is shown in renders.")
     content_hash: str = Field(description="Content hash of the object, in hex.")
@@ -85,11 +98,17 @@ class ObjectReport(Result):
 
 class Inspect(Tool[InspectArgs, ObjectReport]):
     """Everything about one object: transform, size, bounds, parent, collections, materials, modifiers, constraints,
-    custom properties, hashes."""
+    bones, vertex groups, shape keys, custom properties, hashes."""
 
     name = "object.inspect"
     promises = READ_ONLY.needs("scene_read")
-    examples = (Example({"object": "Box"}, CUBE),)
+    examples = (
+        Example({"object": "Box"}, CUBE),
+        Example(
+            {"object": "Rig"},
+            ("armature.create", {"name": "Rig", "bones": [{"name": "Hand", "head": [0, 0, 0], "tail": [0, 0, 1]}]}),
+        ),
+    )
 
     def check(self, scene: Scene, args: InspectArgs) -> Findings:
         yield from existing_object(scene, args.object, "/object")
@@ -117,6 +136,9 @@ class Inspect(Tool[InspectArgs, ObjectReport]):
             modifiers=[_modifier(modifier) for modifier in obj.modifiers],
             constraints=[_constraint(constraint) for constraint in obj.constraints],
             properties=_custom_properties(obj),
+            bones=_bones(obj),
+            vertex_groups=[group.name for group in obj.vertex_groups],
+            shape_keys=_shape_keys(obj),
             visible_viewport=not obj.hide_viewport,
             visible_render=not obj.hide_render,
             content_hash=scene.content_hash(obj),
@@ -145,6 +167,29 @@ def _modifier(modifier: Block) -> ModifierReport:
 
 def _constraint(constraint: Block) -> ConstraintReport:
     return ConstraintReport(name=constraint.name, type=constraint.type, settings=_plain_settings(constraint))
+
+
+def _bones(obj: Block) -> list[BoneReport]:
+    if obj.type != "ARMATURE":
+        return []
+    posed: dict[str, Block] = {} if obj.pose is None else {bone.name: bone for bone in obj.pose.bones}
+    return [
+        BoneReport(
+            name=bone.name,
+            parent=None if bone.parent is None else bone.parent.name,
+            head=list(vector3(bone.head_local)),
+            tail=list(vector3(bone.tail_local)),
+            deform=bone.use_deform,
+            constraints=[_constraint(each) for each in posed[bone.name].constraints] if bone.name in posed else [],
+            properties=_custom_properties(posed[bone.name]) if bone.name in posed else {},
+        )
+        for bone in obj.data.bones
+    ]
+
+
+def _shape_keys(obj: Block) -> dict[str, Any]:
+    keys: Block = getattr(obj.data, "shape_keys", None)
+    return {} if keys is None else {key.name: number(key.value) for key in keys.key_blocks}
 
 
 def _plain_settings(struct: Block) -> dict[str, Any]:

@@ -10,10 +10,12 @@ from blendwright.tool_api.arguments import Args, BoundedFloat, InnerName, option
 from blendwright.tool_api.mentions import ObjectName
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tools.animation_data import channel_conflicts, custom_path
+from blendwright.tools.bones import existing_bone, pose_bone
 from blendwright.tools.checks import conflict, differs, existing_object
 from blendwright.tools.settings import ObjectChanged
 
 EMPTY = ("object.create_empty", {"name": "Marker"})
+RIG = ("armature.create", {"name": "Rig", "bones": [{"name": "Hand", "head": [0, 0, 0], "tail": [0, 0, 1]}]})
 LARGEST = 2**31 - 1
 
 Number = int | float
@@ -23,6 +25,9 @@ Value = bool | Number | Annotated[str, Field(max_length=100_000)] | Numbers | No
 
 class SetPropertyArgs(Args):
     object: ObjectName = renamed("object", "name", description="Name of the object.")
+    bone: InnerName | None = optional(
+        "Bone of an armature that has the property; the object itself when left out.", min_length=1
+    )
     key: InnerName = Field(min_length=1, description="Name of the custom property, at most 63 bytes.")
     value: Value = Field(description="A boolean, a number, a text or an array of numbers; null removes the property.")
     number_type: Literal["auto", "int", "float"] = Field(
@@ -69,7 +74,7 @@ class SetPropertyArgs(Args):
 
 
 class SetProperty(Tool[SetPropertyArgs, ObjectChanged]):
-    """Set or remove a custom property of an object, with its range and description."""
+    """Set or remove a custom property of an object or a bone, with its range and description."""
 
     name = "object.set_property"
     promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.OBJECT).needs("object_write")
@@ -86,20 +91,29 @@ class SetProperty(Tool[SetPropertyArgs, ObjectChanged]):
             EMPTY,
             ("object.set_property", {"object": "Marker", "key": "mass", "value": 1}),
         ),
+        Example({"object": "Rig", "bone": "Hand", "key": "grip", "value": 0.5, "minimum": 0, "maximum": 1}, RIG),
     )
 
     def check(self, scene: Scene, args: SetPropertyArgs) -> Findings:
         obj = yield from existing_object(scene, args.object, "/object")
         if obj is None:
             return
-        registered = obj.bl_rna.properties.get(args.key)
+        path = custom_path(args.key)
+        if args.bone is not None:
+            holder = yield from existing_bone(scene, obj, args.bone, "/bone")
+            if holder is None:
+                return
+            path = holder.path_from_id() + path
+        else:
+            holder = obj
+        registered = holder.bl_rna.properties.get(args.key)
         if registered is not None and registered.is_runtime:
             # Before Blender 5.0 add-ons keep their settings in the same place.
             yield conflict(f"'{args.key}' is the name of an add-on's settings", "/key", "Choose another key.")
-        yield from channel_conflicts(scene, obj, custom_path(args.key), "/key")
+        yield from channel_conflicts(scene, obj, path, "/key")
 
     def apply(self, scene: Scene, args: SetPropertyArgs) -> ObjectChanged:
-        obj = scene.require(Kind.OBJECT, args.object, "/object")
+        obj = _holder(scene, args)
         value = args.stored_value()
         if _identical(value, _current_value(obj, args.key)) and not any(_hints_differ(obj, args)):
             return ObjectChanged(object=args.object, changed=False)
@@ -113,11 +127,18 @@ class SetProperty(Tool[SetPropertyArgs, ObjectChanged]):
         return ObjectChanged(object=args.object, changed=True)
 
     def verify(self, scene: Scene, args: SetPropertyArgs, result: ObjectChanged) -> Findings:
-        actual = _current_value(scene.require(Kind.OBJECT, args.object, "/object"), args.key)
+        holder = _holder(scene, args)
+        actual = _current_value(holder, args.key)
         if not _identical(args.stored_value(), actual):
             yield from differs(f"the property '{args.key}'", args.stored_value(), actual, "/value")
             yield from differs(f"the type of '{args.key}'", _type(args.stored_value()), _type(actual), "/value")
-        yield from _hints_differ(scene.require(Kind.OBJECT, args.object, "/object"), args)
+        yield from _hints_differ(holder, args)
+
+
+def _holder(scene: Scene, args: SetPropertyArgs) -> Block:
+    """What has the property: the object, or a bone as it is posed."""
+    obj = scene.require(Kind.OBJECT, args.object, "/object")
+    return obj if args.bone is None else pose_bone(scene, obj, args.bone)
 
 
 def _hints_differ(obj: Block, args: SetPropertyArgs) -> Findings:

@@ -1,0 +1,1 @@
+"""Tools of the noun `armature`, one file each."""

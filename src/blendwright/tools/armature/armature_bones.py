@@ -1,0 +1,152 @@
+"""Bones of an armature in Blender: read, written from a list, compared with it, and who uses one."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from blendwright.tool_api import Block, Findings, Kind, Scene
+from blendwright.tools.armature.bones import PLAIN, BoneLayout, BoneSpec, Layout, near, plain_settings
+from blendwright.tools.checks import differs
+
+# Angles that are nearer are the same, in radians.
+SAME_ANGLE = 1e-4
+
+
+def layout_of(armature: Block) -> Layout:
+    """Where the bones of an armature are at rest."""
+    return {bone.name: _layout(bone) for bone in armature.bones}
+
+
+def _layout(bone: Block) -> BoneLayout:
+    head, tail = (tuple(value + 0.0 for value in point) for point in (bone.head_local, bone.tail_local))
+    parent = "" if bone.parent is None else bone.parent.name
+    return BoneLayout(bone.name, head, tail, parent, bool(bone.use_connect))  # type: ignore[arg-type]
+
+
+def write_bones(
+    scene: Scene, armature: Block, wanted: Layout, specs: Sequence[BoneSpec], removed: Sequence[str] = ()
+) -> None:
+    """Bring an armature to a layout; everything but that is written for the bones of the list only."""
+    with scene.edit_bones(armature) as bones:
+        for name in removed:
+            bones.remove(bones[name])
+        for name in wanted:
+            if name not in bones:
+                bones.new(name)
+        for name, bone in wanted.items():
+            _place(bones, bones[name], bone)
+        for spec in specs:
+            _set(scene, bones[spec.name], spec)
+    for spec in specs:
+        if spec.collections is not None:
+            _assign(armature, armature.bones[spec.name], spec.collections)
+
+
+def _place(bones: Block, edit_bone: Block, bone: BoneLayout) -> None:
+    """Parents come first: a connected bone draws the tail of its parent along."""
+    parent = bones[bone.parent] if bone.parent else None
+    if edit_bone.parent != parent:
+        edit_bone.use_connect = False
+        edit_bone.parent = parent
+    if edit_bone.use_connect and not bone.connected:
+        edit_bone.use_connect = False
+    # What is where it should be already is left alone, to the last digit.
+    if not near(edit_bone.head, bone.head) or edit_bone.length == 0.0:
+        edit_bone.head = bone.head
+    if not near(edit_bone.tail, bone.tail):
+        edit_bone.tail = bone.tail
+    if bone.connected and not edit_bone.use_connect:
+        edit_bone.use_connect = True
+
+
+def _set(scene: Scene, edit_bone: Block, spec: BoneSpec) -> None:
+    if spec.roll_deg is not None:
+        edit_bone.roll = math.radians(spec.roll_deg)
+    elif spec.z_axis is not None:
+        edit_bone.align_roll(scene.vector(spec.z_axis))
+    for name, value in plain_settings(spec).items():
+        setattr(edit_bone, PLAIN[name], value)
+
+
+def _assign(armature: Block, bone: Block, names: Sequence[str]) -> None:
+    for collection in list(bone.collections):
+        if collection.name not in names:
+            collection.unassign(bone)
+    present = {collection.name for collection in bone.collections}
+    for name in names:
+        collection = armature.collections_all.get(name) or armature.collections.new(name)
+        if name not in present:
+            collection.assign(bone)
+
+
+def bone_differences(scene: Scene, armature: Block, wanted: Layout, specs: Sequence[BoneSpec]) -> Findings:
+    """How an armature differs from a layout, and its bones from what a list says of them."""
+    places = {spec.name: f"/bones/{number}" for number, spec in enumerate(specs)}
+    there = layout_of(armature)
+    for name in sorted(wanted.keys() - there.keys()):
+        yield from differs(f"the presence of bone '{name}'", True, False, places.get(name, "/bones"))
+    for name in sorted(there.keys() - wanted.keys()):
+        yield from differs(f"the presence of bone '{name}'", False, True, "/bones")
+    for name, bone in wanted.items():
+        if name not in there:
+            continue
+        actual, at = there[name], places.get(name, "/bones")
+        for part in ("head", "tail"):
+            if not near(getattr(bone, part), getattr(actual, part)):
+                yield from differs(
+                    f"the {part} of '{name}'", getattr(bone, part), getattr(actual, part), f"{at}/{part}"
+                )
+        yield from differs(f"the parent of '{name}'", bone.parent, actual.parent, f"{at}/parent")
+        yield from differs(f"that '{name}' is connected", bone.connected, actual.connected, f"{at}/connected")
+    for spec in specs:
+        if spec.name in there:
+            yield from _spec_differences(scene, armature.bones[spec.name], spec, places[spec.name])
+
+
+def _spec_differences(scene: Scene, bone: Block, spec: BoneSpec, at: str) -> Findings:
+    for name, value in plain_settings(spec).items():
+        yield from differs(f"{name} of '{bone.name}'", value, getattr(bone, PLAIN[name]), f"{at}/{name}")
+    if spec.collections is not None:
+        actual = sorted(collection.name for collection in bone.collections)
+        yield from differs(
+            f"the collections of '{bone.name}'", sorted(set(spec.collections)), actual, f"{at}/collections"
+        )
+    matrix = bone.matrix_local.to_3x3()
+    if spec.roll_deg is not None:
+        _, roll = bone.AxisRollFromMatrix(matrix)
+        if abs(math.remainder(math.radians(spec.roll_deg) - roll, math.tau)) > SAME_ANGLE:
+            yield from differs(f"the roll of '{bone.name}'", spec.roll_deg, math.degrees(roll), f"{at}/roll_deg")
+    elif spec.z_axis is not None:
+        across = scene.vector(spec.z_axis)
+        across -= matrix.col[1] * across.dot(matrix.col[1])
+        if across.angle(matrix.col[2], math.pi) > SAME_ANGLE * 10:
+            yield from differs(f"the Z axis of '{bone.name}'", spec.z_axis, tuple(matrix.col[2]), f"{at}/z_axis")
+
+
+def uses_of_bones(scene: Scene, armature: Block, names: set[str]) -> Iterator[tuple[str, str]]:
+    """Who would lose a bone that goes: the bone, and words for what uses it. Bones that go themselves do not count."""
+    for obj in scene.blocks(Kind.OBJECT):
+        parent: Block = obj.parent
+        if parent is not None and parent.data == armature and obj.parent_type == "BONE" and obj.parent_bone in names:
+            yield obj.parent_bone, f"'{obj.name}' follows it"
+        for owner, constraint in _constraints(obj):
+            if obj.data == armature and owner in names:
+                continue
+            for target, part in _targets(constraint):
+                if target is not None and target.data == armature and part in names:
+                    yield part, f"constraint '{constraint.name}' of '{owner or obj.name}' aims at it"
+
+
+def _constraints(obj: Block) -> Iterator[tuple[str, Any]]:
+    yield from (("", constraint) for constraint in obj.constraints)
+    for bone in obj.pose.bones if obj.pose is not None else ():
+        yield from ((bone.name, constraint) for constraint in bone.constraints)
+
+
+def _targets(constraint: Block) -> Iterator[tuple[Block, str]]:
+    yield getattr(constraint, "target", None), getattr(constraint, "subtarget", "")
+    yield getattr(constraint, "pole_target", None), getattr(constraint, "pole_subtarget", "")
+    targets: Any = getattr(constraint, "targets", ())
+    yield from ((each.target, each.subtarget) for each in targets)

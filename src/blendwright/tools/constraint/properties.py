@@ -1,0 +1,89 @@
+"""Which of Blender's properties each setting of a constraint stands for."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from blendwright.tools.constraint.settings import ConstraintSettings
+
+
+@dataclass(frozen=True, slots=True)
+class Property:
+    """One property of a constraint that is to have a value. `name` is the setting that asks for it."""
+
+    name: str
+    attribute: str
+    value: Any
+
+
+Values = dict[str, Any]
+
+
+def _axes(prefix: str) -> Callable[[Sequence[str]], Values]:
+    return lambda axes: {f"{prefix}_{axis.lower()}": axis in axes for axis in "XYZ"}
+
+
+def _limits(end: str) -> Callable[[Sequence[float | None]], Values]:
+    def values(limits: Sequence[float | None]) -> Values:
+        switches = {f"use_{end}_{axis}": value is not None for axis, value in zip("xyz", limits, strict=True)}
+        return switches | {
+            f"{end}_{axis}": value for axis, value in zip("xyz", limits, strict=True) if value is not None
+        }
+
+    return values
+
+
+def _angles(end: str) -> Callable[[Sequence[float | None]], Values]:
+    def values(limits: Sequence[float | None]) -> Values:
+        switches = {f"use_limit_{axis}": value is not None for axis, value in zip("xyz", limits, strict=True)}
+        angles = zip("xyz", limits, strict=True)
+        return switches | {f"{end}_{axis}": math.radians(value) for axis, value in angles if value is not None}
+
+    return values
+
+
+def _track(axis: str) -> Values:
+    return {"track_axis": f"TRACK_NEGATIVE_{axis[1]}" if len(axis) == 2 else f"TRACK_{axis}"}
+
+
+def _forward(axis: str) -> Values:
+    return {"forward_axis": f"TRACK_NEGATIVE_{axis[1]}" if len(axis) == 2 else f"FORWARD_{axis}"}
+
+
+VOLUMES = {"XZ": "VOLUME_XZX", "X": "VOLUME_X", "Z": "VOLUME_Z", "NONE": "NO_VOLUME"}
+# Settings that are not simply the property of the same name; a name means the same in every type that has it.
+SPECIAL: dict[str, Callable[[Any], Values]] = {
+    "track_axis": _track,
+    "forward_axis": _forward,
+    "up_axis": lambda axis: {"up_axis": f"UP_{axis}"},
+    "axes": _axes("use"),
+    "invert_axes": _axes("invert"),
+    "location_axes": _axes("use_location"),
+    "rotation_axes": _axes("use_rotation"),
+    "scale_axes": _axes("use_scale"),
+    "minimum": _limits("min"),
+    "maximum": _limits("max"),
+    "minimum_deg": _angles("min"),
+    "maximum_deg": _angles("max"),
+    "mode": lambda mode: {"limit_mode": f"LIMITDIST_{mode.replace('_', '')}"},
+    "offset_factor": lambda value: {"use_fixed_location": True, "offset_factor": value},
+    "pole_angle_deg": lambda angle: {"pole_angle": math.radians(angle)},
+    "volume": lambda axes: {"volume": VOLUMES[axes]},
+    "offset_frames": lambda value: {"use_fixed_location": False, "offset": value},
+}
+# Handled separately: the discriminator, what refers to datablocks, and what is computed from the scene.
+SEPARATE = frozenset({"type", "target", "pole_target", "set_inverse"})
+
+
+def properties(settings: ConstraintSettings) -> list[Property]:
+    """The plain properties that the given settings stand for."""
+    found: list[Property] = []
+    for name in type(settings).model_fields:
+        value = getattr(settings, name)
+        if name not in SEPARATE and value is not None:
+            values = SPECIAL[name](value) if name in SPECIAL else {name: value}
+            found += [Property(name, attribute, each) for attribute, each in values.items()]
+    return found

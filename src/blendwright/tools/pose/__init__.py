@@ -1,0 +1,1 @@
+"""Tools of the noun `pose`, one file each."""

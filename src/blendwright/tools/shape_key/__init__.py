@@ -1,0 +1,1 @@
+"""Tools of the noun `shape_key`, one file each."""

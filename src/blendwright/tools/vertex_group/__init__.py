@@ -1,0 +1,1 @@
+"""Tools of the noun `vertex_group`, one file each."""
