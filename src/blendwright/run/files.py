@@ -17,10 +17,18 @@ from blendwright.journal.file_modes import OWN
 from blendwright.policy.policy import Verdict, nearest_root
 from blendwright.policy.refusals import refusal
 from blendwright.run.delivery import COMPANIONS, Move, deliver, written_files
-from blendwright.run.resolved_paths import first_existing, resolved, resolved_or_none, unusable, without_links
+from blendwright.run.frame_files import KeptFrames, deliver_frames, frame_path
+from blendwright.run.resolved_paths import (
+    first_existing,
+    resolved,
+    resolved_or_none,
+    unusable,
+    with_path,
+    without_links,
+)
 from blendwright.run.resource_guard import MOST_ENTRIES, UncountableDirectory, entries_below
 from blendwright.run.scratch_files import copy_opened_in, make_directory
-from blendwright.tool_api.arguments import PathArgument, paths_in
+from blendwright.tool_api.arguments import paths_in
 from blendwright.tool_api.tool import AnyTool
 from blendwright.values.errors import EnvironmentUnfit, ProtocolBreach, Refusal
 from blendwright.values.faults import Fault
@@ -73,6 +81,7 @@ MOST_PICTURES = 64
 NO_ROOTS = "none; name one in [policy.roots] of blendwright.toml, since the home directory and / are not by themselves"
 # Files of a workspace, whichever it is.
 SETTINGS = frozenset({"blendwright.toml", "journal.db"})
+WRITTEN = frozenset({"write", "frames"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +122,6 @@ class FileAccess:
 
     @property
     def scratch_mb(self) -> int:
-        """What the scratch of a worker may hold."""
         return self._scratch_mb
 
     @property
@@ -147,7 +155,7 @@ class FileAccess:
             if path in seen:
                 findings.append(Finding(Fault.ARGS_INVALID, f"{path} is named twice", at, "Name each file once."))
             seen.add(path)
-            args = args | {each.name: _replaced(args[each.name], each, str(path))}
+            args = args | {each.name: with_path(args[each.name], each, str(path))}
         return args, tuple(findings)
 
     def path_findings(self, tool: AnyTool, args: dict[str, Any]) -> tuple[Finding, ...]:
@@ -182,7 +190,7 @@ class FileAccess:
         if declared:
             paths |= self._stage_together([Path(each.path) for each in declared], scratch, declared[0].name)
         for each in named:
-            if each in declared:
+            if each in declared or each.role == "frames":
                 continue
             path = Path(each.path)
             directory = _make_directory(scratch, f"{each.name}_{each.number}" if each.key else each.name)
@@ -246,6 +254,15 @@ class FileAccess:
         deliver(moves)
         return [str(move.destination) for move in moves]
 
+    def kept_frames(self, key: str) -> KeptFrames | None:
+        return KeptFrames(self._artifacts.with_name("frames"), key)
+
+    def deliver_frames(self, template: str, scratch: Path, numbers: range, overwrite: bool) -> list[str]:
+        """Bring frames to where the arguments said; returns the first and last path. Raises Refusal."""
+        path = Path(template)
+        self._destination(Path(frame_path(path, 0).name), path)
+        return deliver_frames(scratch, path, numbers, overwrite)
+
     def refuse_too_much(self, scratch: Path) -> None:
         """Raises Refusal when a worker has written more than it may."""
         try:
@@ -277,7 +294,7 @@ class FileAccess:
     def _findings(self, path: Path, role: str, at: str, overwrite: bool) -> Iterator[Finding]:
         if not self._allowed(path):
             yield self._forbidden(path, at)
-        elif role == "write" and (setting := self._setting(path)) is not None:
+        elif role in WRITTEN and (setting := self._setting(path)) is not None:
             message = f"{path} would be written to {setting}, which programs read their settings from"
             yield Finding(Fault.POLICY_BLOCKED, message, at, "Choose a name that does not begin with a dot.")
         elif role == "read" and not path.is_file():
@@ -288,7 +305,7 @@ class FileAccess:
             yield Finding(Fault.ARGS_INVALID, f"{path} is a directory", at, "Name a file in it.")
         elif role == "write" and path.exists() and not overwrite:
             yield Finding(Fault.SCENE_CONFLICT, f"{path} exists", at, "Choose another path, or set overwrite to true.")
-        elif role == "write" and not os.access(first_existing(path.parent), os.W_OK):
+        elif role in WRITTEN and not os.access(first_existing(path.parent), os.W_OK):
             yield Finding(Fault.POLICY_BLOCKED, f"{path.parent} cannot be written to", at, "Choose another directory.")
 
     def _setting(self, path: Path) -> str | None:
@@ -373,15 +390,6 @@ class FileAccess:
 
 def _is_picture(entry: Path, real: Path) -> bool:
     return not entry.name.startswith(".") and entry.suffix.lower() in PICTURE_ENDINGS and real.is_file()
-
-
-def _replaced(value: Any, place: PathArgument, path: str) -> Any:
-    """The value of an argument with another path at this place."""
-    if not place.key:
-        return path
-    paths = [*value[place.key]]
-    paths[place.number] = path
-    return {**value, place.key: paths}
 
 
 def _make_directory(scratch: Path, name: str) -> Path:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import errno
 from pathlib import Path
+from typing import Any
 
+from blendwright.tool_api.arguments import PathArgument
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
@@ -43,3 +45,12 @@ def unusable(error: Exception, at: str) -> Finding:
 
 def first_existing(path: Path) -> Path:
     return path if path.exists() else first_existing(path.parent)
+
+
+def with_path(value: Any, place: PathArgument, path: str) -> Any:
+    """The value of an argument with another path at this place."""
+    if not place.key:
+        return path
+    paths = [*value[place.key]]
+    paths[place.number] = path
+    return {**value, place.key: paths}

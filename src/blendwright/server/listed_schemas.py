@@ -12,6 +12,8 @@ from typing import Any, cast
 from blendwright.tool_api.tool import AnyTool
 
 LONGEST_DESCRIPTION = 40
+# A value of more forms than this can be almost anything.
+FORMS = 3
 # Lists that may be longer than this are as long as need be.
 MANY = 10
 # An object with more parts than this is told by their names.
@@ -23,6 +25,11 @@ LEFT_OUT = frozenset({
 })  # fmt: skip
 # Arguments whose description says no more than the tool's does, when all that it says is whose name it is.
 NAMED_BY_THEMSELVES = frozenset({"object", "objects", "name", "modifier", "constraint", "material", "collection"})
+# And those whose name says as much as a few words could.
+SPEAKING = frozenset({
+    "action", "body", "code", "count", "end", "exposure", "frame", "keys", "lens_mm", "location", "new_name", "ops", "operations", "path",
+    "resolution", "samples", "scale", "seed", "start", "strength", "track", "trees",
+})  # fmt: skip
 Schema = Mapping[str, Any]
 
 
@@ -52,6 +59,8 @@ def listed_schema(schema: Schema, name: str, used: Set[str]) -> dict[str, Any]:
             ("Name of the ", "Names of the ")
         ):
             part.pop("description", None)
+        if argument in SPEAKING:
+            part.pop("description", None)
         if isinstance(part.get("default"), list):
             part.pop("minItems", None)  # it shows how long such a list is
             part.pop("maxItems", None)
@@ -75,7 +84,15 @@ def _shorten_descriptions(part: dict[str, Any]) -> None:
 
 
 def _leave_optional_out(part: dict[str, Any]) -> None:
-    """Of what may be left out inside of an argument that has many such parts: all but the names."""
+    """Of what may be left out inside of an argument, or of a list's elements, that have many such parts: all but the names."""
+    if isinstance(part.get("items"), dict):
+        element = cast("dict[str, Any]", part["items"])
+        _leave_optional_out(element)
+        for one in element.get("properties", {}).values():
+            if len(one.get("enum", ())) > MANY:
+                one.pop("enum")  # the page has them; most such lists have a tool for one element beside them
+    if len(part.get("anyOf", ())) > FORMS:
+        part.pop("anyOf")  # almost anything
     inside = part.get("properties", {})
     if len(inside) > FEW:
         for name in set(inside) - set(part.get("required", ())):
@@ -106,7 +123,12 @@ def _short(part: Schema, definitions: Mapping[str, Any], name: str) -> dict[str,
         }
     short: dict[str, Any] = {}
     for key, value in part.items():
-        if key in LEFT_OUT or (key == "maxItems" and value > MANY) or _goes_without_saying(key, value, part):
+        if (
+            key in LEFT_OUT
+            or (key == "maxItems" and value > MANY)
+            or (key == "minItems" and value == 1)
+            or _goes_without_saying(key, value, part)
+        ):
             continue
         if key == "properties":
             short[key] = {one: _short(inner, definitions, name) for one, inner in value.items()}

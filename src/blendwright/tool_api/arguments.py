@@ -171,6 +171,8 @@ PictureFolder = Annotated[
     str, StringConstraints(strip_whitespace=True, min_length=1, max_length=4096), FileRole("pictures")
 ]
 
+# Where the frames of an animation go: `####` in its name is the number of the frame.
+FramesPath = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=4096), FileRole("frames")]
 
 # Files that code reads ("in") and writes ("out").
 MOST_FILES = 64
@@ -196,7 +198,7 @@ class PathArgument:
 
 
 def paths_in(model: type[BaseModel], args: Mapping[str, Any]) -> list[PathArgument]:
-    """Every path in the arguments, with its role ("read", "write" or "pictures", a folder that is read)."""
+    """Every path in the arguments, with its role ("read", "write", "frames", or "pictures", a folder that is read)."""
     found: list[PathArgument] = []
     for name, role in file_arguments(model).items():
         value = args.get(name)

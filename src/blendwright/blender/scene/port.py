@@ -12,15 +12,24 @@ from blendwright.blender.scene.interchange import Interchange
 from blendwright.blender.scene.mesh_changes import MeshChanges
 from blendwright.blender.scene.node_groups import NodeGroups
 from blendwright.blender.scene.removal import Removal
-from blendwright.blender.scene.rendering import Rendering
 from blendwright.blender.scene.uv_maps import UvMaps
+from blendwright.blender.scene.videos import Videos
 from blendwright.tool_api.scene import Kind
 from blendwright.values.errors import StepError
 from blendwright.values.faults import Fault
 
 
 class BpyScene(
-    Removal, NodeGroups, MeshChanges, UvMaps, Interchange, CodeExecution, Rendering, Baking, Evaluation, Inspection
+    Removal,
+    NodeGroups,
+    MeshChanges,
+    UvMaps,
+    Interchange,
+    CodeExecution,
+    Videos,
+    Baking,
+    Evaluation,
+    Inspection,
 ):
     """Implements `blendwright.tool_api.scene.Scene`: all its parts, and names, which concern all of them."""
 
