@@ -7,7 +7,9 @@ until then nothing has happened.
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
+from pathlib import Path
 from time import monotonic
 
 from blendwright.journal import Journal
@@ -17,6 +19,7 @@ from blendwright.records.recovery import NewIntent
 from blendwright.run.externals import External
 from blendwright.run.failure_reasons import finding_of, unsent
 from blendwright.run.files import NO_FILES, FileAccess
+from blendwright.run.frame_files import KeptFrames, frame_numbers
 from blendwright.run.invocation import Invocation
 from blendwright.run.isolated_code import CodeLimits, IsolatedRunner
 from blendwright.run.ledger import Ledger
@@ -27,11 +30,12 @@ from blendwright.tool_api.arguments import file_arguments, paths_in
 from blendwright.tool_api.promises import Isolation
 from blendwright.values import crash_points
 from blendwright.values.cancel import CancelToken
+from blendwright.values.canonical import digest
 from blendwright.values.errors import BlendwrightError, RebuildFailed, Refusal, WorkerError
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 from blendwright.values.report import OperationReport, StepDetails
-from blendwright.wire.methods import REVERT_FAILED, StepAnswer, StepRequest
+from blendwright.wire.methods import FRAMES_DIRECTORY, REVERT_FAILED, StepAnswer, StepRequest
 from blendwright.wire.remote_scene import HANG_SECONDS
 
 
@@ -162,6 +166,11 @@ class ExclusiveStep:
         staged = NO_FILES
         if file_arguments(call.tool.args_model) and call.promises.isolation is not Isolation.DISPOSABLE:
             staged = self._files.stage(call.tool, call.args, worker.require_process().scratch)
+        frames = self._kept_frames(call)
+        if frames is not None:
+            staged = replace(
+                staged, paths={**staged.paths, FRAMES_DIRECTORY: str(frames.stage(worker.require_process().scratch))}
+            )
         crash_points.reach("call.staged")
         reads_back = call.tool.reads_back(call.model) is not None and "rehearse" not in request
         if (_needs_proof(call) and "rehearse" not in request) or reads_back:
@@ -172,7 +181,8 @@ class ExclusiveStep:
                 # Where the same is demanded again, a part of it will not do.
                 request["seconds"] = limits.seconds
             scratch = None if worker.process is None else worker.process.scratch
-            with Heartbeat(limits.waiting, call.tool.name, limits.seconds, scratch):
+            kept = nullcontext() if frames is None or scratch is None else frames.keeping(scratch)
+            with Heartbeat(limits.waiting, call.tool.name, limits.seconds, scratch), kept:
                 answer = self._scene.step(request, deadline=limits.seconds, cancel=limits.cancel)
             report_exception(self._scene, call, answer)
         else:
@@ -200,6 +210,8 @@ class ExclusiveStep:
             answer["result"] = dict(result)
         if (answer["result"] or {}).get("partial"):
             call = replace(call, ended_early=True)
+            if frames is not None:
+                staged = replace(staged, outputs={})  # there is no video of a part
         try:
             checkpoint = self._saved(call, answer, limits.run_ends) if not call.promises.replayable else None
         except RebuildFailed as error:
@@ -220,6 +232,10 @@ class ExclusiveStep:
                 scratch = worker.require_process().scratch
                 self._files.refuse_too_much(scratch)
                 artifacts = self._files.keep_artifacts(answer["artifacts"], scratch) + self._files.deliver(staged)
+                template = call.args.get("frames_path") if frames is not None else None
+                if template is not None:
+                    numbers = frame_numbers(answer["result"])
+                    artifacts += self._files.deliver_frames(template, scratch, numbers, staged.overwrite)
         except Refusal as refusal:
             # Where a file cannot be brought to its place, the scene must not keep the step either.
             self._scene.discard()
@@ -229,6 +245,23 @@ class ExclusiveStep:
         crash_points.reach("call.delivered")
         entry = self._ledger.success(call, answer, checkpoint=checkpoint, settles=intent, externals=self._arriving)
         return StepOutcome(call, entry, answer, artifacts=tuple(artifacts))
+
+    def _kept_frames(self, call: Invocation) -> KeptFrames | None:
+        """The frames that the call needs not render again. Raises Refusal where others are in their place."""
+        shown = call.tool.frames_for(call.model)
+        if shown is None:
+            return None
+        profile = self._scene.profile
+        blender = [profile.version_string, profile.build_hash, profile.platform]
+        kept = self._files.kept_frames(
+            digest([call.tool.name, call.tool.version, blender, self._scene.hash, dict(shown)])
+        )
+        template = call.args.get("frames_path")
+        if kept is not None and template is not None:
+            problems = tuple(kept.target_problems(Path(template), bool(call.args.get("overwrite"))))
+            if problems:
+                raise Refusal(problems)
+        return kept
 
     def _saved(self, call: Invocation, answer: StepAnswer, run_ends: float) -> StagedCheckpoint | None:
         """None where nothing changed: what is not saved here is lost with the worker. The hash becomes that of the file, as a process

@@ -18,7 +18,14 @@ from blendwright.policy.policy import Verdict, nearest_root
 from blendwright.policy.refusals import refusal
 from blendwright.run.assets.supply import NO_ASSETS, AssetSupply
 from blendwright.run.delivery import COMPANIONS, Move, deliver, written_files
-from blendwright.run.resolved_paths import first_existing, resolved, resolved_or_none, unusable, without_links
+from blendwright.run.frame_files import KeptFrames, deliver_frames, frame_path
+from blendwright.run.resolved_paths import (
+    first_existing,
+    resolved,
+    resolved_or_none,
+    unusable,
+    without_links,
+)
 from blendwright.run.resource_guard import MOST_ENTRIES, UncountableDirectory, entries_below
 from blendwright.run.scratch_files import copy_opened_in
 from blendwright.run.staging import MOST_PICTURES, gltf_files, is_picture, replaced, staging_directory
@@ -73,6 +80,7 @@ def _root(name: str) -> str:
 NO_ROOTS = "none; name one in [policy.roots] of blendwright.toml, since the home directory and / are not by themselves"
 # Files of a workspace, whichever it is.
 SETTINGS = frozenset({"blendwright.toml", "journal.db"})
+WRITTEN = frozenset({"write", "frames"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +184,7 @@ class FileAccess:
         if declared:
             paths |= self._stage_together([Path(each.path) for each in declared], scratch, declared[0].name)
         for each in named:
-            if each in declared:
+            if each in declared or each.role == "frames":
                 continue
             path = Path(each.path)
             directory = staging_directory(scratch, f"{each.name}_{each.number}" if each.key else each.name)
@@ -270,6 +278,15 @@ class FileAccess:
         deliver(moves)
         return [str(move.destination) for move in moves]
 
+    def kept_frames(self, key: str) -> KeptFrames | None:
+        return KeptFrames(self._artifacts.with_name("frames"), key)
+
+    def deliver_frames(self, template: str, scratch: Path, numbers: range, overwrite: bool) -> list[str]:
+        """Bring frames to where the arguments said; returns the first and last path. Raises Refusal."""
+        path = Path(template)
+        self._destination(Path(frame_path(path, 0).name), path)
+        return deliver_frames(scratch, path, numbers, overwrite)
+
     def refuse_too_much(self, scratch: Path) -> None:
         """Raises Refusal when a worker has written more than it may."""
         try:
@@ -299,13 +316,13 @@ class FileAccess:
         return paths
 
     def _findings(self, path: Path, role: str, at: str, overwrite: bool) -> Iterator[Finding]:
-        if not (self._allowed(path) if role == "write" else self._readable(path)):
+        if not (self._allowed(path) if role in WRITTEN else self._readable(path)):
             yield self._forbidden(path, at)
         elif role == "asset" and not (path.is_file() or path.is_dir()):
             yield Finding(
                 Fault.TARGET_NOT_FOUND, f"there is no asset {path}", at, "Find it with asset.search.", "outside_scene"
             )
-        elif role == "write" and (setting := self._setting(path)) is not None:
+        elif role in WRITTEN and (setting := self._setting(path)) is not None:
             message = f"{path} would be written to {setting}, which programs read their settings from"
             yield Finding(Fault.POLICY_BLOCKED, message, at, "Choose a name that does not begin with a dot.")
         elif role == "read" and not path.is_file():
@@ -316,7 +333,7 @@ class FileAccess:
             yield Finding(Fault.ARGS_INVALID, f"{path} is a directory", at, "Name a file in it.")
         elif role == "write" and path.exists() and not overwrite:
             yield Finding(Fault.SCENE_CONFLICT, f"{path} exists", at, "Choose another path, or set overwrite to true.")
-        elif role == "write" and not os.access(first_existing(path.parent), os.W_OK):
+        elif role in WRITTEN and not os.access(first_existing(path.parent), os.W_OK):
             yield Finding(Fault.POLICY_BLOCKED, f"{path.parent} cannot be written to", at, "Choose another directory.")
 
     def _setting(self, path: Path) -> str | None:

@@ -91,7 +91,7 @@ class Invocation:
         """What it leaves outside, for whoever has to find out whether it did."""
         if self.promises.isolation is Isolation.REPLACED:
             return f"{self.tool.name} ran trusted code ({digest(dict(self.args))[:12]})"
-        named = [each.path for each in paths_in(self.tool.args_model, self.args) if each.role == "write"]
+        named = [each.path for each in paths_in(self.tool.args_model, self.args) if each.role in ("write", "frames")]
         return f"{self.tool.name} writes {', '.join(named) or 'an artifact of the workspace'}"
 
     def request(self) -> StepRequest:

@@ -32,6 +32,7 @@ from blendwright.run.differences import (
     with_modifier_settings,
 )
 from blendwright.run.files import FileAccess, FileRoots, Staged
+from blendwright.run.frame_files import KeptFrames
 from blendwright.run.invocation import Invocation
 from blendwright.run.live_scene import LiveScene
 from blendwright.run.options import RunOptions
@@ -76,6 +77,12 @@ class PreviewFiles(FileAccess):
                     raise Refusal([Finding(Fault.SCENE_CONFLICT, message, "", "Choose another path.")])
                 paths.append(path)
         self._written.update(paths)
+        return []
+
+    def kept_frames(self, key: str) -> KeptFrames | None:
+        return None
+
+    def deliver_frames(self, template: str, scratch: Path, numbers: range, overwrite: bool) -> list[str]:
         return []
 
     def keep_artifacts(self, names: Sequence[str], scratch: Path) -> list[str]:

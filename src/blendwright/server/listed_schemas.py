@@ -13,6 +13,8 @@ from blendwright.tool_api.tool import AnyTool
 
 LONGEST_DESCRIPTION = 40
 LONGEST_SUMMARY = 90
+# A value of more forms than this can be almost anything.
+FORMS = 3
 # Lists that may be longer than this are as long as need be.
 MANY = 10
 # An object with more parts than this is told by their names.
@@ -29,8 +31,9 @@ LEFT_OUT = frozenset({
 NAMED_BY_THEMSELVES = frozenset({"object", "objects", "name", "modifier", "constraint", "material", "collection"})
 # Arguments whose names tell what they are, wherever they stand: a short description would say it again.
 TOLD_BY_NAME = frozenset({
-    "asset", "body", "camera", "code", "collection", "folder", "frame", "image", "keys", "modifier_name", "new_name",
-    "node_group_name", "object_name", "operations", "ops", "parent", "path", "prefix", "reference", "settings", "target", "words",
+    "action", "asset", "body", "camera", "code", "collection", "count", "end", "exposure", "folder", "frame", "image", "keys", "lens_mm",
+    "location", "modifier_name", "new_name", "node_group_name", "object_name", "operations", "ops", "parent", "path", "prefix",
+    "reference", "resolution", "samples", "scale", "seed", "settings", "start", "strength", "target", "track", "trees", "words",
 })  # fmt: skip
 ONLY_WHOSE = ("Name of the ", "Names of the ", "Object whose ", "Its ")
 Schema = Mapping[str, Any]
@@ -109,6 +112,11 @@ def _leave_optional_out(part: dict[str, Any]) -> None:
         _leave_names(part)
     if isinstance(part.get("items"), dict):
         _leave_names(part["items"])
+        for one in part["items"].get("properties", {}).values():
+            if len(one.get("enum", ())) > MANY:
+                one.pop("enum")  # the page has them; most such lists have a tool for one element beside them
+    if len(part.get("anyOf", ())) > FORMS:
+        part.pop("anyOf")  # almost anything
 
 
 def _leave_names(part: dict[str, Any]) -> None:
@@ -140,7 +148,12 @@ def _short(part: Schema, definitions: Mapping[str, Any], name: str) -> dict[str,
         }
     short: dict[str, Any] = {}
     for key, value in part.items():
-        if key in LEFT_OUT or (key == "maxItems" and value > MANY) or _goes_without_saying(key, value, part):
+        if (
+            key in LEFT_OUT
+            or (key == "maxItems" and value > MANY)
+            or (key == "minItems" and value == 1)
+            or _goes_without_saying(key, value, part)
+        ):
             continue
         if key == "properties":
             short[key] = {one: _short(inner, definitions, name) for one, inner in value.items()}

@@ -200,6 +200,8 @@ PictureFolder = Annotated[
     str, StringConstraints(strip_whitespace=True, min_length=1, max_length=4096), FileRole("pictures")
 ]
 
+# Where the frames of an animation go: `####` in its name is the number of the frame.
+FramesPath = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=4096), FileRole("frames")]
 
 # A file or a folder of the libraries in [assets], as asset.search names it, or a path in the roots; what tells of it comes along.
 AssetPath = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=4096), FileRole("asset")]
@@ -231,7 +233,7 @@ class PathArgument:
 
 
 def paths_in(model: type[BaseModel], args: Mapping[str, Any]) -> list[PathArgument]:
-    """Every path in the arguments, with its role ("read", "write", "asset", or "pictures", a folder that is read)."""
+    """Every path in the arguments, with its role ("read", "write", "frames", "asset", or "pictures", a folder that is read)."""
     found: list[PathArgument] = []
     for name, role in file_arguments(model).items():
         value = args.get(name)

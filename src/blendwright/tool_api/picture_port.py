@@ -39,10 +39,10 @@ class PicturePort(Protocol):
     # ------------------------------------------------------------------ rendering
 
     def render_still(
-        self, filepath: str, *, camera: Block | None = None, output: dict[str, Any] | None = None
+        self, filepath: str, *, camera: Block | None = None, output: dict[str, Any] | None = None, label: str = ""
     ) -> tuple[int, int]:
         """Render the current frame with the scene's settings to a PNG file, or with other settings of a picture file, through a
-        camera or the scene's own.
+        camera or the scene's own. `label` is told to whoever waits, before how far it is.
 
         Returns how many samples were taken of each pixel, and how many were meant to be; 0 for an engine that does not say."""
         ...
@@ -58,6 +58,24 @@ class PicturePort(Protocol):
     def bake(self, obj: Block, image: Block, kind: str, *, sources: Sequence[Block] = (), **options: Any) -> None:
         """Bake what an object's surface is like, or that of `sources`, into an image, and pack it. The image may be written into
         freely; `options` are those of Blender's operator. Selection and materials are left as they were."""
+        ...
+
+    def frame_file(self, frame: int) -> str:
+        """Where the worker writes a frame of an animation, as PNG. A file that is there is the frame as an earlier try rendered it."""
+        ...
+
+    def encode_video(
+        self,
+        pictures: Sequence[str],
+        filepath: str,
+        *,
+        size: tuple[int, int],
+        fps: tuple[int, float],
+        codec: str,
+        quality: str,
+    ) -> None:
+        """Make a video of PNG files of this size, one after the other, their colours as they are. `fps` is a number and what it is
+        divided by; `codec` is H264 (for .mp4) or VP9 (for .webm)."""
         ...
 
     def at_frame(self, frame: int) -> AbstractContextManager[None]:

@@ -129,6 +129,11 @@ class Tool(Generic[A, R]):
         """How a call with these arguments is taken back in this Blender."""
         return self.revert
 
+    def frames_for(self, args: A) -> Mapping[str, Any] | None:
+        """Of a call that renders frames one by one: all that decides, together with the scene, what each looks like. Frames of equal
+        keys are rendered once."""
+        return None
+
     def seed_for(self, args: A) -> int | None:
         """The seed, for seeded tools: it is always an argument and is echoed."""
         return getattr(args, "seed", None) if self.determinism is Determinism.SEEDED else None

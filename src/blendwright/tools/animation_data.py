@@ -30,11 +30,12 @@ def actions_of(block: Block) -> list[Block]:
 def curve_list(scene: Scene, obj: Block) -> Block | None:
     """Blender's own list of an object's F-curves, for adding and removing; None when there is none yet."""
     action = action_of(obj)
-    if action is None:
-        return None
+    return None if action is None else _curves_of(scene, action, getattr(obj.animation_data, "action_slot", None))
+
+
+def _curves_of(scene: Scene, action: Block, slot: Block | None) -> Block | None:
     if scene.version < LAYERED:
         return action.fcurves
-    slot = obj.animation_data.action_slot
     if slot is None:
         return None
     # Blender 5.0 has at most one layer with one strip in an action.
@@ -44,6 +45,12 @@ def curve_list(scene: Scene, obj: Block) -> Block | None:
             if bag is not None:
                 return bag.fcurves
     return None
+
+
+def strip_curves(scene: Scene, strip: Block) -> list[Block]:
+    """The curves that an NLA strip plays."""
+    action = strip.action
+    return [] if action is None else list(_curves_of(scene, action, getattr(strip, "action_slot", None)) or ())
 
 
 def curves(scene: Scene, obj: Block, path: str | None = None) -> list[Block]:
@@ -68,8 +75,6 @@ def channel_conflicts(scene: Scene, obj: Block, path: str, at: str) -> Findings:
     elif any(not curve.mute for curve in curves(scene, obj, path)):
         message = f"{path} of '{obj.name}' has keyframes, so a value would not last"
         cure = "Set keyframes with animation.set_keyframe, or remove them first with animation.clear."
-        if obj.id_type not in ("OBJECT", "LIGHT", "CAMERA"):
-            cure = "Leave it to the keyframes, or remove them first with python.run."
         yield conflict(message, at, cure)
 
 
@@ -92,16 +97,28 @@ def custom_path(key: str) -> str:
     return f'["{escaped}"]'
 
 
-def action_sharers(scene: Scene, obj: Block) -> list[str]:
+def animated_parts(block: Block) -> list[Block]:
+    """What of a datablock has animation of its own: itself, and a node tree that lies in it."""
+    tree = getattr(block, "node_tree", None)
+    inside = [tree] if tree is not None and tree.is_embedded_data else []
+    return [part for part in (block, *inside) if hasattr(part, "animation_data")]
+
+
+def action_sharers(scene: Scene, holder: Block) -> list[str]:
     """The names of other datablocks that the same curves move."""
-    action = action_of(obj)
+    action = action_of(holder)
     if action is None or action.users < 2:
         return []
-    return sorted(user.name for user in scene.users(action) if user != obj and _same_curves(scene, obj, user))
+    return sorted(user.name for user in scene.users(action) if _shares_curves(scene, holder, action, user))
 
 
-def _same_curves(scene: Scene, obj: Block, user: Block) -> bool:
-    data = getattr(user, "animation_data", None)
-    if data is None or data.action != obj.animation_data.action or scene.version < LAYERED:
-        return True
-    return obj.animation_data.action_slot is not None and data.action_slot == obj.animation_data.action_slot
+def _shares_curves(scene: Scene, holder: Block, action: Block, user: Block) -> bool:
+    by_action = [part for part in animated_parts(user) if action_of(part) == action]
+    if not by_action:
+        return True  # by a strip, or a constraint
+    return any(part != holder and _has_same_curves(scene, holder, part) for part in by_action)
+
+
+def _has_same_curves(scene: Scene, holder: Block, other: Block) -> bool:
+    slot = holder.animation_data.action_slot if scene.version >= LAYERED else None
+    return scene.version < LAYERED or (slot is not None and other.animation_data.action_slot == slot)

@@ -14,10 +14,12 @@ from blendwright.tools.registry import registry_fingerprint
 
 # The tool `noun.verb` is in the file tools/<noun>/<verb>.py. A row for each noun.
 NAMES = (
-    "animation.clear", "animation.set_frame", "animation.set_keyframe", "animation.set_keyframes",
+    "animation.add_strip", "animation.assign_action", "animation.clear", "animation.inspect", "animation.set_curves",
+    "animation.set_frame", "animation.set_keyframe", "animation.set_keyframes",
     "armature.bind", "armature.create", "armature.edit",
     "asset.add", "asset.fetch", "asset.search",
     "camera.create", "camera.frame_objects", "camera.look_at", "camera.set_active", "camera.set",
+    "camera.turntable",
     "collection.create", "collection.delete", "collection.link_object", "collection.move_objects",
     "collection.unlink_object",
     "constraint.add", "constraint.remove", "constraint.set",
@@ -41,7 +43,7 @@ NAMES = (
     "place.align", "place.around", "place.distribute", "place.on_surface", "place.scatter",
     "pose.set",
     "python.run",
-    "render.bake", "render.compare", "render.preview", "render.still",
+    "render.animation", "render.bake", "render.compare", "render.preview", "render.still",
     "scene.audit", "scene.expect", "scene.find", "scene.purge", "scene.snapshot", "scene.set_color_management",
     "scene.set_frame_range", "scene.set_output", "scene.set_passes", "scene.set_render", "scene.set_sky", "scene.set_units",
     "scene.set_world",

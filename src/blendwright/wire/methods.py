@@ -68,6 +68,8 @@ REVERT_FAILED = "failed"
 ADDED_BY_CORE = frozenset({"unchanged", "printed"})
 # In the scratch: what the code that runs has printed so far.
 PRINTED_FILE = "printed.txt"
+# Among the files of a request: the directory for the frames of an animation, which no argument names.
+FRAMES_DIRECTORY = ":frames"
 # The error code of a step whose epoch ended with an earlier failure.
 EPOCH_CLOSED = "epoch_closed"
 

@@ -16,6 +16,28 @@ _CUSTOM = re.compile(r'^(.*)\[(["\'])((?:\\.|(?!\2).)*)\2\]$', re.DOTALL)
 _ESCAPED = re.compile(r"\\(.)")
 NO_CHANNELS: Channels = {}
 
+# Properties that show one stored value, or follow from it: a curve of one writes the others too. Type (or the end of its name) -> sets.
+_SAME_VALUE: tuple[tuple[str, tuple[frozenset[str], ...]], ...] = (
+    ("BevelModifier", (frozenset({"width", "width_pct"}),)),
+    ("SimpleDeformModifier", (frozenset({"factor", "angle"}),)),
+    ("Constraint", (frozenset({"mute", "enabled"}),)),
+    ("CopyRotationConstraint", (frozenset({"mix_mode", "use_offset"}),)),
+    ("Camera", (frozenset({"lens", "sensor_width", "sensor_height", "angle", "angle_x", "angle_y"}),)),
+    ("Light", (frozenset({"use_temperature", "temperature", "temperature_color"}),)),
+    (
+        "Material",
+        (
+            frozenset({"show_transparent_back", "use_transparency_overlap"}),
+            frozenset({"use_screen_refraction", "use_raytrace_refraction"}),
+            frozenset({"surface_render_method", "blend_method"}),
+        ),
+    ),
+    (
+        "ColorManagedViewSettings",
+        (frozenset({"white_balance_temperature", "white_balance_tint", "white_balance_whitepoint"}),),
+    ),
+)
+
 
 def animated_channels(block: Any) -> Channels:
     """The channels of a datablock that evaluation overwrites."""
@@ -86,7 +108,19 @@ def _add(channels: Channels, block: Any, path: str, index: int) -> None:
         if not hasattr(owner, "as_pointer"):
             return
     type_name: str = owner.bl_rna.identifier
-    channels.setdefault((owner.as_pointer(), type_name), {}).setdefault(name, set()).add(index)
+    own = channels.setdefault((owner.as_pointer(), type_name), {})
+    own.setdefault(name, set()).add(index)
+    for other in _shown_again(type_name, name):
+        own.setdefault(other, set()).update(range(3))
+
+
+def _shown_again(type_name: str, name: str) -> Iterator[str]:
+    """The other properties that a curve of one property writes. A lens and a sensor are values of their own."""
+    for ending, groups in _SAME_VALUE:
+        if type_name.endswith(ending):
+            for group in groups:
+                if name in group:
+                    yield from group - {name, "lens", "sensor_width", "sensor_height", "use_temperature", "temperature"}
 
 
 def _custom_name(escaped: str) -> str:

@@ -16,6 +16,7 @@ from blendwright.blender.scene.removal import Removal
 from blendwright.blender.scene.rigging import Rigging
 from blendwright.blender.scene.simulations import Simulations
 from blendwright.blender.scene.uv_maps import UvMaps
+from blendwright.blender.scene.videos import Videos
 from blendwright.tool_api.scene import Kind
 from blendwright.values.errors import StepError
 from blendwright.values.faults import Fault
@@ -30,6 +31,7 @@ class BpyScene(
     Linking,
     CodeExecution,
     Looking,
+    Videos,
     Baking,
     Evaluation,
     Inspection,

@@ -17,6 +17,7 @@ from blendwright.tool_api.scene import Kind
 from blendwright.values.errors import StepError
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, did_you_mean
+from blendwright.wire.methods import FRAMES_DIRECTORY
 
 NAME_BYTES = 255 if bpy.app.version >= (5, 0, 0) else 63
 # So many always fit: none takes more than four bytes.
@@ -155,6 +156,11 @@ class SceneReader:
     @property
     def seconds_left(self) -> float | None:
         return None if self._ends is None else max(0.0, self._ends - monotonic())
+
+    def frame_file(self, frame: int) -> str:
+        directory = Path(self._files.get(FRAMES_DIRECTORY, self._outbox / "frames"))
+        directory.mkdir(exist_ok=True)
+        return str(directory / f"{frame:07}.png")
 
     def artifact(self, name: str) -> str:
         self.artifacts.append(name)

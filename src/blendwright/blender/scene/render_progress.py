@@ -18,8 +18,9 @@ INTERVAL = 0.5
 class RenderProgress:
     """`samples`: how many were taken of each pixel, and how many were meant to be; both 0 for an engine that does not say."""
 
-    def __init__(self, file: Path) -> None:
+    def __init__(self, file: Path, label: str = "") -> None:
         self._file = file
+        self._label = label
         self._last = 0.0
         self.samples = (0, 0)
 
@@ -32,12 +33,16 @@ class RenderProgress:
             self._last = perf_counter()
             # What cannot be told is no reason to lose a picture.
             with suppress(OSError):
-                self._file.write_text(stats + "\n")
+                self._file.write_text(f"{self._label}{stats}\n")
 
 
 @contextmanager
-def render_progress(file: Path) -> Generator[RenderProgress]:
-    progress = RenderProgress(file)
+def render_progress(file: Path, label: str = "") -> Generator[RenderProgress]:
+    """`label` is told at once, and before all that Blender tells."""
+    progress = RenderProgress(file, f"{label}: " if label else "")
+    if label:
+        with suppress(OSError):
+            file.write_text(f"{label}\n")
     _handlers.render_stats.append(progress)
     try:
         yield progress

@@ -41,7 +41,7 @@ class Rendering(RecordedWrites):
     """The part of the Scene port that renders."""
 
     def render_still(
-        self, filepath: str, *, camera: Any | None = None, output: dict[str, Any] | None = None
+        self, filepath: str, *, camera: Any | None = None, output: dict[str, Any] | None = None, label: str = ""
     ) -> tuple[int, int]:
         scene = self.active
         color_mode = "RGBA" if scene.render.film_transparent else "RGB"
@@ -55,7 +55,7 @@ class Rendering(RecordedWrites):
             self.temporarily(scene.render.image_settings, **settings),
         ):
             try:
-                with render_progress(self._outbox.with_name(PRINTED_FILE)) as progress:
+                with render_progress(self._outbox.with_name(PRINTED_FILE), label) as progress:
                     _ops.render.render(write_still=True)
             except RuntimeError as error:
                 message = " ".join(str(error).split())

@@ -5,7 +5,6 @@ Creates no datablock.
 
 from __future__ import annotations
 
-import math
 import re
 from typing import Any, Literal, cast
 
@@ -14,7 +13,6 @@ from pydantic_core import PydanticCustomError
 from blendwright.tool_api.arguments import LARGEST
 from blendwright.tool_api.scene import Block
 from blendwright.tool_api.tool import Findings
-from blendwright.tools.animation_data import custom_path
 from blendwright.tools.checks import conflict, invalid
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, did_you_mean
@@ -23,6 +21,7 @@ Channel = Literal[
     "location", "rotation_euler_deg", "rotation_quaternion", "scale", "hide_render", "property",
     "constraint_influence", "constraint_offset_factor",
     "light_energy", "light_color", "camera_lens", "camera_focus_distance",
+    "shape_key", "node_input", "modifier_input", "setting", "data_setting",
 ]  # fmt: skip
 # Channel -> the property of a constraint that it stands for.
 OF_CONSTRAINT = {"constraint_influence": "influence", "constraint_offset_factor": "offset_factor"}
@@ -56,31 +55,6 @@ PATHS: dict[str, tuple[str, int]] = {
 }
 
 
-def refuse_stray_property(channel: str | None, key: str | None) -> None:
-    """For argument models: a custom property is named exactly when the channel is one."""
-    if (channel == "property") != (key is not None):
-        raise PydanticCustomError("channel_property", "give property exactly when channel is property")
-
-
-def refuse_stray_constraint(channel: str | None, constraint: str | None) -> None:
-    """For argument models: a constraint is named exactly when the channel is one of a constraint."""
-    if (channel in OF_CONSTRAINT) != (constraint is not None):
-        raise PydanticCustomError("channel_constraint", "give constraint exactly when channel is one of a constraint")
-
-
-def holder_of(obj: Block, channel: str | None) -> Block:
-    """The datablock that is animated: the object, or its data."""
-    return obj.data if channel in OF_DATA else obj
-
-
-def holder_findings(obj: Block, channel: str | None) -> Findings:
-    """What keeps an object from having a channel of its data."""
-    if channel is not None and channel in OF_DATA and obj.type != OF_DATA[channel][0]:
-        kind = OF_DATA[channel][0]
-        message = f"'{obj.name}' is of type {obj.type}, and {channel} is of {kind}"
-        yield conflict(message, "/channel", f"Name an object of type {kind}, or another channel.")
-
-
 def refuse_small_value(channel: str, value: Any) -> None:
     """For argument models: what the data of an object does not take."""
     least = OF_DATA[channel][1]
@@ -88,13 +62,6 @@ def refuse_small_value(channel: str, value: Any) -> None:
         raise PydanticCustomError(
             "value_too_small", "{channel} is at least {least}", {"channel": channel, "least": least}
         )
-
-
-def path_of(channel: str, key: str | None, constraint: str | None = None) -> str:
-    """The data path of a channel."""
-    if constraint is not None:
-        return f"constraints{custom_path(constraint)}.{OF_CONSTRAINT[channel]}"
-    return PATHS[channel][0] if key is None else custom_path(key)
 
 
 def constraint_findings(obj: Block, channel: str, name: str, value: Any) -> Findings:
@@ -120,42 +87,7 @@ def elements(value: Any) -> list[Any]:
     """A number, or an array of numbers (Blender's own ones too), as a list."""
     if hasattr(value, "to_list"):
         return cast("list[Any]", value.to_list())
-    return cast("list[Any]", value) if isinstance(value, list) else [value]
-
-
-def stored(channel: str, value: Any) -> tuple[float, ...]:
-    """A value as its curves hold it, one number per curve."""
-    numbers = tuple(float(number) for number in elements(value))
-    return tuple(math.radians(number) for number in numbers) if channel == "rotation_euler_deg" else numbers
-
-
-def property_findings(obj: Block, key: str, value: Any) -> Findings:
-    """What keeps a value from being a key of a custom property."""
-    current = obj.get(key)
-    if current is None:
-        message = f"'{obj.name}' has no custom property '{key}'"
-        yield Finding(Fault.TARGET_NOT_FOUND, message, "/property", "Create it first with object.set_property.")
-        return
-    numbers, new_numbers = elements(current), elements(value)
-    if not all(isinstance(number, (bool, int, float)) for number in numbers):
-        message = f"the custom property '{key}' is no number, which keyframes need"
-        yield conflict(message, "/property", "Choose a property that holds numbers.")
-    elif len(new_numbers) != len(numbers):
-        message = f"the custom property '{key}' holds {len(numbers)} numbers, not {len(new_numbers)}"
-        yield invalid(message, "/value", "Give as many numbers as the property holds.")
-    elif not isinstance(numbers[0], float) and any(number != int(number) for number in new_numbers):
-        cure = "Give whole numbers, or set the property anew with number_type float."
-        yield invalid(f"the custom property '{key}' holds whole numbers", "/value", cure)
-    elif not isinstance(numbers[0], float) and any(not -WHOLE <= number < WHOLE for number in new_numbers):
-        cure = f"Give numbers from {-WHOLE} to {WHOLE - 1}, or set the property anew with number_type float."
-        yield invalid(f"the custom property '{key}' holds whole numbers of 32 bits", "/value", cure)
-
-
-def is_discrete(obj: Block, channel: str, key: str | None) -> bool:
-    """Whether a channel knows no values in between."""
-    if key is None:
-        return channel == "hide_render"
-    return isinstance(elements(obj.get(key))[0], (bool, int))
+    return [value] if isinstance(value, str) or not hasattr(value, "__len__") else list(cast("list[Any]", value))
 
 
 def write_values(obj: Block, path: str, values: dict[int, float]) -> None:

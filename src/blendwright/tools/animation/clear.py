@@ -2,51 +2,56 @@
 
 from __future__ import annotations
 
-from pydantic import Field, model_validator
+from collections.abc import Iterator
 
-from blendwright.tool_api.arguments import Args, InnerName, Name, Result, optional
-from blendwright.tool_api.mentions import ObjectName
-from blendwright.tool_api.promises import DESTRUCTIVE_WRITE, Idempotence
+from pydantic import Field, model_validator
+from pydantic_core import PydanticCustomError
+
+from blendwright.tool_api.arguments import Name, Result, optional
+from blendwright.tool_api.mentions import Mention, mentions
+from blendwright.tool_api.promises import DESTRUCTIVE_WRITE, Idempotence, Revert, Version
 from blendwright.tool_api.scene import Block, Kind, Scene
 from blendwright.tool_api.tool import Example, Findings, Tool
-from blendwright.tools.animation.channels import (
-    Channel,
-    holder_findings,
-    holder_of,
-    path_of,
-    refuse_stray_constraint,
-    refuse_stray_property,
-    write_values,
+from blendwright.tools.animation.actions import parts_of
+from blendwright.tools.animation.animated_channel import (
+    WRITTEN,
+    AnimatedBlock,
+    ChannelNames,
+    channel_mentions,
+    refuse_stray_names,
 )
-from blendwright.tools.animation_data import action_of, action_sharers, curve_list, curves
-from blendwright.tools.checks import conflict, differs, existing_object, required_object
+from blendwright.tools.animation.channels import Channel, elements, write_values
+from blendwright.tools.animation.curve_writing import detach_action, drop_empty, keep_values, tag_animation
+from blendwright.tools.animation.places import found, place
+from blendwright.tools.animation_data import action_of, action_sharers, animated_parts, curve_list, curves, strip_curves
+from blendwright.tools.checks import conflict, differs
+from blendwright.values.errors import StepError
+from blendwright.values.faults import Fault
+from blendwright.values.findings import Finding, did_you_mean
 
 BOX = ("mesh.create_primitive", {"kind": "cube", "name": "Box"})
 MOVED = ("animation.set_keyframe", {"object": "Box", "channel": "location", "frame": 1, "value": [0, 0, 1]})
 SCALED = ("animation.set_keyframe", {"object": "Box", "channel": "scale", "frame": 1, "value": [1, 1, 2]})
+PUSHED = ("animation.add_strip", {"object": "Box", "track": "Moves"})
 
 
-class ClearArgs(Args):
-    object: ObjectName = Field(description="Name of the object.")
+class ClearArgs(AnimatedBlock, ChannelNames):
     channel: Channel | None = optional(
-        "Whose keys go; all of the object's own (not of its light or camera) when left out. property: see the argument property."
+        "Whose keys go; all of the datablock's own when left out (of a material, world or light also those of its nodes; of an "
+        "object not those of its data)."
     )
-    property: Name | None = optional("Key of the custom property, for channel property only.")
-
-    constraint: InnerName | None = optional("Name of the constraint, for channels of a constraint only.", min_length=1)
+    track: Name | None = optional("Remove this NLA track with its strips, instead of keys.")
 
     @model_validator(mode="after")
     def _names_what_it_should(self) -> ClearArgs:
-        refuse_stray_property(self.channel, self.property)
-        refuse_stray_constraint(self.channel, self.constraint)
+        refuse_stray_names(self.channel, self)
+        if self.track is not None and self.channel is not None:
+            raise PydanticCustomError("track_channel", "give channel or track")
         return self
-
-    def path(self) -> str | None:
-        return None if self.channel is None else path_of(self.channel, self.property, self.constraint)
 
 
 class Cleared(Result):
-    object: str = Field(description="Name of the object.")
+    object: str = Field(description="Name of the object, or of the material, world, node group or scene.")
     curves: int = Field(description="Number of animation curves that went.")
     keys: int = Field(description="Number of keys that went with them.")
     action_removed: str | None = Field(
@@ -55,82 +60,138 @@ class Cleared(Result):
 
 
 class Clear(Tool[ClearArgs, Cleared]):
-    """Remove the keyframes of an object, its light or its camera, of one channel or all. The object keeps the values of the current frame.
+    """Remove keyframes, of one channel or all, or an NLA track.
 
-    An action that nobody uses any more is deleted; one that others use stays as it is, and the object lets go of it."""
+    The channels keep the values of the current frame. An action that nobody uses any more is deleted; one that others use stays as it
+    is, and the datablock lets go of it. With `track`, an NLA track goes instead; its actions stay."""
 
     name = "animation.clear"
-    promises = (
-        DESTRUCTIVE_WRITE.but(idempotence=Idempotence.IDEMPOTENT)
-        .writes_to(Kind.OBJECT, Kind.LIGHT, Kind.CAMERA, Kind.ACTION)
-        .needs("animation_write")
-    )
+    version = 2
+    promises = DESTRUCTIVE_WRITE.writes_to(*WRITTEN).needs("animation_write")
     examples = (
         Example({"object": "Box"}, BOX, MOVED, SCALED),
         Example({"object": "Box", "channel": "scale"}, BOX, MOVED, SCALED),
+        Example({"object": "Box", "track": "Moves"}, BOX, MOVED, PUSHED),
     )
 
+    def idempotence_for(self, args: ClearArgs) -> Idempotence:
+        return Idempotence.IDEMPOTENT if args.track is None else Idempotence.NON_IDEMPOTENT
+
+    def mentions_for(self, args: ClearArgs) -> Iterator[Mention]:
+        yield from mentions(args)
+        yield from channel_mentions(args, args)
+
+    def revert_for(self, args: ClearArgs, blender: Version) -> Revert:
+        return Revert.MEMFILE if args.scene else self.revert
+
     def check(self, scene: Scene, args: ClearArgs) -> Findings:
-        obj = yield from existing_object(scene, args.object, "/object")
-        problems = [] if obj is None else list(holder_findings(obj, args.channel))
-        yield from problems
-        if obj is None or problems:
+        if args.channel is not None and (yield from found(scene, args, args, args.channel)) is None:
             return
-        obj = holder_of(obj, args.channel)
-        if not curves(scene, obj, args.path()):
+        try:
+            block = args.find(scene)
+        except StepError as error:
+            yield error.finding
             return
-        others = action_sharers(scene, obj)
-        if others and len(curves(scene, obj, args.path())) < len(curves(scene, obj)):
-            message = f"the animation of '{obj.name}' is shared with '{others[0]}', which would lose the keys as well"
-            cure = "Leave channel out: then only this object lets go of the animation."
-            yield conflict(message, "/channel", cure)
+        if args.track is not None:
+            tracks = _tracks(scene, block)
+            if args.track not in tracks:
+                cure = did_you_mean(args.track, tracks, otherwise=f"Tracks: {', '.join(tracks) or 'none'}.")
+                message = f"'{block.name}' has no track named '{args.track}'"
+                yield Finding(Fault.TARGET_NOT_FOUND, message, "/track", cure)
+            return
+        for _, holder, path in _chosen(scene, args):
+            selected = curves(scene, holder, path)
+            others = action_sharers(scene, holder) if selected else []
+            if others and len(selected) < len(curves(scene, holder)):
+                message = (
+                    f"the animation of '{block.name}' is shared with '{others[0]}', which would lose the keys as well"
+                )
+                cure = "Leave channel out: then only this one lets go of the animation."
+                yield conflict(message, "/channel", cure)
 
     def apply(self, scene: Scene, args: ClearArgs) -> Cleared:
-        obj = holder_of(required_object(scene, args.object, "/object"), args.channel)
-        selected = curves(scene, obj, args.path())
-        count, keys = len(selected), sum(len(curve.keyframe_points) for curve in selected)
-        everything = count == len(curves(scene, obj))
-        action = action_of(obj)
-        if action is None or not (selected or args.channel is None):
-            return Cleared(object=args.object, curves=0, keys=0, action_removed=None)
-        scene.edit(obj)
-        _keep_values(scene, obj, selected)
-        if everything:
-            removed = _detach_action(scene, obj, action)
-        else:
-            removed = None
+        count = keys = 0
+        removed: str | None = None
+        name = args.find(scene).name
+        if args.track is not None:
+            _remove_track(scene, args)
+            return Cleared(object=name, curves=0, keys=0, action_removed=None)
+        for block, holder, path in _chosen(scene, args):
+            selected = curves(scene, holder, path)
+            action = action_of(holder)
+            if action is None or not (selected or path is None):
+                continue
+            count, keys = count + len(selected), keys + sum(len(curve.keyframe_points) for curve in selected)
+            everything = len(selected) == len(curves(scene, holder))
+            if not args.scene:
+                scene.edit(block)
+            keep_values(scene, holder, selected)
+            if everything:
+                removed = detach_action(scene, holder, action) or removed
+                continue
             scene.edit(action)
-            all_curves: Block = curve_list(scene, obj)
-            for curve in curves(scene, obj, args.path()):
+            all_curves: Block = curve_list(scene, holder)
+            for curve in curves(scene, holder, path):
                 all_curves.remove(curve)
-        return Cleared(object=args.object, curves=count, keys=keys, action_removed=removed)
+        return Cleared(object=name, curves=count, keys=keys, action_removed=removed)
 
     def verify(self, scene: Scene, args: ClearArgs, result: Cleared) -> Findings:
-        obj = holder_of(required_object(scene, args.object, "/object"), args.channel)
-        yield from differs("the number of its curves", 0, len(curves(scene, obj, args.path())), "/channel")
+        if args.track is not None:
+            there = args.track in _tracks(scene, args.find(scene))
+            yield from differs(f"the presence of the track '{args.track}'", False, there, "/track")
+            return
+        left = sum(len(curves(scene, holder, path)) for _, holder, path in _chosen(scene, args))
+        yield from differs("the number of its curves", 0, left, "/channel")
         if result.action_removed is not None:
             exists = scene.find(Kind.ACTION, result.action_removed) is not None
-            yield from differs(f"the presence of '{result.action_removed}'", False, exists, "/object")
+            yield from differs(f"the presence of '{result.action_removed}'", False, exists, args.at)
 
 
-def _keep_values(scene: Scene, obj: Block, removed: list[Block]) -> None:
-    """Write what the curves say at the current frame: what the channels hold may be from any evaluation before."""
-    now = scene.active.frame_current_final
-    values: dict[str, dict[int, float]] = {}
-    for curve in removed:
-        if not curve.mute:
-            values.setdefault(curve.data_path, {})[curve.array_index] = curve.evaluate(now)
+def _chosen(scene: Scene, args: ClearArgs) -> Iterator[tuple[Block, Block, str | None]]:
+    """The datablock, what of it is animated, and the path whose curves go; None for all."""
+    if args.channel is not None:
+        where = place(scene, args, args, args.channel)
+        yield where.block, where.holder, where.path
+        return
+    block = args.find(scene)
+    for holder in animated_parts(block):
+        yield block, holder, None
+
+
+def _tracks(scene: Scene, block: Block) -> dict[str, tuple[Block, Block]]:
+    """The names of the tracks of a datablock and its parts, with the datablock to open and the part."""
+    return {
+        track.name: (owner, part)
+        for owner, part in parts_of(scene, block)
+        if part.animation_data is not None
+        for track in part.animation_data.nla_tracks
+    }
+
+
+def _remove_track(scene: Scene, args: ClearArgs) -> None:
+    owner, part = _tracks(scene, args.find(scene))[args.track or ""]
+    tracks = part.animation_data.nla_tracks
+    values = _strip_values(scene, part, tracks[args.track])
+    if not args.scene:
+        scene.edit(owner)
+    tracks.remove(tracks[args.track])
+    drop_empty(part)
     for path, numbers in values.items():
-        write_values(obj, path, numbers)
+        write_values(part, path, numbers)
+    tag_animation(part)
 
 
-def _detach_action(scene: Scene, obj: Block, action: Block) -> str | None:
-    """Take the action off an object; returns its name when that was its last user."""
-    name: str = action.name
-    obj.animation_data.action = None
-    if not obj.animation_data.drivers and not obj.animation_data.nla_tracks:
-        obj.animation_data_clear()
-    if action.use_fake_user or scene.users(action):
-        return None
-    scene.remove(action)
-    return name
+def _strip_values(scene: Scene, block: Block, track: Block) -> dict[str, dict[int, float]]:
+    """What the channels of a track hold at the current frame, as Blender evaluates them."""
+    scene.depsgraph()
+    shown = scene.evaluated(block)
+    values: dict[str, dict[int, float]] = {}
+    for strip in track.strips:
+        for curve in strip_curves(scene, strip):
+            try:
+                current = elements(shown.path_resolve(curve.data_path))
+            except ValueError:
+                continue
+            if curve.array_index < len(current) and not isinstance(current[0], str):
+                values.setdefault(curve.data_path, {})[curve.array_index] = float(current[curve.array_index])
+    return values

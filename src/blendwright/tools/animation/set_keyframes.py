@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Iterator
+from typing import Annotated, Any
 
 from pydantic import Field, field_validator
 from pydantic_core import PydanticCustomError
 
 from blendwright.tool_api.arguments import Result
-from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
+from blendwright.tool_api.mentions import Mention, Role, mentions
+from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE, Revert, Version
 from blendwright.tool_api.scene import Kind, Scene
 from blendwright.tool_api.tool import Example, Findings, Tool
-from blendwright.tools.animation.set_keyframe import AnimatedObject, Keyframe, SetKeyframe, SetKeyframeArgs, key_differs
+from blendwright.tools.animation.animated_channel import WRITTEN, KeyedBlock, channel_mentions
+from blendwright.tools.animation.channels import OF_DATA
+from blendwright.tools.animation.set_keyframe import Keyframe, SetKeyframe, SetKeyframeArgs, key_differs
 
 BOX = ("mesh.create_primitive", {"kind": "cube", "name": "Box"})
 MOST = 2000
 ROTATIONS = frozenset({"rotation_euler_deg", "rotation_quaternion"})
+# Channels whose keys are in an action of the object's data, of its nodes or of its shape keys.
+OF_PARTS = frozenset({*OF_DATA, "data_setting", "node_input", "shape_key"})
 ONE = SetKeyframe()
 
 
-class SetKeyframesArgs(AnimatedObject):
+class SetKeyframesArgs(KeyedBlock):
     keys: Annotated[list[Keyframe], Field(min_length=1, max_length=MOST)] = Field(
         description="The keys, each as animation.set_keyframe takes one: channel, frame, value, and what may be left out there."
     )
@@ -27,11 +33,11 @@ class SetKeyframesArgs(AnimatedObject):
     @field_validator("keys")
     @classmethod
     def _compatible(cls, keys: list[Keyframe]) -> list[Keyframe]:
-        if len({key.channel for key in keys} & ROTATIONS) > 1:
+        if len({key.channel for key in keys if key.bone is None} & ROTATIONS) > 1:
             raise PydanticCustomError("rotations", "only the keys of one kind of rotation count; keep to one")
-        seen: dict[tuple[str, int], int] = {}
+        seen: dict[tuple[Any, ...], int] = {}
         for number, key in enumerate(keys):
-            earlier = seen.setdefault((key.path(), key.frame), number)
+            earlier = seen.setdefault((key.same_channel(), key.frame), number)
             if earlier != number:
                 context = {"number": number, "earlier": earlier, "frame": key.frame}
                 raise PydanticCustomError(
@@ -42,26 +48,26 @@ class SetKeyframesArgs(AnimatedObject):
     def single(self, key: Keyframe) -> SetKeyframeArgs:
         """What one of the keys is to animation.set_keyframe."""
         return SetKeyframeArgs.model_construct(
-            object=self.object, **{name: getattr(key, name) for name in Keyframe.model_fields}
+            **{name: getattr(self, name) for name in KeyedBlock.model_fields},
+            **{name: getattr(key, name) for name in Keyframe.model_fields},
         )
 
 
 class KeyframesSet(Result):
-    object: str = Field(description="Name of the object.")
+    object: str = Field(description="Name of the object, or of the material, world, node group or scene.")
     action: str = Field(description="Name of the action that holds the first of the keys.")
     keys: int = Field(description="How many keys were asked for.")
     changed: bool = Field(description="False when just these keys were there already.")
 
 
 class SetKeyframes(Tool[SetKeyframesArgs, KeyframesSet]):
-    """Set many keyframes of an object at once, of one channel or of several, replacing keys that are there.
+    """Set many keyframes of one datablock at once, of one channel or of several.
 
-    The first key creates an action named after the object ("BoxAction" for "Box")."""
+    Keys that are there are replaced. The first key creates an action, as animation.set_keyframe does."""
 
     name = "animation.set_keyframes"
-    promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.OBJECT, Kind.LIGHT, Kind.CAMERA, Kind.ACTION).needs(
-        "animation_write"
-    )
+    version = 2
+    promises = SAFE_IDEMPOTENT_WRITE.writes_to(*WRITTEN).needs("animation_write")
     examples = (
         Example(
             {
@@ -76,12 +82,23 @@ class SetKeyframes(Tool[SetKeyframesArgs, KeyframesSet]):
         ),
     )
 
+    def mentions_for(self, args: SetKeyframesArgs) -> Iterator[Mention]:
+        yield from mentions(args)
+        if args.object is not None and any(key.channel not in OF_PARTS for key in args.keys):
+            name = args.action or f"{args.object}Action"
+            yield Mention(Role.ENSURES, Kind.ACTION.blocks, name, surely=False, at=args.at)
+        for number, key in enumerate(args.keys):
+            yield from channel_mentions(args, key, f"/keys/{number}")
+
+    def revert_for(self, args: SetKeyframesArgs, blender: Version) -> Revert:
+        return Revert.MEMFILE if args.scene else self.revert
+
     def check(self, scene: Scene, args: SetKeyframesArgs) -> Findings:
         said: set[tuple[str, str]] = set()
         for number, key in enumerate(args.keys):
             for finding in ONE.check(scene, args.single(key)):
                 # What concerns the object or a channel is the same for every key of it: it is said once.
-                at = finding if finding.pointer == "/object" else finding.under(f"/keys/{number}")
+                at = finding if finding.pointer in (args.at, "/action") else finding.under(f"/keys/{number}")
                 cause = finding.message, at.pointer if finding.pointer == "/value" else ""
                 if cause not in said:
                     said.add(cause)
@@ -90,7 +107,7 @@ class SetKeyframes(Tool[SetKeyframesArgs, KeyframesSet]):
     def apply(self, scene: Scene, args: SetKeyframesArgs) -> KeyframesSet:
         results = [ONE.apply(scene, args.single(key)) for key in args.keys]
         changed = any(result.changed for result in results)
-        return KeyframesSet(object=args.object, action=results[0].action, keys=len(args.keys), changed=changed)
+        return KeyframesSet(object=results[0].object, action=results[0].action, keys=len(args.keys), changed=changed)
 
     def verify(self, scene: Scene, args: SetKeyframesArgs, result: KeyframesSet) -> Findings:
         for number, key in enumerate(args.keys):

@@ -1,0 +1,189 @@
+"""animation.set_curves"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal
+
+from pydantic import Field, model_validator
+from pydantic_core import PydanticCustomError
+
+from blendwright.tool_api.arguments import Result, optional
+from blendwright.tool_api.mentions import Mention, mentions
+from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE, Revert, Version
+from blendwright.tool_api.scene import Block, Scene
+from blendwright.tool_api.tool import Example, Findings, Tool
+from blendwright.tools.animation.animated_channel import (
+    WRITTEN,
+    AnimatedBlock,
+    ChannelNames,
+    channel_mentions,
+    refuse_stray_names,
+)
+from blendwright.tools.animation.channels import Channel, write_values
+from blendwright.tools.animation.curve_writing import (
+    EASING,
+    HANDLES,
+    Easing,
+    Handles,
+    Interpolation,
+    sharing_conflicts,
+    tag_animation,
+)
+from blendwright.tools.animation.places import found, place
+from blendwright.tools.animation_data import action_of, animated_parts, curves
+from blendwright.tools.checks import conflict, differs
+from blendwright.values.errors import StepError
+
+Cycles = Literal["NONE", "REPEAT", "REPEAT_OFFSET", "MIRROR"]
+BOX = ("mesh.create_primitive", {"kind": "cube", "name": "Box"})
+MOVED = (
+    "animation.set_keyframes",
+    {
+        "object": "Box",
+        "keys": [
+            {"channel": "location", "frame": 1, "value": [0, 0, 0]},
+            {"channel": "location", "frame": 24, "value": [0, 0, 2]},
+        ],
+    },
+)
+OF_KEYS = ("interpolation", "easing", "handles")
+
+
+class SetCurvesArgs(AnimatedBlock, ChannelNames):
+    channel: Channel | None = optional("Whose curves change; all of the datablock's own when left out.")
+    interpolation: Interpolation | None = optional("How values run from key to key, of every key.")
+    easing: Easing | None = optional(EASING)
+    handles: Handles | None = optional(HANDLES)
+    extrapolation: Literal["CONSTANT", "LINEAR"] | None = optional("Before the first and after the last key.")
+    cycles: Cycles | None = optional(
+        "Loop the keys for ever, before and after: REPEAT as they are, REPEAT_OFFSET each time from where the last ended, MIRROR there "
+        "and back, NONE to end a loop."
+    )
+
+    @model_validator(mode="after")
+    def _names_what_it_should(self) -> SetCurvesArgs:
+        refuse_stray_names(self.channel, self)
+        if all(getattr(self, name) is None for name in (*OF_KEYS, "extrapolation", "cycles")):
+            raise PydanticCustomError("nothing", "give one of interpolation, easing, handles, extrapolation and cycles")
+        return self
+
+
+class CurvesSet(Result):
+    object: str = Field(description="Name of the object, or of the material, world, node group or scene.")
+    curves: int = Field(description="Number of curves that were meant.")
+    keys: int = Field(description="Number of keys on them.")
+    changed: bool = Field(description="False when everything was as asked already.")
+
+
+class SetCurves(Tool[SetCurvesArgs, CurvesSet]):
+    """Set interpolation, easing, handles, extrapolation or endless loops of keyframes.
+
+    For all keys of one channel, or of all channels."""
+
+    name = "animation.set_curves"
+    promises = SAFE_IDEMPOTENT_WRITE.writes_to(*WRITTEN).needs("animation_write")
+    examples = (
+        Example({"object": "Box", "cycles": "MIRROR"}, BOX, MOVED),
+        Example({"object": "Box", "channel": "location", "interpolation": "SINE", "easing": "EASE_IN_OUT"}, BOX, MOVED),
+        Example({"object": "Box", "handles": "VECTOR", "extrapolation": "LINEAR"}, BOX, MOVED),
+    )
+
+    def mentions_for(self, args: SetCurvesArgs) -> Iterator[Mention]:
+        yield from mentions(args)
+        yield from channel_mentions(args, args)
+
+    def revert_for(self, args: SetCurvesArgs, blender: Version) -> Revert:
+        return Revert.MEMFILE if args.scene else self.revert
+
+    def check(self, scene: Scene, args: SetCurvesArgs) -> Findings:
+        if args.channel is not None and (yield from found(scene, args, args, args.channel)) is None:
+            return
+        try:
+            name = args.find(scene).name
+        except StepError as error:
+            yield error.finding
+            return
+        chosen = list(_chosen(scene, args))
+        if not chosen:
+            at = args.at if args.channel is None else "/channel"
+            yield conflict(f"'{name}' has no keyframes there", at, "Set some first with animation.set_keyframes.")
+        for _, holder, _ in chosen:
+            yield from sharing_conflicts(scene, holder, name, args.at)
+
+    def apply(self, scene: Scene, args: SetCurvesArgs) -> CurvesSet:
+        chosen = list(_chosen(scene, args))
+        count, keys = (
+            sum(len(own) for *_, own in chosen),
+            sum(len(one.keyframe_points) for *_, own in chosen for one in own),
+        )
+        changed = not all(_is_so(curve, args) for *_, own in chosen for curve in own)
+        if changed:
+            now = scene.active.frame_current_final
+            for block, holder, own in chosen:
+                if not args.scene:
+                    scene.edit(block)
+                paths = [(curve.data_path, curve.array_index) for curve in own]
+                scene.edit(action_of(holder))
+                for curve in curves(scene, holder):
+                    if (curve.data_path, curve.array_index) in paths:
+                        _write(curve, args)
+                        write_values(holder, curve.data_path, {curve.array_index: curve.evaluate(now)})
+                tag_animation(holder)
+        return CurvesSet(object=args.find(scene).name, curves=count, keys=keys, changed=changed)
+
+    def verify(self, scene: Scene, args: SetCurvesArgs, result: CurvesSet) -> Findings:
+        for *_, own in _chosen(scene, args):
+            for curve in own:
+                yield from differs(f"that {curve.data_path} is as asked", True, _is_so(curve, args), args.at)
+
+
+def _chosen(scene: Scene, args: SetCurvesArgs) -> Iterator[tuple[Block, Block, list[Block]]]:
+    """The datablock, what of it is animated, and the curves that are meant."""
+    if args.channel is not None:
+        where = place(scene, args, args, args.channel)
+        parts = [(where.block, where.holder, where.path)]
+    else:
+        block = args.find(scene)
+        parts = [(block, holder, None) for holder in animated_parts(block)]
+    for block, holder, path in parts:
+        if own := curves(scene, holder, path):
+            yield block, holder, own
+
+
+def _write(curve: Block, args: SetCurvesArgs) -> None:
+    for key in curve.keyframe_points:
+        if args.interpolation is not None:
+            key.interpolation = args.interpolation
+        if args.easing is not None:
+            key.easing = args.easing
+        if args.handles is not None:
+            key.handle_left_type = key.handle_right_type = args.handles
+    if args.extrapolation is not None:
+        curve.extrapolation = args.extrapolation
+    if args.cycles is not None:
+        for modifier in [each for each in curve.modifiers if each.type == "CYCLES"]:
+            curve.modifiers.remove(modifier)
+        if args.cycles != "NONE":
+            loop = curve.modifiers.new("CYCLES")
+            loop.mode_before = loop.mode_after = args.cycles
+    curve.update()
+
+
+def cycles_of(curve: Block) -> str:
+    """How a curve goes on after its last key; NONE without a loop."""
+    return next((each.mode_after for each in curve.modifiers if each.type == "CYCLES" and not each.mute), "NONE")
+
+
+def _is_so(curve: Block, args: SetCurvesArgs) -> bool:
+    sides = {cycles_of(curve)} | {each.mode_before for each in curve.modifiers if each.type == "CYCLES"}
+    return (
+        all(
+            args.interpolation in (None, key.interpolation)
+            and args.easing in (None, key.easing)
+            and (args.handles is None or {key.handle_left_type, key.handle_right_type} == {args.handles})
+            for key in curve.keyframe_points
+        )
+        and args.extrapolation in (None, curve.extrapolation)
+        and (args.cycles is None or sides == {args.cycles})
+    )
