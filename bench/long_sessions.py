@@ -74,7 +74,13 @@ def measure(many: int = MANY) -> Iterator[dict[str, Any]]:
                 yield from _compared("preview", many, *_in_turn(short, long, _Session.preview))
                 what = "operation where 20 % of plans fail and are taken back"
                 yield from _compared(what, many, *_in_turn(short, long, _Session.whole_plans))
-        yield row("a run with a Blender beside it / without", _slowdown(Path(place)), "x", 1.05)
+        names = (
+            "by the clock",
+            "processor time of its thread and worker",
+            "processor time of the whole core and its worker",
+        )
+        for name, ratio in zip(names, _slowdown(Path(place)), strict=True):
+            yield row(f"a run with a Blender beside it / without, {name}", ratio, "x", 1.05)
 
 
 def _compared(what: str, many: int, short: float, long: float) -> Iterator[dict[str, Any]]:
@@ -180,8 +186,10 @@ def _in_turn(short: _Session, long: _Session, act: Callable[[_Session], float]) 
     return statistics.median(spent[0]), statistics.median(spent[1])
 
 
-def _slowdown(place: Path) -> float:
-    """The same runs in two sessions of one process, in turn; only one of them is followed."""
+def _slowdown(place: Path) -> tuple[float, ...]:
+    """The same runs in two sessions of one process, in turn; only one of them is followed. What the median run takes with a Blender beside
+    it, as a share of what it takes without: by the clock; in processor time of the thread that runs it and of the worker that holds the
+    scene, which others on the machine change less; and of the core as a whole, with the thread that leads the Blender beside it."""
     with blendwright.open(place / "followed") as one:
         followed = _Session(one)
         background_checkpoints.LEAST_MS, least = background_checkpoints.NEVER, background_checkpoints.LEAST_MS
@@ -191,13 +199,34 @@ def _slowdown(place: Path) -> float:
             # Until the Blender that follows has started, and so has the spare behind it.
             followed.moves(RUN)
             followed.await_spare()
-            with_it: list[float] = []
-            without: list[float] = []
+            with_it: list[tuple[float, ...]] = []
+            without: list[tuple[float, ...]] = []
             for _ in range(TURNS):
-                with_it.append(followed.moves(RUN))
+                with_it.append(_measured_run(followed))
                 followed.beside.wait()
-                without.append(alone.moves(RUN))
-    return statistics.median(with_it) / statistics.median(without)
+                without.append(_measured_run(alone))
+    return tuple(
+        statistics.median(one) / statistics.median(other)
+        for one, other in zip(zip(*with_it, strict=True), zip(*without, strict=True), strict=True)
+    )
+
+
+def _measured_run(session: _Session) -> tuple[float, ...]:
+    """Seconds by the clock, processor seconds of this thread and the worker, and of the whole core and the worker."""
+    worker = session.scene.worker_pid
+    before = time.thread_time(), time.process_time(), _processor_seconds(worker)
+    spent = session.moves(RUN)
+    after = time.thread_time(), time.process_time(), _processor_seconds(worker)
+    thread, core, blender = (end - start for start, end in zip(before, after, strict=True))
+    return spent, thread + blender, core + blender
+
+
+def _processor_seconds(pid: int) -> float:
+    """Of all threads of a process, to the nanosecond, which its own line of `stat` does not have."""
+    spent = 0
+    for thread in Path(f"/proc/{pid}/task").iterdir():
+        spent += int((thread / "schedstat").read_text().split()[0])
+    return spent / 1e9
 
 
 if __name__ == "__main__":

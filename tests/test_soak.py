@@ -16,7 +16,7 @@ from bench.soak.report import report, slope, throughput_by_minute
 from bench.soak.rests import Rests
 
 ROOT = Path(__file__).parents[1]
-FIRST = Sample(0.0, 0, 0, 100.0, 20, 8, 2, 300.0, 9, 30, 0.5, 1.0, 0.0)
+FIRST = Sample(0.0, 0, 0, 100.0, 70.0, 20, 8, 2, 300.0, 9, 30, 0.5, 1.0, 0.0)
 
 
 def hour(**growth: float) -> list[Sample]:
@@ -39,7 +39,7 @@ def test_what_stays_is_steady() -> None:
     }
 
 
-@pytest.mark.parametrize("name", ["core_mb", "worker_mb", "core_descriptors", "scratch_entries"])
+@pytest.mark.parametrize("name", ["core_mb", "core_anonymous_mb", "worker_mb", "core_descriptors", "scratch_entries"])
 def test_what_grows_is_told(name: str) -> None:
     found = report(hour(**{name: 20.0}), 60, {}, [])
     assert found["ok"] is False

@@ -20,6 +20,8 @@ class Sample:
     operations: int
     commits: int
     core_mb: float
+    core_anonymous_mb: float
+    """Of the core's memory what it made itself: without pages of files, which the system takes and gives as it likes."""
     core_descriptors: int
     core_threads: int
     workers: int
@@ -44,15 +46,23 @@ def sample(core: int, workspace: Path, *, seconds: float, operations: int, commi
     workers = _children(core)
     entries, scratch = _below(workspace / "scratch")
     return Sample(
-        round(seconds, 2), operations, commits, _memory_mb(core), _descriptors(core), len(_names(f"/proc/{core}/task")),
-        len(workers), max(map(_memory_mb, workers), default=0.0), max(map(_descriptors, workers), default=0),
-        entries, scratch, _below(workspace, "journal.db*")[1], _below(workspace / "checkpoints")[1],
+        round(seconds, 2), operations, commits, _memory_mb(core), _anonymous_mb(core), _descriptors(core),
+        len(_names(f"/proc/{core}/task")), len(workers), max(map(_memory_mb, workers), default=0.0),
+        max(map(_descriptors, workers), default=0), entries, scratch,
+        _below(workspace, "journal.db*")[1], _below(workspace / "checkpoints")[1],
     )  # fmt: skip
 
 
 def _memory_mb(pid: int) -> float:
     with contextlib.suppress(OSError, ValueError, IndexError):
         return round(int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * PAGE_MB, 2)
+    return 0.0
+
+
+def _anonymous_mb(pid: int) -> float:
+    with contextlib.suppress(OSError, ValueError, IndexError, StopIteration):
+        lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
+        return round(next(int(line.split()[1]) for line in lines if line.startswith("Anonymous:")) / 1024, 2)
     return 0.0
 
 

@@ -14,6 +14,7 @@ from bench.soak.probes import Sample
 # The scene stays as large as it was, so these may not grow; what grows with the history is listed beside them.
 STEADY = (
     "core_mb",
+    "core_anonymous_mb",
     "core_descriptors",
     "core_threads",
     "workers",

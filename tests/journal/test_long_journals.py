@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import apsw
 import pytest
 
 from blendwright.journal import Journal
@@ -110,3 +111,22 @@ def test_what_is_remembered_of_plans_that_were_taken_back_is_plain_numbers(tmp_p
         assert len(gc.get_objects()) - before < 40
     finally:
         journal.close()
+
+
+def test_a_journal_at_rest_keeps_no_pages(tmp_path: Path) -> None:
+    """Its keys are spread all over their index, so its pages fill the cache bit by bit: a server would grow with its history."""
+    journal = begun(tmp_path)
+    grow(journal, tmp_path, MANY)
+    journal.find_many([wanted("new", request="new")])
+    opened: Any = journal
+    connection: Any = opened._store._connection
+
+    def kept() -> int:
+        return connection.status(apsw.SQLITE_DBSTATUS_CACHE_USED)[0]
+
+    full = kept()
+    journal.release_memory()
+    assert full > 500_000 and kept() < 50_000
+    head = journal.head
+    assert head is not None and journal.find_many([wanted("new", request="new")])
+    journal.close()

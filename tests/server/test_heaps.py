@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import platform
 import subprocess
 import sys
+import weakref
 from pathlib import Path
 from threading import Semaphore
 from types import SimpleNamespace
@@ -13,7 +15,7 @@ from typing import Any
 import pytest
 
 from blendwright.server import workspace_queue
-from blendwright.server.heaps import MOST
+from blendwright.server.heaps import MOST, give_back_free_memory
 from blendwright.server.workspace_queue import WorkspaceQueue
 from blendwright.values.cancel import CancelToken
 
@@ -60,6 +62,29 @@ give_back_free_memory()
 print(before - held())
 """
 
+# More loaded code than a server has, and requests whose cycles live long enough to be old before they die: how many dead wait at most.
+WAITING = """
+import gc, sys
+from collections import deque
+from blendwright.server.heaps import set_loaded_objects_apart
+class Cycle:
+    alive = 0
+    def __init__(self):
+        Cycle.alive += 1
+        self.me = self
+    def __del__(self):
+        Cycle.alive -= 1
+loaded = [[number] for number in range(400_000)]
+gc.collect()
+if sys.argv[1] == "apart":
+    set_loaded_objects_apart()
+in_use, waiting = deque(maxlen=4000), 0
+for _ in range(300_000):
+    in_use.append(Cycle())
+    waiting = max(waiting, Cycle.alive - len(in_use))
+print(waiting)
+"""
+
 
 def heaps(place: Path, how: str) -> int:
     subprocess.run([sys.executable, "-c", COUNTED, str(place), how], check=True, timeout=60)
@@ -78,6 +103,47 @@ def test_holes_are_given_back() -> None:
     assert int(done.stdout) > 10e6, "of 33 MB that were freed between blocks in use"
 
 
+def most_dead_cycles(how: str) -> int:
+    done = subprocess.run([sys.executable, "-c", WAITING, how], check=True, timeout=60, capture_output=True, text=True)
+    return int(done.stdout)
+
+
+def test_dead_cycles_do_not_wait_for_a_quarter_of_the_loaded_code() -> None:
+    assert most_dead_cycles("apart") * 2 < most_dead_cycles("together")
+
+
+def test_dead_cycles_are_given_back_with_the_holes() -> None:
+    cycle: list[Any] = [set[int]()]
+    cycle.append(cycle)
+    gone = weakref.ref(cycle[0])
+    gc.disable()
+    try:
+        del cycle
+        assert gone() is not None
+        give_back_free_memory()
+        assert gone() is None
+    finally:
+        gc.enable()
+
+
+def test_a_server_sets_apart_what_it_has_loaded_before_it_serves(monkeypatch: pytest.MonkeyPatch) -> None:
+    opened: Any = SimpleNamespace(close=lambda: None, warm=lambda: None)
+    told: list[str] = []
+    monkeypatch.setattr(workspace_queue, "set_loaded_objects_apart", lambda: told.append("apart"))
+
+    def opening() -> Any:
+        told.append("opened")
+        return opened
+
+    queue = WorkspaceQueue(opening)
+    queue.start()
+    try:
+        queue.submit("client", lambda _: told.append("served"), CancelToken()).result(30)
+    finally:
+        queue.close()
+    assert told == ["opened", "apart", "served"]
+
+
 def test_a_server_at_rest_gives_back_once_and_again_after_it_worked(monkeypatch: pytest.MonkeyPatch) -> None:
     given = Semaphore(0)
     times: list[int] = []
@@ -88,7 +154,8 @@ def test_a_server_at_rest_gives_back_once_and_again_after_it_worked(monkeypatch:
 
     monkeypatch.setattr(workspace_queue, "REST_SECONDS", 0.02)
     monkeypatch.setattr(workspace_queue, "give_back_free_memory", give_back)
-    opened: Any = SimpleNamespace(close=lambda: None)
+    rests: list[int] = []
+    opened: Any = SimpleNamespace(close=lambda: None, rest=lambda: rests.append(1))
     queue = WorkspaceQueue(lambda: opened, warm=False)
     queue.start()
     try:
@@ -100,3 +167,4 @@ def test_a_server_at_rest_gives_back_once_and_again_after_it_worked(monkeypatch:
     finally:
         queue.close()
     assert len(times) == 3
+    assert len(rests) == 2, "before the first request there is no workspace that could rest"

@@ -217,6 +217,8 @@ def test_circles_keyframes_and_missing_things_are_refused(stage: Stage) -> None:
         ({"expression": "open"}, "/expression"),
         ({"expression": "1", "variables": {"v": prop()}}, "/expression"),
         ({"expression": "sin + 1", "variables": {"sin": prop()}}, "/variables"),
+        # Blender reads it as a word of its own: "not + 1" was 0, whatever the variable.
+        *(({"expression": f"{word} + 1", "variables": {word: prop()}}, "/variables") for word in ("not", "if", "True")),
         ({"expression": "1", "axis": None}, ""),
         ({"expression": "1", "channel": "property"}, ""),
         ({"expression": "1", "property": "open"}, ""),
@@ -228,3 +230,9 @@ def test_wrong_arguments_are_refused_before_blender(stage: Stage, args: dict[str
     base = {"object": "Box", "channel": "location", "axis": "X"}
     given = {name: value for name, value in (base | args).items() if value is not None}
     assert stage.invalid("driver.set", given) == [pointer]
+
+
+def test_zeros_in_front_of_a_number_do_not_make_it_python(stage: Stage) -> None:
+    stage.do("mesh.create_primitive", {"kind": "cube", "name": "Box"})
+    made = stage.do("driver.set", {"object": "Box", "channel": "location", "axis": "X", "expression": "08 + 0.5 + 00"})
+    assert (made["expression"], made["value"]) == ("8 + 0.5 + 0", 8.5)

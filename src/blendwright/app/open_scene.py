@@ -181,6 +181,10 @@ class OpenScene:
         """Start Blender and bring the scene up ahead of the first call. Raises EnvironmentUnfit where there is none."""
         self._session.scene.worker()
 
+    def rest(self) -> None:
+        """Nobody is about to ask for anything: give up memory that is held only to be quick."""
+        self._session.journal.release_memory()
+
     @property
     def tools(self) -> Mapping[str, AnyTool]:
         """What can be called, by name; macros are not among them."""

@@ -260,5 +260,9 @@ class JournalView:
         contradictions = head_notes.contradictions(self._store, heads_outside, notes)
         return replace(report, problems=(*report.problems, *contradictions))
 
+    def release_memory(self) -> None:
+        """Give up what is kept only to answer the next question sooner."""
+        self._store.release_memory()
+
     def close(self) -> None:
         self._store.close()

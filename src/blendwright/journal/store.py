@@ -213,6 +213,11 @@ class Store:
             with contextlib.suppress(apsw.Error):
                 self._connection.execute("ROLLBACK")
 
+    def release_memory(self) -> None:
+        """Give up the pages that are kept to be quick, 2 MB at most: whoever reads them next finds them in the system's cache."""
+        with translate_errors(f"reading {self.path}"):
+            self._connection.execute("PRAGMA shrink_memory")
+
     def close(self) -> None:
         with translate_errors(f"closing {self.path}"):
             self._connection.close()

@@ -8,6 +8,7 @@ answered before there is one.
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import threading
 from collections import OrderedDict, deque
@@ -17,7 +18,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from blendwright.app.open_scene import OpenScene
-from blendwright.server.heaps import give_back_free_memory
+from blendwright.server.heaps import give_back_free_memory, set_loaded_objects_apart
 from blendwright.values.cancel import CancelToken
 from blendwright.values.errors import BlendwrightError, EnvironmentUnfit
 
@@ -124,6 +125,7 @@ class WorkspaceQueue:
     def _open_and_serve(self) -> None:
         if self._warm:
             self._open_ahead()
+        set_loaded_objects_apart()
         self._serve()
 
     def _serve(self) -> None:
@@ -173,7 +175,7 @@ class WorkspaceQueue:
                     return None
                 if not self._changed.wait(None if rests else REST_SECONDS):
                     rests = True
-                    give_back_free_memory()
+                    self._rest()
             client, line = self._waiting.popitem(last=False)
             item = line.popleft()
             if line:
@@ -182,6 +184,13 @@ class WorkspaceQueue:
             if isinstance(item, _Returning):
                 self._aside.remove(item.cancel)
             return item
+
+    def _rest(self) -> None:
+        """Nobody works or waits: what is held only to be quick goes back to the system."""
+        if self._opened is not None and not self._aside:
+            with contextlib.suppress(BlendwrightError):  # whoever asks next is told what is wrong
+                self._opened.rest()
+        give_back_free_memory()
 
     def _refuse_waiting(self) -> None:
         for client, line in list(self._waiting.items()):

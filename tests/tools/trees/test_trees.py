@@ -191,3 +191,22 @@ def test_a_diagram_shows_a_material(stage: Stage) -> None:
     shown = stage.do("nodes.inspect", {"target": {"material": "M"}, "formats": ["mermaid"]})
     assert "Principled BSDF" in shown["mermaid"]
     assert shown["tree"] is shown["payload"] is None
+
+
+@pytest.mark.parametrize(
+    ("target", "kind", "wrong"),
+    [
+        ({"compositor": "Scene"}, "CompositorNodeOutputFile", ()),
+        ({"material": "M"}, "ShaderNodeScript", (("mode", "EXTERNAL"), ("bytecode", "OpenShadingLanguage 1.00"))),
+        ({"group": "G", "kind": "shader"}, "ShaderNodeScript", (("filepath", "/tmp/a.osl"),)),
+        ({"material": "M"}, "ShaderNodeTexIES", (("mode", "EXTERNAL"), ("filepath", "/etc/passwd"))),
+    ],
+    ids=["File Output", "bytecode", "a script by its path", "IES by its path"],
+)
+def test_no_node_writes_a_file_runs_code_or_names_a_file(
+    stage: Stage, target: dict[str, str], kind: str, wrong: tuple[tuple[str, str], ...]
+) -> None:
+    operations = [create("a", kind), *(prop("a", name, text) for name, text in wrong)]
+    found = stage.invalid("nodes.apply_tree", {"target": target, "operations": operations})
+    places = {"ShaderNodeTexIES": "/operations/2/property"}
+    assert found[0] == places.get(kind, "/operations/0/bl_idname")

@@ -17,6 +17,7 @@ LEAST_COSINE = 0.2
 
 
 def extrude(editor: MeshEditor, edit: edits.Extrude, chosen: Elements, at: str) -> None:
+    editor.require_room(len(editor.bm.verts) + _corners(chosen), at)
     before = set(editor.bm.faces)
     if edit.domain == "edges":
         made = _ops.extrude_edge_only(editor.bm, edges=chosen)["geom"]
@@ -41,6 +42,11 @@ def extrude(editor: MeshEditor, edit: edits.Extrude, chosen: Elements, at: str) 
     editor.keep(edit.name, Selection.of(caps), Selection.of(sides))
 
 
+def _corners(chosen: Elements) -> int:
+    """How many vertices are made of faces or edges where each gets its own, which is the most there can be."""
+    return sum(len(one.verts) for one in chosen)
+
+
 def _offsets(caps: Elements, moved: Elements, edit: edits.Extrude) -> list[Any]:
     """How far each vertex moves: by a vector, or so that each of its faces moves by the distance."""
     if edit.vector is not None:
@@ -58,6 +64,7 @@ def _offsets(caps: Elements, moved: Elements, edit: edits.Extrude) -> list[Any]:
 
 
 def inset(editor: MeshEditor, edit: edits.Inset, chosen: Elements, at: str) -> None:
+    editor.require_room(len(editor.bm.verts) + _corners(chosen), at)
     if edit.individual:
         done = _ops.inset_individual(
             editor.bm,

@@ -24,6 +24,7 @@ TOKEN = re.compile(
     r"\s*(?:(?P<number>\d+\.?\d*(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?)|(?P<name>[A-Za-z_]\w*)|(?P<sign>\*\*|[-+*/(),]))",
     re.ASCII,
 )
+LEADING_ZEROS = re.compile(r"^0+(?=\d)")
 # How tightly what was written binds.
 SUM, PRODUCT, SIGN, WHOLE = range(4)
 Written = tuple[str, int]
@@ -102,7 +103,8 @@ class _Parser:
         token, kind, column = self._tokens[self._at]
         self._at += 1
         if kind == "number":
-            return token, WHOLE
+            # Blender leaves 08 to Python, which refuses it.
+            return LEADING_ZEROS.sub("", token), WHOLE
         if kind == "name":
             return self._function(token, column) if token in FUNCTIONS else (self._name(token, column), WHOLE)
         if token != "(":

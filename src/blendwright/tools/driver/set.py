@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import keyword
 import math
 import re
 from collections.abc import Mapping
@@ -48,8 +49,9 @@ class SetDriverArgs(DrivenChannel):
     @classmethod
     def _have_names_of_their_own(cls, variables: dict[str, DriverVariable]) -> dict[str, DriverVariable]:
         for name in variables:
-            if not VARIABLE.fullmatch(name) or name in expression.FUNCTIONS or name in expression.KNOWN:
-                message = "'{name}' cannot name a variable: use letters, digits and _, and no function's name"
+            taken = name in expression.FUNCTIONS or name in expression.KNOWN or keyword.iskeyword(name)
+            if taken or not VARIABLE.fullmatch(name):
+                message = "'{name}' cannot name a variable: use letters, digits and _, no function's name and no word of Python"
                 raise PydanticCustomError("variable_name", message, {"name": name})
         return variables
 

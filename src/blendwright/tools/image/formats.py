@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -12,6 +12,9 @@ from pydantic_core import PydanticCustomError
 from blendwright.tool_api.tool import Findings
 from blendwright.tools.checks import invalid
 from blendwright.tools.file.formats import extension_of, known_extension
+from blendwright.tools.image.picture_size import declared_size
+from blendwright.values.faults import Fault
+from blendwright.values.findings import Finding
 
 # A picture larger than this takes more memory than a worker has.
 MOST_PIXELS = 8192 * 8192
@@ -103,7 +106,7 @@ def image_settings(
 
 
 def foreign_file_problems(file: str, path: str, at: str = "/path") -> Findings:
-    """A finding when a file is not of the format that its name says."""
+    """A finding when a file is not of the format that its name says, or holds more pixels than are allowed."""
     form = form_of(path)
     with Path(file).open("rb") as opened:
         begins = opened.read(16)
@@ -111,3 +114,13 @@ def foreign_file_problems(file: str, path: str, at: str = "/path") -> Findings:
     if not begins or (marks is not None and not begins.startswith(marks)):
         message = f"the file is empty, or no {form.removeprefix('OPEN_')} file"
         yield invalid(message, at, "Name a picture whose name says what it is, or get the file again.")
+        return
+    # Before Blender is given it: a small file can hold more pixels than there is memory.
+    yield from too_many_pixels(declared_size(Path(file), form), at)
+
+
+def too_many_pixels(size: Sequence[int] | None, at: str) -> Findings:
+    """A finding where a picture is larger than it may be."""
+    if size is not None and size[0] * size[1] > MOST_PIXELS:
+        message = f"the picture has {size[0]} by {size[1]} pixels, and {MOST_PIXELS} together are allowed"
+        yield Finding(Fault.LIMIT_EXCEEDED, message, at, "Make it smaller.")

@@ -10,7 +10,7 @@ from blendwright.tool_api.mentions import makes
 from blendwright.tool_api.promises import SAFE_ONE_TIME_WRITE
 from blendwright.tools.checks import differs
 from blendwright.tools.image.color_spaces import color_space_problems
-from blendwright.tools.image.formats import MOST_PIXELS, foreign_file_problems, readable_path
+from blendwright.tools.image.formats import foreign_file_problems, readable_path, too_many_pixels
 from blendwright.values.errors import StepError
 from blendwright.values.faults import Fault
 
@@ -86,7 +86,7 @@ def load_checked(
     if not width or not height:
         cure = "Get the file again: a part of it is missing, or it is of a kind that Blender does not read."
         raise StepError.of(Fault.EXECUTION_FAILED, "Blender cannot read the picture", at=at, cure=cure)
-    if width * height > MOST_PIXELS:
-        message = f"the picture has {width} by {height} pixels, and {MOST_PIXELS} together are allowed"
-        raise StepError.of(Fault.LIMIT_EXCEEDED, message, at=at, cure="Make it smaller.")
+    # A header that was not understood says nothing before.
+    if found := list(too_many_pixels((width, height), at)):
+        raise StepError(found[0])
     return image
