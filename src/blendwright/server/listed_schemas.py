@@ -120,7 +120,9 @@ def _short(part: Schema, definitions: Mapping[str, Any], name: str) -> dict[str,
 
 
 def _goes_without_saying(key: str, value: Any, part: Schema) -> bool:
-    """What is off or empty unless it is given."""
+    """What is off or empty unless it is given, and that a list is given for something to be in it."""
+    if key == "minItems":
+        return value <= 1
     return key == "default" and not value and part.get("type") not in ("number", "integer")
 
 
