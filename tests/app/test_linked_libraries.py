@@ -47,7 +47,7 @@ def test_a_library_is_read_where_it_lies_and_what_becomes_of_it_is_told_without_
     place, workspace = tmp_path / "project", tmp_path / "workspace"
     library = write_library(stage, place / "lib" / "props.blend")
     with blendwright.open(workspace, roots=[place], spare=False) as scene:
-        linked = do(scene, "file.link", {"path": str(library), "link": [PROPS], "location": [1, 0, 0]})
+        linked = do(scene, "file.link", {"path": str(library), "link": [PROPS]})
         assert linked["instances"] == ["Props"]
         assert linked["linked"] == {
             "collections": ["Props"],

@@ -101,3 +101,26 @@ def test_a_file_that_changed_since_is_said_to_have(place: Path) -> None:
     (place / "a.png").mkdir()
     assert files.now(recorded).state == "not_a_file"
     assert Externals(FileRoots({})).now(recorded).state == "outside_roots"
+
+
+def test_only_a_library_that_a_call_has_named_is_followed(place: Path) -> None:
+    paths = [
+        {"kind": "libraries", "name": "b.blend", "path": str(place / "b.blend")},
+        {"kind": "images", "name": "a", "path": str(place / "a.png")},
+        {"kind": "images", "name": "far", "path": "C:\\a.png"},
+    ]
+    worker: Any = SimpleNamespace(external_files=lambda: paths)
+    files = Externals(FileRoots({str(place): Verdict.ALLOW}))
+    picture, library = files.named_since(worker, [], [])
+    assert (picture.state, library.state, library.followed) == ("present", "present", False)
+    assert [each.path for each in files.readable_files([picture, library])] == [place / "a.png"]
+    picture, library = files.named_since(worker, [], [str(place / "b.blend")])
+    assert library.followed and External.of_json(library.to_json()) == library
+    assert [each.path for each in files.readable_files([library])] == [place / "b.blend"]
+    (place / "b.blend").write_bytes(b"other")
+    changed = files.now(library)
+    assert (changed.state, changed.followed) == ("changed", True)
+    # What is known is not recorded again, unless a call reads it.
+    assert files.named_since(worker, [picture, library], []) == ()
+    (again,) = files.named_since(worker, [picture, library], [str(place / "b.blend")])
+    assert again.sha256 != library.sha256

@@ -183,9 +183,9 @@ def _without_whole_numbers(forms: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _goes_without_saying(key: str, value: Any, part: Schema) -> bool:
-    """What is off or empty unless it is given, and that a list has something in it."""
+    """What is off or empty unless it is given, and that a list is given for something to be in it."""
     if key == "minItems":
-        return value == 1 and "maxItems" not in part
+        return value <= 1
     return key == "default" and not value and part.get("type") not in ("number", "integer")
 
 

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import Field, field_validator
 from pydantic_core import PydanticCustomError
 
-from blendwright.tool_api.arguments import Args, Name, ReadPath, Result, Vector3, optional
+from blendwright.tool_api.arguments import Args, Name, ReadPath, Result, optional
 from blendwright.tool_api.mentions import CollectionName
 from blendwright.tool_api.promises import SAFE_ONE_TIME_WRITE, Determinism, Revert
 from blendwright.tool_api.scene import Kind, Scene
@@ -31,10 +31,9 @@ class Link(Args):
 
 
 class LinkArgs(Args):
-    path: ReadPath = Field(description=".blend file that what is linked stays in.")
-    link: Annotated[list[Link], Field(min_length=1, max_length=100)] = Field(description="What to link.")
+    path: ReadPath = Field(description=".blend file.")
+    link: Annotated[list[Link], Field(min_length=1, max_length=100)] = Field(description="What.")
     collection: CollectionName | None = optional("Collection to put it into; the scene's own when left out.")
-    location: Vector3 | None = optional("Where the empties of collections are put.")
 
     @field_validator("path")
     @classmethod
@@ -56,7 +55,7 @@ class Linked(Result):
 
 
 class LinkFile(Tool[LinkArgs, Linked]):
-    """Link collections or objects of a .blend file: they stay in their file, and show here what it holds.
+    """Link collections or objects of a .blend file, which stay in it.
 
     What is linked cannot be changed here; a collection is shown by an empty that can. file.make_local makes it part of the scene,
     file.import appends a copy at once. When the file has changed the scene shows what it holds then, and `blendwright externals`
@@ -71,7 +70,7 @@ class LinkFile(Tool[LinkArgs, Linked]):
     makes_others = True
     examples = (
         Example(
-            {"path": "props.blend", "link": [{"kind": "collections", "name": "Props"}], "location": [1, 2, 0]},
+            {"path": "props.blend", "link": [{"kind": "collections", "name": "Props"}]},
             PROPS, CRATE, LIBRARY, NO_CRATE, NO_PROPS,
         ),
         Example({"path": "props.blend", "link": [{"kind": "objects", "name": "Crate"}]}, PROPS, CRATE, LIBRARY, NO_CRATE, NO_PROPS),
@@ -95,7 +94,6 @@ class LinkFile(Tool[LinkArgs, Linked]):
                 continue
             empty = scene.create(Kind.OBJECT, block.name, None)
             empty.instance_type, empty.instance_collection = "COLLECTION", block
-            empty.location = args.location or (0.0, 0.0, 0.0)
             home.objects.link(empty)
             instances.append(empty.name)
         names: dict[str, list[str]] = {}

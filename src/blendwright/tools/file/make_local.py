@@ -18,9 +18,7 @@ LINKED = ("file.link", {"path": "props.blend", "link": [{"kind": "collections", 
 
 
 class MakeLocalArgs(Args):
-    library: AnyPath = Field(
-        description="The .blend file that it was linked from: its path, or its name where that is enough."
-    )
+    library: AnyPath = Field(description="The .blend file: its path, or its name where that is enough.")
     on_collision: Literal["refuse", "rename"] = Field(
         default="refuse", description="When a name is taken: refuse, or rename what was linked (the result lists it)."
     )
@@ -33,7 +31,7 @@ class MadeLocal(Result):
 
 
 class MakeLocal(Tool[MakeLocalArgs, MadeLocal]):
-    """Make everything that is linked from a .blend file part of the scene, as it is in the file now."""
+    """Make what is linked from a .blend file part of the scene."""
 
     name = "file.make_local"
     promises = (
