@@ -13,7 +13,6 @@ from blendwright.tool_api.tool import Example, Findings, Tool
 from blendwright.tools.animation.actions import parts_of, slot_for, target_part
 from blendwright.tools.animation.animated_channel import WRITTEN, AnimatedBlock
 from blendwright.tools.animation.assign_action import ActionName
-from blendwright.tools.animation.curve_writing import tag_animation
 from blendwright.tools.animation_data import LAYERED, action_of
 from blendwright.tools.checks import conflict, differs
 from blendwright.values.errors import StepError
@@ -137,7 +136,6 @@ class AddStrip(Tool[AddStripArgs, StripAdded]):
         strip.use_reverse = args.reverse
         strip.blend_type, strip.extrapolation = args.blend, args.extrapolation
         strip.blend_in, strip.blend_out = args.blend_in, args.blend_out
-        tag_animation(part)
         return StripAdded(
             object=args.find(scene).name,
             track=track.name,

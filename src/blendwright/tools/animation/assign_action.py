@@ -13,7 +13,7 @@ from blendwright.tool_api.scene import Block, Kind, Scene
 from blendwright.tool_api.tool import Example, Findings, Tool
 from blendwright.tools.animation.actions import slot_for, target_part
 from blendwright.tools.animation.animated_channel import WRITTEN, AnimatedBlock
-from blendwright.tools.animation.curve_writing import keep_values, tag_animation
+from blendwright.tools.animation.curve_writing import keep_values
 from blendwright.tools.animation_data import LAYERED, action_of, curves, is_driven
 from blendwright.tools.checks import conflict, differs, existing
 from blendwright.values.errors import StepError
@@ -86,7 +86,6 @@ class AssignAction(Tool[AssignActionArgs, ActionAssigned]):
                 action = scene.adopt(Kind.ACTION, action.copy(), args.copy_as)
             assign(scene, part, action, args.slot)
             keep_values(scene, part, curves(scene, part))
-            tag_animation(part)
         return ActionAssigned(
             object=args.find(scene).name,
             part=part.name,

@@ -21,7 +21,7 @@ from blendwright.tools.animation.animated_channel import (
     refuse_stray_names,
 )
 from blendwright.tools.animation.channels import Channel, elements, write_values
-from blendwright.tools.animation.curve_writing import detach_action, drop_empty, keep_values, tag_animation
+from blendwright.tools.animation.curve_writing import detach_action, drop_empty, keep_values
 from blendwright.tools.animation.places import found, place
 from blendwright.tools.animation_data import action_of, action_sharers, animated_parts, curve_list, curves, strip_curves
 from blendwright.tools.checks import conflict, differs
@@ -178,7 +178,6 @@ def _remove_track(scene: Scene, args: ClearArgs) -> None:
     drop_empty(part)
     for path, numbers in values.items():
         write_values(part, path, numbers)
-    tag_animation(part)
 
 
 def _strip_values(scene: Scene, block: Block, track: Block) -> dict[str, dict[int, float]]:

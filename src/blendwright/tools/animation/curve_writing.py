@@ -98,20 +98,9 @@ def set_key(curve: Block, frame: int, number: float, interpolation: str, easing:
 
 def show_current(scene: Scene, place: Place) -> None:
     """Blender shows curves from the next evaluation on; whoever reads the channel before must see the same."""
-    tag_animation(place.holder)
     now = scene.active.frame_current_final
     found = curves(scene, place.holder, place.path)
     write_values(place.holder, place.path, {curve.array_index: curve.evaluate(now) for curve in found})
-
-
-def tag_animation(holder: Block) -> None:
-    """Have what is animated evaluated again: Blender takes no notice of curves that change while the frame stays."""
-    data = holder.animation_data
-    if data is not None:
-        for action in (data.action, *(strip.action for track in data.nla_tracks for strip in track.strips)):
-            if action is not None:
-                action.update_tag()
-    holder.update_tag(refresh={"TIME"})
 
 
 def keep_values(scene: Scene, holder: Block, removed: list[Block]) -> None:

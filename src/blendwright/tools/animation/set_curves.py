@@ -28,7 +28,6 @@ from blendwright.tools.animation.curve_writing import (
     Handles,
     Interpolation,
     sharing_conflicts,
-    tag_animation,
 )
 from blendwright.tools.animation.places import found, place
 from blendwright.tools.animation_data import action_of, animated_parts, curves
@@ -129,7 +128,6 @@ class SetCurves(Tool[SetCurvesArgs, CurvesSet]):
                     if (curve.data_path, curve.array_index) in paths:
                         _write(curve, args)
                         write_values(holder, curve.data_path, {curve.array_index: curve.evaluate(now)})
-                tag_animation(holder)
         return CurvesSet(object=args.find(scene).name, curves=count, keys=keys, changed=changed)
 
     def verify(self, scene: Scene, args: SetCurvesArgs, result: CurvesSet) -> Findings:
