@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import bpy  # noqa: F401 - brings bmesh
+import bpy  # noqa: F401  # pyright: ignore[reportUnusedImport] - brings bmesh
 import pytest
 
 from blendwright.blender.mesh_editing import editor

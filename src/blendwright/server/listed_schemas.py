@@ -12,7 +12,7 @@ from typing import Any, cast
 from blendwright.tool_api.tool import AnyTool
 
 LONGEST_DESCRIPTION = 40
-LONGEST_SUMMARY = 90
+LONGEST_SUMMARY = 60
 # A value of more forms than this can be almost anything.
 FORMS = 3
 # Lists that may be longer than this are as long as need be.

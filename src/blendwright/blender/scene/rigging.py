@@ -75,7 +75,7 @@ class Rigging(RecordedWrites):
         from blendwright.blender.mesh_editing.criteria import select
         from blendwright.blender.mesh_editing.editor import MeshEditor
 
-        with closing(MeshEditor(obj, world, _no_slot, _no_mesh)) as editor:
+        with closing(MeshEditor(obj, world, _no_slot, _no_mesh, _no_evaluation)) as editor:
             return [vertex.index for vertex in select(editor, selector, "vertices", at)]
 
     def write_weights(self, obj: Any, weights: Weights) -> None:
@@ -110,7 +110,7 @@ class Rigging(RecordedWrites):
         from blendwright.blender.mesh_editing.editor import MeshEditor
         from blendwright.blender.mesh_editing.run import KEEPING
 
-        with closing(MeshEditor(obj, world, _no_slot, _no_mesh)) as editor:
+        with closing(MeshEditor(obj, world, _no_slot, _no_mesh, _no_evaluation)) as editor:
             places = np.asarray(start, np.float64).reshape(-1, 3).tolist()
             for vertex, place in zip(editor.bm.verts, places, strict=True):
                 vertex.co = place
@@ -158,3 +158,7 @@ def _no_slot(_name: str) -> int:
 
 def _no_mesh(_name: str) -> Any:
     raise TypeError("what only moves makes no meshes")
+
+
+def _no_evaluation() -> Any:
+    raise AssertionError("no operation on a whole mesh is run here")
