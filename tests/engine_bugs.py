@@ -288,3 +288,23 @@ def takes_what_is_behind_for_a_rollback(contradiction: Function) -> Function:
         return "an older copy" if behind else contradiction(store, note, identity, end)
 
     return wrong
+
+
+# ---------------------------------------------------------------------- foreign code
+
+
+def looks_at_the_last_run(swap_in: Function) -> Function:
+    def wrong(self: Any, ours: Any, before: str, content_before: Any, runs: Sequence[Any], limits: Any) -> Any:
+        return swap_in(self, ours, before, content_before, runs[-1:], limits)
+
+    return wrong
+
+
+def follows_links(fetch_result_file: Function) -> Function:
+    def wrong(source: Any, target: Any, scratch_mb: int) -> Any:
+        if not source.exists():
+            return fetch_result_file(source, target, scratch_mb)
+        target.write_bytes(source.read_bytes())
+        return None
+
+    return wrong

@@ -19,13 +19,14 @@ from blendwright.values.errors import EnvironmentUnfit
 from blendwright.values.faults import Fault
 from blendwright.values.plan import Boundary
 from blendwright.values.report import OperationReport, RunReport
+from simulation.code_deeds import CodeDeeds
 from simulation.oracle import Oracle
+from simulation.pool import SimulatedSource
 from simulation.toy_scene import CREATE, DELETE, EXPORT, FIND, IMPORT, MOVE, ToyScene
-from simulation.workers import SimulatedSource
 from simulation.world import Waiting, World
 
 
-class Deeds:
+class Deeds(CodeDeeds):
     """Everything is told to the oracle, as callers are told."""
 
     def __init__(self, world: World, oracle: Oracle, source: SimulatedSource) -> None:
@@ -43,10 +44,12 @@ class Deeds:
     def any(self) -> Deed:
         """One of them, the usual ones more often."""
         weights: dict[Deed, float] = {
-            self.plan: 8, self.again: 3, self.changed: 1, self.call: 1, self.import_: 3, self.export: 1, self.lose: 1,
+            self.plan: 8, self.again: 3, self.changed: 1, self.call: 1, self.import_: 3, self.export: 1, self.lose: 1, self.lose_midway: 3,
+            self.interrupted: 2,
             self.failing_whole: 1, self.undo: 2, self.redo: 1, self.checkout: 1, self.adopt: 1, self.save: 1,
             self.collect: 0.5, self.intrude: 0.5, self.preview: 1, self.tag: 2, self.follow: 0.5,
             self.delete: 2 if self.asking else 0.3, self.answer: 2 if self.asking else 0.1,
+            self.code_call: 1.5, self.code_plan: 1.5, self.code_writes: 1, self.trusted_code: 1.5 if self.asking else 0.2,
         }  # fmt: skip
         return self.chance.choices(list(weights), list(weights.values()))[0]
 
@@ -224,6 +227,27 @@ class Deeds:
             "boundary": boundary,
         }
         self.run(scene, request, RunOptions())
+
+    def lose_midway(self, scene: OpenScene) -> None:
+        """Workers die in the middle of a plan, just after a step was sent; its answer may have been on its way already."""
+        for _ in range(2):
+            nth = self.chance.randint(1, 5)
+            self.world.waiting.append(Waiting(nth, self.lose_worker, "plan.sent"))
+        self._listed(scene, (CREATE,) * 8, "operation")
+
+    def interrupted(self, scene: OpenScene) -> None:
+        """Ctrl-C in the middle of a plan, whose steps are on their way; then another plan, which begins with HEAD's scene."""
+
+        def interrupt(where: str) -> None:
+            self.world.struck[f"interrupt {where}"] += 1
+            raise KeyboardInterrupt
+
+        self.world.waiting.append(Waiting(self.chance.randint(1, 6), interrupt, "plan.sent"))
+        try:
+            self._listed(scene, (CREATE,) * 6, "operation")
+        except KeyboardInterrupt:
+            self.world.say("interrupted in a plan")
+        self._listed(scene, (CREATE,), "operation")
 
     def lose(self, scene: OpenScene) -> None:
         """The worker dies between two plans, and what it held is built again."""

@@ -14,11 +14,13 @@ import shutil
 import stat
 from collections.abc import Callable, Generator
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 from unittest.mock import patch
 
 import apsw
 
+from blendwright.run import isolated_code, scratch_files
+from blendwright.values.no_follow import copy
 from simulation.world import World
 
 NAME = "simulated"
@@ -40,6 +42,8 @@ class Disk:
         self.writes_left: int | None = None
         """So many writes and syncs are possible before the disk refuses; None while it has room."""
         self.kill_at_write: int | None = None
+        self.copies_left: int | None = None
+        """The disk refuses one copy of a file, to or from the scratch of a worker: the one after so many."""
         self.full: type[apsw.Error] = apsw.FullError
         self._unsynced: dict[str, tuple[bytes, list[tuple[int, bytes]]]] = {}
         self._synced_files: set[tuple[int, int]] = set()
@@ -66,6 +70,17 @@ class Disk:
                 self.writes_left = 1
                 self._world.struck["full"] += 1
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    def _copy(self, source: BinaryIO, target: BinaryIO) -> None:
+        if self.copies_left is not None and not self._world.dead:
+            self.copies_left -= 1
+            if self.copies_left <= 0:
+                self.copies_left = None
+                self._world.struck["full"] += 1
+                self._world.struck["no room for a copy"] += 1
+                self._world.say("no room for a copy")
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        copy(source, target)
 
     def note_write(self, path: str, data: bytes, offset: int) -> None:
         if path not in self._unsynced:
@@ -179,6 +194,8 @@ class Disk:
             patch.object(os, "write", self._write),
             patch.object(os, "pwrite", self._pwrite),
             patch.object(os, "fsync", self._fsync),
+            patch.object(isolated_code, "copy", self._copy),
+            patch.object(scratch_files, "copy", self._copy),
         ):
             try:
                 yield

@@ -39,12 +39,12 @@ from simulation.disk import Disk
 from simulation.misfortunes import Misfortunes
 from simulation.oracle import Oracle
 from simulation.person import Person
+from simulation.pool import SimulatedSource
 from simulation.toy_scene import ToyScene
-from simulation.workers import SimulatedSource
 from simulation.world import Killed, Rates, World
 
-OPEN_TO_ALL = Policy(policy=Rules(levels=Levels(destructive=Verdict.ALLOW)))
-ASKING = Policy(policy=Rules(levels=Levels(destructive=Verdict.ASK)))
+OPEN_TO_ALL = Policy(policy=Rules(levels=Levels(destructive=Verdict.ALLOW), trusted_python="ask"))
+ASKING = Policy(policy=Rules(levels=Levels(destructive=Verdict.ASK), trusted_python="ask"))
 # How often a Blender follows a process, and how often a person is asked there about what is destructive.
 FOLLOWED, ASKED = 0.4, 0.3
 # Where the system has memory that looks like a disk, the simulation is quicker.
@@ -52,6 +52,8 @@ MEMORY = Path("/dev/shm")
 # Processes in one life; more where death has not come yet at the point that the seed is there for.
 LIVES, MOST_LIVES = (2, 3), 8
 DEEDS = (1, 2, 3, 5)
+# How often a process that lives long enough runs foreign code in the end.
+WITH_CODE = 0.8
 # How often the files are looked at while a core lives; after its end they always are.
 LOOKS = 0.3
 # How often a checkpoint goes bad between two processes.
@@ -110,7 +112,7 @@ class Life:
             self.misfortunes.calm()
             self.misfortunes.prepare(number)
             self._mortal(self._session)
-            self.disk.writes_left = self.disk.kill_at_write = None
+            self.disk.writes_left = self.disk.kill_at_write = self.disk.copies_left = None
             self.oracle.check()
             if self.world.lied:
                 self._repair()
@@ -138,9 +140,11 @@ class Life:
     def _session(self) -> None:
         try:
             self._open()
+            going = True
             for number in range(self.chance.choice(DEEDS)):
-                if not self._act(directed=number < 2):
-                    break
+                going = going and self._act(directed=number < 2)
+            if going and self.chance.random() < WITH_CODE:
+                self._act(directed=False, code=True)
             if not self.world.dead and self.scene is not None:
                 self.world.begin_action("close")
                 self.scene.close()
@@ -173,11 +177,12 @@ class Life:
             spare=followed,
         )
 
-    def _act(self, directed: bool) -> bool:
-        """One thing that a core is asked for; says whether it can go on. `directed`: what leads to where death waits."""
+    def _act(self, directed: bool, *, code: bool = False) -> bool:
+        """One thing that a core is asked for; says whether it can go on. `directed`: what leads to where death waits. `code`: some code."""
         scene, world, fate = self.scene, self.world, self.misfortunes.fate
         assert scene is not None
         act = self.deeds.leading_to(fate) if directed and fate is not None else self.deeds.any()
+        act = self.deeds.any_code() if code else act
         try:
             world.begin_action(act.__name__)
             act(scene)

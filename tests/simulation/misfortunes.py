@@ -12,13 +12,13 @@ import apsw
 from simulation.crash_names import ALL
 from simulation.disk import Disk
 from simulation.oracle import Oracle
-from simulation.world import Killed, Waiting, World
+from simulation.world import Killed, Rates, Waiting, World
 
 # Points that only those come by who find what another process left when it died there.
 LEGACIES = {"recovery.": "whole.before_keep", "resolve.": "call.delivered", "clean.": "checkpoint.before_rename"}
 KINDS = {
     "kill": 6, "kill anywhere": 3, "kill in a write": 2, "power": 5, "interrupt": 2, "full": 2, "full at a point": 1,
-    "lose": 4, "nothing": 3,
+    "full at a copy": 2, "lose": 4, "nothing": 3,
 }  # fmt: skip
 
 
@@ -45,7 +45,7 @@ class Misfortunes:
     def calm(self) -> None:
         """Nothing happens to whoever comes next, unless somebody sees to it."""
         self.world.dead = False
-        self.disk.writes_left = self.disk.kill_at_write = None
+        self.disk.writes_left = self.disk.kill_at_write = self.disk.copies_left = None
         self.world.struck["full"] = 0
         self.world.waiting.clear()
 
@@ -62,6 +62,8 @@ class Misfortunes:
             world.say(f"session: death waits at {self.fate}")
             if self.fate.startswith(("quarantine.", "repair.")):
                 world.rates.lies = 1.0
+            if self.fate.startswith("background."):
+                world.rates = Rates()  # whoever follows needs a worker that lasts
             return
         legacy = next((point for name, point in LEGACIES.items() if (self.fate or "").startswith(name)), None)
         if legacy is not None:
@@ -91,6 +93,8 @@ class Misfortunes:
                     [point for point in ALL if point.startswith("checkpoint.") and "durable" not in point]
                 )
                 world.waiting.append(Waiting(1, self._no_room, at))
+            case "full at a copy":
+                self.disk.copies_left = chance.choice((1, 2, 3, 4, 6, 9))
             case "lose":
                 world.waiting.append(Waiting(int(chance.expovariate(1 / 60)) + 1, self._lose_worker))
             case _:

@@ -15,7 +15,8 @@ from blendwright.records.audit import AuditHead
 from blendwright.values.faults import Fault
 from blendwright.values.report import OperationReport
 from journal.ledger import assert_sound
-from simulation.toy_scene import EXPORT, ToyScene
+from simulation.toy_code import assert_kept
+from simulation.toy_scene import CODE, EXPORT, ToyScene
 
 _COMMITS = (
     "SELECT number, parent, request_id, operation_id, tool, args, hash_before, hash_after, replayable FROM commits"
@@ -25,7 +26,7 @@ _APPROVALS = """
 SELECT c.request_id, c.operation_id, json_extract(a.record, '$.approval_id'), p.state
 FROM commits c JOIN audit a ON a.sequence = c.audit_sequence
 LEFT JOIN approvals p ON p.id = json_extract(a.record, '$.approval_id')
-WHERE c.tool = 'object.delete' ORDER BY c.number
+WHERE c.tool = 'object.delete' OR c.tool = 'python.run' AND json_extract(c.args, '$.mode') = 'trusted' ORDER BY c.number
 """
 Operation = tuple[str, str]
 
@@ -56,6 +57,8 @@ class Oracle:
     """Whether whoever is asked says nothing, so that questions are left for later."""
     asked: set[Operation] = field(default_factory=set[Operation])
     """What was done, and only with the approval of a person."""
+    written: set[Path] = field(default_factory=set[Path])
+    """The files that acknowledged calls of code have left."""
     _audit_head: AuditHead | None = None
     """Of the chain as it was when somebody last knew for certain: it only grows."""
     _scenes: dict[tuple[Any, ...], ToyScene] = field(default_factory=dict[tuple[Any, ...], ToyScene])
@@ -99,9 +102,7 @@ class Oracle:
             checkpoints = dict(db.execute("SELECT number, sha256 FROM checkpoints"))
             gone = {number for (number,) in db.execute("SELECT number FROM rolled_back")}
             boundaries = list(db.execute("SELECT request_id, base FROM boundaries WHERE state = 'open'"))
-            intents = {
-                tuple(row[:2]): row[2] for row in db.execute("SELECT request_id, operation_id, state FROM intents")
-            }
+            announced = list(db.execute("SELECT request_id, operation_id, state, effect FROM intents"))
             moves = set(db.execute("SELECT kind, to_commit FROM head_moves"))
             head = db.execute("SELECT to_commit FROM head_moves ORDER BY id DESC LIMIT 1").fetchone()
             tags = dict(db.execute("SELECT name, number FROM tags"))
@@ -115,7 +116,8 @@ class Oracle:
         for request, base in boundaries:
             gone |= {row[0] for row in commits if row[2] == request and row[0] > base}
         standing = {(row[2], row[3]): (row[0], row[7]) for row in commits if row[0] not in gone}
-        self._check_promises(commits, gone, standing, intents, moves)
+        self._check_promises(commits, gone, standing, {tuple(row[:2]): row[2] for row in announced}, moves)
+        self._check_code_files(commits, announced)
         self._check_approvals(approvals)
         assert tags in (self.tags, self.tagging), f"the tags are {tags}, and were acknowledged as {self.tags}"
         self.tags, self.tagging = tags, None
@@ -173,7 +175,7 @@ class Oracle:
             )
         for kind, target in self.moves:
             assert (kind, target) in moves, f"the {kind} to commit {target} was acknowledged"
-        for file in self.files.glob("*.stl"):
+        for file in self.files.glob("*-* *.stl"):
             request, _, id = file.stem.partition(" ")
             assert (request, id) in intents, f"{file.name} was brought out, and nobody had announced it"
             # Of one that was taken back with its plan it is known that it was done: nothing outside the scene is taken back.
@@ -181,6 +183,18 @@ class Oracle:
             assert known or intents[request, id] != "settled", (
                 f"{file.name} is there, its operation is not, and nobody is told that its fate is not known"
             )
+
+    def _check_code_files(self, commits: list[tuple[Any, ...]], announced: list[tuple[Any, ...]]) -> None:
+        """What code left outside: announced, and settled only where its call is committed. Such calls have ids that nobody chose."""
+        for file in self.written:
+            assert file.exists() and file.read_bytes().endswith(b"\n"), (
+                f"{file.name} was acknowledged, and is not there whole"
+            )
+        for file in self.files.glob("code *.stl"):
+            known = any(row[4] == CODE and file.name in row[5] for row in commits)
+            states = {state for *_, state, effect in announced if file.name in effect}
+            assert states, f"{file.name} was brought out, and nobody had announced it"
+            assert known or states != {"settled"}, f"{file.name} is there, its call is not, and nobody is told"
 
     def _check_approvals(self, approvals: list[tuple[Any, ...]]) -> None:
         """Each is good for one operation, which a person allowed."""
@@ -207,17 +221,22 @@ class Oracle:
         """The scene of every commit: of a checkpoint, or of its parent and what was done."""
         scenes: dict[int, ToyScene] = {}
         for row in commits:
-            number, parent, _, _, tool, args, _, after, replayable = row
+            number, parent, _, _, tool, args, before, after, replayable = row
             scene = self._scenes.get(row)
             if scene is None:
                 if parent is None:
                     scene = ToyScene()
+                elif tool == CODE and replayable:
+                    assert before == after, f"commit {number} is code that changed something, and is to be done again"
+                    scene = scenes[parent]
                 elif replayable:
                     scene = scenes[parent].copy()
                     scene.apply(tool, json.loads(args), None)
                 else:
                     assert number in checkpoints, f"no way leads to commit {number}"
                     scene = self._saved(checkpoints[number])
+                if tool == CODE and parent is not None:
+                    assert_kept(scenes[parent], scene, json.loads(args))
                 assert scene.hash == after, f"commit {number} says {after}, and leads to {scene.hash}"
                 self._scenes[row] = scene
             scenes[number] = scene

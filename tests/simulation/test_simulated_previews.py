@@ -12,8 +12,8 @@ from blendwright.app.opening import open as open_workspace
 from blendwright.values.errors import EnvironmentUnfit
 from plans import box
 from simulation.background import BackgroundThread
+from simulation.pool import SimulatedSource
 from simulation.toy_scene import CREATE, IMPORT, ToyScene
-from simulation.workers import SimulatedSource
 from simulation.world import Rates, World
 
 

@@ -11,6 +11,7 @@ import pytest
 
 from simulation.crash_names import ALL
 from simulation.life import Lived, live
+from simulation.toy_code import NEVER_KEPT, SOUND, WRITES
 
 QUICK, FULL, BLOCK = 200, 10_000, 25
 LIVED: dict[int, Lived] = {}
@@ -49,4 +50,13 @@ def test_everything_that_can_happen_happens_in_some_seed() -> None:
     died_at = {name.partition(" ")[2] for name in struck if name.startswith(("kill ", "power "))}
     assert set(ALL) - died_at == set(), "nobody dies there"
     kinds = {name.partition(" ")[0] for name in struck}
-    assert kinds >= {"kill", "power", "interrupt", "full", "loss", "lie"}
+    assert kinds >= {"kill", "power", "interrupt", "full", "loss", "lie", "excess"}
+    assert struck["no room for a copy"]
+
+
+def test_code_of_every_kind_is_kept_where_it_may_be_and_refused_where_it_may_not() -> None:
+    met = {name for seed in range(QUICK) for name in lived(seed).struck if name.startswith("code ")}
+    assert met >= {f"code safe {deed} {end}" for deed in (*SOUND, WRITES) for end in ("kept", "not kept")}
+    assert met >= {f"code safe {deed} not kept" for deed in NEVER_KEPT}
+    assert met >= {f"code trusted {deed} kept" for deed in SOUND}
+    assert not met & {f"code safe {deed} kept" for deed in NEVER_KEPT}

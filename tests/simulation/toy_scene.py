@@ -22,6 +22,7 @@ _MODULUS = 1 << 256
 # The tools that the simulated Blender can run; their arguments, promises and checks are those of the catalogue.
 CREATE, MOVE, DELETE = "object.create_empty", "object.transform", "object.delete"
 FIND, IMPORT, EXPORT, SNAPSHOT = "scene.find", "file.import", "file.export", "scene.snapshot"
+CODE = "python.run"
 
 
 class Impossible(Exception):
@@ -74,7 +75,8 @@ class ToyScene:
 
     def snapshot(self) -> dict[str, Any]:
         """All of it on one page, in the shape of the tool's answer."""
-        objects = [{"name": name, "fingerprint": place} for name, place in self.objects.items()]
+        empty: dict[str, Any] = {"type": "EMPTY", "data": None}
+        objects = [{"name": name, "fingerprint": place, **empty} for name, place in self.objects.items()]
         nothing: list[dict[str, Any]] = []
         lists = {kind: {"items": nothing} for kind in ("materials", "cameras", "lights", "node_groups", "collections")}
         settings = dict.fromkeys(("scene", "world", "render"))

@@ -15,18 +15,15 @@ from concurrent.futures import Future, InvalidStateError
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Any, Literal
 
 import orjson
 
-from blendwright.bridge.spawn import WorkerSettings
-from blendwright.bridge.worker_source import WorkerSource
 from blendwright.tools import catalog
 from blendwright.values.cancel import CancelToken
 from blendwright.values.errors import (
     Cancelled,
     DeadlinePassed,
-    EnvironmentUnfit,
     ProtocolBreach,
     WorkerError,
     WorkerFault,
@@ -37,9 +34,9 @@ from blendwright.values.findings import Finding
 from blendwright.wire.blender_profile import WorkerProfile
 from blendwright.wire.methods import EPOCH_CLOSED, METHODS, REVERT_FAILED
 from blendwright.wire.remote_scene import RemoteScene
-from blendwright.wire.worker_port import ReadableFile, WorkerPool
 from sessions import blender
-from simulation.toy_scene import EXPORT, IMPORT, SNAPSHOT, Impossible, ToyScene
+from simulation import toy_code
+from simulation.toy_scene import CODE, EXPORT, IMPORT, SNAPSHOT, Impossible, ToyScene
 from simulation.world import Hangs, World
 
 Fate = Literal["answers", "dies", "hangs", "breach", "error", "fails", "spoils"]
@@ -96,6 +93,9 @@ class SimulatedWorker(RemoteScene):
         self._queue: deque[_Request] = deque()
         self._end: WorkerError | None = None
         self._closed_epoch = 0
+        self._code: Mapping[str, Any] | None = None
+        """The arguments of the code that ran here last: what it left stays in its process."""
+        self._too_much = False
 
     # ------------------------------------------------------------------ the connection
 
@@ -114,6 +114,12 @@ class SimulatedWorker(RemoteScene):
 
     def log_tail(self) -> list[str]:
         return []
+
+    def takes_too_much(self) -> bool:
+        """Whether code that runs here will be ended for what it takes."""
+        self._too_much = self._world.happens(self._world.rates.excess)
+        self._world.struck["excess"] += self._too_much
+        return self._too_much
 
     def submit(self, method: str, params: Mapping[str, Any]) -> SimulatedFuture:
         # As on the wire: what arrives is what its bytes say.
@@ -196,6 +202,8 @@ class SimulatedWorker(RemoteScene):
             # A step that went well once goes well again: only those that run for the first time can fail.
             fates.append(("fails", rates.fails))
             fates.append(("spoils", rates.spoils))
+        if self._too_much and method == "scene.step":
+            return "dies", QUICK
         seconds = world.chance.random() * SLOWEST if world.happens(rates.slow) else QUICK
         for fate, rate in fates:
             if world.happens(rate):
@@ -243,13 +251,18 @@ class SimulatedWorker(RemoteScene):
             case "scene.reset":
                 self.scene = ToyScene()
             case "scene.open":
-                try:
-                    self.scene = ToyScene.of_bytes((self.scratch / params["path"]).read_bytes())
-                except (OSError, ValueError) as error:
-                    raise WorkerFault("open_failed", str(error)) from error
+                self._open(params["path"])
             case "scene.save":
-                (self.scratch / params["path"]).write_bytes(self.scene.to_bytes())
+                toy_code.save(self.scene, self.scratch / params["path"], self._code)
                 return {"hash": self._told(self.scene.hash)}
+            case "scene.swap":
+                before = self.scene
+                self._open(params["path"])
+                content = toy_code.active_content(self.scene)
+                changes = toy_code.difference(before, self.scene)
+                return {"hash": self.scene.hash, "changes": changes, "active_content": content}
+            case "scene.active_content":
+                return {"active_content": toy_code.active_content(self.scene)}
             case "scene.external_files":
                 return {"paths": []}
             case "scene.hash":
@@ -257,6 +270,12 @@ class SimulatedWorker(RemoteScene):
             case _:
                 raise AssertionError(f"nobody has simulated {request.method} yet")
         return {"hash": self.scene.hash}
+
+    def _open(self, path: str) -> None:
+        try:
+            self.scene = ToyScene.of_bytes((self.scratch / path).read_bytes())
+        except (OSError, ValueError) as error:
+            raise WorkerFault("open_failed", str(error)) from error
 
     def _step(self, params: Mapping[str, Any], fate: Fate) -> dict[str, Any]:
         epoch = params.get("epoch")
@@ -268,7 +287,11 @@ class SimulatedWorker(RemoteScene):
         finding, reverted_by = None, None
         changes: list[list[str]] = []
         try:
-            changes = tried.apply(tool, args, imported)
+            if tool == CODE:
+                self._code = args
+                changes = toy_code.run(tried, params, self._world.chance, self.scratch)
+            else:
+                changes = tried.apply(tool, args, imported)
             if fate in ("fails", "spoils"):
                 finding = Finding(Fault.EXECUTION_FAILED, "it raised")
                 reverted_by = "inverse" if fate == "fails" else REVERT_FAILED
@@ -282,7 +305,8 @@ class SimulatedWorker(RemoteScene):
             self.scene = tried
             if tool == EXPORT:
                 Path(params["files"][args["path"]]).write_bytes(self.scene.to_bytes())
-        result = {"objects": len(self.scene.objects)} if tool != SNAPSHOT else self.scene.snapshot()
+        results = {SNAPSHOT: self.scene.snapshot, CODE: lambda: toy_code.answer(args)}
+        result = results.get(tool, lambda: {"objects": len(self.scene.objects)})()
         return {
             "ok": finding is None,
             "fault": None if finding is None else finding.fault.value,
@@ -344,50 +368,3 @@ def _fail(future: Future[Any], error: WorkerError) -> None:
         future.set_exception(error)
     except InvalidStateError:
         return
-
-
-class SimulatedPool(WorkerPool):
-    def __init__(self, world: World, settings: WorkerSettings) -> None:
-        self._world = world
-        self._root = settings.scratch_root
-        self.workers: list[SimulatedWorker] = []
-        self._closed = False
-
-    def take(self, *, bare: bool = False, seconds: float | None = None) -> SimulatedWorker:
-        if self._closed:
-            raise WorkerLost("the pool of workers is closed")
-        if self._world.happens(self._world.rates.no_start):
-            self._world.say("no worker starts")
-            if seconds is not None and self._world.happens(0.5):
-                raise DeadlinePassed("no Blender process was ready in time")
-            raise EnvironmentUnfit("Blender does not start", cure="Try again.")
-        worker = SimulatedWorker(self._world, self._root, 1000 + len(self.workers))
-        self.workers.append(worker)
-        return worker
-
-    def warm(self) -> None:
-        pass
-
-    def allow(self, readable: Sequence[ReadableFile]) -> None:
-        pass
-
-    def close(self) -> None:
-        self._closed = True
-        for worker in self.workers:
-            worker.close()
-
-
-class SimulatedSource(WorkerSource):
-    """Keeps the pool that it opened last, so that the oracle can look into the worker."""
-
-    def __init__(self, world: World) -> None:
-        self._world = world
-        self.pool: SimulatedPool | None = None
-
-    @classmethod
-    def from_text(cls, text: str) -> Self | None:
-        return None
-
-    def open_pool(self, settings: WorkerSettings, *, spares: int = 1) -> SimulatedPool:
-        self.pool = SimulatedPool(self._world, settings)
-        return self.pool

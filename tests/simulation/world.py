@@ -20,10 +20,11 @@ from types import ModuleType
 from typing import Any, NamedTuple, Protocol
 from unittest.mock import patch
 
-from blendwright.run import background_checkpoints, pipeline
+from blendwright.run import background_checkpoints, isolated_code, pipeline
 from blendwright.run.rebuild import WINDOW
 from blendwright.values import crash_points
 from blendwright.wire.remote_scene import HANG_SECONDS
+from simulation.toy_code import ToyGuard, same_bytes
 
 # No single thing that a core is asked for may take longer, in the time of this world: a worker that hangs in a rebuild is waited for as
 # long as all steps of its request may take together, by the core and by whoever follows it.
@@ -50,6 +51,7 @@ class Rates:
     fails: float = 0.0
     spoils: float = 0.0
     no_start: float = 0.0
+    excess: float = 0.0
     lies: float = 0.0
     last_moment: float = 0.5
 
@@ -65,6 +67,7 @@ class Rates:
             "fails": 0.05,
             "spoils": 0.01,
             "no_start": 0.03,
+            "excess": 0.1,
         }
         drawn = {name: chance.random() * rate * severity for name, rate in most.items()}
         return cls(**drawn, lies=0.1 if chance.random() < 0.12 else 0.0)
@@ -204,5 +207,7 @@ class World:
 
             stack.enter_context(patch.object(background_checkpoints, "ThreadPoolExecutor", begin_thread))
             stack.enter_context(patch.object(background_checkpoints, "_lower_priority", leave_priority))
+            stack.enter_context(patch.object(isolated_code, "ResourceGuard", ToyGuard))
+            stack.enter_context(patch.object(isolated_code, "same_content", same_bytes))
             stack.enter_context(patch.object(os, "urandom", self._bytes.randbytes))
             yield
