@@ -11,7 +11,7 @@ from typing import Any, cast
 
 from blendwright.tool_api.tool import AnyTool
 
-LONGEST_DESCRIPTION = 40
+LONGEST_DESCRIPTION = 30
 LONGEST_SUMMARY = 60
 # A value of more forms than this can be almost anything.
 FORMS = 3
@@ -98,7 +98,7 @@ def _shorten_descriptions(part: dict[str, Any]) -> None:
 
 def _leave_names_to_tell(parts: Mapping[str, Any]) -> None:
     for name, part in parts.items():
-        if name in TOLD_BY_NAME and len(part.get("description", "")) <= LONGEST_DESCRIPTION:
+        if name in TOLD_BY_NAME:
             part.pop("description", None)
         items: Any = part.get("items")
         for inside in (part, items):
@@ -193,4 +193,6 @@ def _by_variant(part: Schema, name: str) -> dict[str, Any]:
     told = part["discriminator"]
     key, values = told["propertyName"], list(told["mapping"])
     described = f"{part.get('description', '')} Fields by {key}: tool_describe {name}:{values[0]} and so on.".strip()
-    return {"type": "object", "description": described, "properties": {key: {"enum": values}}, "required": [key]}
+    # What changes a thing has the same list as what adds it.
+    listed = {"type": "string"} if name.endswith(".set") and len(values) > MOST_VALUES else {"enum": values}
+    return {"type": "object", "description": described, "properties": {key: listed}, "required": [key]}

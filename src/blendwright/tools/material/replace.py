@@ -21,9 +21,9 @@ WOODS = tuple(
 
 class ReplaceArgs(Args):
     materials: Annotated[list[MaterialName], Field(min_length=1, max_length=1000)] = Field(
-        description="Names of the materials that nothing shall use any more."
+        description="Names of those that nothing shall use any more."
     )
-    by: MaterialName = Field(description="Name of the material that is used instead.")
+    by: MaterialName = Field(description="Name of the one used instead.")
 
 
 class MaterialsReplaced(Result):
