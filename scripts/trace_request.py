@@ -37,6 +37,8 @@ from blendwright.server.serve import Settings, serving
 SOURCE = str(Path(blendwright.__file__).parent)
 INSIDE_BLENDER = str(Path(SOURCE, "blender"))
 # Comprehensions and generator expressions are functions of their own to Python 3.11.
+# Requests before the one that counts.
+WARM = 2
 PART = re.compile(r"(\.<locals>\.<(?:listcomp|dictcomp|setcomp|genexpr)>)+$")
 
 
@@ -66,13 +68,20 @@ class Trace:
 
     @contextmanager
     def watching(self) -> Generator[None]:
-        self.functions.clear()
+        self.functions = {}
         self.switches = 0
         self.on = True
         try:
             yield
         finally:
             self.on = False
+
+    def keep_shortest(self, shortest: tuple[dict[tuple[str, str], int], int] | None) -> tuple[Any, int]:
+        """This request or the shortest so far: what other threads do at the same time is no part of a request."""
+        if shortest is None or len(self.functions) < len(shortest[0]):
+            shortest = self.functions, self.switches
+        self.functions, self.switches = shortest
+        return shortest
 
     @property
     def files(self) -> dict[str, list[str]]:
@@ -124,10 +133,13 @@ def trace_plan_execute(trace: Trace) -> None:
                 serving(Settings(Path(directory, "w"), roots=(directory,))) as service,
                 Client(service.server) as client,
             ):
-                for number in range(3):
+                shortest = None
+                for number in range(WARM + 4):
                     with trace.watching():
                         answer = await client.call_tool("plan_execute", {"plan": plan(number)})
                     assert not answer.is_error, answer
+                    # A spare Blender that says hello meanwhile crosses the core too.
+                    shortest = trace.keep_shortest(shortest) if number >= WARM else None
 
     anyio.run(main)
 

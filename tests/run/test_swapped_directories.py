@@ -143,7 +143,7 @@ class OneOrigin:
     def __init__(self, external: External) -> None:
         self.receipt = {"externals": [external.to_json()]}
 
-    def origins(self, *, all_lines: bool) -> list[OneOrigin]:
+    def naming_files(self, *, all_lines: bool) -> list[OneOrigin]:
         return [self]
 
 

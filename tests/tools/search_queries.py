@@ -239,4 +239,9 @@ QUERIES: dict[str, str | None] = {
     "place a chair from the asset library": "asset.add",
     "download a model from the internet": "asset.fetch",
     "rotoscoping": None,
+    "liquid simulation of pouring water": None,
+    "rotoscope a movie clip": None,
+    "metaball blobs": None,
+    "freestyle line art": None,
+    "edit the video sequencer": None,
 }

@@ -23,11 +23,11 @@ Units: metres, degrees, linear RGB from 0 to 1 or '#rrggbb'; Z is up, front is -
 MOST_USED = """\
 Most used, named arguments (@: location, rotation_euler_deg, scale, parent, collection):
 mesh.create_primitive(kind: cube|plane|grid|circle|uv_sphere|ico_sphere|cylinder|cone|torus|monkey, name, @, \
-size=2 or dimensions of a cube, origin=bottom, radius=1, depth=2, radius_top=0, material, bevel, shading=flat|smooth, fill)
-mesh.create(name, vertices, faces, @, material)
+size=2 or dimensions of a cube, origin=bottom, radius=1, depth=2, radius_top=0, material, bevel, shading=flat|smooth, fill=true)
+mesh.create(name, vertices, faces, @, material or materials, face_materials)
 material.ensure_principled(name, base_color, roughness, metallic, emission_color, emission_strength)
 light.create(name, type: POINT|SUN|SPOT|AREA, @, energy, color, radius, size, angle_deg)
-camera.create(name, @, lens_mm); camera.look_at(object, point or target); camera.frame_objects(object, from_direction, margin); \
+camera.create(name, @, lens_mm); camera.look_at(object, point or target); camera.frame_objects(object, from_direction, margin, frames); \
 camera.set_active(object)
 object.create_empty(name, @); object.transform(object, location, rotation_euler_deg, scale); object.set_parent(object, parent); \
 object.rename(object, new_name); object.delete(object) (asks)

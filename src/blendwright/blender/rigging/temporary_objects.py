@@ -17,7 +17,8 @@ def temporary_objects(*datas: Any) -> Generator[list[Any]]:
     """An object for each of these data, selected, the last one active; gone afterwards, and everything selected as before."""
     scene: Any = bpy.context.scene
     layer: Any = bpy.context.view_layer
-    selected = [one for one in layer.objects if one.select_get()]
+    # An object that was just removed is None here until Blender has brought the layer up to date (5.2).
+    selected = [one for one in layer.objects if one is not None and one.select_get()]
     active = layer.objects.active
     objects = [_data.objects.new(f"{RESERVED_PREFIX}rigged{number}", data) for number, data in enumerate(datas)]
     try:

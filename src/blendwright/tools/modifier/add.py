@@ -39,7 +39,7 @@ class AddModifierArgs(Args):
 
 class AddModifier(Tool[AddModifierArgs, ModifierResult]):
     """Add a modifier to an object: array, bevel, boolean, mirror, solidify, subsurf, decimate, screw, displace, wireframe, bend,
-    twist, taper, curve, shrinkwrap, cast, smooth, weld, triangulate, weighted normal or geometry nodes."""
+    twist, curve, shrinkwrap, cast, smooth, weld, triangulate or geometry nodes."""
 
     name = "modifier.add"
     promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.OBJECT).needs("modifier_write")

@@ -91,8 +91,10 @@ class Bake(Tool[BakeArgs, Baked]):
 
     name = "render.bake"
     time_limit = "render_seconds"
+    # Not replayable: a picture that is not packed may have changed since, and nobody waits for a second bake after a crash.
+    version = 2
     promises = (
-        SAFE_IDEMPOTENT_WRITE.but(determinism=Determinism.SEEDED)
+        SAFE_IDEMPOTENT_WRITE.but(determinism=Determinism.SEEDED, replayable=False)
         .writes_to(Kind.IMAGE)
         .needs("render", "material_write")
     )
