@@ -128,12 +128,14 @@ class Play:
             places(case.tool, case.args, self._room, "write") if not case.tool.name.startswith("render.") else {}
         )
         files = {name: hashlib.sha256(Path(place).read_bytes()).hexdigest() for name, place in places_of.items()}
-        result = dict(answer["result"] or {})
+        result, after = dict(answer["result"] or {}), answer["after"]
         if str(case.args.get("asset", "")).endswith(".blend"):
             # Blender writes equal scenes in other bytes, so each process has a file of its own.
             written = (self._room / str(case.args["asset"])).read_bytes()
             result["sha256"] = result["sha256"] == hashlib.sha256(written).hexdigest()
-        return {"given": given, "after": answer["after"], "result": result, "files": files}
+            # What is instanced is marked by that hash, which is then in the scene's.
+            after = after if result["mode"] == "append" else ""
+        return {"given": given, "after": after, "result": result, "files": files}
 
     def call(self, name: str, args: Mapping[str, Any], **options: Any) -> StepAnswer:
         self._stands = None
