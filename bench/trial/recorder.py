@@ -18,7 +18,7 @@ from typing import Any
 
 from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters
-from mcp_types import CallToolResult, ImageContent, TextContent
+from mcp_types import CallToolResult, ElicitResult, ImageContent, TextContent
 
 BRIEF = 400
 PROGRAM = [sys.executable, "-m", "blendwright"]
@@ -86,8 +86,13 @@ async def host(directory: Path) -> AsyncGenerator[Host]:
     """A host on the workspace `scene` of a directory, which the server makes where it is missing."""
     command, *arguments = [*PROGRAM, "serve", "--workspace", "scene", "--directory", "."]
     server = StdioServerParameters(command=command, args=arguments, cwd=directory)
-    async with Client(server) as client:
+    async with Client(server, elicitation_callback=_allow) as client:
         yield Host(client)
+
+
+async def _allow(context: Any, params: Any) -> ElicitResult:
+    """Whoever gave the task says yes to what it needs; a bare Blender asks nobody."""
+    return ElicitResult(action="accept", content={"allow": True})
 
 
 def export(directory: Path, file: Path) -> None:
