@@ -228,6 +228,11 @@ def test_a_look_names_what_is_seen_where_and_compares_with_a_file_and_with_a_com
     told = back.structured_content["result"]
     assert (told["before"], told["after"]) == (log[1]["number"], log[0]["number"]) and told["differing"] > 0.001
     assert [part.type for part in back.content] == ["text", "image"]
+    lit = call(context, "legacy", "scene_image", {"compare": str(log[1]["number"]), "engine": "CYCLES", **SMALL})
+    assert not lit.is_error and (lit.structured_content["determinism_class"], lit.structured_content["seed"]) == (
+        "seeded",
+        0,
+    )
     outside = call(context, "legacy", "scene_image", {"compare": "/etc/hostname.png", "views": ["iso"]})
     assert outside.is_error and outside.structured_content["details"]["findings"][0]["pointer"] == "/compare"
     lost = call(context, "legacy", "scene_image", {"compare": "99999"})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -13,12 +14,14 @@ from mcp.client.client import Client
 from blendwright.app.open_scene import OpenScene
 from blendwright.server.client_info import client_id
 from blendwright.server.context import Jobs, ServerContext
+from blendwright.server.responses import ToolResponse
 from blendwright.server.server_tool import ServerTool
 from blendwright.server.service import TOOLS
 from blendwright.server.workspace_queue import WorkspaceQueue
 from blendwright.tool_api.promises import Idempotence, SafetyLevel
 from blendwright.tools import catalog
 from blendwright.values.findings import Finding
+from blendwright.values.outcome import Outcome
 from hosts import Era, talk
 
 BY_NAME = {tool.name: tool for tool in TOOLS}
@@ -97,6 +100,22 @@ def test_a_defect_is_an_error_result_without_its_insides_and_the_server_lives_on
     assert "RuntimeError" in broken.structured_content["message"]
     assert "nobody's business" not in broken.content[0].text
     assert not after.is_error
+
+
+def test_an_answer_that_breaks_its_envelope_is_our_defect_and_not_the_arguments(
+    closed: ServerContext, era: Era, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def handler(context: ServerContext, caller: Any, args: Any) -> ToolResponse:
+        return ToolResponse(Outcome("scene.find", 1, result={}, determinism_class="seeded"))  # of which seed?
+
+    [tool] = [each for each in TOOLS if each.name == "tool_search"]
+    monkeypatch.setattr("blendwright.server.service.TOOLS", (replace(tool, handler=handler),))
+
+    async def script(client: Client) -> Any:
+        return await client.call_tool("tool_search", {})
+
+    answer = talk(closed, era, script)
+    assert answer.is_error and answer.structured_content["details"]["findings"][0]["code"] == "INTERNAL_ERROR"
 
 
 @pytest.mark.proves("EXEC-IDEMP-04")

@@ -43,6 +43,8 @@ EYE = "blendwright look"
 FAR = 1e6
 WIDEST = 1024
 PREVIEW = "render.preview"
+# Of its noise, where the engine has some: what `render.preview` takes where none is given.
+SEED = 0
 AFTER, SHEET = "after.png", "before_after.png"
 
 
@@ -116,6 +118,7 @@ def look_back_beside(
         result=seen.to_json(),
         artifacts=tuple(paths),
         determinism_class="deterministic" if look.engine == "WORKBENCH" else "seeded",
+        seed=None if look.engine == "WORKBENCH" else SEED,
         fingerprint_before=before.hash_after,
         fingerprint_after=after.hash_after,
         request_id=new_id(),

@@ -16,6 +16,7 @@ from typing import Any
 import mcp_types as types
 from mcp.server.lowlevel.server import Server
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+from pydantic import ValidationError
 
 from blendwright.policy.host_profile import EnvelopeName, combined
 from blendwright.policy.policy import Costs
@@ -133,7 +134,12 @@ class Service:
             approver = session_approver(ctx.session, ctx.request_id) if supports_elicitation(ctx) else None
             response = await self._respond(replace(caller, approver=approver), name, arguments)
         await progress.flush()
-        return render_response(name, response, host.envelope, host.payload_bytes)
+        try:
+            return render_response(name, response, host.envelope, host.payload_bytes)
+        except ValidationError as error:
+            # An answer that breaks its own contract is our defect. Raised on, the SDK would blame the arguments of the call.
+            _log.exception("%s was answered with what its envelope refuses", name)
+            return render_response(name, error_failure(error), host.envelope, host.payload_bytes)
 
     def _started(
         self, params: types.CallToolRequestParams, caller: Caller, progress: ProgressReporter
