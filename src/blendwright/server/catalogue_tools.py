@@ -39,7 +39,7 @@ class SearchArgs(Args):
     query: str = Field(
         default="",
         max_length=1000,
-        description="Words or a task, or several: 'sun light, round the edges'; empty lists all.",
+        description="A task or words, or several: 'sun light, round the edges'; empty lists all.",
     )
     among: Literal["tools", "nodes", "shader_nodes", "compositor_nodes"] = Field(
         default="tools", description="Tools, or nodes."

@@ -105,7 +105,7 @@ async def contract_get(context: ServerContext, caller: Caller, args: ContractArg
 
 class StatusArgs(Args):
     job_id: str | None = Field(default=None, description="A job; all of them when left out.")
-    wait_s: float = Field(default=0.0, ge=0, le=86400, description="Wait so long for it to end, 60 at most.")
+    wait_s: float = Field(default=0.0, ge=0, le=86400, description="Wait for its end, 60 at most.")
 
 
 class CancelArgs(Args):
