@@ -12,9 +12,13 @@ from PIL import Image
 
 import blendwright
 from blendwright.app.policy_files import load_policy
-from blendwright.policy.policy import AssetSettings, Policy
+from blendwright.plan.validate import validate_arguments
+from blendwright.policy.policy import AssetSettings, Policy, Verdict
 from blendwright.run.assets.index import AssetLibraries
 from blendwright.run.assets.searching import search
+from blendwright.run.assets.supply import AssetSupply
+from blendwright.run.files import FileAccess
+from blendwright.tools.catalog import tools
 from blendwright.values.errors import Refusal
 from shell import Shell
 
@@ -267,3 +271,23 @@ def test_the_command_line_lists_assets_without_a_blender(
     assert {one["asset"] for one in listed["assets"]} == {"props/chairs.blend", "props/packed.blend"}
     assert "Oak chair" in shell("assets", "--tag", "wood", "--workspace", "w", code=0).out
     assert "assets.directories" in shell("assets", "--workspace", "none", "--json", code=3).document["error"]["cure"]
+
+
+@pytest.mark.parametrize(
+    ("tool", "argument", "name"),
+    [
+        ("render.animation", "frames_path", "loop_####.png"),
+        ("render.animation", "path", "loop.mp4"),
+        ("render.still", "path", "a.png"),
+    ],
+)
+def test_nothing_is_written_to_a_folder_of_assets(tmp_path: Path, tool: str, argument: str, name: str) -> None:
+    library, root = tmp_path / "props", tmp_path / "root"
+    library.mkdir()
+    root.mkdir()
+    supply = AssetSupply(AssetLibraries({"props": library}, None))
+    files = FileAccess({str(root): Verdict.ALLOW}, tmp_path / "artifacts", assets=supply)
+    for place, wrong in ((library, ["POLICY_BLOCKED"]), (root, [])):
+        args, findings, _ = validate_arguments(tools()[tool], {argument: str(place / name)})
+        assert not findings
+        assert [finding.fault for finding in files.path_findings(tools()[tool], args)] == wrong
