@@ -18,7 +18,7 @@ from blendwright.cli.workspace import externals
 from blendwright.journal import JournalView
 from blendwright.policy.policy import Verdict
 from blendwright.run.externals import External, Externals, externals_of_receipt
-from blendwright.run.files import FileRoots
+from blendwright.run.file_roots import FileRoots
 from blendwright.wire.worker_port import ReadableFile
 from stage import Stage
 

@@ -12,7 +12,7 @@ from blendwright.app.queries import recorded_externals
 from blendwright.journal import JournalView
 from blendwright.policy.policy import Verdict
 from blendwright.run.externals import External, Externals, findings_about
-from blendwright.run.files import FileRoots
+from blendwright.run.file_roots import FileRoots
 from pictures import png
 
 ORANGE = (255, 128, 0)

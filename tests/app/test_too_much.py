@@ -18,7 +18,7 @@ from blendwright.app.queries import recorded_externals
 from blendwright.blender.scene import SceneState
 from blendwright.policy.policy import Constraints, Policy, Verdict
 from blendwright.run.externals import MOST_HASHED, External, Externals
-from blendwright.run.files import FileRoots
+from blendwright.run.file_roots import FileRoots
 from blendwright.values.errors import RebuildFailed, Refusal
 from blendwright.values.faults import Fault
 from plans import geonodes_plan, tree_step

@@ -22,7 +22,7 @@ from blendwright.policy.session_contract import ContractTerms
 from blendwright.programs import exact_math
 from blendwright.programs.evaluator_process import Evaluators
 from blendwright.programs.program import LIMITS, Evaluated, Program, evaluate
-from blendwright.run.files import FileRoots
+from blendwright.run.file_roots import FileRoots
 from blendwright.tools import catalog
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding

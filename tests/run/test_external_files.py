@@ -11,7 +11,7 @@ import pytest
 
 from blendwright.policy.policy import Verdict
 from blendwright.run.externals import External, Externals, findings_about
-from blendwright.run.files import FileRoots
+from blendwright.run.file_roots import FileRoots
 
 USED = ("images/a",)
 

@@ -10,7 +10,7 @@ import blendwright
 from blendwright.journal.file_modes import OWN
 from blendwright.policy.policy import Levels, Policy, Rules, Verdict
 from blendwright.run.externals import External, Externals
-from blendwright.run.files import FileRoots
+from blendwright.run.file_roots import FileRoots
 from plans import box
 
 BOX = {"kind": "cube", "name": "Box"}

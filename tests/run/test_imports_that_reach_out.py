@@ -17,7 +17,7 @@ import pytest
 
 from blendwright.policy.policy import Verdict
 from blendwright.run.externals import Externals
-from blendwright.run.files import FileRoots
+from blendwright.run.file_roots import FileRoots
 from blendwright.run.history import History
 from blendwright.values.faults import Fault
 from blendwright.values.outcome import Outcome

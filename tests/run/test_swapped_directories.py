@@ -21,7 +21,8 @@ import pytest
 from blendwright.policy.policy import Verdict
 from blendwright.run.delivery import deliver_picture
 from blendwright.run.externals import External, Externals
-from blendwright.run.files import FileAccess, FileRoots
+from blendwright.run.file_roots import FileRoots
+from blendwright.run.files import FileAccess
 from blendwright.server.resources import Resources
 from blendwright.values import crash_points, no_follow
 from blendwright.values.errors import Refusal

@@ -15,7 +15,7 @@ from blendwright.bridge.spawn import WorkerSettings
 from blendwright.bridge.worker_source import WorkerSource
 from blendwright.policy.policy import Verdict
 from blendwright.run.externals import Externals, findings_about
-from blendwright.run.files import FileRoots
+from blendwright.run.file_roots import FileRoots
 from blendwright.run.rebuild import take_worker
 from blendwright.run.two_blenders import TwoBlenders
 from blendwright.tools import catalog

@@ -24,7 +24,7 @@ from blendwright.plan.validate import ValidPlan, validate
 from blendwright.policy.objections import denied
 from blendwright.policy.session_contract import ContractTerms, Proposal, SessionContract
 from blendwright.run.calls import call
-from blendwright.run.files import FileRoots
+from blendwright.run.file_roots import FileRoots
 from blendwright.run.history import History, Moved, find, require_head
 from blendwright.run.idempotency import MOST_KEPT
 from blendwright.run.options import DEFAULT_OPTIONS, RunOptions

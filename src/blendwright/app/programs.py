@@ -10,7 +10,7 @@ from blendwright.app.policy_files import allowed_roots, load_policy
 from blendwright.dialects.dialect import Surroundings
 from blendwright.macros import load_macros
 from blendwright.policy.policy import Verdict
-from blendwright.run.files import FileRoots
+from blendwright.run.file_roots import FileRoots
 from blendwright.tools import catalog
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault

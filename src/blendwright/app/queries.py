@@ -30,7 +30,7 @@ from blendwright.run.differences import (
     with_modifier_settings,
 )
 from blendwright.run.externals import External, Externals, current_externals, findings_about
-from blendwright.run.files import FileRoots
+from blendwright.run.file_roots import FileRoots
 from blendwright.run.history import find, require_head
 from blendwright.run.rebuild import Replay, rebuild_commit
 from blendwright.run.rebuild import replay as replay_journal

@@ -19,7 +19,7 @@ from blendwright.bridge.spawn import WorkerSettings
 from blendwright.bridge.worker_source import WorkerSource
 from blendwright.journal import Journal, JournalView
 from blendwright.run.externals import Externals
-from blendwright.run.files import FileRoots
+from blendwright.run.file_roots import FileRoots
 from blendwright.run.rebuild import take_worker
 from blendwright.tools import catalog
 from blendwright.values.events import WorkspaceClosed

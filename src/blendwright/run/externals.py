@@ -17,7 +17,7 @@ from typing import Any, BinaryIO, Literal
 
 from blendwright.journal import JournalView
 from blendwright.policy.policy import Verdict
-from blendwright.run.files import FileRoots
+from blendwright.run.file_roots import FileRoots
 from blendwright.run.scratch_files import SCENE_FILE, open_scene_file
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding

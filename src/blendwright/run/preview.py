@@ -31,7 +31,8 @@ from blendwright.run.differences import (
     take_snapshot,
     with_modifier_settings,
 )
-from blendwright.run.files import FileAccess, FileRoots, Staged
+from blendwright.run.file_roots import FileRoots
+from blendwright.run.files import FileAccess, Staged
 from blendwright.run.frame_files import KeptFrames
 from blendwright.run.invocation import Invocation
 from blendwright.run.live_scene import LiveScene
