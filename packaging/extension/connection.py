@@ -27,6 +27,7 @@ SEND_SECONDS = 5
 MOST_QUEUED = 1024
 
 _SEND_FLAGS: int = getattr(socket, "MSG_NOSIGNAL", 0)
+_LOOK_ONLY: int = socket.MSG_PEEK | socket.MSG_DONTWAIT if hasattr(socket, "MSG_DONTWAIT") else 0
 
 
 class Core:
@@ -40,15 +41,32 @@ class Core:
         # Bodies of frames; None when the core has hung up.
         self.frames: queue.Queue[bytes | None] = queue.Queue(MOST_QUEUED)
         self.is_closed = False
-        # Its session is over, and it has not asked anything since: whoever comes next need not wait for it.
         self.is_over = False
+        # Set by the pump once it is attached; whether another file was opened since is asked from a thread.
+        self.session: Any = None
 
     def read(self, reader: BinaryIO) -> None:
         """The reader thread: queue frames until the stream ends, whatever the reason."""
         with contextlib.suppress(OSError, ValueError, frames.FrameError):
             while not self.is_closed and (body := frames.read_frame(reader)) is not None:
                 self._put(body)
+        self.is_over = True
         self._put(None)
+
+    def makes_way(self) -> bool:
+        """Whether it has hung up, or its session is over and it has not noticed: whoever comes next need not wait for it.
+
+        Asked of the socket: the reading thread may not have come to notice it yet."""
+        if self.is_over or (self.session is not None and self.session.ended is not None):
+            return True
+        if not _LOOK_ONLY:
+            return False
+        try:
+            return self._connection.recv(1, _LOOK_ONLY) == b""
+        except BlockingIOError:
+            return False
+        except OSError:
+            return True
 
     def _put(self, body: bytes | None) -> None:
         while not self.is_closed:
@@ -147,7 +165,7 @@ class Listener:
             return refuse(connection, "wrong_token", "this is not the token of the window")
         core = Core(connection, params)
         with self._lock:
-            taken = self._core if self._core is not None and not self._core.is_over else None
+            taken = self._core if self._core is not None and not self._core.makes_way() else None
             if taken is None and not self._is_closed:
                 self._core = core
         if taken is not None:

@@ -98,8 +98,7 @@ class Pump:
         if self.session is None:
             self._begin(core)
             return self.session is not None
-        core.is_over = self.session.ended is not None
-        if self.session.is_waiting and not core.is_over:
+        if self.session.is_waiting and self.session.ended is None:
             core.send(self.session.retry())
             if self.session.is_waiting:
                 self._last_request = monotonic()
@@ -142,6 +141,7 @@ class Pump:
         self._last_request = monotonic()
         try:
             self.session, answer = self._attach(core.params)
+            core.session = self.session
         except CannotLoad as error:
             core.send([error_body(1, error.code, str(error))])
             self._release()
