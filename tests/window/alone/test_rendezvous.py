@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from window.core_client import CoreClient, notes
+from window.alone.core_client import CoreClient, notes
 from window.playing import PlayedWindow, build_script
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from stage import Stage
-from window.core_client import CoreClient
+from window.alone.core_client import CoreClient
 from window.playing import PlayedWindow
 
 # What deleting by hand leaves: a mesh without users, and a material that only that mesh uses.

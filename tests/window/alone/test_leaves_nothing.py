@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from blendwright.blender.scene import spacers
-from window.core_client import CoreClient, step
+from window.alone.core_client import CoreClient, step
 from window.playing import PlayedWindow
 
 OURS = "sorted(b.name for kind in (bpy.data.objects, bpy.data.meshes, bpy.data.materials) for b in kind if b.name.startswith('~bw~'))"

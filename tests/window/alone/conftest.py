@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from window.core_client import CoreClient
+from window.alone.core_client import CoreClient
 from window.playing import PlayedWindow
 
 

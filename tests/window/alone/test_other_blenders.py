@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from blender_environments import DATA, use_blender
-from window.core_client import CoreClient
+from window.alone.core_client import CoreClient
 from window.playing import PlayedWindow
 
 REOPENED = """__import__('blendwright.blender.scene', fromlist=['x']).SceneState"""

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from blendwright.wire import frames
-from window.core_client import CoreClient, WindowError
+from window.alone.core_client import CoreClient, WindowError
 from window.playing import PACKAGE, PlayedWindow
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from window.core_client import CoreClient, WindowError, step
+from window.alone.core_client import CoreClient, WindowError, step
 from window.playing import PlayedWindow
 
 OBJECTS = "sorted(o.name for o in bpy.data.objects)"
