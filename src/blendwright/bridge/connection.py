@@ -23,6 +23,7 @@ from blendwright.wire.blender_profile import WorkerProfile
 from blendwright.wire.methods import METHODS
 from blendwright.wire.package_version import PACKAGE_MISMATCH, mismatch, same_package, this_package
 from blendwright.wire.remote_scene import RemoteScene
+from blendwright.wire.window_methods import WINDOW_METHODS
 
 
 class Connection(RemoteScene):
@@ -135,7 +136,8 @@ class Connection(RemoteScene):
         if not self._waiting or self._waiting[0][0] != answer_id:
             raise ProtocolBreach(f"the worker answered request {answer_id}, which is not the one that is due")
         _, method, future = self._waiting[0]
-        definition = METHODS.get(method)  # of methods that are not listed nothing is known
+        # Of methods that are not listed nothing is known.
+        definition = METHODS.get(method) or WINDOW_METHODS.get(method)
         if error is None and definition is not None and not definition.answer_fits(result):
             # Left among those that wait: it fails with them.
             raise ProtocolBreach(f"the worker answered {method} with what is no answer to it")
