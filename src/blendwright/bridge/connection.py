@@ -29,9 +29,9 @@ from blendwright.wire.window_methods import WINDOW_METHODS
 class Connection(RemoteScene):
     """Requests and answers, which come in the order of the requests. Thread-safe; `start_reading` is called once, when all is set up."""
 
-    def __init__(self, read_fd: int, write_fd: int) -> None:
+    def __init__(self, read_fd: int, sending: SendQueue) -> None:
         self._read_fd = read_fd
-        self._sending = SendQueue(write_fd)
+        self._sending = sending
         self._lock = threading.Lock()
         self._last_id = 0
         # The oldest waits at the left.

@@ -12,6 +12,7 @@ from typing import Any
 
 from blendwright.bridge import exit_diagnosis
 from blendwright.bridge.connection import Connection, fail
+from blendwright.bridge.send_queue import SendQueue
 from blendwright.bridge.spawn import Child
 from blendwright.values.directory_removal import remove_directory
 from blendwright.values.errors import ProtocolBreach, WorkerError
@@ -21,7 +22,7 @@ class WorkerProcess(Connection):
     """A worker that is a child process; also its own `ChildProcess`. Thread-safe."""
 
     def __init__(self, child: Child) -> None:
-        super().__init__(child.read_fd, child.write_fd)
+        super().__init__(child.read_fd, SendQueue(child.write_fd))
         self._child = child
         self._killed_because: str | None = None
         self._condemned: dict[Future[Any], WorkerError] = {}

@@ -1,7 +1,8 @@
-"""The scene in a window that a person has open, seen from the core: a `RemoteScene` with turns, and without what would replace the scene."""
+"""The scene in a window that a person has open, seen from the core: a `RemoteScene` with turns."""
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -15,6 +16,11 @@ ANSWER_SECONDS = 60.0
 
 class RemoteWindow(RemoteScene):
     """One window. Methods raise as those of `RemoteScene`."""
+
+    @property
+    @abstractmethod
+    def idle(self) -> bool:
+        """Whether nothing is under way in the window, also nothing that nobody waits for any more."""
 
     def begin_turn(self, label: str, wait: float) -> BeginAnswer:
         """Begin a plan: its scene is hashed in full, unless something speaks against beginning."""

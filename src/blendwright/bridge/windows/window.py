@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from blendwright.bridge.connection import Connection, fail
+from blendwright.bridge.send_queue import SocketSendQueue
 from blendwright.bridge.sources.blender_executable import packages_by_python
 from blendwright.bridge.windows.rendezvous import OpenWindow
 from blendwright.values.errors import EnvironmentUnfit, ProtocolBreach, WorkerError, WorkerFault, WorkerLost
@@ -28,9 +29,9 @@ class WindowConnection(Connection, RemoteWindow):
     """The connection to one window. Thread-safe."""
 
     def __init__(self, window: OpenWindow, connected: socket.socket) -> None:
-        # Two descriptors for one socket, each closed by whoever uses it; both share whether they block, and the reader waits by itself.
-        read_fd, write_fd = os.dup(connected.fileno()), connected.detach()
-        super().__init__(read_fd, write_fd)
+        # Two descriptors, each closed by whoever uses it.
+        read_fd = os.dup(connected.fileno())
+        super().__init__(read_fd, SocketSendQueue(connected.detach()))
         self.window = window
         self._reader = self.start_reading(f"blendwright-window-{window.pid}")
 
@@ -53,13 +54,6 @@ class WindowConnection(Connection, RemoteWindow):
 
     def close(self, timeout: float = 1.0) -> None:
         self._sending.close()
-        with_socket = socket.socket(fileno=os.dup(self._read_fd)) if self._reader.is_alive() else None
-        if with_socket is not None:
-            with with_socket:
-                try:
-                    with_socket.shutdown(socket.SHUT_RDWR)
-                except OSError:
-                    pass
         self._reader.join(timeout)
 
     def _give_up(self, future: Future[Any], error: WorkerError) -> None:
