@@ -153,3 +153,14 @@ def require_unbound(workspace: Path) -> None:
     if WindowBinding(workspace).read() is not None:
         message = "the workspace is attached to a window, so it starts from no file"
         raise EnvironmentUnfit(message, cure="Leave the scene out, or `blendwright detach` first.")
+
+
+@dataclass(frozen=True, slots=True)
+class Attached:
+    """A workspace that was bound to a window, and what came of the first look at it."""
+
+    window: OpenWindow
+    commit: int
+    taken_in: str
+    """What the person had changed since the workspace's last commit; empty where nothing had to be taken in."""
+    restored: Path | None = None

@@ -189,6 +189,10 @@ class OpenScene:
         Raises Refusal when there can be no contract with such a host."""
         return OpenScene(self._session.for_host(proposal), self._scratch, self._pool, self.recovered, self._events)
 
+    def turn(self, label: str) -> contextlib.AbstractContextManager[None]:
+        """For what is to be one undo step in an open window; everywhere else it means nothing."""
+        return self._session.scene.turn(label)
+
     def warm(self) -> None:
         """Start Blender and bring the scene up ahead of the first call. Raises EnvironmentUnfit where there is none."""
         self._session.scene.worker()

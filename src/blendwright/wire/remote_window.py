@@ -52,6 +52,10 @@ class RemoteWindow(RemoteScene):
         request = {"path": str(path), "changes": [[*change] for change in changes], "after": after}
         return self.call(window_methods.BRING.name, request, deadline=ANSWER_SECONDS)
 
+    def load(self, path: Path) -> str:
+        """Open a file in the window in place of what is there, which a person asked for; returns its hash."""
+        return self.call(window_methods.LOAD.name, {"path": str(path)}, deadline=ANSWER_SECONDS)["hash"]
+
     def show(self, request: ShowRequest) -> ShowAnswer:
         """Tell the sidebar; returns what the person has pressed there."""
         return self.call(window_methods.SHOW.name, request, deadline=ANSWER_SECONDS)

@@ -42,6 +42,12 @@ class WindowSaveRequest(TypedDict):
     path: str
 
 
+class LoadRequest(TypedDict):
+    """A .blend file that a person asked for, as an absolute path: opened in the window in place of what is there."""
+
+    path: str
+
+
 class BringRequest(TypedDict):
     """A .blend file that a Blender without a window saved, what is different in it, and the hash that the window must come to."""
 
@@ -83,8 +89,9 @@ UNDO = _method("undo", NoArguments, SceneHash)
 REDO_STEP = _method("redo", NoArguments, SceneHash)
 SAVE_COPY = _method("save", WindowSaveRequest, SceneHash)
 BRING = _method("bring", BringRequest, BringAnswer)
+LOAD = _method("load", LoadRequest, SceneHash)
 SHOW = _method("show", ShowRequest, ShowAnswer)
 
 WINDOW_METHODS: dict[str, Method] = {
-    method.name: method for method in (BEGIN, END, TAKE_BACK, UNDO, REDO_STEP, SAVE_COPY, BRING, SHOW)
+    method.name: method for method in (BEGIN, END, TAKE_BACK, UNDO, REDO_STEP, SAVE_COPY, BRING, LOAD, SHOW)
 }
