@@ -8,7 +8,7 @@ import sys
 import time
 from typing import Any
 
-from blendwright.blender.worker.loop import Handler
+from blendwright.blender.worker.conversation import Handler
 
 _FOREVER = 1_000_000
 

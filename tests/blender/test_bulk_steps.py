@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
+from blendwright.blender.scene import SceneState
 from blendwright.blender.worker import handlers
+from blendwright.blender.worker.conversation import Refused
 from blendwright.blender.worker.handlers import SceneMethods
-from blendwright.blender.worker.loop import Refused
 from blendwright.tools.catalog import tools
 from blendwright.wire import methods
 from blendwright.wire.methods import StepRequest
@@ -17,7 +18,9 @@ from blendwright.wire.methods import StepRequest
 
 @pytest.fixture
 def scene(tmp_path: Path) -> SceneMethods:
-    return SceneMethods(tmp_path, tools())
+    state = SceneState()
+    state.reset()
+    return SceneMethods(tmp_path, tools(), state)
 
 
 def cube(name: str, kind: str = "cube") -> StepRequest:

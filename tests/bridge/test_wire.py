@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from blendwright.blender.worker.loop import ENDED, STREAM_BROKEN, Handler, Loop, Refused, encoded
+from blendwright.blender.worker.conversation import Handler, Refused, encoded
+from blendwright.blender.worker.loop import ENDED, STREAM_BROKEN, Loop
 from blendwright.bridge.sources.python_environment import PythonEnvironment
 from blendwright.bridge.spawn import WorkerSettings, spawn
 from blendwright.wire import frames

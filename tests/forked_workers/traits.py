@@ -13,7 +13,7 @@ from typing import Any
 import bpy
 import numpy
 
-from blendwright.blender.worker.loop import Handler
+from blendwright.blender.worker.conversation import Handler
 
 # Signals that are blocked, ignored and caught; privileges and filter.
 _STATUS = ("SigBlk", "SigIgn", "SigCgt", "NoNewPrivs", "Seccomp", "Seccomp_filters", "Cpus_allowed_list", "Umask")

@@ -127,7 +127,7 @@ class StepRun:
         started = perf_counter()
         try:
             self._written = True
-            if self._memfile:
+            if self._memfile and self._state.owns_undo:
                 _push_undo(tool.name)
             result = tool.apply(scene, args)
             scene.protect_unused()
@@ -183,7 +183,7 @@ class StepRun:
             return REVERT_FAILED
         before = self._before  # asked for while nothing of the step is in the fingerprint
         method = Revert.MEMFILE if self._memfile else Revert.INVERSE
-        if method is Revert.MEMFILE and not HAS_UNDO:
+        if method is Revert.MEMFILE and not (HAS_UNDO and self._state.owns_undo):
             return REVERT_FAILED
         try:
             if "verify" not in self._ms:

@@ -121,9 +121,11 @@ class FileRequest(TypedDict):
 
 
 class OpenRequest(FileRequest):
-    """What to open; without `full` its hash is not computed, and the one that is answered is that of nothing."""
+    """What to open; without `full` its hash is not computed, and the one that is answered is that of nothing. With `drop_unused`
+    what the next file would not keep, since nothing uses it, is removed at once: a window's file may have such datablocks."""
 
     full: NotRequired[bool]
+    drop_unused: NotRequired[bool]
 
 
 class SaveRequest(FileRequest):

@@ -47,6 +47,7 @@ class RecordedWrites(SceneReader):
         if existing is not None and existing != block:
             getattr(bpy.data, kind.blocks).remove(block)
             self._require_free_name(kind, name)
+        self._state.make_way(kind.blocks, name)
         if block.name != name:  # the name of a font is read-only
             block.name = name
         self._register_created(kind, block, name)
@@ -315,6 +316,7 @@ class RecordedWrites(SceneReader):
         problems = self.name_conflicts(kind, name, "")
         if problems:
             raise StepError(problems[0])
+        self._state.make_way(kind.blocks, name)
 
 
 def _put_slots(obj: Any, saved_values: list[tuple[int, Thaw]]) -> None:

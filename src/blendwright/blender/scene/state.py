@@ -12,6 +12,7 @@ import bpy
 
 from blendwright.blender import fingerprint as fp
 from blendwright.blender.scene.spacers import Spacers
+from blendwright.blender.scene.unused import remove_unused
 from blendwright.tool_api.scene import Kind
 
 # Deleted datablocks and pre-images are kept alive under such a name until the next save: removing one at a time costs
@@ -21,16 +22,29 @@ RESERVED_PREFIX = "~bw~"
 RETYPED = frozenset({"lights", "textures"})
 # Kinds that hold members, in the fingerprint under their name.
 WITH_MEMBERS = frozenset({"collections", "scenes"})
+# In a window: datablocks that no file keeps, by `session_uid`, since references to them may dangle.
+_hidden: set[int] = set()
 
 
 def is_tombstone(block: Any) -> bool:
-    return block.name.startswith(RESERVED_PREFIX)
+    """Whether nobody is to see a datablock: it was deleted and is still there, or no file would keep it."""
+    return block.name.startswith(RESERVED_PREFIX) or (bool(_hidden) and block.session_uid in _hidden)
+
+
+def hide(uids: set[int]) -> None:
+    """From now on these datablocks count as deleted, and no others; they are not ours to remove."""
+    _hidden.clear()
+    _hidden.update(uids)
 
 
 class SceneState:
     """One per worker."""
 
-    def __init__(self) -> None:
+    # Whether Blender's own undo is ours, to take back what only it can: in a window it is the person's.
+    owns_undo = True
+
+    def __init__(self, *, full: bool = True) -> None:
+        """Without `full` nothing is hashed before the first `refresh`."""
         self._names: dict[str, dict[str, Any]] = {}
         # Of the collections that were asked about; as long as no collection and no scene comes or goes.
         self._collection_keys: dict[Any, fp.CollectionKey] = {}
@@ -41,7 +55,8 @@ class SceneState:
         self._deferred: list[Callable[[], None]] = []
         self._deferred_keys: set[fp.Key] = set()
         self._prehashed: dict[fp.Key, bytes | None] = {}
-        self.refresh()
+        if full:
+            self.refresh()
 
     # ------------------------------------------------------------------ names
 
@@ -88,6 +103,13 @@ class SceneState:
     def blocks(self, kind: Kind) -> Iterator[Any]:
         by_name = self.named(kind.blocks)
         return (self.find(kind.blocks, name) for name in sorted(by_name))
+
+    def make_way(self, collection: str, name: str) -> None:
+        """Give another name to what nobody sees and what has the name that somebody else is to get."""
+        if _hidden and name not in self.named(collection):
+            block = getattr(bpy.data, collection).get((name, None))
+            if block is not None and block.session_uid in _hidden:
+                block.name = f"{name}.001"  # Blender counts on from here
 
     # ------------------------------------------------------------------ soft deletion
 
@@ -199,12 +221,16 @@ class SceneState:
         bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
         self._prepare()
 
-    def open(self, path: Path, *, full: bool = True) -> None:
-        """Without `full` nothing is hashed: for a process whose word for its scene nobody takes."""
+    def open(self, path: Path, *, full: bool = True, drop_unused: bool = False) -> None:
+        """Without `full` nothing is hashed: for a process whose word for its scene nobody takes.
+
+        With `drop_unused` what the next file would not keep is removed at once."""
         self.hash_deferred()
         self._tombstones.clear()
         bpy.ops.wm.open_mainfile(filepath=str(path), load_ui=False, use_scripts=False)
         self.reject_reserved_names()
+        if drop_unused:
+            remove_unused()
         self._prepare(full=full)
 
     def save(self, path: Path) -> None:

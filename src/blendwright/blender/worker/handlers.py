@@ -16,8 +16,8 @@ from blendwright.blender.scene.interchange import IMPORTERS, read_back
 from blendwright.blender.scene.scripts import active_content, silenced
 from blendwright.blender.step import Stepper, StepRun
 from blendwright.blender.worker import profile
+from blendwright.blender.worker.conversation import Handler, Refused
 from blendwright.blender.worker.extensions import load_extensions
-from blendwright.blender.worker.loop import Handler, Refused
 from blendwright.tool_api.tool import AnyTool
 from blendwright.tools.catalog import tools
 from blendwright.tools.registry import registry_fingerprint
@@ -44,15 +44,26 @@ def build(scratch: Path, confinement: Confinement) -> dict[str, Handler]:
     more_methods: dict[str, Handler] = {
         name: handler for each in extensions for name, handler in getattr(each, "METHODS", {}).items()
     }
+    state = SceneState()
+    state.reset()
+    return (
+        {"hello": hello(catalogue, confinement), "ping": ping}
+        | SceneMethods(scratch, catalogue, state).handlers()
+        | more_methods
+    )
+
+
+def hello(catalogue: Mapping[str, AnyTool], confinement: Confinement) -> Handler:
+    """The handshake: which package this is, what Blender it runs in, and what tools it has."""
     fingerprint = registry_fingerprint(catalogue.values())
 
-    def hello(params: dict[str, Any]) -> object:
+    def answer(params: dict[str, Any]) -> object:
         if not same_package(params.get("package")):
             raise Refused(PACKAGE_MISMATCH, mismatch(params.get("package"), this_package()))
         about = profile.describe(confinement).model_dump(mode="json")
         return {"package": this_package(), "profile": about, "catalogue": fingerprint}
 
-    return {"hello": hello, "ping": ping} | SceneMethods(scratch, catalogue).handlers() | more_methods
+    return answer
 
 
 def ping(params: dict[str, Any]) -> object:
@@ -63,14 +74,13 @@ def ping(params: dict[str, Any]) -> object:
 class SceneMethods:
     """One scene and the requests it answers; `RemoteScene` says what each is for."""
 
-    def __init__(self, scratch: Path, tools: Mapping[str, AnyTool]) -> None:
+    def __init__(self, scratch: Path, tools: Mapping[str, AnyTool], state: SceneState) -> None:
         self._scratch = scratch
         self._tools = tools
-        self._state = SceneState()
-        self._state.reset()
+        self._state = state
         outbox = scratch / "artifacts"
         outbox.mkdir(exist_ok=True)
-        self._stepper = Stepper(self._state, tools, outbox)
+        self._stepper = Stepper(state, tools, outbox)
         self._closed_epoch = 0
 
     def handlers(self) -> dict[str, Handler]:
@@ -87,7 +97,8 @@ class SceneMethods:
     def open(self, request: methods.OpenRequest) -> methods.SceneHash:
         path = self._inside(request["path"])
         try:
-            self._state.open(path, full=request.get("full", True))
+            full, drop_unused = request.get("full", True), request.get("drop_unused", False)
+            self._state.open(path, full=full, drop_unused=drop_unused)
         except RuntimeError as error:
             self._state.reset()
             raise Refused("cannot_open", f"Blender cannot open the file: {error}") from error

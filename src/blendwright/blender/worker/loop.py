@@ -1,49 +1,17 @@
 """The worker's side of the wire: takes requests one by one, in order, and answers each.
 
-Knows nothing of Blender or of what the methods do. A request that is wrong in itself gets an error answer and the loop goes on;
-a stream whose frames cannot be told apart any more gets one last answer, and the loop ends.
-This is one of the outermost places: whatever a handler raises becomes an answer here, with the stack trace in the log only.
+Knows nothing of Blender or of what the methods do. A stream whose frames cannot be told apart any more gets one last answer, and the
+loop ends.
 """
 
 import contextlib
-import json
-import logging
-from collections.abc import Callable, Mapping
-from time import monotonic
-from typing import Any, NoReturn, Protocol, cast
+from collections.abc import Mapping
 
-from pydantic_core import from_json, to_json
-
+from blendwright.blender.worker.conversation import Conversation, Handler, error_answer
 from blendwright.wire import frames
-
-Handler = Callable[[dict[str, Any]], object]
 
 ENDED = 0
 STREAM_BROKEN = 3
-
-_MESSAGE_LIMIT = 2000
-# So many answers may be pending while requests keep coming: a sender with a window waits for none of them much longer.
-MOST_PENDING = 32
-LONGEST_PENDING = 0.05
-
-logger = logging.getLogger(__name__)
-
-# Not ASCII-escaped: a lone surrogate then fails here, as this answer's error, and not at the other end, as a breach of the protocol.
-_encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
-
-
-class Deferred(Protocol):
-    """What a handler returns when its answer can wait until the requests behind it have been taken in."""
-
-    def finish(self) -> object: ...
-
-
-class Refused(Exception):
-    """An answer of `error`; handlers may raise it to choose the code."""
-
-    def __init__(self, code: str, message: str) -> None:
-        super().__init__(message)
-        self.code = code
 
 
 class Loop:
@@ -52,161 +20,31 @@ class Loop:
     def __init__(self, read_fd: int, write_fd: int, handlers: Mapping[str, Handler]) -> None:
         self._reader = frames.CountingReader(read_fd)
         self._write_fd = write_fd
-        self._pending: list[tuple[int, Deferred]] = []
-        self._pending_since = 0.0
-        self._handlers = handlers
-        self._last_id = 0
-        self._greeted = False
+        self._conversation = Conversation(handlers)
 
     def run(self) -> int:
         """Serve until the other side closes the pipe; returns the exit code for the process."""
+        conversation = self._conversation
         # A pipe that breaks while an answer is written means that the core is gone; nobody is left to be told.
         with self._reader, contextlib.suppress(BrokenPipeError):
             try:
                 while (body := self._next()) is not None:
-                    answer = self._answer(body)
-                    if answer is not None:
-                        self._answer_pending()  # answers keep the order of the requests
-                        frames.write_frame(self._write_fd, answer)
+                    self._send(conversation.receive(body))
             except frames.FrameError as error:
-                self._answer_pending()
+                self._send(conversation.answer_pending())
                 code = "oversized_frame" if isinstance(error, frames.OversizedFrame) else "truncated_frame"
-                frames.write_frame(self._write_fd, _error(None, code, str(error)))
+                frames.write_frame(self._write_fd, error_answer(None, code, str(error)))
                 return STREAM_BROKEN
-            self._answer_pending()
+            self._send(conversation.answer_pending())
         return ENDED
 
     def _next(self) -> bytes | None:
         """The next request; pending answers are sent before waiting for one."""
-        if self._pending and (
-            len(self._pending) >= MOST_PENDING or self._pending_too_long() or not self._reader.has_more()
-        ):
-            self._answer_pending()
+        conversation = self._conversation
+        if conversation.has_pending and (conversation.must_answer_pending() or not self._reader.has_more()):
+            self._send(conversation.answer_pending())
         return self._reader.read_frame()
 
-    def _pending_too_long(self) -> bool:
-        """Whoever waits has a deadline for each answer: slow steps must not add up behind one another."""
-        return monotonic() - self._pending_since > LONGEST_PENDING
-
-    def _answer_pending(self) -> None:
-        pending, self._pending = self._pending, []
-        if pending:
-            # The first one to be finished finishes all: their answers go out together.
-            frames.write_frames(self._write_fd, [self._bytes(number, deferred.finish) for number, deferred in pending])
-
-    def _answer(self, body: bytes) -> bytes | None:
-        """The answer to a request; None when it is pending and comes later."""
-        request_id: int | None = None
-        try:
-            request = _parse(body)
-            request_id = _id_of(request)
-            if request_id <= self._last_id:
-                raise Refused("out_of_order", f"request id {request_id} is not greater than the last, {self._last_id}")
-            self._last_id = request_id
-            method, params = _method_of(request)
-        except Refused as refusal:
-            return _error(request_id, refusal.code, str(refusal))
-        deferred: list[Deferred] = []
-        answer = self._bytes(request_id, lambda: self._dispatch(method, params), deferred)
-        if deferred:
-            if not self._pending:
-                self._pending_since = monotonic()
-            self._pending.append((request_id, deferred[0]))
-            return None
-        return answer
-
-    def _bytes(self, request_id: int, act: Callable[[], object], deferred: list[Deferred] | None = None) -> bytes:
-        """The answer that an act gives. A result that can wait goes into `deferred` instead, where there is one."""
-        try:
-            result = act()
-            # By its method: asking a protocol with isinstance takes longer than encoding an answer.
-            if deferred is not None and hasattr(result, "finish"):
-                deferred.append(cast("Deferred", result))
-                return b""
-            answer = encoded({"id": request_id, "result": result})
-        except Refused as refusal:
-            return _error(request_id, refusal.code, str(refusal))
-        except (Exception, SystemExit) as error:
-            # The outermost place: a handler that fails, or code in it that calls sys.exit, must not end the worker.
-            logger.exception("request %s failed", request_id)
-            return _error(request_id, "internal_error", f"{type(error).__name__}: {error}")
-        if len(answer) > frames.MAX_FRAME:
-            message = f"the answer has {len(answer)} bytes, at most {frames.MAX_FRAME} fit a frame"
-            return _error(request_id, "oversized_answer", message)
-        return answer
-
-    def _dispatch(self, method: str, params: dict[str, Any]) -> object:
-        if method == "hello":
-            return self._hello(params)
-        if not self._greeted:
-            raise Refused("handshake_required", f"the first request must be hello, not {method}")
-        handler = self._handlers.get(method)
-        if handler is None:
-            raise Refused("unknown_method", f"there is no method {method!r}")
-        return handler(params)
-
-    def _hello(self, params: dict[str, Any]) -> dict[str, object]:
-        if self._greeted:
-            raise Refused("handshake_done", "hello was said already")
-        theirs = params.get("protocol")
-        if type(theirs) is not int or theirs != frames.PROTOCOL:
-            message = f"the core speaks protocol {theirs!r}, this worker speaks protocol {frames.PROTOCOL}"
-            raise Refused("protocol_mismatch", message)
-        about = cast("dict[str, object]", self._handlers["hello"](params))
-        self._greeted = True
-        return {"protocol": frames.PROTOCOL, **about}
-
-
-def encoded(answer: dict[str, Any]) -> bytes:
-    """The bytes of an answer; raises when it has no JSON. The standard library takes three times as long, and has the last word."""
-    try:
-        raw = to_json(answer)
-    except ValueError:
-        return _encode(answer).encode()
-    return _encode(answer).encode() if b"NaN" in raw or b"Infinity" in raw else raw
-
-
-def _parse(body: bytes) -> dict[str, Any]:
-    try:
-        request: object = from_json(body, allow_inf_nan=False)
-    except ValueError:
-        request = _parse_slowly(body)
-    if not isinstance(request, dict):
-        raise Refused("malformed_request", "the request is not a JSON object")
-    return cast("dict[str, Any]", request)
-
-
-def _parse_slowly(body: bytes) -> object:
-    """The standard library takes three times as long, goes deeper, and has the last word on what is no JSON."""
-    try:
-        return json.loads(body, parse_constant=_no_constant)
-    except (ValueError, RecursionError) as error:
-        raise Refused("malformed_request", f"the request is not JSON: {error}") from error
-
-
-def _no_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is not a JSON value")
-
-
-def _id_of(request: dict[str, Any]) -> int:
-    request_id = request.get("id")
-    # A bool is an int to isinstance, and is no id.
-    if type(request_id) is not int or request_id < 1:
-        raise Refused("malformed_request", "the request needs an id, an integer from 1")
-    return request_id
-
-
-def _method_of(request: dict[str, Any]) -> tuple[str, dict[str, Any]]:
-    method, params = request.get("method"), request.get("params", {})
-    if not isinstance(method, str):
-        raise Refused("malformed_request", "the request needs a method, a string")
-    if not isinstance(params, dict):
-        raise Refused("malformed_request", "params must be an object")
-    return method, cast("dict[str, Any]", params)
-
-
-def _error(request_id: int | None, code: str, message: str) -> bytes:
-    line = " ".join(message.split())[:_MESSAGE_LIMIT]
-    # A message may quote anything, also names that are no UTF-8; an error answer itself must never fail.
-    text = line.encode("utf-8", "replace").decode()
-    return _encode({"id": request_id, "error": {"code": code, "message": text}}).encode()
+    def _send(self, answers: list[bytes]) -> None:
+        if answers:
+            frames.write_frames(self._write_fd, answers)

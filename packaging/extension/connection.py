@@ -1,0 +1,206 @@
+"""Cores that come to this window: threads that accept and read, and a queue for Blender's main thread. The standard library only.
+
+Nothing of Blender is touched in a thread. One core is attached at a time; who has not the token, or comes second, gets an answer and
+is hung up on, without the attached one noticing.
+"""
+
+import contextlib
+import hmac
+import json
+import queue
+import signal
+import socket
+import struct
+import threading
+from typing import Any, BinaryIO
+
+from . import frames
+
+FIRST_REQUEST = "window.attach"
+# Of a stranger only so much is read, and for so long.
+LARGEST_FIRST = 64 * 1024
+FIRST_SECONDS = 5.0
+MOST_STRANGERS = 8
+# A core that does not take its answers for so long is dropped: Blender waits meanwhile.
+SEND_SECONDS = 5
+# Frames that wait to be run; a reader that is ahead waits.
+MOST_QUEUED = 1024
+
+_SEND_FLAGS: int = getattr(socket, "MSG_NOSIGNAL", 0)
+
+
+class Core:
+    """One attached core."""
+
+    def __init__(self, connection: socket.socket, params: dict[str, Any]) -> None:
+        self._connection = connection
+        self.params = params
+        about = params.get("core")
+        self.about: dict[str, Any] = about if isinstance(about, dict) else {}
+        # Bodies of frames; None when the core has hung up.
+        self.frames: queue.Queue[bytes | None] = queue.Queue(MOST_QUEUED)
+        self.is_closed = False
+        # Its session is over, and it has not asked anything since: whoever comes next need not wait for it.
+        self.is_over = False
+
+    def read(self, reader: BinaryIO) -> None:
+        """The reader thread: queue frames until the stream ends, whatever the reason."""
+        with contextlib.suppress(OSError, ValueError, frames.FrameError):
+            while not self.is_closed and (body := frames.read_frame(reader)) is not None:
+                self._put(body)
+        self._put(None)
+
+    def _put(self, body: bytes | None) -> None:
+        while not self.is_closed:
+            try:
+                return self.frames.put(body, timeout=0.5)
+            except queue.Full:
+                continue
+        return None
+
+    def send(self, bodies: list[bytes]) -> None:
+        """Send answers, from the main thread. A core that is gone, or does not take them, is dropped."""
+        if not bodies or self.is_closed:
+            return
+        try:
+            self._connection.sendall(
+                b"".join(part for body in bodies for part in (frames.header(body), body)), _SEND_FLAGS
+            )
+        except OSError:
+            self.close()
+
+    def close(self) -> None:
+        self.is_closed = True
+        hang_up(self._connection)
+
+
+class Listener:
+    """Accepts cores on a socket until it is closed."""
+
+    def __init__(self, listening: socket.socket, token: str) -> None:
+        # A core that hangs up while it is sent something would end Blender, where the default of this signal is left.
+        if hasattr(signal, "SIGPIPE"):
+            signal.signal(signal.SIGPIPE, signal.SIG_IGN)
+        self._listening = listening
+        self._token = token
+        self._lock = threading.Lock()
+        self._core: Core | None = None
+        self._is_closed = False
+        self._strangers = threading.BoundedSemaphore(MOST_STRANGERS)
+        threading.Thread(target=self._accept, name="blendwright-listener", daemon=True).start()
+
+    @property
+    def core(self) -> Core | None:
+        """The attached one."""
+        return self._core
+
+    def release(self, core: Core) -> None:
+        """Somebody else may attach now."""
+        core.close()
+        with self._lock:
+            if self._core is core:
+                self._core = None
+
+    def close(self) -> None:
+        self._is_closed = True
+        # Closing alone does not wake a thread that accepts.
+        with contextlib.suppress(OSError):
+            self._listening.shutdown(socket.SHUT_RDWR)
+        self._listening.close()
+        core = self._core
+        if core is not None:
+            self.release(core)
+
+    def _accept(self) -> None:
+        while not self._is_closed:
+            try:
+                connection, _ = self._listening.accept()
+            except OSError:
+                if self._is_closed:
+                    return
+                continue
+            if not self._strangers.acquire(blocking=False):
+                hang_up(connection)
+                continue
+            threading.Thread(target=self._meet, args=(connection,), name="blendwright-core", daemon=True).start()
+
+    def _meet(self, connection: socket.socket) -> None:
+        """A thread for each who connects: check the token, then read for as long as the core is attached."""
+        core: Core | None = None
+        with connection, contextlib.suppress(OSError):
+            try:
+                core = self._admit(connection)
+            finally:
+                self._strangers.release()
+            if core is not None:
+                with connection.makefile("rb", buffering=64 * 1024) as reader:
+                    core.read(reader)
+                # The main thread has what is queued, and closes it.
+
+    def _admit(self, connection: socket.socket) -> Core | None:
+        connection.settimeout(FIRST_SECONDS)
+        request = _first_request(connection)
+        params = request.get("params")
+        if request.get("id") != 1 or request.get("method") != FIRST_REQUEST or not isinstance(params, dict):
+            return refuse(connection, "malformed_request", f"the first request must be {FIRST_REQUEST} with id 1")
+        if not hmac.compare_digest(str(params.get("token")).encode(), self._token.encode()):
+            return refuse(connection, "wrong_token", "this is not the token of the window")
+        core = Core(connection, params)
+        with self._lock:
+            taken = self._core if self._core is not None and not self._core.is_over else None
+            if taken is None and not self._is_closed:
+                self._core = core
+        if taken is not None:
+            message = f"another core, pid {taken.about.get('pid')}, is attached to the window"
+            return refuse(connection, "window_taken", message)
+        # From here on reading waits for ever, and sending does not: one flag of the socket would be for both.
+        connection.settimeout(None)
+        _limit_sending(connection)
+        return core
+
+
+def refuse(connection: socket.socket, code: str, message: str) -> None:
+    body = error_body(1, code, message)
+    connection.sendall(frames.header(body) + body, _SEND_FLAGS)
+    hang_up(connection)
+
+
+def error_body(request_id: int | None, code: str, message: str) -> bytes:
+    """An answer of `error`, in the form that our package gives it."""
+    return json.dumps({"id": request_id, "error": {"code": code, "message": message}}).encode()
+
+
+def hang_up(connection: socket.socket) -> None:
+    """The reading thread notices, and what was sent still arrives."""
+    with contextlib.suppress(OSError):
+        connection.shutdown(socket.SHUT_RDWR)
+
+
+def _first_request(connection: socket.socket) -> dict[str, Any]:
+    """Byte by byte as much as there must be, so that nothing of the second request is swallowed."""
+    (length,) = struct.unpack(">I", _exactly(connection, 4))
+    if length > LARGEST_FIRST:
+        return {}
+    try:
+        request = json.loads(_exactly(connection, length))
+    except ValueError:
+        return {}
+    return request if isinstance(request, dict) else {}
+
+
+def _exactly(connection: socket.socket, count: int) -> bytes:
+    parts: list[bytes] = []
+    while count:
+        part = connection.recv(count)
+        if not part:
+            raise ConnectionError("the core hung up")
+        parts.append(part)
+        count -= len(part)
+    return b"".join(parts)
+
+
+def _limit_sending(connection: socket.socket) -> None:
+    # Windows takes milliseconds.
+    is_posix = hasattr(signal, "SIGPIPE")
+    value = struct.pack("ll", SEND_SECONDS, 0) if is_posix else struct.pack("L", SEND_SECONDS * 1000)
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, value)

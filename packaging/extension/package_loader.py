@@ -1,0 +1,67 @@
+"""Loads the package of the core that attaches: core and window must run the very same one. The standard library only."""
+
+import importlib
+import importlib.util
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+NAME = "blendwright"
+SESSION = "blendwright.blender.window.session"
+MISMATCH = "package_mismatch"
+
+
+class CannotLoad(Exception):
+    """With a code for the answer."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+def load(params: dict[str, Any]) -> ModuleType:
+    """The module with `attach`, of the package that the first request names."""
+    package, packages = params.get("package"), params.get("packages", [])
+    if not isinstance(package, str) or not isinstance(packages, list):
+        raise CannotLoad("malformed_request", "package must be a directory, packages a list of them")
+    _add_packages([place for place in packages if isinstance(place, str)])
+    _load_package(Path(package))
+    try:
+        return importlib.import_module(SESSION)
+    except ImportError as error:
+        raise CannotLoad("cannot_load", f"{package} cannot be loaded by this Blender: {error}") from error
+
+
+def _add_packages(places: list[str]) -> None:
+    """At the end: what Blender ships itself (numpy above all) must win over what others have."""
+    for place in places:
+        if place not in sys.path:
+            sys.path.append(place)
+    if importlib.util.find_spec("pydantic") is None:
+        python = f"{sys.version_info[0]}.{sys.version_info[1]}"
+        raise CannotLoad("no_packages", f"no pydantic for Python {python}")
+
+
+def _load_package(place: Path) -> None:
+    """Only this package, not what lies beside it: there the core may have compiled packages of another Python."""
+    loaded = sys.modules.get(NAME)
+    if loaded is not None:
+        if not any(_same(path, place) for path in loaded.__path__):
+            message = f"this Blender has loaded {NAME} from elsewhere already; restart Blender to attach this core"
+            raise CannotLoad(MISMATCH, message)
+        return
+    spec = importlib.util.spec_from_file_location(NAME, place / "__init__.py", submodule_search_locations=[str(place)])
+    if place.name != NAME or spec is None or spec.loader is None or not (place / "__init__.py").is_file():
+        raise CannotLoad("cannot_load", f"there is no {NAME} in {place}")
+    package = importlib.util.module_from_spec(spec)
+    sys.modules[NAME] = package
+    try:
+        spec.loader.exec_module(package)
+    except BaseException:
+        del sys.modules[NAME]
+        raise
+
+
+def _same(one: str, other: Path) -> bool:
+    return Path(one).resolve() == other.resolve()

@@ -1,0 +1,61 @@
+"""The worker's methods on a scene, as a window answers them: nothing that replaces what the person has open."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from blendwright.blender.step import StepRun
+from blendwright.blender.window.scene_state import WindowState
+from blendwright.blender.window.turns import Turns
+from blendwright.blender.worker.conversation import Handler, Refused
+from blendwright.blender.worker.handlers import SceneMethods
+from blendwright.tool_api.promises import Revert
+from blendwright.tool_api.tool import AnyTool
+from blendwright.wire.methods import HashRequest, SceneHash, StepAnswer, StepRequest
+
+NOT_IN_A_WINDOW = "not_in_a_window"
+REFUSED = ("reset", "open", "swap", "export", "relocate_files", "read_back")
+# They change the scene, or go by what is known of it from step to step.
+IN_A_TURN = ("step", "bulk", "redo")
+
+
+class WindowSceneMethods(SceneMethods):
+    """Steps are taken in a turn only; what reads the scene is answered at any time."""
+
+    def __init__(self, scratch: Path, tools: Mapping[str, AnyTool], state: WindowState, turns: Turns) -> None:
+        super().__init__(scratch, tools, state)
+        self._turns = turns
+
+    def handlers(self) -> dict[str, Handler]:
+        handlers = super().handlers()
+        handlers |= {f"scene.{name}": _refusing(f"scene.{name}") for name in REFUSED}
+        handlers |= {f"scene.{name}": self._in_a_turn(handlers[f"scene.{name}"]) for name in IN_A_TURN}
+        return handlers
+
+    def hash(self, request: HashRequest) -> SceneHash:
+        """Outside a turn nothing is known from step to step."""
+        return (
+            {"hash": self._state.root()}
+            if self._turns.is_open and not request.get("full")
+            else super().hash({"full": True})
+        )
+
+    def _in_a_turn(self, handle: Handler) -> Handler:
+        def handle_in_turn(params: dict[str, Any]) -> object:
+            self._turns.require_open()
+            self._turns.require_calm()
+            return handle(params)
+
+        return handle_in_turn
+
+    def _run(self, request: StepRequest) -> StepAnswer | StepRun:
+        if request.get("rehearse") == Revert.MEMFILE.value or request.get("disposable"):
+            raise Refused(NOT_IN_A_WINDOW, "what only a copy of the scene can take is not done in a window")
+        return super()._run(request)
+
+
+def _refusing(name: str) -> Handler:
+    def refuse(params: dict[str, Any]) -> object:
+        raise Refused(NOT_IN_A_WINDOW, f"{name} would replace what the person has open")
+
+    return refuse

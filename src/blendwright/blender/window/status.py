@@ -1,0 +1,46 @@
+"""What the panel shows of an attached core, as plain data, and what the person has pressed. Without bpy."""
+
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+# More than a panel has room for.
+MOST_PLANS = 8
+
+
+@dataclass
+class Status:
+    """The panel reads it, `window.show` writes it."""
+
+    plans: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+    running: dict[str, Any] | None = None
+    approvals: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+    core: dict[str, Any] = field(default_factory=dict[str, Any])
+    turn: str | None = None
+    """The label of the plan whose turn it is."""
+    _answers: list[dict[str, str]] = field(default_factory=list[dict[str, str]])
+    _wants_undo: bool = False
+
+    def show(self, params: dict[str, Any]) -> dict[str, Any]:
+        """Take over what is to be shown; return what was pressed since the last time."""
+        self.plans = _dicts(params.get("plans"))[:MOST_PLANS]
+        self.approvals = _dicts(params.get("approvals"))
+        running, core = params.get("running"), params.get("core")
+        self.running = running if isinstance(running, dict) else None
+        self.core = core if isinstance(core, dict) else self.core
+        pressed = {"answers": self._answers, "undo": self._wants_undo}
+        self._answers, self._wants_undo = [], False
+        return pressed
+
+    def answer(self, approval: str, answer: str) -> None:
+        """The person approves or declines; what was answered is shown no longer. The last answer counts."""
+        self._answers = [given for given in self._answers if given["id"] != approval]
+        self._answers.append({"id": approval, "answer": answer})
+        self.approvals = [asked for asked in self.approvals if asked.get("id") != approval]
+
+    def ask_undo(self) -> None:
+        self._wants_undo = True
+
+
+def _dicts(value: object) -> list[dict[str, Any]]:
+    items = cast("list[Any]", value) if isinstance(value, list) else []
+    return [item for item in items if isinstance(item, dict)]

@@ -1,0 +1,106 @@
+"""A tiny core that speaks frames with a window: for tests of the window's side alone."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+from pathlib import Path
+from typing import Any, Self
+
+from blendwright.wire import frames
+from blendwright.wire.package_version import this_package
+from window.playing import PACKAGE
+
+
+class WindowError(Exception):
+    """An answer of `error`."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(f"{code}: {message}")
+        self.code = code
+
+
+class CoreClient:
+    """Requests one by one, or several before the first answer is read."""
+
+    def __init__(self, note: dict[str, Any], timeout: float = 60) -> None:
+        self._note = note
+        if note["socket"]:
+            self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+            self._socket.connect(note["socket"])
+        else:
+            self._socket = socket.create_connection(("127.0.0.1", note["port"]))
+        self._socket.settimeout(timeout)
+        self._reader = self._socket.makefile("rb")
+        self._last_id = 0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self._reader.close()
+        self._socket.close()
+
+    def attach(self, **other: Any) -> dict[str, Any]:
+        params = {"token": self._note["token"], "core": {"pid": os.getpid(), "name": "a test"}, "package": str(PACKAGE)}
+        return self.call("window.attach", **(params | {"packages": []} | other))
+
+    def greet(self) -> dict[str, Any]:
+        return self.call("hello", protocol=frames.PROTOCOL, package=this_package())
+
+    def attached(self, **other: Any) -> Self:
+        """Attach and say hello."""
+        self.attach(**other)
+        self.greet()
+        return self
+
+    def send(self, method: str, **params: Any) -> int:
+        self._last_id += 1
+        body = json.dumps({"id": self._last_id, "method": method, "params": params}).encode()
+        self._socket.sendall(frames.header(body) + body)
+        return self._last_id
+
+    def answer(self) -> Any:
+        """The next answer. Raises WindowError, and EOFError when the window has hung up."""
+        body = frames.read_frame(self._reader)  # pyright: ignore[reportArgumentType]
+        if body is None:
+            raise EOFError("the window has hung up")
+        answer = json.loads(body)
+        if "error" in answer:
+            raise WindowError(answer["error"]["code"], answer["error"]["message"])
+        return answer["result"]
+
+    def call(self, method: str, **params: Any) -> Any:
+        self.send(method, **params)
+        return self.answer()
+
+    # ------------------------------------------------------------------ turns
+
+    def begin(self, label: str = "a plan", wait: float = 0) -> dict[str, Any]:
+        return self.call("window.begin", label=label, wait=wait)
+
+    def end(self, label: str = "a plan", *, changed: bool = True) -> str:
+        return self.call("window.end", label=label, changed=changed)["hash"]
+
+    def step(self, tool: str, **args: Any) -> dict[str, Any]:
+        return self.call("scene.step", **step(tool, **args))
+
+
+def step(tool: str, **args: Any) -> dict[str, Any]:
+    """A request of one step, with arguments as the core makes them."""
+    from blendwright.plan.validate import validate_arguments
+    from blendwright.tools.catalog import tools
+
+    found = tools()[tool]
+    canonical, findings, _ = validate_arguments(found, args)
+    assert not findings, findings
+    return {"tool": tool, "version": found.version, "args": canonical}
+
+
+def notes(windows: Path) -> list[str]:
+    """The files of a rendezvous directory."""
+    return sorted(path.name for path in windows.iterdir())

@@ -1,0 +1,128 @@
+"""The process of a `PlayedWindow`: Blender's wheel with the real extension in it, and lines on standard input for the person's hands.
+
+    python played_process.py EXTENSION_PARENT WINDOWS PACKAGE [PACKAGES…]
+
+A Blender without a screen has no timers, so the pump is called in a loop here. Each line is a JSON object with one deed; each answer is
+a line of JSON on what was standard output. What Blender prints goes to standard error.
+"""
+
+import importlib
+import json
+import os
+import queue
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+# The person's work and a core's requests take turns, as events and timers do in Blender's own loop.
+LONGEST_PAUSE = 0.02
+
+
+class Played:
+    """What a person does, by name."""
+
+    def __init__(self, extension: Any, package: str, packages: list[str]) -> None:
+        import bpy
+
+        self._bpy: Any = bpy
+        self._window = extension.this_window
+        self._loader = importlib.import_module("blendwright_extension.package_loader")
+        self._package, self._packages = package, packages
+        self._names: dict[str, Any] = {"bpy": bpy}
+
+    def do(self, code: str, push: bool = True) -> None:
+        """An edit by hand, and the undo step that Blender makes of it."""
+        exec(code, self._names)
+        if push:
+            self._bpy.ops.ed.undo_push(message="by hand")
+
+    def ask(self, expression: str) -> Any:
+        return eval(expression, self._names)
+
+    def undo(self) -> list[str]:
+        return sorted(self._bpy.ops.ed.undo())
+
+    def redo(self) -> list[str]:
+        return sorted(self._bpy.ops.ed.redo())
+
+    def mode(self, name: str, mode: str) -> None:
+        self._bpy.context.view_layer.objects.active = self._bpy.data.objects[name]
+        self._bpy.ops.object.mode_set(mode=mode)
+
+    def save(self, path: str) -> None:
+        """Ctrl-S."""
+        if path:
+            self._bpy.ops.wm.save_as_mainfile(filepath=path)
+        else:
+            self._bpy.ops.wm.save_mainfile()
+
+    def open(self, path: str) -> None:
+        """Another file; without a name, Ctrl-N."""
+        if path:
+            self._bpy.ops.wm.open_mainfile(filepath=path)
+        else:
+            self._bpy.ops.wm.read_homefile(use_factory_startup=True)
+        self._bpy.ops.ed.undo_push(message="Original")
+
+    def fingerprint(self) -> str:
+        self._loader.load({"package": self._package, "packages": self._packages})
+        state = importlib.import_module("blendwright.blender.window.scene_state").WindowState()
+        return state.full_root()
+
+    def disconnect(self) -> None:
+        self._window.disconnect()
+
+    def connect(self, path: str) -> None:
+        self._window.connect(Path(path), timer=False)
+
+
+def main(extension_parent: str, windows: str, package: str, *packages: str) -> None:
+    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)
+    import bpy
+
+    sys.path.insert(0, extension_parent)
+    extension: Any = importlib.import_module("blendwright_extension.open_window")
+    bpy.ops.wm.read_homefile(use_factory_startup=True)
+    # A Blender with a screen does this by itself.
+    bpy.ops.ed.undo_push(message="Original")
+    window = extension.this_window
+    window.connect(Path(windows), timer=False)
+    played = Played(extension, package, list(packages))
+
+    lines: queue.Queue[str] = queue.Queue()
+
+    def read() -> None:
+        for line in sys.stdin:
+            lines.put(line)
+        lines.put("")
+
+    threading.Thread(target=read, daemon=True).start()
+    _say(answers, {"pid": os.getpid()})
+    pause = 0.0
+    while True:
+        try:
+            line = lines.get(timeout=pause) if pause else lines.get_nowait()
+        except queue.Empty:
+            pause = LONGEST_PAUSE if window.pump is None else min(window.pump.tick(), LONGEST_PAUSE)
+            continue
+        if not line:
+            window.disconnect()
+            answers.flush()
+            os._exit(0)  # Blender's own end is slow in the wheel
+        deed: dict[str, Any] = json.loads(line)
+        try:
+            answer = {"answer": getattr(played, deed.pop("deed"))(**deed)}
+        except Exception as error:
+            answer = {"error": f"{type(error).__name__}: {error}"}
+        _say(answers, answer)
+
+
+def _say(answers: Any, answer: dict[str, Any]) -> None:
+    answers.write(json.dumps(answer) + "\n")
+    answers.flush()
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,159 @@
+"""A window that tests play: a process with Blender's wheel and the real extension, and a person's hands in it.
+
+with PlayedWindow(tmp_path) as window:
+    window.do("bpy.data.objects['Cube'].location.x = 3")
+    window.undo()
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import IO, Any, Self, cast
+
+import blendwright
+
+ROOT = Path(__file__).resolve().parents[2]
+PROCESS = Path(__file__).with_name("played_process.py")
+PACKAGE = Path(blendwright.__file__).parent
+
+
+def build_script() -> Any:
+    """The module that builds the extension."""
+    spec = importlib.util.spec_from_file_location("build_extension", ROOT / "scripts" / "build_extension.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+class PlayedWindow:
+    """One Blender that somebody has open. `directory` holds its rendezvous, its copy of the extension and its log."""
+
+    def __init__(self, directory: Path, python: str = sys.executable, packages: tuple[str, ...] = ()) -> None:
+        self.directory = directory
+        self.windows = directory / "windows"
+        self._python = python
+        self._packages = packages
+        self._process: subprocess.Popen[str] | None = None
+        self.pid = 0
+
+    def start(self) -> Self:
+        self.directory.mkdir(parents=True, exist_ok=True)
+        extension = build_script().copy_to(self.directory).parent
+        self.windows.mkdir(mode=0o700, exist_ok=True)
+        # As a person starts Blender: nothing of the project on its path, but for what the core names.
+        environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+        with self.log.open("a") as log:
+            self._process = subprocess.Popen(
+                [self._python, str(PROCESS), str(extension), str(self.windows), str(PACKAGE), *self._packages],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=log,
+                text=True,
+                env=environment,
+            )
+        self.pid = int(self._answer()["pid"])
+        return self
+
+    __enter__ = start
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    @property
+    def log(self) -> Path:
+        return self.directory / "blender.log"
+
+    @property
+    def note(self) -> dict[str, Any]:
+        """The rendezvous file of this window."""
+        return json.loads((self.windows / f"{self.pid}.json").read_text("utf-8"))
+
+    # ------------------------------------------------------------------ the person's hands
+
+    def do(self, code: str, *, push: bool = True) -> None:
+        """Edit by hand: Python that Blender runs, with the undo step that an operator would make."""
+        self._deed("do", code=code, push=push)
+
+    def ask(self, expression: str) -> Any:
+        """The value of a Python expression in the window, as JSON has it."""
+        return self._deed("ask", expression=expression)
+
+    def undo(self) -> None:
+        """Ctrl-Z."""
+        self._deed("undo")
+
+    def redo(self) -> None:
+        """Ctrl-Shift-Z."""
+        self._deed("redo")
+
+    def mode(self, name: str, mode: str) -> None:
+        """Make an object the active one and change its mode: 'EDIT', 'SCULPT', 'OBJECT'."""
+        self._deed("mode", name=name, mode=mode)
+
+    def save(self, path: Path | None = None) -> None:
+        """Ctrl-S, or Save As."""
+        self._deed("save", path="" if path is None else str(path))
+
+    def open(self, path: Path | None = None) -> None:
+        """Open a file, or Ctrl-N."""
+        self._deed("open", path="" if path is None else str(path))
+
+    def connect(self) -> None:
+        self._deed("connect", path=str(self.windows))
+
+    def disconnect(self) -> None:
+        self._deed("disconnect")
+
+    def file(self) -> str:
+        """The path of the file that is open, "" before it was saved."""
+        return cast("str", self.ask("bpy.data.filepath"))
+
+    def fingerprint(self) -> str:
+        """The full hash of the window."""
+        return cast("str", self._deed("fingerprint"))
+
+    # ------------------------------------------------------------------ the process
+
+    @property
+    def is_running(self) -> bool:
+        return self._process is not None and self._process.poll() is None
+
+    def kill(self) -> None:
+        """As kill -9 does."""
+        assert self._process is not None
+        self._process.kill()
+        self._process.wait()
+
+    def stop(self) -> None:
+        """Close the window without saving."""
+        if self._process is None:
+            return
+        for pipe in (self._process.stdin, self._process.stdout):
+            cast("IO[str]", pipe).close()
+        try:
+            self._process.wait(20)
+        except subprocess.TimeoutExpired:
+            self.kill()
+        self._process = None
+
+    def _deed(self, deed: str, **options: Any) -> Any:
+        assert self._process is not None and self._process.stdin is not None
+        self._process.stdin.write(json.dumps({"deed": deed, **options}) + "\n")
+        self._process.stdin.flush()
+        answer = self._answer()
+        if "error" in answer:
+            raise AssertionError(f"{deed} failed in the window: {answer['error']}")
+        return answer["answer"]
+
+    def _answer(self) -> dict[str, Any]:
+        assert self._process is not None and self._process.stdout is not None
+        line = self._process.stdout.readline()
+        if not line:
+            raise AssertionError(f"the window has ended: {self.log.read_text(errors='replace')[-2000:]}")
+        return json.loads(line)
