@@ -24,6 +24,7 @@ from blendwright.plan.validate import ValidPlan, validate
 from blendwright.policy.objections import denied
 from blendwright.policy.session_contract import ContractTerms, Proposal, SessionContract
 from blendwright.run.calls import call
+from blendwright.run.edited_uses import edited_uses
 from blendwright.run.file_roots import FileRoots
 from blendwright.run.history import History, Moved, find, require_head
 from blendwright.run.idempotency import MOST_KEPT
@@ -31,6 +32,7 @@ from blendwright.run.options import DEFAULT_OPTIONS, RunOptions
 from blendwright.run.preview import Preview
 from blendwright.run.runner import Runner
 from blendwright.run.session import Session
+from blendwright.run.window_history import history_of
 from blendwright.tool_api.promises import Determinism, SafetyLevel
 from blendwright.tool_api.tool import AnyTool
 from blendwright.tools.registry import registry_fingerprint
@@ -102,7 +104,8 @@ class OpenScene:
 
     def outcome(self, tool: str, args: Any, options: RunOptions = DEFAULT_OPTIONS) -> Outcome:
         """Call a tool or macro and get everything that is known about it, before any contract renders it."""
-        return call(self._runner, tool, args, options)
+        with self._session.scene.turn(tool):
+            return call(self._runner, tool, args, options)
 
     def run(
         self,
@@ -123,10 +126,18 @@ class OpenScene:
             valid = replace(valid, timings={"validate_ms": validate_ms, **valid.timings})
             self._events(RunEnded(valid))
             return valid
-        if valid.plan.program is not None:
-            self._session.journal.record_program(valid.plan.request_id, valid.plan.program)
-        report = self._runner.run(valid.schedule(self._registry, self._session.scene.hash), options)
+        with self._session.scene.turn(valid.plan.request_id):
+            report = self._run_valid(valid, options)
         return replace(report, timings={"validate_ms": validate_ms, **report.timings})
+
+    def _run_valid(self, valid: ValidPlan, options: RunOptions) -> RunReport:
+        session = self._session
+        edited = edited_uses(session.scene, valid)
+        if edited:
+            return refused(valid.plan, edited)
+        if valid.plan.program is not None:
+            session.journal.record_program(valid.plan.request_id, valid.plan.program)
+        return self._runner.run(valid.schedule(self._registry, session.scene.hash), options)
 
     def check(self, plan: Plan, *, determinism: Determinism | None = None) -> RunReport | None:
         """The report that refuses a plan, None where it may run. Starts no Blender, so what only Blender knows is not found here."""
@@ -151,8 +162,9 @@ class OpenScene:
         """What a plan would do, found out on a copy of the scene in another worker; `image` is where to write a picture of it."""
         if not isinstance(plan, Plan):
             plan = self._compiler.parse(dict(plan), request_id, boundary)
-        if self._session.journal.head is None:
-            self._session.scene.worker()  # what a new workspace starts from is its first commit, and so comes along into the copy
+        with self._session.scene.turn("preview"):
+            if self._session.journal.head is None:
+                self._session.scene.worker()  # what a new workspace starts from is its first commit, and so comes along into the copy
         self._session.scene.record_background()
         return preview_beside(plan, self._scratch.path.parents[1], self._pool, self._session, options, image=image)
 
@@ -176,6 +188,10 @@ class OpenScene:
 
         Raises Refusal when there can be no contract with such a host."""
         return OpenScene(self._session.for_host(proposal), self._scratch, self._pool, self.recovered, self._events)
+
+    def turn(self, label: str) -> contextlib.AbstractContextManager[None]:
+        """For what is to be one undo step in an open window; everywhere else it means nothing."""
+        return self._session.scene.turn(label)
 
     def warm(self) -> None:
         """Start Blender and bring the scene up ahead of the first call. Raises EnvironmentUnfit where there is none."""
@@ -213,7 +229,7 @@ class OpenScene:
     @property
     def history(self) -> History:
         """Checkout, undo, redo, adopt, gc."""
-        return History(self._session.journal, self._session.scene, self._pool, self._registry)
+        return history_of(self._session.journal, self._session.scene, self._pool, self._registry)
 
     def checkout(self, to: int | str, options: RunOptions = DEFAULT_OPTIONS) -> Moved:
         """Go to the scene of a commit, as whoever is held to the policy may: the rules for `history.checkout`, a safe_write, decide.
@@ -270,6 +286,7 @@ class OpenScene:
 
     def _end_workers(self) -> None:
         with contextlib.ExitStack() as ends:
+            ends.callback(self._session.scene.hang_up)
             ends.callback(self._session.scene.join_background)
             self._pool.close()
         crash_points.reach("close.workers_ended")

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 
+from blendwright.app.attaching import WindowBinding, connect_bound, require_unbound, spare_source
 from blendwright.app.blenders import chosen_blender
 from blendwright.app.observing.event_bus import EventBus, open_event_bus
 from blendwright.app.open_scene import OpenScene
@@ -28,6 +29,7 @@ from blendwright.journal.store import FILE as JOURNAL
 from blendwright.policy.approvals import NOBODY, Approver
 from blendwright.policy.policy import Policy
 from blendwright.policy.session_contract import Proposal, SessionContract
+from blendwright.run.attached_scene import AttachedScene
 from blendwright.run.background_checkpoints import BackgroundCheckpoints
 from blendwright.run.externals import External, Externals, externals_of_receipt, findings_about
 from blendwright.run.history import require_head
@@ -91,6 +93,7 @@ def open(
         undo.callback(journal.close)
         if start is not None:
             require_no_scene(journal, directory, start)
+            require_unbound(directory)
         cure = "Check its permissions and the room on its disk, or name another directory."
         with unfit_on_os_error(f"{directory} cannot be a workspace", cure):
             scratch = SessionScratch(directory / "scratch")
@@ -101,15 +104,24 @@ def open(
         recovered = recover(journal, scratch.cleared)
         events(WorkspaceOpened(str(directory), recovered))
         copied_start = None if start is None else copy_start(start, scratch.path, files.scratch_mb)
-        pool = chosen_blender(directory, blender, policy).open_pool(settings.worker_settings(scratch.path, environment))
+        window = WindowBinding(directory).window()
+        source = chosen_blender(directory, blender, policy) if window is None else spare_source(window, blender)
+        pool = source.open_pool(settings.worker_settings(scratch.path, environment))
         scene_origin = None if start is None else start.resolve().parent
         background = None
         if spare:
             background = BackgroundCheckpoints(pool, journal, directory, settings.registry, observe=events)
-        live = LiveScene(
-            pool, journal, settings.registry, spare=spare, start=copied_start, origin=scene_origin,
-            externals=Externals(files.roots), background=background, observe=events,
-        )  # fmt: skip
+        externals = Externals(files.roots)
+        if window is None:
+            live = LiveScene(
+                pool, journal, settings.registry, spare=spare, start=copied_start, origin=scene_origin,
+                externals=externals, background=background, observe=events,
+            )  # fmt: skip
+        else:
+            live = AttachedScene(
+                lambda: connect_bound(directory), WindowBinding(directory), pool, journal, settings.registry,
+                scratch=scratch.path, externals=externals, background=background, observe=events,
+            )  # fmt: skip
         session = Session(
             live, journal, settings.tools, draft, files, macros=settings.macros, approver=approver, observe=events
         )

@@ -5,8 +5,10 @@ A worker that is busy does not read, and a pipe holds little: were sending to bl
 
 from __future__ import annotations
 
+import contextlib
 import os
 import select
+import socket
 import threading
 from collections import deque
 from itertools import islice
@@ -20,12 +22,19 @@ class SendQueue:
     """The writing end of a pipe; owns the descriptor. Frames go out in the order of `send`."""
 
     def __init__(self, fd: int) -> None:
-        os.set_blocking(fd, False)
         self._fd = fd
+        self._prepare()
         self._lock = threading.Lock()
         self._backlog: deque[memoryview] = deque()
         self._flushing = False
         self._closed = False
+
+    def _prepare(self) -> None:
+        os.set_blocking(self._fd, False)
+
+    def _write_some(self, parts: list[memoryview]) -> list[memoryview]:
+        """Write what goes at once; what is left over is returned. Raises BlockingIOError, or ConnectionError where nobody reads."""
+        return frames.write_some(self._fd, parts)
 
     def send(self, body: bytes) -> None:
         """Write at once what the pipe takes and leave the rest to a thread; raises OversizedFrame.
@@ -38,10 +47,10 @@ class SendQueue:
                 return
             if not self._backlog:
                 try:
-                    parts = frames.write_some(self._fd, parts)
+                    parts = self._write_some(parts)
                 except BlockingIOError:
                     pass
-                except BrokenPipeError:
+                except ConnectionError:
                     return
             self._backlog.extend(parts)
             if self._backlog and not self._flushing:
@@ -56,7 +65,10 @@ class SendQueue:
             self._closed = True
             # While the thread waits on the descriptor, closing it is the thread's task.
             if not self._flushing:
-                os.close(self._fd)
+                self._close_descriptor()
+
+    def _close_descriptor(self) -> None:
+        os.close(self._fd)
 
     def _flush(self) -> None:
         writable = select.poll()
@@ -66,18 +78,35 @@ class SendQueue:
             writable.poll()
             with self._lock:
                 if self._closed:
-                    os.close(self._fd)
+                    self._close_descriptor()
                     return
                 some = list(islice(self._backlog, _PARTS_AT_ONCE))
                 try:
-                    remaining = frames.write_some(self._fd, some)
+                    remaining = self._write_some(some)
                     for _ in some:
                         self._backlog.popleft()
                     self._backlog.extendleft(reversed(remaining))
                 except BlockingIOError:
                     pass
-                except BrokenPipeError:
+                except ConnectionError:
                     self._backlog.clear()
                 if not self._backlog:
                     self._flushing = False
                     return
+
+
+class SocketSendQueue(SendQueue):
+    """The same for a socket, whose descriptor is also read from: that one must go on waiting, so only sending never does."""
+
+    def _prepare(self) -> None:
+        self._socket = socket.socket(fileno=os.dup(self._fd))
+
+    def _write_some(self, parts: list[memoryview]) -> list[memoryview]:
+        return frames.unwritten(parts, self._socket.sendmsg(parts, [], socket.MSG_DONTWAIT))
+
+    def _close_descriptor(self) -> None:
+        # The other side learns of it at once, whoever else has the descriptor.
+        with contextlib.suppress(OSError):
+            self._socket.shutdown(socket.SHUT_RDWR)
+        self._socket.close()
+        super()._close_descriptor()

@@ -19,7 +19,7 @@ from rich.tree import Tree
 
 from blendwright.app.exporting import render_picture
 from blendwright.cli.approvals import approver, at_a_terminal, read_line
-from blendwright.cli.options import Approve, AsJson, Blender, Image, Scene, Workspace
+from blendwright.cli.options import Approve, AsJson, Attach, Blender, Image, Scene, Workspace
 from blendwright.cli.output import (
     Exit,
     SafeConsole,
@@ -78,6 +78,7 @@ def ask(
     workspace: Workspace = ".blendwright",
     scene: Scene = None,
     blender: Blender = None,
+    attach: Attach = None,
     dialect: Annotated[PlannableDialect, option("--dialect", "What kind of plan is asked for.")] = "operations",
     provider: ProviderName = "gemini",
     model: Model = None,
@@ -114,7 +115,9 @@ def ask(
 
     with (
         stops_on_interrupt(cancel),
-        open_session(workspace, scene=scene, blender=blender, approver=approver(approve, screen.pause)) as opened,
+        open_session(
+            workspace, scene=scene, blender=blender, approver=approver(approve, screen.pause), attach=attach
+        ) as opened,
     ):
         if image is not None and not dry_run and (problems := opened.target_findings(image)):
             raise Refusal(problems)

@@ -125,6 +125,16 @@ COMMANDS = {
     "serve": Command(
         "hosts", "serve", "Serve a workspace to a language-model host: over stdio, or over HTTP with a bearer token."
     ),
+    "attach": Command(
+        "attaching",
+        "attach",
+        "Work in a Blender that is open: bind the workspace to its window, whose scene is then the current one.",
+    ),
+    "detach": Command(
+        "attaching",
+        "detach",
+        "Let go of the window: the workspace goes on headless, with the scene of its last commit.",
+    ),
     "doctor": Command(
         "hosts", "doctor", "Check that Blendwright can work here; says what is missing and how to get it."
     ),

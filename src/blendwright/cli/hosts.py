@@ -17,7 +17,7 @@ from blendwright.app.contracts import read_host_profile
 from blendwright.app.hosts import HOSTS, Scope, entry, host_named, install, remote_entry, snippet
 from blendwright.app.policy_files import FILE as POLICY
 from blendwright.app.policy_files import home_directory
-from blendwright.cli.options import AsJson, Blender, MinimumDeterminism, Workspace
+from blendwright.cli.options import AsJson, Attach, Blender, MinimumDeterminism, Workspace
 from blendwright.cli.output import Cell, Exit, SafeConsole, notes, present
 from blendwright.cli.parameters import argument, option
 from blendwright.policy.host_profile import EnvelopeName, HostLimits, HostStatement, Verification
@@ -25,6 +25,7 @@ from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
 
 if TYPE_CHECKING:
+    from blendwright.app.attaching import Attached
     from blendwright.server.live_calls import CallEnded
 
 TOKEN = "BLENDWRIGHT_TOKEN"
@@ -33,6 +34,7 @@ TOKEN = "BLENDWRIGHT_TOKEN"
 def serve(
     workspace: Workspace = ".blendwright",
     blender: Blender = None,
+    attach: Attach = None,
     http: Annotated[str | None, option("--http HOST:PORT", "Streamable HTTP there, instead of stdio.")] = None,
     token: Annotated[
         str | None, option("--token TOKEN", f"The bearer token of HTTP; or {TOKEN}; made up otherwise.")
@@ -97,8 +99,19 @@ def serve(
             on_call=_show_call if address is not None and sys.stderr.isatty() else None,
         ),
     )
+    if attach is not None:
+        from blendwright.app.attach_commands import attach_if_open
+
+        _show_attached(attach_if_open(workspace, attach, blender=blender))
     stopped = anyio.run(run, settings)
     return Exit.INTERRUPTED if stopped is signal.SIGINT else Exit.DONE
+
+
+def _show_attached(attached: Attached | None) -> None:
+    if attached is None:
+        notes().show("no window is open: working headless")
+    else:
+        notes().show(f"attached to {attached.window.name}")
 
 
 def _show_address(address: tuple[str, int], made_up: str) -> None:

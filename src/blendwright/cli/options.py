@@ -42,6 +42,9 @@ Blender = Annotated[
     str | None,
     option("--blender VERSION|PATH", "5.2 or another that was added, an executable, or an environment with a bpy."),
 ]
+Attach = Annotated[
+    str | None, option("--attach PID|auto", "Work in this open window; auto: in the one that is open, if one is.")
+]
 Image = Annotated[
     Path | None, option("--image PNG", "Write a picture of the scene there afterwards.", callback=png_name)
 ]

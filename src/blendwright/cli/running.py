@@ -21,6 +21,7 @@ from blendwright.cli.approvals import approver
 from blendwright.cli.options import (
     Approve,
     AsJson,
+    Attach,
     Blender,
     ContractFile,
     Export,
@@ -70,6 +71,7 @@ def run(
     workspace: Workspace = ".blendwright",
     scene: Scene = None,
     blender: Blender = None,
+    attach: Attach = None,
     boundary: TakenBack = None,
     set: Set = None,
     instead: Instead = False,
@@ -94,7 +96,9 @@ def run(
     allowed = approver(approve, progress.pause)
     extra: list[Outcome] = []
     with stops_on_interrupt(cancel):
-        with open_session(workspace, scene=scene, blender=blender, contract=contract, approver=allowed) as opened:
+        with open_session(
+            workspace, scene=scene, blender=blender, contract=contract, approver=allowed, attach=attach
+        ) as opened:
             # Before the plan runs: afterwards it is done, and what was asked for beside it is not there.
             targets = [path for path in (export, image) if path is not None]
             if problems := [finding for path in targets for finding in opened.target_findings(path)]:
@@ -174,6 +178,7 @@ def call(
     workspace: Workspace = ".blendwright",
     scene: Scene = None,
     blender: Blender = None,
+    attach: Attach = None,
     timeout: Timeout = None,
     verify: Annotated[bool, option("--verify", "Read the result back, also after a read-only tool.")] = False,
     snapshot: Annotated[bool, option("--snapshot", "Add the scene as it is afterwards.")] = False,
@@ -205,7 +210,9 @@ def call(
         parse_ms=parse_ms,
     )
     with stops_on_interrupt(cancel):
-        with open_session(workspace, scene=scene, blender=blender, contract=contract, approver=allowed) as opened:
+        with open_session(
+            workspace, scene=scene, blender=blender, contract=contract, approver=allowed, attach=attach
+        ) as opened:
             outcome = opened.outcome(tool, document, options)
             if export is not None and outcome.ok:
                 exported = export_open_scene(opened, export, allowed, cancel)

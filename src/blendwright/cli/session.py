@@ -40,8 +40,13 @@ def open_session(
     blender: str | None = None,
     contract: Path | None = None,
     approver: Approver,
+    attach: str | None = None,
 ) -> blendwright.OpenScene:
     """Open a workspace for this command, and say what had to be put in order for it."""
+    if attach is not None:
+        from blendwright.app.attach_commands import attach_if_open
+
+        attach_if_open(workspace, attach, blender=blender)
     opened = blendwright.open(
         workspace,
         scene=scene,

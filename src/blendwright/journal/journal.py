@@ -206,6 +206,10 @@ class Journal(JournalView):
         """Copy a saved scene among the checkpoints, durably. It counts once it is committed or added. From any thread."""
         return self._files.stage(saved, scene_hash, self.fence)
 
+    def checkpoint_path(self, staged: StagedCheckpoint) -> Path:
+        """Where a staged scene lies."""
+        return self._files.directory / staged.file
+
     def add_checkpoint(
         self, staged: StagedCheckpoint, commit: int, *, instead_of: Checkpoint | None = None
     ) -> Checkpoint:

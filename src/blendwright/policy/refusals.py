@@ -169,6 +169,11 @@ RULES: dict[str, Rule] = {
         "trusted code is to run where nobody is asked, as in a preview",
         "Use safe Python, or run the plan itself: it asks.",
     ),
+    "trusted_in_window": Rule(
+        Fault.POLICY_BLOCKED,
+        "trusted code is to run on a scene that a person has open in a window",
+        "Use safe Python, which runs beside the window; or `blendwright detach` and run it on the saved file.",
+    ),
     "preview_unasked": Rule(
         Fault.POLICY_BLOCKED,
         "a person must allow the call, in a preview too, and nobody could be asked",

@@ -10,10 +10,10 @@ from blendwright.policy.approvals import NOBODY, Approver
 from blendwright.policy.session_contract import Proposal
 from blendwright.run.active_contract import ActiveContract, ContractDraft
 from blendwright.run.approvals import Approvals
-from blendwright.run.exclusive_step import ExclusiveStep
 from blendwright.run.files import FileAccess
 from blendwright.run.ledger import Ledger
 from blendwright.run.live_scene import LiveScene
+from blendwright.run.window_step import exclusive_step
 from blendwright.tool_api.tool import AnyTool
 from blendwright.values.events import Observer, silent
 
@@ -45,7 +45,7 @@ class Session:
         self.observe = observe
         self.contract = ActiveContract(draft, scene, journal)
         self.ledger = Ledger(journal, scene, self.contract)
-        self.exclusive = ExclusiveStep(scene, journal, self.ledger, files)
+        self.exclusive = exclusive_step(scene, journal, self.ledger, files)
 
     def for_host(self, proposal: Proposal) -> Session:
         """The same scene under a contract with another host. Raises Refusal when there can be none."""

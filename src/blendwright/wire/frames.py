@@ -111,7 +111,11 @@ def write_frames(fd: int, bodies: Sequence[bytes]) -> None:
 
 def write_some(fd: int, parts: list[memoryview]) -> list[memoryview]:
     """Write as much as the descriptor takes at once; what is left over is returned. Raises BlockingIOError like os.writev."""
-    written = os.writev(fd, parts)
+    return unwritten(parts, os.writev(fd, parts))
+
+
+def unwritten(parts: Sequence[memoryview], written: int) -> list[memoryview]:
+    """What is left of the parts after so many bytes."""
     remaining: list[memoryview] = []
     for part in parts:
         if written >= len(part):

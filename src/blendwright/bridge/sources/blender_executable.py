@@ -33,7 +33,7 @@ class BlenderExecutable(ProcessSource):
         if not os.access(self.path, os.X_OK) or self.path.is_dir():
             cure = "Give the path of a Blender executable, or a version: `blendwright blender list` shows those that are here."
             raise EnvironmentUnfit(f"{self.path} is not an executable file", cure=cure)
-        for python, packages in _packages().items():
+        for python, packages in packages_by_python().items():
             arguments += ["--packages", python, str(packages)]
         # The launcher starts in the scratch, where a relative path would mean another file.
         blender = self.path.absolute()
@@ -43,7 +43,7 @@ class BlenderExecutable(ProcessSource):
         return [*launcher, str(blender), str(START_FILE), "--", *arguments]
 
 
-def _packages() -> dict[str, Path]:
+def packages_by_python() -> dict[str, Path]:
     """By version of Python, where pydantic is for it: compiled packages of one Python cannot be loaded by another.
 
     Which Python a Blender has only shows inside it, so it is offered all of them.

@@ -1,0 +1,176 @@
+"""One Blender on the other end of two descriptors, as the core holds it: requests in, answers out, deadlines, cancellation.
+
+What a deadline or a broken stream means differs: a child process is killed, a window that a person has open never is.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from abc import abstractmethod
+from collections import deque
+from collections.abc import Mapping
+from concurrent.futures import Future, InvalidStateError
+from typing import Any, cast
+
+import orjson
+
+from blendwright.bridge.send_queue import SendQueue
+from blendwright.values.cancel import CancelToken
+from blendwright.values.errors import Cancelled, DeadlinePassed, ProtocolBreach, WorkerError, WorkerFault
+from blendwright.wire import frames
+from blendwright.wire.blender_profile import WorkerProfile
+from blendwright.wire.methods import METHODS
+from blendwright.wire.package_version import PACKAGE_MISMATCH, mismatch, same_package, this_package
+from blendwright.wire.remote_scene import RemoteScene
+from blendwright.wire.window_methods import WINDOW_METHODS
+
+
+class Connection(RemoteScene):
+    """Requests and answers, which come in the order of the requests. Thread-safe; `start_reading` is called once, when all is set up."""
+
+    def __init__(self, read_fd: int, sending: SendQueue) -> None:
+        self._read_fd = read_fd
+        self._sending = sending
+        self._lock = threading.Lock()
+        self._last_id = 0
+        # The oldest waits at the left.
+        self._waiting: deque[tuple[int, str, Future[Any]]] = deque()
+        self._end: WorkerError | None = None
+
+    def start_reading(self, name: str) -> threading.Thread:
+        thread = threading.Thread(target=self._read_answers, name=name, daemon=True)
+        thread.start()
+        return thread
+
+    def exchange_hello(self, timeout: float) -> None:
+        """The handshake. Raises WorkerError, and ValueError, KeyError or TypeError for a hello that is none."""
+        greeting = {"protocol": frames.PROTOCOL, "package": this_package()}
+        answer = self.call("hello", greeting, deadline=timeout)
+        if not same_package(answer["package"]):
+            raise WorkerFault(PACKAGE_MISMATCH, mismatch(this_package(), answer["package"]))
+        self.profile = WorkerProfile.model_validate_json(orjson.dumps(answer["profile"]))
+        self.catalogue = str(answer["catalogue"])
+
+    def submit(self, method: str, params: Mapping[str, Any]) -> Future[Any]:
+        """Send a request without waiting; the future has the result or the error. Never blocks, whatever the other side does."""
+        future: Future[Any] = Future()
+        # What has been sent cannot be taken back, so the future must not be cancellable either.
+        future.set_running_or_notify_cancel()
+        with self._lock:
+            request_id = self._last_id + 1
+            body = orjson.dumps({"id": request_id, "method": method, "params": params})
+            if len(body) > frames.MAX_FRAME:
+                message = f"the request has {len(body)} bytes, at most {frames.MAX_FRAME} fit a frame"
+                raise WorkerFault("oversized_request", message)
+            if self._end is not None:
+                future.set_exception(self._end)
+                return future
+            self._last_id = request_id
+            self._waiting.append((request_id, method, future))
+            self._sending.send(body)
+        return future
+
+    def call(
+        self,
+        method: str,
+        params: Mapping[str, Any],
+        *,
+        deadline: float | None,
+        cancel: CancelToken | None = None,
+        label: str | None = None,
+    ) -> Any:
+        label = label or method
+        if cancel is not None and cancel.cancelled:
+            raise Cancelled(f"{label} was cancelled before it was sent")
+        future = self.submit(method, params)
+        unsubscribe = cancel and cancel.subscribe(lambda: self._give_up(future, Cancelled(f"{label} was cancelled")))
+        try:
+            return future.result(deadline)
+        except TimeoutError:
+            self._give_up(future, DeadlinePassed(f"{label} did not end within {deadline:g} s"))
+            return future.result()
+        finally:
+            if unsubscribe:
+                unsubscribe()
+
+    @abstractmethod
+    def _give_up(self, future: Future[Any], error: WorkerError) -> None:
+        """Nobody waits any longer for one call, which fails with `error`."""
+
+    @abstractmethod
+    def _stream_ended(self, breach: ProtocolBreach | None) -> WorkerError:
+        """The other side hung up, or sent what the wire does not allow; returns the error that calls fail with from now on."""
+
+    def _read_answers(self) -> None:
+        """The reader thread: hands out answers until the stream ends."""
+        breach: ProtocolBreach | None = None
+        with frames.open_reader(self._read_fd) as reader:
+            try:
+                while (body := frames.read_frame(reader)) is not None:
+                    self._deliver(body)
+            except (frames.TruncatedFrame, ConnectionError):
+                pass  # it died while it wrote
+            except frames.OversizedFrame as error:
+                breach = ProtocolBreach(str(error))
+            except ProtocolBreach as error:
+                breach = error
+            end = self._stream_ended(breach)
+        with self._lock:
+            self._end = end
+            waiting = [future for _, _, future in self._waiting]
+            self._waiting.clear()
+        self._sending.close()
+        for future in waiting:
+            fail(future, self._error_for(future, end))
+
+    def _error_for(self, future: Future[Any], end: WorkerError) -> WorkerError:
+        """Why a call fails that waited when the stream ended."""
+        return end
+
+    def _deliver(self, body: bytes) -> None:
+        """Give an answer to the call that waits for it. Raises ProtocolBreach for anything but the answer that is due."""
+        answer_id, result, error = _parse_answer(body)
+        if answer_id is None:
+            raise ProtocolBreach(f"the worker could not read what it was sent: {error}")
+        if not self._waiting or self._waiting[0][0] != answer_id:
+            raise ProtocolBreach(f"the worker answered request {answer_id}, which is not the one that is due")
+        _, method, future = self._waiting[0]
+        # Of methods that are not listed nothing is known.
+        definition = METHODS.get(method) or WINDOW_METHODS.get(method)
+        if error is None and definition is not None and not definition.answer_fits(result):
+            # Left among those that wait: it fails with them.
+            raise ProtocolBreach(f"the worker answered {method} with what is no answer to it")
+        self._waiting.popleft()
+        if error is not None:
+            fail(future, error)
+        else:
+            with contextlib.suppress(InvalidStateError):
+                future.set_result(result)
+
+
+def fail(future: Future[Any], error: WorkerError) -> None:
+    # Two threads may end the same call, a deadline and the reader say; the first one tells why.
+    with contextlib.suppress(InvalidStateError):
+        future.set_exception(error)
+
+
+def _parse_answer(body: bytes) -> tuple[int | None, Any, WorkerFault | None]:
+    """Id, result and error of an answer. Without an id the worker could not tell which request it was. Raises ProtocolBreach."""
+    try:
+        message: object = orjson.loads(body)
+    except orjson.JSONDecodeError as unreadable:
+        raise ProtocolBreach(f"the worker sent what is not JSON: {unreadable}") from unreadable
+    if not isinstance(message, dict):
+        raise ProtocolBreach("the worker sent what is not an object")
+    answer = cast("dict[str, Any]", message)
+    answer_id, error = answer.get("id"), answer.get("error")
+    if answer.keys() == {"id", "result"} and type(answer_id) is int:
+        return answer_id, answer["result"], None
+    if answer.keys() != {"id", "error"} or not (answer_id is None or type(answer_id) is int):
+        raise ProtocolBreach(f"the worker sent what is not an answer, an object with {sorted(answer)[:8]}")
+    match error:
+        case {"code": str(code), "message": str(text)}:
+            return answer_id, None, WorkerFault(code, text)
+        case _:
+            raise ProtocolBreach("the worker sent an error without code and message")

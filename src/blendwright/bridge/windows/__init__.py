@@ -1,0 +1,1 @@
+"""Blenders that people have open: finding the windows that offer a connection, and connecting to one."""

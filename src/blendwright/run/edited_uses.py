@@ -1,0 +1,24 @@
+"""What a plan uses and a person has just changed by hand in the open window: whoever wrote the plan did not know of it."""
+
+from __future__ import annotations
+
+from blendwright.plan.validate import ValidPlan
+from blendwright.run.attached_scene import AttachedScene
+from blendwright.run.live_scene import LiveScene
+from blendwright.values.faults import Fault
+from blendwright.values.findings import MOST_FINDINGS, Finding
+
+CURE = "Look at the scene as it is now, and send the plan again; it then runs on what the person made."
+
+
+def edited_uses(scene: LiveScene, valid: ValidPlan) -> tuple[Finding, ...]:
+    """A finding for each use of a datablock that the person changed since the last plan. The edit itself is in the journal by then, so
+    the same plan is not refused again."""
+    if not isinstance(scene, AttachedScene) or not scene.adopted or valid.implied is None:
+        return ()
+    found: list[Finding] = []
+    for operation, mention in valid.implied.taken_for_granted:
+        if (mention.kind, mention.name) in scene.adopted:
+            message = f"'{mention.name}' was changed by hand since the last plan"
+            found.append(operation.in_arguments(Finding(Fault.SCENE_CONFLICT, message, mention.at, CURE)))
+    return tuple(dict.fromkeys(found))[:MOST_FINDINGS]
