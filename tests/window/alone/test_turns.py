@@ -204,6 +204,32 @@ def test_what_a_lost_core_has_done_goes_with_one_undo(window: PlayedWindow) -> N
         assert core.begin()["hash"] == before
 
 
+def test_what_nobody_waits_for_any_more_is_not_run(window: PlayedWindow, core: CoreClient) -> None:
+    core.begin()
+    make(core, "One")
+    # The window is busy with the person meanwhile, so that all of it is queued.
+    core.send("scene.step", **step("mesh.create_primitive", kind="cube", name="Two"))
+    window.mode("Cube", "EDIT")
+    for number in range(20):
+        core.send("scene.step", **step("mesh.create_primitive", kind="cube", name=f"More{number}"))
+    core.send("window.drop")
+    core.send("ping", n=7)
+    answers: list[object] = []
+    for _ in range(23):
+        try:
+            answers.append(core.answer())
+        except WindowError as refused:
+            answers.append(refused.code)
+    begun = [answer for answer in answers if isinstance(answer, dict) and answer.get("ok")]
+    assert len(begun) <= 1 and answers[len(begun) : 21] == ["dropped"] * (21 - len(begun)), "in order"
+    dropped, ping = answers[21:]
+    assert isinstance(dropped, dict) and dropped["dropped"] <= 21 - len(begun) and ping == {"n": 7}
+    window.mode("Cube", "OBJECT")
+    assert not [name for name in window.ask(OBJECTS) if name.startswith("More")]
+    make(core, "Three")
+    assert core.end() == window.fingerprint()
+
+
 def test_malformed_requests_change_nothing(window: PlayedWindow, core: CoreClient) -> None:
     for params in ({}, {"label": ""}, {"label": "x", "wait": -1}, {"label": "x", "wait": "long"}, {"label": 7}):
         assert code_of(core, "window.begin", **params) == "malformed_request"
