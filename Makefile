@@ -14,7 +14,7 @@ BLENDERS := XDG_DATA_HOME=$(CURDIR)/.envs
 # Compiled modules are kept, wherever Python would be told not to: Blender's own scripts alone cost every start half a second.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-slow test-matrix blenders which mcp-conformance gemini-cli check bench soak generate lock clean
+.PHONY: demo extension test test-slow test-matrix blenders which mcp-conformance gemini-cli check bench soak generate lock clean
 
 ifneq ($(wildcard requirements/$(VERSION).txt),)
 # An environment of another Python is replaced.
@@ -76,6 +76,10 @@ check: $(READY)
 
 bench: which blenders
 	$(BLENDERS) $(BIN)/python -m bench build/bench.json
+
+# The extension for a Blender that is open: build/extension/blendwright-<version>.zip, the same bytes from the same sources.
+extension: $(READY)
+	$(BIN)/python scripts/build_extension.py --output build/extension
 
 # Three clients on a real server with a real Blender, for MINUTES: memory, descriptors, scratch and throughput, with a slope for each.
 MINUTES ?= 60

@@ -3,8 +3,6 @@
 The extension is thin: it listens, and runs the package of the core that attaches.
 """
 
-from typing import Any
-
 
 def register() -> None:
     import bpy
@@ -13,11 +11,8 @@ def register() -> None:
 
     for cls in panel.CLASSES:
         bpy.utils.register_class(cls)
-    if bpy.app.background:
-        return
-    addon: Any = bpy.context.preferences.addons.get(__package__)
-    if addon is not None and addon.preferences is not None and addon.preferences.connect_on_start:
-        panel.this_window.connect()
+    # Later: while Blender starts, the scene is out of reach.
+    bpy.app.timers.register(panel.connect_on_start, first_interval=0.1, persistent=True)
 
 
 def unregister() -> None:
@@ -25,6 +20,8 @@ def unregister() -> None:
 
     from . import panel
 
+    if bpy.app.timers.is_registered(panel.connect_on_start):
+        bpy.app.timers.unregister(panel.connect_on_start)
     panel.this_window.disconnect()
     for cls in reversed(panel.CLASSES):
         bpy.utils.unregister_class(cls)

@@ -1,5 +1,7 @@
-"""What the person sees and presses: the N-panel "Blendwright", and the preferences of the extension."""
+"""What the person sees and presses: the N-panel "Blendwright". It shows what the core has sent, and passes on what was pressed."""
 
+import logging
+import time
 from typing import Any
 
 import bpy
@@ -9,6 +11,10 @@ from .rendezvous import NotPrivate
 
 _types: Any = bpy.types
 _props: Any = bpy.props
+
+MOST_PLANS = 5
+LONGEST_LINE = 60
+ICONS = {"succeeded": "CHECKMARK", "failed": "ERROR", "refused": "CANCEL", "running": "PLAY", "undone": "LOOP_BACK"}
 
 
 class BlendwrightPreferences(_types.AddonPreferences):
@@ -20,6 +26,17 @@ class BlendwrightPreferences(_types.AddonPreferences):
 
     def draw(self, context: Any) -> None:
         self.layout.prop(self, "connect_on_start")
+
+
+def connect_on_start() -> None:
+    """Called once when Blender has started, with a screen or without one."""
+    addon = bpy.context.preferences.addons.get(__package__)
+    if addon is None or not addon.preferences.connect_on_start:
+        return
+    try:
+        this_window.connect()
+    except (OSError, NotPrivate):
+        logging.getLogger(__name__).exception("blendwright cannot listen")
 
 
 class BLENDWRIGHT_OT_connect(_types.Operator):
@@ -48,6 +65,48 @@ class BLENDWRIGHT_OT_disconnect(_types.Operator):
         return {"FINISHED"}
 
 
+class _ForCore(_types.Operator):
+    """Passes something on to the attached core."""
+
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        return this_window.session is not None
+
+
+class BLENDWRIGHT_OT_answer(_ForCore):
+    """Allow or refuse this one operation, as it is shown"""
+
+    bl_idname = "blendwright.answer"
+    bl_label = "Answer"
+
+    approval: _props.StringProperty(options={"SKIP_SAVE"})  # pyright: ignore
+    answer: _props.EnumProperty(  # pyright: ignore
+        items=[("approve", "Approve", "Do it, this once"), ("decline", "Decline", "Do not do it")],
+        options={"SKIP_SAVE"},
+    )
+
+    def execute(self, context: Any) -> set[str]:
+        session = this_window.session
+        if session is None:
+            return {"CANCELLED"}
+        session.status.answer(self.approval, self.answer)
+        return {"FINISHED"}
+
+
+class BLENDWRIGHT_OT_undo_plan(_ForCore):
+    """Take back the last plan, in this window and in the journal"""
+
+    bl_idname = "blendwright.undo_plan"
+    bl_label = "Undo Last Plan"
+
+    def execute(self, context: Any) -> set[str]:
+        session = this_window.session
+        if session is None:
+            return {"CANCELLED"}
+        session.status.ask_undo()
+        return {"FINISHED"}
+
+
 class VIEW3D_PT_blendwright(_types.Panel):
     bl_label = "Blendwright"
     bl_space_type = "VIEW_3D"
@@ -55,17 +114,82 @@ class VIEW3D_PT_blendwright(_types.Panel):
     bl_category = "Blendwright"
 
     def draw(self, context: Any) -> None:
-        layout = self.layout
-        if not this_window.is_connected:
-            layout.label(text="Not connected")
-            layout.operator("blendwright.connect")
-            return
-        core = this_window.core
-        if core is None:
-            layout.label(text="Waiting for blendwright")
-        else:
-            layout.label(text=f"{core.about.get('name') or 'A core'} (pid {core.about.get('pid')})")
+        draw(self.layout)
+
+
+def draw(layout: Any) -> None:
+    """The whole panel."""
+    if not this_window.is_connected:
+        layout.label(text="Not connected", icon="UNLINKED")
+        layout.operator("blendwright.connect")
+        return
+    session = this_window.session
+    if session is None:
+        layout.label(text="Waiting for blendwright", icon="LINKED")
         layout.operator("blendwright.disconnect")
+        return
+    status = session.status
+    _draw_core(layout, status.core)
+    layout.operator("blendwright.disconnect")
+    if session.ended is not None:
+        layout.label(text=_line(session.ended), icon="INFO")
+        return
+    for approval in status.approvals:
+        _draw_approval(layout.box(), approval)
+    _draw_running(layout, status)
+    _draw_plans(layout, status.plans)
 
 
-CLASSES = (BlendwrightPreferences, BLENDWRIGHT_OT_connect, BLENDWRIGHT_OT_disconnect, VIEW3D_PT_blendwright)
+def _draw_core(layout: Any, core: dict[str, Any]) -> None:
+    layout.label(text=_line(f"{core.get('name') or 'blendwright'} (pid {core.get('pid')})"), icon="LINKED")
+    if core.get("workspace"):
+        layout.label(text=_line(core["workspace"]), icon="FILE_FOLDER")
+    if core.get("console"):
+        layout.operator("wm.url_open", text="Open Console", icon="URL").url = str(core["console"])
+
+
+def _draw_approval(box: Any, approval: dict[str, Any]) -> None:
+    box.label(text=_line(approval.get("question") or "May this be done?"), icon="QUESTION")
+    for line in str(approval.get("detail") or "").splitlines()[:3]:
+        box.label(text=_line(line))
+    row = box.row()
+    for answer, text in (("approve", "Approve"), ("decline", "Decline")):
+        button = row.operator("blendwright.answer", text=text)
+        button.approval, button.answer = str(approval.get("id")), answer
+
+
+def _draw_running(layout: Any, status: Any) -> None:
+    if status.running or status.turn:
+        layout.label(text=_line(status.activity()), icon="PLAY")
+
+
+def _draw_plans(layout: Any, plans: list[dict[str, Any]]) -> None:
+    for plan in plans[:MOST_PLANS]:
+        state = str(plan.get("state") or "")
+        words = f"{_clock(plan.get('time'))} {plan.get('label') or 'a plan'}: {state}".strip()
+        layout.label(text=_line(words), icon=ICONS.get(state, "DOT"))
+    if plans:
+        layout.operator("blendwright.undo_plan", icon="LOOP_BACK")
+
+
+def _clock(when: Any) -> str:
+    """The time of the day, of seconds since the epoch; a text stays what it is."""
+    if isinstance(when, int | float) and not isinstance(when, bool):
+        return time.strftime("%H:%M", time.localtime(when))
+    return str(when or "")
+
+
+def _line(text: Any) -> str:
+    """One line of the panel, whatever a core sends."""
+    line = " ".join(str(text).split())
+    return line if len(line) <= LONGEST_LINE else f"{line[: LONGEST_LINE - 1]}…"
+
+
+CLASSES = (
+    BlendwrightPreferences,
+    BLENDWRIGHT_OT_connect,
+    BLENDWRIGHT_OT_disconnect,
+    BLENDWRIGHT_OT_answer,
+    BLENDWRIGHT_OT_undo_plan,
+    VIEW3D_PT_blendwright,
+)

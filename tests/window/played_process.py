@@ -27,7 +27,7 @@ class Played:
         import bpy
 
         self._bpy: Any = bpy
-        self._window = extension.this_window
+        self.window = extension.this_window
         self._loader = importlib.import_module("blendwright_extension.package_loader")
         self._package, self._packages = package, packages
         self._names: dict[str, Any] = {"bpy": bpy}
@@ -71,11 +71,14 @@ class Played:
         state = importlib.import_module("blendwright.blender.window.scene_state").WindowState()
         return state.full_root()
 
+    def use_extension(self, package: str) -> None:
+        self.window = importlib.import_module(f"{package}.open_window").this_window
+
     def disconnect(self) -> None:
-        self._window.disconnect()
+        self.window.disconnect()
 
     def connect(self, path: str) -> None:
-        self._window.connect(Path(path), timer=False)
+        self.window.connect(Path(path), timer=False)
 
 
 def main(extension_parent: str, windows: str, package: str, *packages: str) -> None:
@@ -90,9 +93,8 @@ def main(extension_parent: str, windows: str, package: str, *packages: str) -> N
     bpy.ops.wm.read_homefile(use_factory_startup=True)
     # A Blender with a screen does this by itself.
     bpy.ops.ed.undo_push(message="Original")
-    window = extension.this_window
-    window.connect(Path(windows), timer=False)
     played = Played(extension, package, list(packages))
+    played.connect(windows)
 
     lines: queue.Queue[str] = queue.Queue()
 
@@ -108,10 +110,11 @@ def main(extension_parent: str, windows: str, package: str, *packages: str) -> N
         try:
             line = lines.get(timeout=pause) if pause else lines.get_nowait()
         except queue.Empty:
-            pause = LONGEST_PAUSE if window.pump is None else min(window.pump.tick(), LONGEST_PAUSE)
+            pump = played.window.pump
+            pause = LONGEST_PAUSE if pump is None else min(pump.tick(), LONGEST_PAUSE)
             continue
         if not line:
-            window.disconnect()
+            played.disconnect()
             answers.flush()
             os._exit(0)  # Blender's own end is slow in the wheel
         deed: dict[str, Any] = json.loads(line)

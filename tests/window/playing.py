@@ -15,7 +15,11 @@ import sys
 from pathlib import Path
 from typing import IO, Any, Self, cast
 
+import pytest
+
 import blendwright
+from blender_environments import DATA, use_blender
+from blendwright.bridge.environments.series import own_blender, series_named
 
 ROOT = Path(__file__).resolve().parents[2]
 PROCESS = Path(__file__).with_name("played_process.py")
@@ -31,14 +35,31 @@ def build_script() -> Any:
     return module
 
 
+def python_of(series: str, monkeypatch: pytest.MonkeyPatch) -> str:
+    """A Python with the Blender of a series; where there is none, the test is skipped."""
+    use_blender(series, monkeypatch)
+    known = series_named(series)
+    if known is not None and own_blender() == known.version:
+        return sys.executable
+    return str(DATA / "blendwright" / "blenders" / series / "bin" / "python")
+
+
 class PlayedWindow:
     """One Blender that somebody has open. `directory` holds its rendezvous, its copy of the extension and its log."""
 
-    def __init__(self, directory: Path, python: str = sys.executable, packages: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self,
+        directory: Path,
+        python: str = sys.executable,
+        packages: tuple[str, ...] = (),
+        user_files: Path | None = None,
+    ) -> None:
+        """`user_files` is where Blender keeps preferences and extensions of its user; without it nothing is installed."""
         self.directory = directory
         self.windows = directory / "windows"
         self._python = python
         self._packages = packages
+        self._user_files = user_files
         self._process: subprocess.Popen[str] | None = None
         self.pid = 0
 
@@ -48,6 +69,9 @@ class PlayedWindow:
         self.windows.mkdir(mode=0o700, exist_ok=True)
         # As a person starts Blender: nothing of the project on its path, but for what the core names.
         environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+        environment["BLENDWRIGHT_WINDOWS"] = str(self.windows)
+        if self._user_files is not None:
+            environment["BLENDER_USER_RESOURCES"] = str(self._user_files)
         with self.log.open("a") as log:
             self._process = subprocess.Popen(
                 [self._python, str(PROCESS), str(extension), str(self.windows), str(PACKAGE), *self._packages],
@@ -109,6 +133,10 @@ class PlayedWindow:
 
     def disconnect(self) -> None:
         self._deed("disconnect")
+
+    def use_extension(self, package: str) -> None:
+        """Go on with another copy of the extension, which Blender has installed: its window is pumped from now on."""
+        self._deed("use_extension", package=package)
 
     def file(self) -> str:
         """The path of the file that is open, "" before it was saved."""

@@ -6,17 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from blender_environments import DATA, use_blender
 from window.alone.core_client import CoreClient
-from window.playing import PlayedWindow
+from window.playing import PlayedWindow, python_of
 
 REOPENED = """__import__('blendwright.blender.scene', fromlist=['x']).SceneState"""
 
 
 @pytest.mark.parametrize("series", ["5.0", "4.5", "4.2"])
 def test_a_plan_in_another_blender(series: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    use_blender(series, monkeypatch)
-    python = str(DATA / "blendwright" / "blenders" / series / "bin" / "python")
+    python = python_of(series, monkeypatch)
     with PlayedWindow(tmp_path / "window", python) as window, CoreClient(window.note) as core:
         window.do("bpy.data.objects.remove(bpy.data.objects['Cube'])")
         assert core.attached().call("ping") == {}

@@ -24,7 +24,7 @@ def rendezvous(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     """The extension's own module, imported as Blender would."""
     parent = build_script().copy_to(tmp_path_factory.mktemp("extension")).parent
     with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(parent)
+        patch.setattr(sys, "path", [str(parent), *sys.path])
         yield importlib.import_module("blendwright_extension.rendezvous")
 
 

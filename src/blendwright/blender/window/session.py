@@ -17,6 +17,7 @@ from blendwright.blender.confinement import Confinement
 from blendwright.blender.confinement.selftest import ACTS
 from blendwright.blender.scene.state import hide
 from blendwright.blender.window import readiness
+from blendwright.blender.window.display import Display
 from blendwright.blender.window.events import WindowEvents
 from blendwright.blender.window.scene_methods import WindowSceneMethods
 from blendwright.blender.window.scene_state import WindowState
@@ -37,6 +38,7 @@ class WindowSession:
 
     def __init__(self, core: dict[str, Any], scratch: str | None) -> None:
         self.status = Status(core=dict(core))
+        self._display = Display(self.status)
         self.ended: str | None = None
         self._made = None if scratch else tempfile.mkdtemp(prefix="blendwright-window-")
         self.scratch = Path(scratch or self._made or "")
@@ -53,7 +55,7 @@ class WindowSession:
         return {
             "hello": worker.hello(tools(), unconfined),
             "ping": worker.ping,
-            "window.show": self.status.show,
+            "window.show": self._display.show,
             **scene.handlers(),
             **self._turns.handlers(),
         }
@@ -93,6 +95,7 @@ class WindowSession:
         self._events.unregister()
         if self.ended is None:
             self._turns.abandon()
+        self._display.clear()
         hide(set())
         if self._made is not None:
             shutil.rmtree(self._made, ignore_errors=True)

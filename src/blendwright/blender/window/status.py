@@ -37,8 +37,20 @@ class Status:
         self._answers.append({"id": approval, "answer": answer})
         self.approvals = [asked for asked in self.approvals if asked.get("id") != approval]
 
+    def activity(self) -> str:
+        """What is going on, in one line; "" when nothing is."""
+        return progress({"label": self.turn, **(self.running or {})})
+
     def ask_undo(self) -> None:
         self._wants_undo = True
+
+
+def progress(running: dict[str, Any]) -> str:
+    """How far a plan is, in one line: as many parts of it as are known."""
+    done, total = running.get("done"), running.get("total")
+    count = f"{done} of {total}" if isinstance(done, int) and isinstance(total, int) and total else ""
+    words = (running.get("label"), count, running.get("operation"))
+    return ", ".join(" ".join(str(part).split()) for part in words if part)
 
 
 def _dicts(value: object) -> list[dict[str, Any]]:

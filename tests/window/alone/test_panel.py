@@ -1,0 +1,145 @@
+"""The panel: what a person sees of a core, and what the core hears of the person. Drawn in a real Blender, onto a layout that records."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from window.alone.core_client import CoreClient
+from window.playing import PlayedWindow
+
+SHOWN: dict[str, Any] = {
+    "plans": [
+        {"label": "two boxes", "state": "succeeded", "time": "12:30"},
+        {"label": "a roof\nwith tiles " + "x" * 200, "state": "failed", "time": 0},
+    ],
+    "running": {"label": "a hundred trees", "operation": "mesh.create_primitive", "done": 37, "total": 100},
+    "approvals": [{"id": "q1", "question": "Delete 'House'?", "detail": "It has 12 children."}, {"id": "q2"}],
+    "core": {"pid": 7, "name": "blendwright serve", "workspace": "/home/me/house", "console": "http://127.0.0.1:1/"},
+}
+# Everything that a layout is asked to show; operators give back what their properties are set to.
+RECORDING = """
+import importlib
+class Operator:
+    def __init__(self, lines, name): self.__dict__.update(lines=lines, name=name)
+    def __setattr__(self, key, value): self.lines.append(f'{self.name} {key}={value}')
+class Layout:
+    def __init__(self): self.lines = []
+    def label(self, text='', icon='NONE'):
+        assert icon in bpy.types.UILayout.bl_rna.functions['label'].parameters['icon'].enum_items, icon
+        self.lines.append(text)
+    def operator(self, name, text='', icon='NONE'):
+        getattr(getattr(bpy.ops, name.split('.')[0]), name.split('.')[1]).get_rna_type()
+        self.lines.append(text or name); return Operator(self.lines, name)
+    def prop(self, owner, name): self.lines.append(name)
+    def box(self): return self
+    def row(self): return self
+def panel_lines():
+    layout = Layout(); importlib.import_module('blendwright_extension.panel').draw(layout); return layout.lines
+"""
+
+
+@pytest.fixture
+def panel(window: PlayedWindow) -> PlayedWindow:
+    """A window whose extension is registered."""
+    window.do(
+        "import blendwright_extension\n"
+        "if not hasattr(bpy.types, 'VIEW3D_PT_blendwright'): blendwright_extension.register()\n" + RECORDING
+    )
+    return window
+
+
+def lines(window: PlayedWindow) -> list[str]:
+    return window.ask("panel_lines()")
+
+
+def test_a_window_that_is_not_connected_offers_to_connect(panel: PlayedWindow) -> None:
+    panel.disconnect()
+    try:
+        assert lines(panel) == ["Not connected", "blendwright.connect"]
+        assert not panel.ask("bpy.ops.blendwright.undo_plan.poll()")
+    finally:
+        panel.connect()
+    assert lines(panel) == ["Waiting for blendwright", "blendwright.disconnect"]
+
+
+def test_the_panel_shows_what_the_core_has_sent(panel: PlayedWindow, core: CoreClient) -> None:
+    core.begin("first things")
+    assert "first things" in lines(panel)
+    core.end(changed=False)
+    assert core.call("window.show", **SHOWN) == {"answers": [], "undo": False}
+    shown = lines(panel)
+    for line in (
+        *("blendwright serve (pid 7)", "/home/me/house", "Delete 'House'?", "It has 12 children."),
+        *("a hundred trees, 37 of 100, mesh.create_primitive", "12:30 two boxes: succeeded", "blendwright.undo_plan"),
+        *("wm.url_open url=http://127.0.0.1:1/", "blendwright.answer approval=q1", "blendwright.answer answer=decline"),
+    ):
+        assert line in shown, line
+    assert all(len(line) <= 60 and "\n" not in line for line in shown)
+    core.call("window.show", plans=[], running={}, approvals=[], core={})
+    assert not [line for line in lines(panel) if "trees" in line or "House" in line]
+
+
+def test_long_work_is_told_in_the_status_bar(panel: PlayedWindow) -> None:
+    panel.do(
+        "told = []; real = bpy.types.WorkSpace.status_text_set\n"
+        "bpy.types.WorkSpace.status_text_set = lambda workspace, text: told.append(text)",
+        push=False,
+    )
+    try:
+        with CoreClient(panel.note) as core:
+            core.attached().call("window.show", **SHOWN)
+            assert set(panel.ask("told")) == {"Blendwright: a hundred trees, 37 of 100, mesh.create_primitive"}
+            panel.do("told.clear()", push=False)
+            core.call("window.show", **(SHOWN | {"running": {}}))
+            core.call("window.show", **(SHOWN | {"running": {}}))
+            assert panel.ask("told == [None] * len(bpy.data.workspaces)"), (
+                "cleared once: it may be somebody else's then"
+            )
+            core.call("window.show", **SHOWN)
+            panel.do("told.clear()", push=False)
+        panel.disconnect()
+        assert panel.ask("set(told) == {None}"), "whoever ends it"
+        panel.connect()
+    finally:
+        panel.do("bpy.types.WorkSpace.status_text_set = real", push=False)
+
+
+def test_what_was_pressed_is_told_once(panel: PlayedWindow, core: CoreClient) -> None:
+    core.call("window.show", **SHOWN)
+    panel.do("bpy.ops.blendwright.answer(approval='q1', answer='approve')", push=False)
+    panel.do("bpy.ops.blendwright.answer(approval='q2', answer='approve')", push=False)
+    panel.do("bpy.ops.blendwright.answer(approval='q2', answer='decline')", push=False)
+    panel.do("bpy.ops.blendwright.undo_plan()", push=False)
+    assert "Delete 'House'?" not in lines(panel), "what was answered is not asked again"
+    pressed = core.call("window.show", **SHOWN)
+    assert pressed["undo"] is True
+    assert pressed["answers"] == [{"id": "q1", "answer": "approve"}, {"id": "q2", "answer": "decline"}]
+    assert core.call("window.show", **SHOWN) == {"answers": [], "undo": False}
+
+
+ODD: list[dict[str, Any]] = [
+    {},
+    {"plans": 7, "approvals": "x", "running": [], "core": None},
+    {"plans": [7, {}], "approvals": [{}]},
+]
+
+
+@pytest.mark.parametrize("odd", ODD)
+def test_whatever_a_core_sends_can_be_drawn(panel: PlayedWindow, core: CoreClient, odd: dict[str, Any]) -> None:
+    core.call("window.show", **odd)
+    assert lines(panel)
+
+
+def test_the_extension_is_registered_and_gone_again(own_window: PlayedWindow, tmp_path: Path) -> None:
+    classes = "sorted(n for n in dir(bpy.types) if 'blendwright' in n.lower())"
+    assert own_window.ask(classes) == []
+    own_window.do("import blendwright_extension; blendwright_extension.register()", push=False)
+    assert "VIEW3D_PT_blendwright" in own_window.ask(classes) and own_window.ask(
+        "hasattr(bpy.ops.blendwright, 'connect')"
+    )
+    assert own_window.ask("bpy.types.VIEW3D_PT_blendwright.bl_category") == "Blendwright"
+    own_window.do("blendwright_extension.unregister()", push=False)
+    assert own_window.ask(classes) == [] and list(own_window.windows.iterdir()) == []
