@@ -128,7 +128,8 @@ class PlayedWindow:
         """As kill -9 does."""
         assert self._process is not None
         self._process.kill()
-        self._process.wait()
+        self._process.communicate()
+        self._process = None
 
     def stop(self) -> None:
         """Close the window without saving."""
