@@ -12,11 +12,13 @@ import signal
 import socket
 import struct
 import threading
+from dataclasses import dataclass
 from typing import Any, BinaryIO
 
 from . import frames
 
 FIRST_REQUEST = "window.attach"
+DROP = "window.drop"
 # Of a stranger only so much is read, and for so long.
 LARGEST_FIRST = 64 * 1024
 FIRST_SECONDS = 5.0
@@ -27,6 +29,15 @@ SEND_SECONDS = 5
 MOST_QUEUED = 1024
 
 _SEND_FLAGS: int = getattr(socket, "MSG_NOSIGNAL", 0)
+_LOOK_ONLY: int = socket.MSG_PEEK | socket.MSG_DONTWAIT if hasattr(socket, "MSG_DONTWAIT") else 0
+
+
+@dataclass(frozen=True)
+class Dropped:
+    """In the queue in the place of requests that nobody waits for any more: their ids, and that of the request to drop them."""
+
+    ids: tuple[int | None, ...]
+    request_id: int | None
 
 
 class Core:
@@ -38,19 +49,53 @@ class Core:
         about = params.get("core")
         self.about: dict[str, Any] = about if isinstance(about, dict) else {}
         # Bodies of frames; None when the core has hung up.
-        self.frames: queue.Queue[bytes | None] = queue.Queue(MOST_QUEUED)
+        self.frames: queue.Queue[bytes | Dropped | None] = queue.Queue(MOST_QUEUED)
+        # Whether a request that waits for the window to be ready is to be dropped too.
+        self.drops_waiting = False
         self.is_closed = False
-        # Its session is over, and it has not asked anything since: whoever comes next need not wait for it.
         self.is_over = False
+        # Set by the pump once it is attached; whether another file was opened since is asked from a thread.
+        self.session: Any = None
 
     def read(self, reader: BinaryIO) -> None:
         """The reader thread: queue frames until the stream ends, whatever the reason."""
         with contextlib.suppress(OSError, ValueError, frames.FrameError):
             while not self.is_closed and (body := frames.read_frame(reader)) is not None:
-                self._put(body)
+                self._put(self._dropped(body) or body)
+        self.is_over = True
         self._put(None)
 
-    def _put(self, body: bytes | None) -> None:
+    def makes_way(self) -> bool:
+        """Whether it has hung up, or its session is over and it has not noticed: whoever comes next need not wait for it.
+
+        Asked of the socket: the reading thread may not have come to notice it yet."""
+        if self.is_over or (self.session is not None and self.session.ended is not None):
+            return True
+        if not _LOOK_ONLY:
+            return False
+        try:
+            return self._connection.recv(1, _LOOK_ONLY) == b""
+        except BlockingIOError:
+            return False
+        except OSError:
+            return True
+
+    def _dropped(self, body: bytes) -> Dropped | None:
+        """What a request to drop takes out of the queue, at once: whatever the main thread has not begun. Answered in its turn."""
+        if DROP.encode() not in body[:200] or request_of(body).get("method") != DROP:
+            return None
+        taken: list[int | None] = []
+        with contextlib.suppress(queue.Empty):
+            while True:
+                queued = self.frames.get_nowait()
+                if isinstance(queued, Dropped):
+                    taken += [*queued.ids, queued.request_id]
+                elif queued is not None:
+                    taken.append(id_of(queued))
+        self.drops_waiting = True
+        return Dropped(tuple(taken), id_of(body))
+
+    def _put(self, body: bytes | Dropped | None) -> None:
         while not self.is_closed:
             try:
                 return self.frames.put(body, timeout=0.5)
@@ -147,7 +192,7 @@ class Listener:
             return refuse(connection, "wrong_token", "this is not the token of the window")
         core = Core(connection, params)
         with self._lock:
-            taken = self._core if self._core is not None and not self._core.is_over else None
+            taken = self._core if self._core is not None and not self._core.makes_way() else None
             if taken is None and not self._is_closed:
                 self._core = core
         if taken is not None:
@@ -170,6 +215,24 @@ def error_body(request_id: int | None, code: str, message: str) -> bytes:
     return json.dumps({"id": request_id, "error": {"code": code, "message": message}}).encode()
 
 
+def result_body(request_id: int | None, result: dict[str, Any]) -> bytes:
+    return json.dumps({"id": request_id, "result": result}).encode()
+
+
+def request_of(body: bytes) -> dict[str, Any]:
+    """A request, empty where it is none."""
+    try:
+        request = json.loads(body)
+    except (ValueError, RecursionError):
+        return {}
+    return request if isinstance(request, dict) else {}
+
+
+def id_of(body: bytes) -> int | None:
+    request_id = request_of(body).get("id")
+    return request_id if type(request_id) is int else None
+
+
 def hang_up(connection: socket.socket) -> None:
     """The reading thread notices, and what was sent still arrives."""
     with contextlib.suppress(OSError):
@@ -181,11 +244,7 @@ def _first_request(connection: socket.socket) -> dict[str, Any]:
     (length,) = struct.unpack(">I", _exactly(connection, 4))
     if length > LARGEST_FIRST:
         return {}
-    try:
-        request = json.loads(_exactly(connection, length))
-    except ValueError:
-        return {}
-    return request if isinstance(request, dict) else {}
+    return request_of(_exactly(connection, length))
 
 
 def _exactly(connection: socket.socket, count: int) -> bytes:

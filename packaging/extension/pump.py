@@ -4,14 +4,13 @@ While requests come it waits for the next one for a slice, since every return to
 what that redraw costs. When nothing comes it lets Blender be.
 """
 
-import json
 import logging
 import queue
 from collections.abc import Callable
 from time import monotonic
 from typing import Any, Protocol
 
-from .connection import Core, Listener, error_body
+from .connection import Core, Dropped, Listener, error_body, id_of, result_body
 from .package_loader import CannotLoad
 
 SHORTEST_SLICE = 0.008
@@ -23,6 +22,7 @@ HOT_SECONDS = 0.25
 WARM_SECONDS = 3.0
 WARM_INTERVAL = 0.02
 IDLE_INTERVAL = 0.25
+DROPPED = "dropped"
 
 logger = logging.getLogger(__name__)
 
@@ -37,6 +37,7 @@ class Session(Protocol):
     def is_waiting(self) -> bool: ...
     def take(self, body: bytes) -> list[bytes]: ...
     def retry(self) -> list[bytes]: ...
+    def drop_waiting(self) -> list[bytes]: ...
     def answer_pending(self) -> list[bytes]: ...
     def must_answer_pending(self) -> bool: ...
     def refusal(self, request_id: int | None) -> bytes: ...
@@ -98,9 +99,8 @@ class Pump:
         if self.session is None:
             self._begin(core)
             return self.session is not None
-        core.is_over = self.session.ended is not None
-        if self.session.is_waiting and not core.is_over:
-            core.send(self.session.retry())
+        if self.session.is_waiting and self.session.ended is None:
+            core.send(self.session.drop_waiting() if core.drops_waiting else self.session.retry())
             if self.session.is_waiting:
                 self._last_request = monotonic()
                 return False
@@ -109,10 +109,19 @@ class Pump:
         if body is None:
             return False
         self._last_request = monotonic()
-        self._run(core, self.session, body)
+        if isinstance(body, Dropped):
+            self._answer_dropped(core, body)
+        else:
+            self._run(core, self.session, body)
         return self._core is not None and monotonic() < ends
 
-    def _next(self, core: Core, ends: float) -> bytes | None:
+    def _answer_dropped(self, core: Core, dropped: Dropped) -> None:
+        self._flush()
+        core.drops_waiting = False
+        answers = [error_body(each, DROPPED, "nobody waits for this request any more") for each in dropped.ids]
+        core.send([*answers, result_body(dropped.request_id, {"dropped": len(answers)})])
+
+    def _next(self, core: Core, ends: float) -> bytes | Dropped | None:
         """The next request; when none is there, the answers that wait go out before this does."""
         try:
             body = core.frames.get_nowait()
@@ -131,7 +140,7 @@ class Pump:
 
     def _run(self, core: Core, session: Session, body: bytes) -> None:
         if session.ended is not None:
-            core.send([session.refusal(_id_of(body))])
+            core.send([session.refusal(id_of(body))])
             self._release()
             return
         core.send(session.take(body))
@@ -142,6 +151,7 @@ class Pump:
         self._last_request = monotonic()
         try:
             self.session, answer = self._attach(core.params)
+            core.session = self.session
         except CannotLoad as error:
             core.send([error_body(1, error.code, str(error))])
             self._release()
@@ -151,7 +161,7 @@ class Pump:
             core.send([error_body(1, "cannot_load", f"{type(error).__name__}: {error}")])
             self._release()
         else:
-            core.send([json.dumps({"id": 1, "result": answer}).encode()])
+            core.send([result_body(1, answer)])
 
     def _flush(self) -> None:
         if self._core is not None and self.session is not None and self.session.ended is None:
@@ -169,11 +179,3 @@ class Pump:
             session.close()
         if core is not None:
             self._listener.release(core)
-
-
-def _id_of(body: bytes) -> int | None:
-    try:
-        request_id = json.loads(body).get("id")
-    except (ValueError, AttributeError):
-        return None
-    return request_id if type(request_id) is int else None

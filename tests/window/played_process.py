@@ -10,6 +10,7 @@ import importlib
 import json
 import os
 import queue
+import signal
 import sys
 import threading
 from pathlib import Path
@@ -80,6 +81,8 @@ class Played:
 def main(extension_parent: str, windows: str, package: str, *packages: str) -> None:
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
+    # As in Blender's own Python: there a broken pipe ends the process.
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     import bpy
 
     sys.path.insert(0, extension_parent)

@@ -12,8 +12,8 @@ from blendwright.blender.worker.handlers import SceneMethods
 from blendwright.tool_api.promises import Revert
 from blendwright.tool_api.tool import AnyTool
 from blendwright.wire.methods import HashRequest, SceneHash, StepAnswer, StepRequest
+from blendwright.wire.window_methods import NOT_IN_A_WINDOW
 
-NOT_IN_A_WINDOW = "not_in_a_window"
 REFUSED = ("reset", "open", "swap", "export", "relocate_files", "read_back")
 # They change the scene, or go by what is known of it from step to step.
 IN_A_TURN = ("step", "bulk", "redo")

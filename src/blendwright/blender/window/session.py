@@ -27,6 +27,7 @@ from blendwright.blender.worker.conversation import Conversation, Handler, error
 from blendwright.tools.catalog import tools
 from blendwright.wire.window_methods import DETACHED
 
+DROPPED = "dropped"
 # The first request was `window.attach`, which came before this package.
 ATTACHED_ID = 1
 
@@ -70,6 +71,11 @@ class WindowSession:
 
     def retry(self) -> list[bytes]:
         return self._in_window(self._conversation.retry)
+
+    def drop_waiting(self) -> list[bytes]:
+        """The core does not wait any longer for the request that waits."""
+        self._turns.stop_waiting()
+        return self._in_window(lambda: self._conversation.drop(DROPPED, "nobody waits for this request any more"))
 
     def answer_pending(self) -> list[bytes]:
         """The answers of steps that wait to be hashed: before Blender goes on with anything else."""

@@ -201,6 +201,9 @@ class Turns:
             return ["a file is being opened; wait for it"]
         return readiness.reasons(self._resident)
 
+    def stop_waiting(self) -> None:
+        self._waits_until = None
+
     def _may_wait(self, seconds: float) -> bool:
         """Whether it is worth asking again: for so many seconds since the first time."""
         if self._waits_until is None:

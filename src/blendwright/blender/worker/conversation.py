@@ -71,6 +71,12 @@ class Conversation:
         request, self._held = self._held, None
         return self._behind_pending(self._answer_to(*request))
 
+    def drop(self, code: str, message: str) -> list[bytes]:
+        """The request that is kept is not tried again."""
+        assert self._held is not None
+        (request_id, *_), self._held = self._held, None
+        return self._behind_pending(error_answer(request_id, code, message))
+
     def must_answer_pending(self) -> bool:
         """Whoever waits has a deadline for each answer: slow steps must not add up behind one another."""
         if not self._pending:

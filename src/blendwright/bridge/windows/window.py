@@ -50,11 +50,12 @@ class WindowConnection(Connection, RemoteWindow):
             return not self._waiting
 
     def abandon(self) -> None:
-        """What is under way there goes on, and nobody waits for it any longer."""
+        """The request that runs there goes on, and nobody waits for it any longer; those behind it are dropped."""
         with self._lock:
             waiting = [future for _, _, future in self._waiting]
         for future in waiting:
             fail(future, WorkerLost("it was given up; the window still works on it"))
+        self.submit("window.drop", {})
 
     def close(self, timeout: float = 1.0) -> None:
         self._sending.close()
@@ -62,6 +63,7 @@ class WindowConnection(Connection, RemoteWindow):
 
     def _give_up(self, future: Future[Any], error: WorkerError) -> None:
         fail(future, error)
+        self.submit("window.drop", {})
 
     def _stream_ended(self, breach: ProtocolBreach | None) -> WorkerError:
         return breach or WorkerLost(f"the window ({self.window.name}) has closed the connection")

@@ -61,8 +61,11 @@ class CoreClient:
     def send(self, method: str, **params: Any) -> int:
         self._last_id += 1
         body = json.dumps({"id": self._last_id, "method": method, "params": params}).encode()
-        self._socket.sendall(frames.header(body) + body)
+        self.send_bytes(frames.header(body) + body)
         return self._last_id
+
+    def send_bytes(self, data: bytes) -> None:
+        self._socket.sendall(data)
 
     def answer(self) -> Any:
         """The next answer. Raises WindowError, and EOFError when the window has hung up."""

@@ -1,0 +1,143 @@
+"""Who may attach to a window, and what happens to a window whose core misbehaves."""
+
+from __future__ import annotations
+
+import os
+import socket
+import struct
+from pathlib import Path
+
+import pytest
+
+from blendwright.wire import frames
+from window.alone.core_client import CoreClient, WindowError
+from window.playing import PACKAGE, PlayedWindow
+
+
+def refusal(client: CoreClient, method: str = "window.attach", **params: object) -> str:
+    """The code of the one answer, after which the window hangs up."""
+    with pytest.raises(WindowError) as refused:
+        client.call(method, **params)
+    with pytest.raises((EOFError, ConnectionError)):
+        client.answer()
+    return refused.value.code
+
+
+def attach_code(client: CoreClient, **other: object) -> str:
+    with pytest.raises(WindowError) as refused:
+        client.attach(**other)
+    with pytest.raises((EOFError, ConnectionError)):
+        client.answer()
+    return refused.value.code
+
+
+def test_without_the_token_nobody_is_let_in(window: PlayedWindow) -> None:
+    note = window.note
+    for token in ("", "0" * 64, note["token"][:-1], None):
+        with CoreClient(note) as stranger:
+            assert attach_code(stranger, token=token) == "wrong_token"
+    with CoreClient(note) as stranger:
+        assert refusal(stranger, "hello", protocol=2) == "malformed_request"
+    with CoreClient(note) as core:
+        assert core.attached().call("ping", n=1) == {"n": 1}
+
+
+def test_a_stranger_who_announces_much_is_hung_up_on(window: PlayedWindow) -> None:
+    with socket.socket(socket.AF_UNIX) as stranger:
+        stranger.connect(window.note["socket"])
+        stranger.settimeout(20)
+        stranger.sendall(struct.pack(">I", 16 << 20))
+        assert b"malformed_request" in stranger.recv(4096)
+        assert stranger.recv(1) == b""
+
+
+def test_a_second_core_is_refused_and_the_first_does_not_notice(window: PlayedWindow, core: CoreClient) -> None:
+    begun = core.begin()
+    with CoreClient(window.note) as second, pytest.raises(WindowError, match=f"pid {os.getpid()}") as refused:
+        second.attach()
+    assert refused.value.code == "window_taken"
+    assert core.end(changed=False) == begun["hash"]
+
+
+def test_the_next_core_is_let_in_as_soon_as_the_first_has_hung_up(window: PlayedWindow) -> None:
+    for number in range(5):
+        with CoreClient(window.note) as core:
+            assert core.attached().call("ping", n=number) == {"n": number}
+
+
+def test_a_window_says_hello_as_a_worker_does(window: PlayedWindow) -> None:
+    with CoreClient(window.note) as core:
+        attached = core.attach()
+        assert (attached["ok"], attached["pid"]) == (True, window.pid)
+        with pytest.raises(WindowError, match="handshake_required"):
+            core.call("ping")
+        with pytest.raises(WindowError, match="package_mismatch"):
+            core.call("hello", protocol=2, package={"version": "0", "hash": "0", "python": "3"})
+        profile = core.greet()["profile"]
+        assert profile["confinement"]["level"] == "none" and profile["pid"] == window.pid
+        scratch = Path(attached["scratch"])
+        assert scratch.stat().st_mode & 0o777 == 0o700
+    with CoreClient(window.note) as core:
+        core.attached()
+        assert not scratch.exists()
+
+
+def test_another_package_than_the_loaded_one_is_refused(window: PlayedWindow, tmp_path: Path) -> None:
+    with CoreClient(window.note) as core:
+        core.attached()
+    (tmp_path / "blendwright").mkdir()
+    (tmp_path / "blendwright" / "__init__.py").touch()
+    with CoreClient(window.note) as other:
+        assert attach_code(other, package=str(tmp_path / "blendwright")) == "package_mismatch"
+    with CoreClient(window.note) as core:
+        assert core.attached(package=str(PACKAGE)).call("ping") == {}
+
+
+def test_a_package_that_is_not_there_is_refused(own_window: PlayedWindow, tmp_path: Path) -> None:
+    with CoreClient(own_window.note) as core:
+        assert attach_code(core, package=str(tmp_path / "blendwright")) == "cannot_load"
+    with CoreClient(own_window.note) as core:
+        assert attach_code(core, package=7) == "malformed_request"
+    with CoreClient(own_window.note) as core:
+        assert core.attached().call("ping") == {}
+
+
+def test_a_core_that_hangs_up_does_not_end_blender(window: PlayedWindow) -> None:
+    for _ in range(3):
+        core = CoreClient(window.note).attached()
+        text = "x" * 100_000
+        for _ in range(40):
+            core.send("ping", text=text)
+        core.close()
+        assert window.ask("1 + 1") == 2
+    assert window.ask("__import__('signal').getsignal(__import__('signal').SIGPIPE).name") == "SIG_IGN"
+    assert window.is_running
+
+
+def test_what_breaks_the_wire_drops_the_core_and_not_the_window(window: PlayedWindow) -> None:
+    with CoreClient(window.note) as core:
+        core.attached().send_bytes(struct.pack(">I", 1 << 31))
+        with pytest.raises((EOFError, ConnectionError)):
+            core.answer()
+    with CoreClient(window.note) as core:
+        core.attached().send_bytes(frames.header(b"no json") + b"no json")
+        with pytest.raises(WindowError, match="malformed_request"):
+            core.answer()
+        assert core.call("ping") == {}
+
+
+def test_a_core_that_takes_no_answers_is_dropped(window: PlayedWindow) -> None:
+    with CoreClient(window.note) as core:
+        core.attached().send("ping", text="x" * (16 << 20))
+        # Blender waits a few seconds for it, and goes on.
+        while not lets_in(window):
+            assert window.ask("1 + 1") == 2
+
+
+def lets_in(window: PlayedWindow) -> bool:
+    with CoreClient(window.note) as other:
+        try:
+            return other.attached().call("ping") == {}
+        except WindowError as refused:
+            assert refused.code == "window_taken"
+            return False

@@ -1,0 +1,42 @@
+"""The same window on the other Blenders: undo, going back, and a file that another process finds equal."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from blender_environments import DATA, use_blender
+from window.alone.core_client import CoreClient
+from window.playing import PlayedWindow
+
+REOPENED = """__import__('blendwright.blender.scene', fromlist=['x']).SceneState"""
+
+
+@pytest.mark.parametrize("series", ["5.0", "4.5", "4.2"])
+def test_a_plan_in_another_blender(series: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    use_blender(series, monkeypatch)
+    python = str(DATA / "blendwright" / "blenders" / series / "bin" / "python")
+    with PlayedWindow(tmp_path / "window", python) as window, CoreClient(window.note) as core:
+        window.do("bpy.data.objects.remove(bpy.data.objects['Cube'])")
+        assert core.attached().call("ping") == {}
+        before = core.begin("a box")["hash"]
+        assert before == window.fingerprint()
+        assert core.step("mesh.create_primitive", kind="cube", name="Cube")["ok"]
+        assert core.step("object.delete", object="Light")["ok"]
+        assert core.call("window.take_back") == {"hash": before}
+        assert core.step("mesh.create_primitive", kind="cube", name="Cube")["ok"]
+        after = core.end("a box")
+        assert after == window.fingerprint() != before
+        window.undo()
+        assert window.fingerprint() == before
+        assert core.call("window.redo") == {"hash": after}
+        window.mode("Cube", "EDIT")
+        assert core.begin()["reasons"]
+        window.mode("Cube", "OBJECT")
+        path = tmp_path / "window.blend"
+        assert core.call("window.save", path=str(path)) == {"hash": after} and window.file() == ""
+        with PlayedWindow(tmp_path / "other", python) as other:
+            other.fingerprint()  # loads the package
+            other.do(f"state = {REOPENED}(); state.open(__import__('pathlib').Path({str(path)!r}), drop_unused=True)")
+            assert other.ask("state.root()") == after
