@@ -30,7 +30,8 @@ class Played:
         self._window = extension.this_window
         self._loader = importlib.import_module("blendwright_extension.package_loader")
         self._package, self._packages = package, packages
-        self._names: dict[str, Any] = {"bpy": bpy}
+        self._names: dict[str, Any] = {"bpy": bpy, "status_plans": lambda: self._window.session.status.plans}
+        self._next_answer = ""
 
     def do(self, code: str, push: bool = True) -> None:
         """An edit by hand, and the undo step that Blender makes of it."""
@@ -71,6 +72,16 @@ class Played:
         state = importlib.import_module("blendwright.blender.window.scene_state").WindowState()
         return state.full_root()
 
+    def answer_next(self, answer: str) -> None:
+        """Press a button as soon as something is asked in the panel."""
+        self._next_answer = answer
+
+    def press(self) -> None:
+        session = self._window.session
+        if self._next_answer and session is not None and session.status.approvals:
+            session.status.answer(session.status.approvals[0]["id"], self._next_answer)
+            self._next_answer = ""
+
     def disconnect(self) -> None:
         self._window.disconnect()
 
@@ -108,6 +119,7 @@ def main(extension_parent: str, windows: str, package: str, *packages: str) -> N
         try:
             line = lines.get(timeout=pause) if pause else lines.get_nowait()
         except queue.Empty:
+            played.press()
             pause = LONGEST_PAUSE if window.pump is None else min(window.pump.tick(), LONGEST_PAUSE)
             continue
         if not line:

@@ -24,7 +24,7 @@ def scene(window: PlayedWindow, tmp_path: Path) -> Iterator[blendwright.OpenScen
 
 def cubes(request: str, *names: str, **args: Any) -> dict[str, Any]:
     """A plan that makes cubes."""
-    operations = [
+    operations: list[dict[str, Any]] = [
         {
             "operation_id": f"make_{name}",
             "tool_name": "mesh.create_primitive",
@@ -88,7 +88,7 @@ def test_foreign_edits_of_every_kind_are_taken_in_and_kept(window: PlayedWindow,
 
 def test_a_plan_that_needs_what_was_edited_is_refused_once(window: PlayedWindow, scene: blendwright.OpenScene) -> None:
     window.do("bpy.data.objects['Cube'].location.x = 3")
-    move = {
+    move: dict[str, Any] = {
         "operation_id": "move",
         "tool_name": "object.transform",
         "args": {"object": "Cube", "location": [0, 0, 5]},
@@ -144,3 +144,16 @@ def test_the_file_has_nothing_of_ours(window: PlayedWindow, scene: blendwright.O
     window.save(tmp_path / "theirs.blend")
     assert b"~bw~" not in (tmp_path / "theirs.blend").read_bytes()
     assert window.file() == str(tmp_path / "theirs.blend")
+
+
+def test_the_person_is_asked_in_the_sidebar(window: PlayedWindow, tmp_path: Path) -> None:
+    attach(tmp_path / "workspace")
+    with blendwright.open(tmp_path / "workspace") as scene:
+        for answer in ("decline", "approve"):
+            window.answer_next(answer)
+            deleted = scene.call("object.delete", object="Light")
+            assert deleted.ok is (answer == "approve"), deleted.message
+            assert window.ask("'Light' in bpy.data.objects") is (answer != "approve")
+        assert in_step(window, scene)
+        shown = window.ask("status_plans()")
+        assert [plan["state"] for plan in shown[:2]] == ["succeeded", "failed"]

@@ -302,6 +302,11 @@ class AttachedScene(LiveScene):
         self.worker()
         return self._connected()
 
+    @property
+    def open_window(self) -> RemoteWindow | None:
+        """The window, where it is connected already."""
+        return self._window
+
     def _connected(self) -> RemoteWindow:
         window = self._window
         if window is None or not window.alive:
