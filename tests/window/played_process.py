@@ -30,7 +30,8 @@ class Played:
         self.window = extension.this_window
         self._loader = importlib.import_module("blendwright_extension.package_loader")
         self._package, self._packages = package, packages
-        self._names: dict[str, Any] = {"bpy": bpy}
+        self._names: dict[str, Any] = {"bpy": bpy, "status_plans": lambda: self.window.session.status.plans}
+        self._next_answer = ""
 
     def do(self, code: str, push: bool = True) -> None:
         """An edit by hand, and the undo step that Blender makes of it."""
@@ -74,6 +75,16 @@ class Played:
     def use_extension(self, package: str) -> None:
         self.window = importlib.import_module(f"{package}.open_window").this_window
 
+    def answer_next(self, answer: str) -> None:
+        """Press a button as soon as something is asked in the panel."""
+        self._next_answer = answer
+
+    def press(self) -> None:
+        session = self.window.session
+        if self._next_answer and session is not None and session.status.approvals:
+            session.status.answer(session.status.approvals[0]["id"], self._next_answer)
+            self._next_answer = ""
+
     def disconnect(self) -> None:
         self.window.disconnect()
 
@@ -110,6 +121,7 @@ def main(extension_parent: str, windows: str, package: str, *packages: str) -> N
         try:
             line = lines.get(timeout=pause) if pause else lines.get_nowait()
         except queue.Empty:
+            played.press()
             pump = played.window.pump
             pause = LONGEST_PAUSE if pump is None else min(pump.tick(), LONGEST_PAUSE)
             continue

@@ -128,6 +128,10 @@ class PlayedWindow:
         """Open a file, or Ctrl-N."""
         self._deed("open", path="" if path is None else str(path))
 
+    def answer_next(self, answer: str) -> None:
+        """Press "approve" or "decline" as soon as something is asked in the sidebar."""
+        self._deed("answer_next", answer=answer)
+
     def connect(self) -> None:
         self._deed("connect", path=str(self.windows))
 
@@ -156,7 +160,8 @@ class PlayedWindow:
         """As kill -9 does."""
         assert self._process is not None
         self._process.kill()
-        self._process.wait()
+        self._process.communicate()
+        self._process = None
 
     def stop(self) -> None:
         """Close the window without saving."""

@@ -132,7 +132,7 @@ class OpenScene:
 
     def _run_valid(self, valid: ValidPlan, options: RunOptions) -> RunReport:
         session = self._session
-        edited = edited_uses(session.scene, valid)
+        edited = edited_uses(session.scene, valid, session.tools)
         if edited:
             return refused(valid.plan, edited)
         if valid.plan.program is not None:

@@ -7,9 +7,10 @@ begun by the first call. What is there already is never replaced, and a workspac
 from __future__ import annotations
 
 import contextlib
+import os
 import shutil
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.resources import files
 from pathlib import Path
 
@@ -35,6 +36,7 @@ from blendwright.run.externals import External, Externals, externals_of_receipt,
 from blendwright.run.history import require_head
 from blendwright.run.live_scene import LiveScene
 from blendwright.run.session import Session
+from blendwright.run.window_panel import WindowPanel
 from blendwright.tool_api.tool import AnyTool
 from blendwright.values.errors import EnvironmentUnfit, Refusal
 from blendwright.values.events import Observer, WorkspaceClosed, WorkspaceOpened
@@ -99,12 +101,14 @@ def open(
             scratch = SessionScratch(directory / "scratch")
         undo.callback(scratch.remove)
         # From here on: the log belongs to whoever holds the workspace.
-        open_event_bus(events, directory, observers, redact=draft.terms.audit.redact)
+        window = WindowBinding(directory).window()
+        panel = None if window is None else WindowPanel({"pid": os.getpid(), "workspace": directory.name})
+        told = observers if panel is None else (*observers, panel)
+        open_event_bus(events, directory, told, redact=draft.terms.audit.redact)
         undo.callback(events, WorkspaceClosed())
         recovered = recover(journal, scratch.cleared)
         events(WorkspaceOpened(str(directory), recovered))
         copied_start = None if start is None else copy_start(start, scratch.path, files.scratch_mb)
-        window = WindowBinding(directory).window()
         source = chosen_blender(directory, blender, policy) if window is None else spare_source(window, blender)
         pool = source.open_pool(settings.worker_settings(scratch.path, environment))
         scene_origin = None if start is None else start.resolve().parent
@@ -122,6 +126,10 @@ def open(
                 lambda: connect_bound(directory), WindowBinding(directory), pool, journal, settings.registry,
                 scratch=scratch.path, externals=externals, background=background, observe=events,
             )  # fmt: skip
+            assert panel is not None
+            panel.show_in(live)
+            if approver.prompt is None:
+                approver = replace(approver, prompt=panel)
         session = Session(
             live, journal, settings.tools, draft, files, macros=settings.macros, approver=approver, observe=events
         )

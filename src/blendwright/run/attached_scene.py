@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Literal, Protocol
 
 from blendwright.journal import Journal
+from blendwright.policy.objections import FULL
 from blendwright.records.audit import AuditDetails
 from blendwright.records.checkpoints import StagedCheckpoint
 from blendwright.records.commits import Commit, CommitKind, NewCommit
@@ -23,14 +24,23 @@ from blendwright.run.hash_schemes import other_scheme, scheme_of
 from blendwright.run.invocation import new_id
 from blendwright.run.live_scene import LiveScene
 from blendwright.run.rebuild import redo_in_batches
-from blendwright.run.scratch_files import copy_scene, open_scene_file
+from blendwright.run.scratch_files import copy_scene
 from blendwright.run.window_changes import described
 from blendwright.values import crash_points
-from blendwright.values.errors import BlendwrightError, EnvironmentUnfit, Refusal, WorkerError
+from blendwright.values.errors import (
+    BlendwrightError,
+    EnvironmentUnfit,
+    Refusal,
+    WorkerError,
+    WorkerFault,
+    WorkerLost,
+)
 from blendwright.values.events import CallIds, Observer, Remark, WorkerTrouble, silent
 from blendwright.values.faults import Fault
+from blendwright.wire.blender_profile import WorkerProfile
 from blendwright.wire.remote_scene import HANG_SECONDS, RemoteScene
 from blendwright.wire.remote_window import RemoteWindow
+from blendwright.wire.window_methods import DETACHED, BeginAnswer
 from blendwright.wire.worker_port import WorkerPool
 
 EDIT = "window.edit"
@@ -41,6 +51,7 @@ WINDOW_FILE = "window.blend"
 ADOPTED_FILE = "adopted.blend"
 # So far back it is looked for the scene that the person went back to.
 MOST_UNDONE = 5000
+BESIDE = "code runs beside the window, in a process of its own that is confined"
 CHOOSE = (
     "Look at the window and choose: `blendwright attach --restore` brings the journal's scene into it, "
     "`blendwright attach --keep` goes on with what the window has."
@@ -115,9 +126,7 @@ class AttachedScene(LiveScene):
     def _begin_turn(self, label: str) -> None:
         if self._binding.diverged:
             raise EnvironmentUnfit(self._binding.diverged, cure=CHOOSE)
-        window = self._connected()
-        self._settle_unfinished(window)
-        begun = window.begin_turn(label, READY_SECONDS)
+        window, begun = self._begun(label)
         if begun["reasons"]:
             message = f"the window is not ready: {'; '.join(begun['reasons'])}"
             raise Refusal.of(Fault.SCENE_CONFLICT, message, "Finish that in Blender, then run it again.")
@@ -131,6 +140,37 @@ class AttachedScene(LiveScene):
             with contextlib.suppress(WorkerError):
                 window.end_turn(label, changed=False)
             raise
+
+    def _begun(self, label: str) -> tuple[RemoteWindow, BeginAnswer]:
+        """The window, connected anew where the connection was lost, and its answer to the beginning."""
+        try:
+            window = self._connected()
+            self._settle_unfinished(window)
+            return window, window.begin_turn(label, READY_SECONDS)
+        except WorkerLost:
+            self._drop_window()
+        except WorkerFault as error:
+            if error.code != DETACHED:
+                raise self._unanswered(error) from error
+            self._drop_window()
+            raise self._diverge(error.message) from error
+        except WorkerError as error:
+            raise self._unanswered(error) from error
+        window = self._connected()  # which says so where the window itself is gone
+        try:
+            return window, window.begin_turn(label, READY_SECONDS)
+        except WorkerError as error:
+            raise self._unanswered(error) from error
+
+    @staticmethod
+    def _unanswered(error: WorkerError) -> EnvironmentUnfit:
+        cure = "See what the window waits for, then run it again; or press Disconnect and Connect in its sidebar."
+        return EnvironmentUnfit(f"the window did not begin: {error.message}", cure=cure)
+
+    def _drop_window(self) -> None:
+        if self._window is not None:
+            self._window.close()
+        self._window = self._unfinished = None
 
     def _finish_turn(self) -> None:
         """An outermost place of a turn: what happened in it has happened, whatever is said here."""
@@ -205,19 +245,17 @@ class AttachedScene(LiveScene):
         saved.unlink(missing_ok=True)
         window.save_copy(saved)
         crash_points.reach("window.saved")
-        changes: Sequence[Sequence[str]] = ()
         try:
+            worker = self.fresh_worker() if kind == "baseline" else self.headless_at_head().worker()
+            scratch = worker.require_process().scratch
+            copy_scene(saved, scratch / ADOPTED_FILE)
+            answer = worker.swap(ADOPTED_FILE, deadline=HANG_SECONDS, drop_unused=True)
+            opened, changes = answer["hash"], () if kind == "baseline" else answer["changes"]
+            # As that one writes it: without what nothing uses, which would be gone the next time.
+            worker.save(ADOPTED_FILE)
+            copy_scene(scratch / ADOPTED_FILE, saved)
             if kind == "baseline":
-                worker = self.fresh_worker()
-                try:
-                    opened = open_scene_file(worker, saved, "the scene of the window")
-                finally:
-                    worker.abandon()
-            else:
-                worker = self.headless_at_head().worker()
-                copy_scene(saved, worker.require_process().scratch / ADOPTED_FILE)
-                answer = worker.swap(ADOPTED_FILE, deadline=HANG_SECONDS)
-                opened, changes = answer["hash"], answer["changes"]
+                worker.abandon()
         except BlendwrightError as error:
             message = f"the scene of the window cannot be taken in: {error.message}"
             raise Refusal.of(
@@ -243,6 +281,12 @@ class AttachedScene(LiveScene):
     # ------------------------------------------------------------------ the window in place of a worker
 
     @property
+    def profile(self) -> WorkerProfile:
+        """The window's, and how foreign code is confined: never in the window, and refused where the process beside it is not."""
+        profile = self._connected().profile
+        return profile.model_copy(update={"confinement": {**profile.confinement, "level": FULL, "reason": BESIDE}})
+
+    @property
     def ready(self) -> bool:
         return self._turn is not None and self._window is not None and self._window.alive and not self._stale
 
@@ -257,6 +301,11 @@ class AttachedScene(LiveScene):
         """The same, for those who know that it is a window."""
         self.worker()
         return self._connected()
+
+    @property
+    def open_window(self) -> RemoteWindow | None:
+        """The window, where it is connected already."""
+        return self._window
 
     def _connected(self) -> RemoteWindow:
         window = self._window
@@ -322,9 +371,7 @@ class AttachedScene(LiveScene):
         return False
 
     def hang_up(self) -> None:
-        if self._window is not None:
-            self._window.close()
-        self._window = None
+        self._drop_window()
         self.headless.discard()
 
 

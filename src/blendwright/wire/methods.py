@@ -128,6 +128,12 @@ class OpenRequest(FileRequest):
     drop_unused: NotRequired[bool]
 
 
+class SwapRequest(FileRequest):
+    """What to open in place of the scene; `drop_unused` as for opening."""
+
+    drop_unused: NotRequired[bool]
+
+
 class SaveRequest(FileRequest):
     """Where to save; without `full` the hash is the one kept from step to step, not a full recomputation."""
 
@@ -260,7 +266,7 @@ RESET = _method("reset", NoArguments, SceneHash)
 OPEN = _method("open", OpenRequest, SceneHash)
 SAVE = _method("save", SaveRequest, SceneHash)
 EXPORT = _method("export", FileRequest, ExportAnswer)
-SWAP = _method("swap", FileRequest, SwapAnswer)
+SWAP = _method("swap", SwapRequest, SwapAnswer)
 HASH = _method("hash", HashRequest, SceneHash)
 EXTERNAL_FILES = _method("external_files", NoArguments, ExternalFilesAnswer)
 RELOCATE_FILES = _method("relocate_files", RelocateRequest, SceneHash)

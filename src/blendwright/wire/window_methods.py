@@ -11,7 +11,7 @@ from blendwright.wire.shape_check import shape
 # The error codes with which a window refuses.
 NOT_IN_A_WINDOW = "not_in_a_window"
 WINDOW_MOVED = "window_moved"
-FILE_CHANGED = "file_changed"
+DETACHED = "detached"
 
 
 class BeginRequest(TypedDict):

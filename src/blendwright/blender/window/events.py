@@ -57,8 +57,9 @@ class WindowEvents:
 
     def _end_load(self) -> None:
         self.is_loading = False
-        self.moved_count += 1
-        self._loaded()
+        if not self._is_own:
+            self.moved_count += 1
+            self._loaded()
 
     def _before_save(self) -> None:
         if not self._is_own:

@@ -26,8 +26,8 @@ from blendwright.blender.window.turns import Turns
 from blendwright.blender.worker import handlers as worker
 from blendwright.blender.worker.conversation import Conversation, Handler, error_answer
 from blendwright.tools.catalog import tools
+from blendwright.wire.window_methods import DETACHED
 
-DETACHED = "detached"
 DROPPED = "dropped"
 # The first request was `window.attach`, which came before this package.
 ATTACHED_ID = 1

@@ -7,6 +7,7 @@ from typing import Any
 import bpy
 
 from blendwright.blender.window import readiness
+from blendwright.blender.window.bringing import bring
 from blendwright.blender.window.events import WindowEvents
 from blendwright.blender.window.scene_state import WindowState
 from blendwright.blender.window.status import Status
@@ -47,6 +48,8 @@ class Turns:
             "window.undo": lambda params: self._step_through_history(_ops.ed.undo),
             "window.redo": lambda params: self._step_through_history(_ops.ed.redo),
             "window.save": self.save,
+            "window.bring": self.bring,
+            "window.load": self.load,
         }
 
     # ------------------------------------------------------------------ the methods
@@ -110,6 +113,28 @@ class Turns:
         self.require_calm()
         with self._events.own():
             self._state.save(path)
+            self._refresh()
+        return {"hash": self._state.root()}
+
+    def bring(self, params: dict[str, Any]) -> dict[str, Any]:
+        """Take over what is different in a file; where that does not lead to the hash, `problem` says so, and the core takes the turn
+        back."""
+        self.require_open()
+        self.require_calm()
+        changes: list[list[str]] = params["changes"]
+        problem = bring(self._state, Path(_text(params, "path")), changes)
+        root = self._state.root()
+        if not problem and root != params.get("after"):
+            problem = "what is in the window then is not what was made"
+        return {"hash": root, "problem": problem}
+
+    def load(self, params: dict[str, Any]) -> dict[str, Any]:
+        """Open a file because the person asked for it on the command line."""
+        if self._began_with is not None:
+            raise Refused(TURN_OPEN, "a plan is going on in the window")
+        self.require_calm()
+        with self._events.own():
+            _ops.wm.open_mainfile(filepath=_text(params, "path"), load_ui=False, use_scripts=False)
             self._refresh()
         return {"hash": self._state.root()}
 

@@ -130,9 +130,9 @@ class SceneMethods:
     def active_content(self, request: methods.NoArguments) -> methods.ActiveContentAnswer:
         return {"active_content": active_content()}
 
-    def swap(self, request: methods.FileRequest) -> methods.SwapAnswer:
+    def swap(self, request: methods.SwapRequest) -> methods.SwapAnswer:
         leaves = dict(self._state.fingerprint.leaves())
-        opened = self.open({"path": request["path"]})
+        opened = self.open({"path": request["path"], "drop_unused": request.get("drop_unused", False)})
         changes = fp.changes_between(leaves, self._state.fingerprint.leaves())
         return {**opened, "changes": changes, "active_content": active_content()}
 

@@ -10,6 +10,7 @@ import os
 import socket
 from concurrent.futures import Future
 from pathlib import Path
+from time import monotonic, sleep
 from typing import Any
 
 from blendwright.bridge.connection import Connection, fail
@@ -23,6 +24,9 @@ from blendwright.wire.remote_window import RemoteWindow
 CONNECT_SECONDS = 5.0
 # Our package is loaded in the window, and its catalogue hashed.
 HELLO_SECONDS = 30.0
+# So long another core may have the window before it counts as taken.
+TAKEN_SECONDS = 3.0
+TAKEN = "window_taken"
 
 
 class WindowConnection(Connection, RemoteWindow):
@@ -46,11 +50,12 @@ class WindowConnection(Connection, RemoteWindow):
             return not self._waiting
 
     def abandon(self) -> None:
-        """What is under way there goes on, and nobody waits for it any longer."""
+        """The request that runs there goes on, and nobody waits for it any longer; those behind it are dropped."""
         with self._lock:
             waiting = [future for _, _, future in self._waiting]
         for future in waiting:
             fail(future, WorkerLost("it was given up; the window still works on it"))
+        self.submit("window.drop", {})
 
     def close(self, timeout: float = 1.0) -> None:
         self._sending.close()
@@ -58,6 +63,7 @@ class WindowConnection(Connection, RemoteWindow):
 
     def _give_up(self, future: Future[Any], error: WorkerError) -> None:
         fail(future, error)
+        self.submit("window.drop", {})
 
     def _stream_ended(self, breach: ProtocolBreach | None) -> WorkerError:
         return breach or WorkerLost(f"the window ({self.window.name}) has closed the connection")
@@ -72,37 +78,44 @@ def connect(window: OpenWindow) -> WindowConnection:
             f"{window.name} has Python {python}, and pydantic for it is not here yet",
             cure=f"Get it: blendwright blender add {window.binary or 'PATH'}",
         )
+    attach = {
+        "token": window.token,
+        "core": {"pid": os.getpid(), "name": "blendwright"},
+        "package": str(PACKAGE),
+        "packages": [str(packages)],
+    }
+    patient_until = monotonic() + TAKEN_SECONDS
+    while True:
+        try:
+            return _connect(window, attach)
+        except WorkerFault as error:
+            # A core that has just ended is noticed by the window when it next looks.
+            if error.code != TAKEN or monotonic() > patient_until:
+                raise EnvironmentUnfit(f"{window.name}: {error.message}", cure=_CURES.get(error.code)) from error
+        except OSError as error:
+            cure = "Press Disconnect and Connect in its sidebar."
+            raise EnvironmentUnfit(f"{window.name} does not answer: {error.strerror or error}", cure=cure) from error
+        except WorkerError as error:
+            cure = "See what it waits for (a dialog, a render), or press Disconnect and Connect in its sidebar."
+            raise EnvironmentUnfit(f"{window.name} did not answer: {error.message}", cure=cure) from error
+        except (ValueError, KeyError, TypeError) as error:
+            raise EnvironmentUnfit(f"the hello of {window.name} is not understood: {error}") from error
+        sleep(0.1)
+
+
+def _connect(window: OpenWindow, attach: dict[str, Any]) -> WindowConnection:
+    connection = WindowConnection(window, _socket_to(window))
     try:
-        connection = WindowConnection(window, _socket_to(window))
-    except OSError as error:
-        raise EnvironmentUnfit(
-            f"{window.name} does not answer: {error.strerror or error}",
-            cure="Press Disconnect and Connect in its sidebar.",
-        ) from error
-    try:
-        attach = {
-            "token": window.token,
-            "core": {"pid": os.getpid(), "name": "blendwright"},
-            "package": str(PACKAGE),
-            "packages": [str(packages)],
-        }
         connection.call("window.attach", attach, deadline=HELLO_SECONDS)
         connection.exchange_hello(HELLO_SECONDS)
-    except WorkerFault as error:
+    except BaseException:
         connection.close()
-        raise EnvironmentUnfit(f"{window.name}: {error.message}", cure=_CURES.get(error.code)) from error
-    except WorkerError as error:
-        connection.close()
-        cure = "See what it waits for (a dialog, a render), or press Disconnect and Connect in its sidebar."
-        raise EnvironmentUnfit(f"{window.name} did not answer: {error.message}", cure=cure) from error
-    except (ValueError, KeyError, TypeError) as error:
-        connection.close()
-        raise EnvironmentUnfit(f"the hello of {window.name} is not understood: {error}") from error
+        raise
     return connection
 
 
 _CURES = {
-    "window_taken": "End the other one (`blendwright detach` there), or press Disconnect and Connect in the sidebar.",
+    TAKEN: "End the other one (`blendwright detach` there), or press Disconnect and Connect in the sidebar.",
     "wrong_token": "Press Disconnect and Connect in the sidebar of the window.",
     "package_mismatch": "Restart Blender: it has loaded another blendwright before.",
 }
