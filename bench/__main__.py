@@ -30,6 +30,7 @@ def main(target: Path | None) -> int:
         shaders,
         steps,
         uv,
+        window,
     )
 
     parts: tuple[Callable[[], Rows], ...] = (
@@ -46,6 +47,7 @@ def main(target: Path | None) -> int:
         server.measure,
         pictures.measure,
         blenders.measure,
+        window.measure,
     )
     rows = [row for part in parts for row in part()]
     table = Table("what", "measured", "limit", "")

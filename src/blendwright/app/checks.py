@@ -23,6 +23,7 @@ from blendwright.app.policy_files import home_directory
 from blendwright.bridge.exit_diagnosis import LIBRARIES
 from blendwright.bridge.sources import worker_source
 from blendwright.bridge.sources.blender_executable import BlenderExecutable
+from blendwright.bridge.windows.rendezvous import open_windows
 from blendwright.tools import catalog
 from blendwright.values.errors import BlendwrightError, EnvironmentUnfit
 from blendwright.wire.blender_profile import BlenderProfile
@@ -52,7 +53,7 @@ class Check:
 def check_environment(blender: str | None = None) -> list[Check]:
     """Python, the libraries of the system, Blender (the one that is named, or taken otherwise), the other Blenders, and the tools."""
     tools = Check("tools", True, f"{len(catalog.tools())} ({catalog.fingerprint()[:12]})")
-    return [_python(), *_libraries(blender), *_blender(blender), *_other_blenders(), tools]
+    return [_python(), *_libraries(blender), *_blender(blender), *_other_blenders(), _windows(), tools]
 
 
 def _python() -> Check:
@@ -60,6 +61,16 @@ def _python() -> Check:
     ok = sys.version_info[:2] >= OLDEST_PYTHON
     cure = f"Use Python {'.'.join(map(str, OLDEST_PYTHON))} or newer."
     return Check("python", ok, platform.python_version(), cure)
+
+
+def _windows() -> Check:
+    """The Blenders that people have open and that offer a connection; none is needed."""
+    try:
+        windows = open_windows()
+    except EnvironmentUnfit as error:
+        return Check("open windows", False, error.message, error.cure, required=False)
+    found = "; ".join(window.name for window in windows)
+    return Check("open windows", True, found or "none that is connected", required=False)
 
 
 def _other_blenders() -> list[Check]:

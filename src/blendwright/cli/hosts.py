@@ -152,11 +152,12 @@ def init_host(
     scope: Annotated[Scope, option("--scope", "For this user everywhere, or for this project.")] = "user",
     replace: Annotated[bool, option("--replace", "Replace an entry of ours that differs.")] = False,
     print_only: Annotated[bool, option("--print", "Only print what to write into its file.")] = False,
+    attach: Attach = None,
     json: AsJson = False,
 ) -> int:
     """Configure a host to start our server. Everything else in its configuration stays as it is."""
     host = host_named(name)
-    ours = entry(host, Path(workspace))
+    ours = entry(host, Path(workspace), attach)
     document = {"ok": True, "host": name, "entry": ours}
     if print_only:
         text = snippet(host, ours)

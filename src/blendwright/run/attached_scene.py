@@ -178,7 +178,7 @@ class AttachedScene(LiveScene):
         self._turn = None
         if turn is None or window is None or not window.alive:
             return
-        if not window.idle:
+        if window.has_late_work:
             # It still works on what nobody waits for any more; the next turn puts it in order first.
             self._unfinished = turn
             return
@@ -196,14 +196,20 @@ class AttachedScene(LiveScene):
         crash_points.reach("window.ended")
 
     def _settle_unfinished(self, window: RemoteWindow) -> None:
+        """Take back what a call did that nobody waited for. Where the person has worked on since, it is theirs now, like any edit."""
         turn, self._unfinished = self._unfinished, None
-        if turn is not None:
-            self._stale = True
-            try:
-                self._end_turn(window, turn)
-            except BaseException:
-                self._unfinished = turn
-                raise
+        if turn is None:
+            return
+        self._stale = True
+        try:
+            self._end_turn(window, turn)
+        except WorkerFault as error:
+            self._observe(Remark(f"what '{turn.label}' did too late stays in the window: {error.message}"))
+            with contextlib.suppress(WorkerFault):
+                window.end_turn(turn.label, changed=True)
+        except BaseException:
+            self._unfinished = turn
+            raise
 
     def press(self, key: Literal["undo", "redo"]) -> None:
         """What Ctrl-Z or Ctrl-Shift-Z does; the next turn follows it."""

@@ -19,8 +19,8 @@ class RemoteWindow(RemoteScene):
 
     @property
     @abstractmethod
-    def idle(self) -> bool:
-        """Whether nothing is under way in the window, also nothing that nobody waits for any more."""
+    def has_late_work(self) -> bool:
+        """Whether the window still works on something that nobody waits for any more."""
 
     def begin_turn(self, label: str, wait: float) -> BeginAnswer:
         """Begin a plan: its scene is hashed in full, unless something speaks against beginning."""

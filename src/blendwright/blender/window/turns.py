@@ -135,6 +135,8 @@ class Turns:
         self.require_calm()
         with self._events.own():
             _ops.wm.open_mainfile(filepath=_text(params, "path"), load_ui=False, use_scripts=False)
+            if bpy.app.background:
+                _ops.ed.undo_push(message="Original")  # as a Blender with a screen does by itself
             self._refresh()
         return {"hash": self._state.root()}
 

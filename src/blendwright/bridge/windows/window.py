@@ -44,10 +44,9 @@ class WindowConnection(Connection, RemoteWindow):
         return self._end is None
 
     @property
-    def idle(self) -> bool:
-        """Whether nothing is under way in the window, also nothing that nobody waits for any more."""
+    def has_late_work(self) -> bool:
         with self._lock:
-            return not self._waiting
+            return any(future.done() for _, _, future in self._waiting)
 
     def abandon(self) -> None:
         """The request that runs there goes on, and nobody waits for it any longer; those behind it are dropped."""
