@@ -14,7 +14,7 @@ BLENDERS := XDG_DATA_HOME=$(CURDIR)/.envs
 # Compiled modules are kept, wherever Python would be told not to: Blender's own scripts alone cost every start half a second.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo extension test test-slow test-matrix blenders which mcp-conformance gemini-cli check bench soak generate lock clean
+.PHONY: demo extension test test-slow test-gui test-matrix blenders which mcp-conformance gemini-cli check bench soak generate lock clean
 
 ifneq ($(wildcard requirements/$(VERSION).txt),)
 # An environment of another Python is replaced.
@@ -47,10 +47,15 @@ demo: which
 # A file at a time in each process: tests of one file share what is costly to start. Three of them keep two cores busy while one waits.
 # The order is that of tests/conftest.py, long files first.
 test: which blenders
-	$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder -m "not slow"
+	$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder -m "not slow and not gui"
 
 test-slow: $(READY)
 	$(BIN)/python -m pytest -m slow --timeout 3600 --real-starts
+
+# Blenders with windows on a virtual screen, driven by keys. Their roots are made once; pictures of the windows are left in build/gui.
+test-gui: $(READY)
+	bash scripts/gui-root
+	$(BIN)/python -m pytest tests/gui -m gui
 
 # Blenders beside that of the environment, for tests that work with several. What cannot be had here is said, by those tests as well.
 blenders: $(READY)
