@@ -64,6 +64,15 @@ class Root:
             "BLENDER_USER_RESOURCES": str(self.home / "blender"),
         }
 
+    def command(self, command: Sequence[str | Path]) -> list[str | Path]:
+        """The command that runs this one inside."""
+        return [
+            *("setpriv", "--pdeathsig", "KILL", "unshare", "--mount", "--propagation", "private"),
+            *("sh", "-c", ENTER, "sh", (ROOTS / self.suite).resolve(), self.place / "tmp"),
+            *(PROJECT, self.place, self.cache, "--"),
+            *command,
+        ]
+
     def start(
         self,
         command: Sequence[str | Path],
@@ -75,12 +84,7 @@ class Root:
         for directory in (self.place / "tmp", self.place / "run", self.home, self.cache):
             directory.mkdir(mode=0o700, exist_ok=True)
         return subprocess.Popen(
-            [
-                *("setpriv", "--pdeathsig", "KILL", "unshare", "--mount", "--propagation", "private"),
-                *("sh", "-c", ENTER, "sh", (ROOTS / self.suite).resolve(), self.place / "tmp"),
-                *(PROJECT, self.place, self.cache, "--"),
-                *command,
-            ],
+            self.command(command),
             env={
                 "PATH": "/usr/sbin:/usr/bin:/sbin:/bin",
                 "LANG": "C.UTF-8",

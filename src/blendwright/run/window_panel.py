@@ -55,8 +55,8 @@ class WindowPanel:
                     self._tell()
             case RunEnded(report=report):
                 self._end(report.request_id, report.status)
-            case CallEnded(ids=ids, outcome=outcome):
-                self._end(ids.request_id, "succeeded" if outcome.ok else "failed")
+            case CallEnded(outcome=outcome):
+                self._end(outcome.tool, "succeeded" if outcome.ok else "failed")
             case _:
                 pass
 

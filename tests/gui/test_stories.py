@@ -1,0 +1,185 @@
+"""A person and plans in one real window: connected, undone, edited and saved by keys, with the real core and journal."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import signal
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import blendwright
+from blendwright.app.attach_commands import attach
+from blendwright.bridge.environments.making import add_executable
+from blendwright.bridge.environments.records import environments
+from blendwright.bridge.windows.rendezvous import open_windows
+from blendwright.values.errors import EnvironmentUnfit, Refusal
+from engine import UNASKED
+from gui.root import PROJECT, ROOTS, Root
+from gui.window import OpenWindow, Window
+from window.test_stories import cubes, in_step
+
+# The button in the sidebar of a window of this size.
+CONNECT = (892, 154)
+EXTENSION = ["blender", "--command", "extension"]
+
+
+@pytest.fixture
+def person(root: Root, monkeypatch: pytest.MonkeyPatch) -> Root:
+    """A person with the extension installed, and a core on the same computer that has what this Blender's Python lacks."""
+    for name, value in root.environment.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setenv("XDG_DATA_HOME", str(root.cache / "data"))
+    if not any(each.executable for each in environments()):
+        asked = Root(root.suite, root.cache / "place")
+        asked.place.mkdir(exist_ok=True)
+        asked.run(["true"])
+        program = root.cache / "program"
+        program.write_text(f'#!/bin/sh\nexec {shlex.join(map(str, asked.command(["blender"])))} "$@"\n')
+        program.chmod(0o700)
+        add_executable(program, print)
+    target = root.place / "blendwright.zip"
+    built = root.place / "built"
+    os.system(shlex.join([sys.executable, str(PROJECT / "scripts" / "build_extension.py"), "--output", str(built)]))
+    [zipped] = built.glob("*.zip")
+    zipped.rename(target)
+    root.run([*EXTENSION, "validate", target])
+    root.run([*EXTENSION, "install-file", "--repo", "user_default", "--enable", target])
+    return root
+
+
+def spare(root: Root) -> str | None:
+    """The headless Blender beside the window: the wheel of this environment, or one that was made for it."""
+    return None if root.series == "5.2" else str(ROOTS.resolve() / f"headless-{root.series}")
+
+
+class Desk:
+    """A window that is connected by hand, and the workspace that is attached to it."""
+
+    def __init__(self, person: Root, open_window: OpenWindow) -> None:
+        self.root = person
+        self.workspace = person.place / "workspace"
+        self._open = open_window
+        self.window = self.connected()
+
+    def connected(self, *arguments: str) -> Window:
+        window = self._open(*arguments, factory=False)
+        window.python("bpy.context.preferences.view.show_splash = False; bpy.context.space_data.show_region_ui = True")
+        window.python(
+            "[setattr(r, 'active_panel_category', 'Blendwright') for r in bpy.context.area.regions if r.type == 'UI'"
+            " and bpy.app.version >= (4, 2)] and None"
+        )
+        window.settle()
+        window.click(*CONNECT)
+        deadline = time.monotonic() + 60
+        while not any(one.pid == window.pid for one in open_windows()):
+            assert time.monotonic() < deadline, "the window did not connect"
+            time.sleep(0.2)
+        window.point_at_view()
+        return window
+
+    def attach(self, **options: Any) -> Any:
+        return attach(self.workspace, blender=spare(self.root), **options)
+
+    def open(self) -> blendwright.OpenScene:
+        return blendwright.open(self.workspace, blender=spare(self.root), policy=UNASKED)
+
+
+@pytest.fixture
+def desk(person: Root, open_window: OpenWindow) -> Iterator[Desk]:
+    yield Desk(person, open_window)
+
+
+def fingerprint(window: Window) -> str:
+    return window.python(
+        "import importlib; importlib.import_module('blendwright.blender.window.scene_state').WindowState().full_root()"
+    )
+
+
+def test_a_person_and_plans(desk: Desk, pictures: Path) -> None:
+    window = desk.window
+    assert [one.pid for one in open_windows()] == [window.pid]
+    window.picture(pictures / "story-1-connected.png")
+    desk.attach()
+    with desk.open() as scene:
+        before = fingerprint(window)
+        names = [f"Box{number}" for number in range(100)]
+        assert scene.run(cubes("a hundred boxes", *names, size=0.2)).status == "succeeded"
+        assert fingerprint(window) == scene.hash
+        window.picture(pictures / "story-2-hundred.png")
+
+        # One Ctrl-Z takes back one plan, and the journal follows.
+        window.point_at_view()
+        window.keys("ctrl+z")
+        window.until("len(bpy.data.objects)", 3)
+        assert fingerprint(window) == before
+        scene.call("scene.snapshot")
+        assert scene.hash == before
+
+        # A hand edit by key becomes a commit of the person, and a plan goes on top of it.
+        window.keys("g", "x", "2", "Return")
+        window.until("round(bpy.data.objects['Cube'].location.x, 3)", 2)
+        assert scene.run(cubes("on top", "Top", location=[0, 0, 3])).status == "succeeded"
+        assert fingerprint(window) == scene.hash
+        head = scene.journal.head
+        assert head is not None and head.parent is not None
+        assert scene.journal.show(head.parent).receipt["by"] == "person"
+        assert window.python("round(bpy.data.objects['Cube'].location.x, 3)") == 2
+        window.picture(pictures / "story-3-on-top.png")
+
+        # Edit mode and a modal grab keep a plan from beginning, with the reason.
+        window.keys("Tab")
+        window.until("bpy.context.object.mode", "EDIT")
+        with pytest.raises(Refusal, match="mode"):
+            scene.run(cubes("in edit mode", "No"))
+        window.keys("Tab")
+        window.until("bpy.context.object.mode", "OBJECT")
+        window.keys("g")
+        window.until("len(bpy.context.window.modal_operators) > 0")
+        with pytest.raises(Refusal, match="not ready"):
+            scene.run(cubes("in a grab", "No"))
+        window.keys("Escape")
+        window.until("len(bpy.context.window.modal_operators)", 0)
+
+        # Ctrl-S: nothing of ours in the file, and its path is the person's.
+        saved = desk.root.home / "theirs.blend"
+        window.python(f"bpy.ops.wm.save_as_mainfile(filepath={str(saved)!r}, compress=False)")
+        assert scene.run(cubes("after saving", "Saved")).status == "succeeded"
+        scene.call("object.delete", object="Saved")
+        window.keys("ctrl+s")
+        window.until("bpy.data.is_dirty", False)
+        assert b"~bw~" not in saved.read_bytes() and window.python("bpy.data.filepath") == str(saved)
+        recent = desk.root.home / "blender" / "config" / "recent-files.txt"
+        assert not recent.exists() or "workspace" not in recent.read_text()
+
+
+def test_kills_restores_and_other_cores(desk: Desk, pictures: Path) -> None:
+    window = desk.window
+    desk.attach()
+    with desk.open() as scene:
+        assert scene.run(cubes("kept", "Kept")).status == "succeeded"
+        made = scene.hash
+        with pytest.raises(EnvironmentUnfit, match="attached"):
+            attach(desk.root.place / "second", blender=spare(desk.root))
+        os.kill(window.pid, signal.SIGKILL)
+        window.process.wait()
+        with pytest.raises(EnvironmentUnfit):
+            scene.run(cubes("lost", "Lost"))
+    window = desk.connected()
+    assert desk.attach(restore=True).restored is not None
+    window.until("'Kept' in bpy.data.objects")
+    assert fingerprint(window) == made
+    window.picture(pictures / "story-4-restored.png")
+    with desk.open() as scene:
+        assert scene.run(cubes("again", "Again")).status == "succeeded" and fingerprint(window) == scene.hash
+        head = scene.journal.head
+        # Another file: nothing is done in it.
+        window.python("bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=False)")
+        with pytest.raises(EnvironmentUnfit, match="another file"):
+            scene.run(cubes("elsewhere", "Elsewhere"))
+        assert scene.journal.head == head
