@@ -10,6 +10,8 @@ from typing import Any
 NAME = "blendwright"
 SESSION = "blendwright.blender.window.session"
 MISMATCH = "package_mismatch"
+# What pydantic needs of typing_extensions and older ones do not have.
+NEWEST_NAME = "Sentinel"
 
 
 class CannotLoad(Exception):
@@ -34,13 +36,21 @@ def load(params: dict[str, Any]) -> ModuleType:
 
 
 def _add_packages(places: list[str]) -> None:
-    """At the end: what Blender ships itself (numpy above all) must win over what others have."""
-    for place in places:
-        if place not in sys.path:
-            sys.path.append(place)
-    if importlib.util.find_spec("pydantic") is None:
-        python = f"{sys.version_info[0]}.{sys.version_info[1]}"
-        raise CannotLoad("no_packages", f"no pydantic for Python {python}")
+    """At the end: what Blender ships itself (numpy above all) must win over what others have. Only pydantic comes from there with all
+    that it stands on: some systems have a part of that in their own Python, and an old one."""
+    missing = [place for place in places if place not in sys.path]
+    if "pydantic" not in sys.modules:
+        sys.path[:0] = places
+        try:
+            if not hasattr(sys.modules.get("typing_extensions"), NEWEST_NAME):
+                sys.modules.pop("typing_extensions", None)
+            importlib.import_module("pydantic")
+        except ImportError as error:
+            python = f"{sys.version_info[0]}.{sys.version_info[1]}"
+            raise CannotLoad("no_packages", f"no pydantic for Python {python}: {error}") from error
+        finally:
+            del sys.path[: len(places)]
+    sys.path.extend(missing)
 
 
 def _load_package(place: Path) -> None:
