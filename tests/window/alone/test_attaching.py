@@ -51,6 +51,15 @@ def test_a_stranger_who_announces_much_is_hung_up_on(window: PlayedWindow) -> No
         assert stranger.recv(1) == b""
 
 
+def test_a_stranger_who_says_nothing_is_hung_up_on(own_window: PlayedWindow) -> None:
+    own_window.do("import blendwright_extension.connection as c; c.FIRST_SECONDS = 0.2", push=False)
+    with socket.socket(socket.AF_UNIX) as stranger:
+        stranger.connect(own_window.note["socket"])
+        stranger.settimeout(20)
+        stranger.sendall(b"\0")
+        assert stranger.recv(1) == b""
+
+
 def test_a_second_core_is_refused_and_the_first_does_not_notice(window: PlayedWindow, core: CoreClient) -> None:
     begun = core.begin()
     with CoreClient(window.note) as second, pytest.raises(WindowError, match=f"pid {os.getpid()}") as refused:
@@ -71,7 +80,7 @@ def test_a_window_says_hello_as_a_worker_does(window: PlayedWindow) -> None:
         assert (attached["ok"], attached["pid"]) == (True, window.pid)
         with pytest.raises(WindowError, match="handshake_required"):
             core.call("ping")
-        with pytest.raises(WindowError, match="package_mismatch"):
+        with pytest.raises(WindowError, match=r"package_mismatch: .*; restart Blender"):
             core.call("hello", protocol=2, package={"version": "0", "hash": "0", "python": "3"})
         profile = core.greet()["profile"]
         assert profile["confinement"]["level"] == "none" and profile["pid"] == window.pid
