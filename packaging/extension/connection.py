@@ -13,6 +13,7 @@ import socket
 import struct
 import threading
 from dataclasses import dataclass
+from time import monotonic
 from typing import Any, BinaryIO
 
 from . import frames
@@ -183,7 +184,6 @@ class Listener:
                 # The main thread has what is queued, and closes it.
 
     def _admit(self, connection: socket.socket) -> Core | None:
-        connection.settimeout(FIRST_SECONDS)
         request = _first_request(connection)
         params = request.get("params")
         if request.get("id") != 1 or request.get("method") != FIRST_REQUEST or not isinstance(params, dict):
@@ -241,15 +241,16 @@ def hang_up(connection: socket.socket) -> None:
 
 def _first_request(connection: socket.socket) -> dict[str, Any]:
     """Byte by byte as much as there must be, so that nothing of the second request is swallowed."""
-    (length,) = struct.unpack(">I", _exactly(connection, 4))
-    if length > LARGEST_FIRST:
-        return {}
-    return request_of(_exactly(connection, length))
+    ends = monotonic() + FIRST_SECONDS
+    (length,) = struct.unpack(">I", _exactly(connection, 4, ends))
+    return {} if length > LARGEST_FIRST else request_of(_exactly(connection, length, ends))
 
 
-def _exactly(connection: socket.socket, count: int) -> bytes:
+def _exactly(connection: socket.socket, count: int, ends: float) -> bytes:
     parts: list[bytes] = []
     while count:
+        # All of it has so much time, however slowly it comes.
+        connection.settimeout(max(0.001, ends - monotonic()))
         part = connection.recv(count)
         if not part:
             raise ConnectionError("the core hung up")

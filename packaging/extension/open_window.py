@@ -50,7 +50,8 @@ class OpenWindow:
         self.pump = Pump(self._listener, _attach)
         _app.handlers.load_post.append(_note_file)
         _app.handlers.save_post.append(_note_file)
-        atexit.register(self.disconnect)
+        # Blender unregisters extensions when it is closed; where it does not get to that, the files go at least.
+        atexit.register(self._rendezvous.close)
         if timer:
             _app.timers.register(_tick, first_interval=0.0, persistent=True)
 
@@ -58,7 +59,7 @@ class OpenWindow:
         """Hang up and leave nothing: no socket, no note, no timer, no handler."""
         if self._rendezvous is None or self._listener is None or self.pump is None:
             return
-        atexit.unregister(self.disconnect)
+        atexit.unregister(self._rendezvous.close)
         for functions in (_app.handlers.load_post, _app.handlers.save_post):
             if _note_file in functions:
                 functions.remove(_note_file)

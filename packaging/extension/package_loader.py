@@ -10,8 +10,8 @@ from typing import Any
 NAME = "blendwright"
 SESSION = "blendwright.blender.window.session"
 MISMATCH = "package_mismatch"
-# What pydantic needs of typing_extensions and older ones do not have.
-NEWEST_NAME = "Sentinel"
+SHARED_PART = "typing_extensions"
+PARTS = (SHARED_PART, "pydantic_core", "pydantic", "pydantic.main")
 
 
 class CannotLoad(Exception):
@@ -36,21 +36,31 @@ def load(params: dict[str, Any]) -> ModuleType:
 
 
 def _add_packages(places: list[str]) -> None:
-    """At the end: what Blender ships itself (numpy above all) must win over what others have. Only pydantic comes from there with all
-    that it stands on: some systems have a part of that in their own Python, and an old one."""
-    missing = [place for place in places if place not in sys.path]
-    if "pydantic" not in sys.modules:
-        sys.path[:0] = places
-        try:
-            if not hasattr(sys.modules.get("typing_extensions"), NEWEST_NAME):
-                sys.modules.pop("typing_extensions", None)
-            importlib.import_module("pydantic")
-        except ImportError as error:
+    """At the end: what Blender ships itself (numpy above all) must win over what others have.
+
+    Only while pydantic is imported they come first: it must find its own parts, of which a distribution may have older ones."""
+    former = list(sys.path)
+    sys.path[:0] = places
+    try:
+        importlib.invalidate_caches()
+        if importlib.util.find_spec("pydantic") is None:
             python = f"{sys.version_info[0]}.{sys.version_info[1]}"
-            raise CannotLoad("no_packages", f"no pydantic for Python {python}: {error}") from error
-        finally:
-            del sys.path[: len(places)]
-    sys.path.extend(missing)
+            raise CannotLoad("no_packages", f"no pydantic for Python {python}")
+        _forget_older_parts(places)
+        for name in PARTS:
+            importlib.import_module(name)
+    except ImportError as error:
+        raise CannotLoad("no_packages", f"pydantic cannot be imported by this Blender: {error}") from error
+    finally:
+        sys.path[:] = [*former, *(place for place in places if place not in former)]
+
+
+def _forget_older_parts(places: list[str]) -> None:
+    """Where another add-on has loaded what pydantic needs newer: whoever has the older one keeps it, and the newer one has all of it."""
+    loaded = sys.modules.get(SHARED_PART)
+    found = [place for place in places if (Path(place) / f"{SHARED_PART}.py").is_file()]
+    if loaded is not None and found and "pydantic" not in sys.modules:
+        del sys.modules[SHARED_PART]
 
 
 def _load_package(place: Path) -> None:

@@ -175,6 +175,8 @@ def test_an_executable_works_with_its_own_python_whichever_that_is(
     assert environment is not None
     (site,) = environment.directory.glob("lib/python*/site-packages")
     ships = _links(tmp_path / "ships", site, "bpy", "numpy", "numpy.libs")
+    # As a distribution has it: older than what pydantic needs.
+    (ships / "typing_extensions.py").write_text("")
     path = stand_in(tmp_path / "bin" / "blender", PLAIN, interpreter=environment.interpreter, packages=ships)
     source = WithPlaces(path, (ships, site, environment.interpreter.resolve().parents[1]))
 

@@ -171,6 +171,14 @@ def test_nothing_replaces_what_the_person_has_open(core: CoreClient, name: str) 
     assert code_of(core, "scene.step", **memfile) == "not_in_a_window"
 
 
+def test_no_code_runs_in_a_window(window: PlayedWindow, core: CoreClient) -> None:
+    core.begin()
+    for mode in ("safe", "trusted"):
+        code = step("python.run", code="bpy.data.objects['Cube'].name = 'Gone'", mode=mode)
+        assert code_of(core, "scene.step", **code) == "not_in_a_window"
+    assert window.ask(OBJECTS) == FACTORY
+
+
 def test_another_file_ends_the_session_and_the_next_core_starts_anew(window: PlayedWindow, core: CoreClient) -> None:
     core.begin()
     make(core, "One")

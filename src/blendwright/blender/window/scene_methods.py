@@ -15,6 +15,7 @@ from blendwright.wire.methods import HashRequest, SceneHash, StepAnswer, StepReq
 from blendwright.wire.window_methods import NOT_IN_A_WINDOW
 
 REFUSED = ("reset", "open", "swap", "export", "relocate_files", "read_back")
+CODE = "python.run"
 # They change the scene, or go by what is known of it from step to step.
 IN_A_TURN = ("step", "bulk", "redo")
 
@@ -49,6 +50,8 @@ class WindowSceneMethods(SceneMethods):
         return handle_in_turn
 
     def _run(self, request: StepRequest) -> StepAnswer | StepRun:
+        if request["tool"] == CODE:
+            raise Refused(NOT_IN_A_WINDOW, "code is not run in a person's window, but beside it")
         if request.get("rehearse") == Revert.MEMFILE.value or request.get("disposable"):
             raise Refused(NOT_IN_A_WINDOW, "what only a copy of the scene can take is not done in a window")
         return super()._run(request)

@@ -24,8 +24,9 @@ from blendwright.blender.window.scene_state import WindowState
 from blendwright.blender.window.status import Status
 from blendwright.blender.window.turns import Turns
 from blendwright.blender.worker import handlers as worker
-from blendwright.blender.worker.conversation import Conversation, Handler, error_answer
+from blendwright.blender.worker.conversation import Conversation, Handler, Refused, error_answer
 from blendwright.tools.catalog import tools
+from blendwright.wire.package_version import PACKAGE_MISMATCH
 from blendwright.wire.window_methods import DETACHED
 
 DROPPED = "dropped"
@@ -53,7 +54,7 @@ class WindowSession:
         reason = "the window is a person's own Blender"
         unconfined = Confinement("none", 0, False, False, tuple(ACTS), reason)
         return {
-            "hello": worker.hello(tools(), unconfined),
+            "hello": _advising(worker.hello(tools(), unconfined)),
             "ping": worker.ping,
             "window.show": self._display.show,
             **scene.handlers(),
@@ -117,6 +118,20 @@ class WindowSession:
     def _loaded(self) -> None:
         self._turns.moved()
         self.ended = "another file was opened in the window"
+
+
+def _advising(hello: Handler) -> Handler:
+    """What is loaded stays loaded: after an update of the package only a new Blender has the new one."""
+
+    def say_hello(params: dict[str, Any]) -> object:
+        try:
+            return hello(params)
+        except Refused as refusal:
+            if refusal.code != PACKAGE_MISMATCH:
+                raise
+            raise Refused(refusal.code, f"{refusal}; restart Blender to attach this core") from refusal
+
+    return say_hello
 
 
 def attach(params: dict[str, Any]) -> tuple[WindowSession, dict[str, Any]]:
