@@ -4,6 +4,7 @@ It is run by the Python of a Blender, which knows nothing of the core's: until t
 What runs is the package that this very file belongs to, so the tools of core and worker cannot drift apart.
 """
 
+import gc
 import importlib.util
 import os
 import sys
@@ -38,6 +39,8 @@ def _load_package() -> None:
 
 
 def start() -> None:
+    # Hardly anything of what is loaded is garbage; the worker looks for some once it serves.
+    gc.disable()
     arguments = sys.argv[sys.argv.index("--") + 1 :]
     _add_packages(arguments)
     _load_package()
