@@ -130,6 +130,7 @@ QUERIES: dict[str, str | None] = {
     "inverse kinematics": "constraint.add",
     "cloth simulation": "physics.drape",
     "rigid body physics": "physics.simulate",
+    "set up rigid body settings to tune": "physics.simulate",
     "let the blocks fall into a heap": "physics.simulate",
     "drape a tablecloth over the table": "physics.drape",
     "smoke and fire": None,
