@@ -238,6 +238,7 @@ QUERIES: dict[str, str | None] = {
     "segmentation mask of all objects": "render.preview",
     "browse the asset library": "asset.search",
     "place a chair from the asset library": "asset.add",
+    "link a chair from the asset library": "asset.add",
     "download a model from the internet": "asset.fetch",
     "rotoscoping": None,
     "liquid simulation of pouring water": None,
