@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -73,6 +74,26 @@ REAL_STARTS = (
     "examples/test_geonodes_examples.py", "examples/test_geonodes_protocol.py",
     "run/test_python_attacks.py", "server/test_first_contact.py", "server/test_transports.py",
 )  # fmt: skip
+
+
+ENDED = pytest.StashKey[int]()
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
+    session.config.stash[ENDED] = int(exitstatus)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """Blender 4.5 can wait for ever when its process ends: a thread that closes the sound device waits on a condition variable which is
+    destroyed under it, unless the module bpy goes before, which frozen objects keep. So nothing of Blender is taken down, as in workers."""
+    bpy: Any = sys.modules.get("bpy")
+    status = config.stash.get(ENDED, None)
+    if bpy is not None and status is not None and (4, 5) <= bpy.app.version[:2] < (5, 0):
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(status)
 
 
 def pytest_pycollect_makemodule(module_path: Path, parent: pytest.Collector) -> pytest.Module:

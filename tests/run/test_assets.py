@@ -291,3 +291,28 @@ def test_nothing_is_written_to_a_folder_of_assets(tmp_path: Path, tool: str, arg
         args, findings, _ = validate_arguments(tools()[tool], {argument: str(place / name)})
         assert not findings
         assert [finding.fault for finding in files.path_findings(tools()[tool], args)] == wrong
+
+
+def test_an_asset_that_is_linked_stays_in_its_file_outside_of_the_roots(library: Path, tmp_path: Path) -> None:
+    chairs = {"asset": "props/chairs.blend", "name": "Oak chair", "mode": "link"}
+    with opened(tmp_path, library) as scene:
+        first = added(scene, **chairs, location=[1, 2, 3])
+        assert (first["objects"], first["license"], first["author"]) == (["Oak chair"], "CC0", "Jo")
+        assert first["library"] == str(library / "chairs.blend") and first["counts"]["meshes"] == 1
+        assert called(scene, "object.inspect", object="Oak chair")["location"] == [1, 2, 3]
+        assert findings(scene, **chairs) == [("SCENE_CONFLICT", "/asset")]
+        second = added(scene, **chairs, on_collision="rename")
+        assert second["reused"] and second["counts"] == {"objects": 1}
+        before = scene.hash
+        receipt = scene.journal.log(limit=1)[0].receipt
+        assert receipt["result"]["license"] == "CC0"
+        (external,) = receipt["externals"]
+        assert (external["path"], external["state"], external["followed"]) == (first["library"], "present", True)
+        assert findings(scene, asset="props/crate.glb", mode="link") == [("ARGS_INVALID", "/mode")]
+    with opened(tmp_path, library) as scene:
+        assert scene.hash == before
+        assert called(scene, "scene.snapshot")["objects"]["total"] == 2
+        called(scene, "file.make_local", library=first["library"], on_collision="rename")
+        assert scene.hash != before
+        scene.history.undo(3)
+        assert called(scene, "scene.snapshot")["objects"]["total"] == 0

@@ -186,3 +186,21 @@ def test_unwrapping_is_taken_back_exactly(stage: Stage) -> None:
     for tool, args in (("uv.unwrap", {"object": "Box"}), ("uv.pack", {"object": "Box"})):
         assert stage.call(tool, args, rehearse="inverse")["reverted_by"] == "inverse"
         assert stage.state.full_root() == before
+
+
+def test_other_maps_and_colours_stay_and_what_was_just_removed_is_no_hindrance(stage: Stage) -> None:
+    box(stage)
+    unwrap(stage, uv_map="First")
+    colours = {"name": "Tint", "type": "FLOAT_COLOR", "domain": "CORNER", "value": [0.5, 0.25, 1, 1]}
+    stage.do("mesh.set_attribute", {"object": "Box", **colours})
+    mesh, data = named("Box").data, bpy.data
+    first = [tuple(each.uv) for each in mesh.uv_layers["First"].data]
+    gone: Any = data.objects.new("Gone", None)
+    bpy.context.scene.collection.objects.link(gone)
+    bpy.context.view_layer.update()
+    data.objects.remove(gone)  # its layer holds None until Blender looks again
+    unwrap(stage, method="cube", uv_map="Second")
+    assert [layer.name for layer in mesh.uv_layers] == ["First", "Second"]
+    assert [tuple(each.uv) for each in mesh.uv_layers["First"].data] == first
+    assert [tuple(each.color) for each in mesh.attributes["Tint"].data] == [(0.5, 0.25, 1.0, 1.0)] * 24
+    assert [tuple(each.uv) for each in mesh.uv_layers["Second"].data] != first

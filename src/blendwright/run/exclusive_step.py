@@ -271,7 +271,8 @@ class ExclusiveStep:
         file = self._isolated.opened_file
         if call.promises.isolation is Isolation.SHARED:
             if call.takes_in:
-                reads = [each.path for each in paths_in(call.tool.args_model, call.args) if each.role == "read"]
+                named = paths_in(call.tool.args_model, call.args)
+                reads = [each.path for each in named if each.role in ("read", "asset")]
                 self._arriving = self._scene.arriving_files(reads)
             seconds = min(HANG_SECONDS, max(0.001, run_ends - monotonic()))
             file, answer["after"] = self._scene.prove_step(answer["after"], seconds=seconds)
