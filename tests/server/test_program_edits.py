@@ -55,6 +55,14 @@ def test_a_repaired_line_is_enough_and_the_whole_is_journalled(context: ServerCo
     assert again["ok"], "the last one as it is: it is done already"
 
 
+def test_an_edit_runs_in_place_of_the_last_plan(context: ServerContext) -> None:
+    assert call(context, "plan_execute", program="object.create_empty(name = 'First', location = [1, 0, 0])")["ok"]
+    again = call(context, "plan_execute", program_edit=edit(("[1, 0, 0]", "[2, 0, 0]")), instead=True)
+    assert again["ok"], again
+    [found] = call(context, "scene_find", name="First")["result"]["objects"]
+    assert found["position"] == [2, 0, 0]
+
+
 def test_what_does_not_occur_once_is_told_with_its_place(context: ServerContext) -> None:
     assert not call(context, "plan_validate", program=BROKEN)["ok"]
     several = edit(("object.create_empty(name", "x"), ("mesh.create_primitive(kind = 'cube'", "y"), ("range", "range"))

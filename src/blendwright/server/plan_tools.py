@@ -181,7 +181,8 @@ async def _parse(
 ) -> tuple[Plan, float]:
     """The plan, and how many milliseconds reading it took."""
     started = perf_counter()
-    if isinstance(args, ExecuteArgs) and args.instead and not args.program and not args.plan:
+    is_bare = not args.program and not args.plan and args.program_edit is None
+    if isinstance(args, ExecuteArgs) and args.instead and is_bare:
         program, params = await asyncio.to_thread(last_program, context.workspace, args.params)
         args = args.model_copy(update={"program": program, "params": params})
     if args.program_edit is not None:

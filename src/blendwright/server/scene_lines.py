@@ -136,6 +136,10 @@ def _compact(one: Entry) -> dict[str, Any]:
     mode = transform["rotation_mode"]
     rotation = ROTATIONS.get(mode, "rotation_euler_rad")
     kept = {key: value for key, value in one.items() if key != "transform" and value != USUAL.get(key, one)}
+    if one["data"] == one["name"]:
+        del kept["data"]
+    if one["data_users"] == 1:
+        del kept["data_users"]
     kept["location"] = transform["location"]
     if rotation != "rotation_euler_rad" or any(transform[rotation]):
         kept |= {rotation: transform[rotation]} | ({} if mode == "XYZ" else {"rotation_mode": mode})
