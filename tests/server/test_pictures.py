@@ -237,3 +237,12 @@ def test_a_look_names_what_is_seen_where_and_compares_with_a_file_and_with_a_com
     assert outside.is_error and outside.structured_content["details"]["findings"][0]["pointer"] == "/compare"
     lost = call(context, "legacy", "scene_image", {"compare": "99999"})
     assert lost.is_error and "99999" in lost.structured_content["message"]
+
+
+def test_what_a_reading_tool_draws_arrives_from_a_plan_too(context: ServerContext) -> None:
+    program = "b = mesh.create_primitive(kind = 'cube', name = 'Unwrapped')\nuv.unwrap(object = b)\n"
+    program += "uv.check(object = b, artifact = 'uvs.png')"
+    answer = call(context, "2026-07-28", "plan_execute", {"program": program})
+    [told] = answer.structured_content["result"]["pictures"]
+    assert Path(told["path"]).name == "uvs.png" and Path(told["path"]).is_file()
+    assert [part.type for part in answer.content] == ["text", "image"]
