@@ -21,8 +21,12 @@ if TYPE_CHECKING:
 # What a call may be refused for because of what is there; anything else is a mistake of a tool. Objects whose shape depends
 # on each other's place (by a boolean) cannot always be placed against each other, which shows only afterwards.
 REFUSED = {Fault.SCENE_CONFLICT, Fault.TARGET_NOT_FOUND, Fault.ARGS_INVALID, Fault.LIMIT_EXCEEDED}
-# Copies of an object that a constraint holds do not stand where they were put, which shows only afterwards too.
-REFUSED_AFTERWARDS = {"object.duplicate_grid", "place.align", "place.distribute", "place.on_surface", "scene.audit"}
+# Copies of an object that a constraint holds do not stand where they were put, and a strip of one frame has no room for blending: this
+# shows only afterwards too.
+REFUSED_AFTERWARDS = {
+    *("animation.add_strip", "object.duplicate_grid"),
+    *("place.align", "place.distribute", "place.on_surface", "scene.audit"),
+}
 # A solver that makes no sound solid of what is there is found out while it runs.
 REFUSED_MEANWHILE = {"mesh.boolean"}
 # Slow, and no different in a full scene.
