@@ -178,6 +178,11 @@ class Externals:
                 readable |= {each.path: each for each in self._identify(external)}
         return tuple(readable[path] for path in sorted(readable))[:MOST_READABLE]
 
+    def stamps(self, journal: JournalView) -> list[list[str | int]]:
+        """The same files, each with what changes when its content does: no hash of a scene has that in it."""
+        found = [(each.path, each.path.stat()) for each in self.readable(journal) if each.path.exists()]
+        return [[str(path), info.st_size, info.st_mtime_ns] for path, info in found]
+
     def now(self, recorded: External) -> External:
         """The same file as it is today."""
         # Another size says enough; what was not hashed then need not be now.
