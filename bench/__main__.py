@@ -18,6 +18,7 @@ Rows = Iterable[dict[str, Any]]
 def main(target: Path | None) -> int:
     from bench import (
         audits,
+        bake,
         blenders,
         fingerprint,
         geonodes,
@@ -43,6 +44,7 @@ def main(target: Path | None) -> int:
         geonodes.measure,
         shaders.measure,
         uv.measure,
+        bake.measure,
         python.measure,
         server.measure,
         pictures.measure,

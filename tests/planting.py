@@ -7,6 +7,7 @@ their first line on.
 from __future__ import annotations
 
 import contextlib
+import functools
 import importlib
 import importlib.util
 import inspect
@@ -14,7 +15,7 @@ import os
 import re
 import sys
 from collections.abc import Callable, Generator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.machinery import ModuleSpec
 from pathlib import Path
 from types import ModuleType
@@ -23,6 +24,8 @@ from unittest.mock import patch
 
 VARIABLE = "BLENDWRIGHT_SEEDED_BUG"
 """The environment variable with the name of the bug that a process is to have."""
+REACHED = "BLENDWRIGHT_SEEDED_BUG_REACHED"
+"""The environment variable with the path of a file that is there once the wrong function was called."""
 STARTED_WITH = Path(__file__).with_name("planted_child")
 """A directory whose `sitecustomize` every Python runs that has it in its path."""
 
@@ -115,7 +118,7 @@ def _parameters(function: Function) -> list[str]:
 
 
 # The last line of a traceback that ends in a bug.
-_RAISED_BY_A_BUG = re.compile(r"(engine_bugs|wrong_functions|requirement_breaks/\w+)\.py:\d+: (?!in )\w+")
+_RAISED_BY_A_BUG = re.compile(r"(planting|engine_bugs|wrong_functions|requirement_breaks/\w+)\.py:\d+: (?!in )\w+")
 
 
 def raised_by_itself(output: str) -> bool:
@@ -123,9 +126,12 @@ def raised_by_itself(output: str) -> bool:
     return _RAISED_BY_A_BUG.search(output) is not None
 
 
-def environment_with(name: str) -> dict[str, str]:
-    """The environment of a process that is to have the bug of that name."""
-    return os.environ | _passed_on(name)
+def environment_with(name: str, reached: Path | None = None) -> dict[str, str]:
+    """The environment of a process that is to have the bug of that name, and to leave a file where it has come by it.
+
+    A worker, which writes nowhere else than into its scratch, leaves none.
+    """
+    return os.environ | _passed_on(name) | ({} if reached is None else {REACHED: str(reached)})
 
 
 def plant_named_bug() -> None:
@@ -136,10 +142,26 @@ def plant_named_bug() -> None:
 
     name = os.environ[VARIABLE]
     bug = {**{bug.name: bug for bug in BUGS}, **BREAKS}[name]
+    if REACHED in os.environ:
+        bug = replace(bug, wrong=_noting(bug.wrong, Path(os.environ[REACHED])))
     _once_imported(bug.during or bug.target, lambda: planted(bug))
     # A worker does not inherit the environment of whoever starts it.
     environment_of_workers = "blendwright.wire.worker_environment:private_environment"
     _once_imported(environment_of_workers, lambda: _replaced(environment_of_workers, _naming(name)))
+
+
+def _noting(wrong: Callable[[Function], Function], reached: Path) -> Callable[[Function], Function]:
+    def make(right: Function) -> Function:
+        bug = wrong(right)
+
+        @functools.wraps(right)
+        def run(*args: Any, **kwargs: Any) -> Any:
+            reached.touch()
+            return bug(*args, **kwargs)
+
+        return run
+
+    return make
 
 
 def _passed_on(name: str) -> dict[str, str]:

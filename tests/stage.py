@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any, cast
 
@@ -21,12 +22,18 @@ def needs_undo() -> None:
         pytest.skip("Blender's own undo is off before 4.5")
 
 
+@cache
+def state_of_this_process() -> SceneState:
+    """One, as in a worker: another would hash what the test before has left, only to be reset."""
+    return SceneState()
+
+
 class Stage:
     """An empty scene, and calls on it."""
 
     def __init__(self, scratch: Path) -> None:
         self.scratch = scratch
-        self.state = SceneState()
+        self.state = state_of_this_process()
         self.state.reset()
         self._stepper = Stepper(self.state, tools(), scratch)
 

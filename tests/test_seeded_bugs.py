@@ -35,7 +35,8 @@ def test_a_name_that_is_gone_is_told() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("bug", BUGS, ids=lambda bug: bug.name)
-def test_a_planted_bug_is_caught(bug: Bug) -> None:
+def test_a_planted_bug_is_reached_and_caught(bug: Bug, tmp_path: Path) -> None:
+    reached = tmp_path / "reached"
     chosen = ["-k", bug.only] if bug.only else []
     done = subprocess.run(
         [
@@ -52,10 +53,11 @@ def test_a_planted_bug_is_caught(bug: Bug) -> None:
             *chosen,
         ],
         cwd=ROOT,
-        env=environment_with(bug.name),
+        env=environment_with(bug.name, reached),
         capture_output=True,
         text=True,
         check=False,
     )
+    assert reached.exists(), "nothing came by the bug: " + done.stdout[-3000:] + done.stderr[-3000:]
     assert done.returncode == SOME_FAILED, done.stdout[-3000:] + done.stderr[-3000:]
     assert not raised_by_itself(done.stdout), done.stdout[-3000:]

@@ -93,20 +93,6 @@ class BLENDWRIGHT_OT_answer(_ForCore):
         return {"FINISHED"}
 
 
-class BLENDWRIGHT_OT_undo_plan(_ForCore):
-    """Take back the last plan, in this window and in the journal"""
-
-    bl_idname = "blendwright.undo_plan"
-    bl_label = "Undo Last Plan"
-
-    def execute(self, context: Any) -> set[str]:
-        session = this_window.session
-        if session is None:
-            return {"CANCELLED"}
-        session.status.ask_undo()
-        return {"FINISHED"}
-
-
 class VIEW3D_PT_blendwright(_types.Panel):
     bl_label = "Blendwright"
     bl_space_type = "VIEW_3D"
@@ -169,7 +155,8 @@ def _draw_plans(layout: Any, plans: list[dict[str, Any]]) -> None:
         words = f"{_clock(plan.get('time'))} {plan.get('label') or 'a plan'}: {state}".strip()
         layout.label(text=_line(words), icon=ICONS.get(state, "DOT"))
     if plans:
-        layout.operator("blendwright.undo_plan", icon="LOOP_BACK")
+        # One plan is one undo step, and the journal follows: Blender's own undo is all it takes.
+        layout.operator("ed.undo", text="Undo Last Plan", icon="LOOP_BACK")
 
 
 def _clock(when: Any) -> str:
@@ -190,6 +177,5 @@ CLASSES = (
     BLENDWRIGHT_OT_connect,
     BLENDWRIGHT_OT_disconnect,
     BLENDWRIGHT_OT_answer,
-    BLENDWRIGHT_OT_undo_plan,
     VIEW3D_PT_blendwright,
 )

@@ -88,6 +88,25 @@ def test_a_picture_that_is_not_packed_is_in_bakes_and_renders_and_is_found_by_th
     assert files_of(workspace, place)[0].state == "outside_roots"
 
 
+def test_frames_that_were_kept_are_not_those_of_a_picture_that_has_changed_since(tmp_path: Path) -> None:
+    place, seen = tmp_path / "project", list[tuple[int, ...]]()
+    place.mkdir()
+    photo = png(place / "photo.png", ORANGE)
+    with blendwright.open(tmp_path / "workspace", roots=[place], spare=False) as scene:
+        do(scene, "image.load", {"name": "Photo", "path": str(photo), "pack": False})
+        for tool, args in (*SHEET, ("light.create", {"name": "Sun", "type": "SUN"})):
+            do(scene, tool, args)
+        do(scene, "scene.set_render", {"engine": "CYCLES", "samples": 1, "resolution": [8, 8]})
+        for name, rendered in (("a", 1), ("b", 0), ("c", 1)):
+            if name == "c":
+                png(photo, (0, 0, 255))
+            args = {"frames_path": str(place / f"{name}_#.png"), "view": "TOP", "start": 1, "end": 1}
+            assert do(scene, "render.animation", args)["rendered"] == rendered
+            seen.append(_middle(place / f"{name}_1.png"))
+    first, again, changed = seen
+    assert first == again and first[0] > first[2] and changed[2] > changed[0]
+
+
 def test_pictures_beside_an_imported_file_are_read_inside_the_roots_only(tmp_path: Path) -> None:
     place, workspace = tmp_path / "project", tmp_path / "workspace"
     place.mkdir()

@@ -139,7 +139,7 @@ def test_an_interruption_while_the_program_loads_is_answered_once_it_can_be(tmp_
     arguments = ("call", "object.create_empty", "--args", '{"name": "Never"}', "--json")
     with started(tmp_path, *arguments) as process:
         while process.poll() is None and not _holds_interrupts(process.pid):
-            os.sched_yield()
+            time.sleep(0.002)
         assert process.poll() is None, "it never held interruptions back"
         document = interrupt(process)
     assert (document["error"]["code"], document["error"]["details"]) == ("timeout", {"cancelled": True})

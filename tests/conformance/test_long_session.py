@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from blendwright.blender.step import HAS_UNDO
+from blendwright.plan.validate import validate_arguments
 from blendwright.tool_api.promises import Revert, SafetyLevel
 from blendwright.tools.catalog import tools
 from blendwright.values.faults import Fault
@@ -20,7 +21,12 @@ if TYPE_CHECKING:
 # What a call may be refused for because of what is there; anything else is a mistake of a tool. Objects whose shape depends
 # on each other's place (by a boolean) cannot always be placed against each other, which shows only afterwards.
 REFUSED = {Fault.SCENE_CONFLICT, Fault.TARGET_NOT_FOUND, Fault.ARGS_INVALID, Fault.LIMIT_EXCEEDED}
-REFUSED_AFTERWARDS = {"place.align", "place.distribute", "place.on_surface", "scene.audit"}
+# Copies of an object that a constraint holds do not stand where they were put, and a strip of one frame has no room for blending: this
+# shows only afterwards too.
+REFUSED_AFTERWARDS = {
+    *("animation.add_strip", "object.duplicate_grid"),
+    *("place.align", "place.distribute", "place.on_surface", "scene.audit"),
+}
 # A solver that makes no sound solid of what is there is found out while it runs.
 REFUSED_MEANWHILE = {"mesh.boolean"}
 # Slow, and no different in a full scene.
@@ -45,9 +51,7 @@ def fair(name: str, answer: StepAnswer) -> bool:
 def test_a_long_session_reverts_every_step_and_survives_saving(play: Play, order: int, every: int) -> None:
     import bpy
 
-    # Without Blender's own undo, what only that takes back leaves a scene which the core rebuilds, and there is no core here.
-    left_out = LEFT_OUT | {tool.name for tool in tools().values() if tool.revert is Revert.MEMFILE and not HAS_UNDO}
-    chosen = [case for case in every_case() if case.tool.name not in left_out and case.fits(bpy.app.version)]
+    chosen = [case for case in every_case() if case.tool.name not in LEFT_OUT and case.fits(bpy.app.version)]
     random.Random(order).shuffle(chosen)
     chosen = chosen[::every]
     play.begin()
@@ -55,8 +59,12 @@ def test_a_long_session_reverts_every_step_and_survives_saving(play: Play, order
     for name, args in calls_of(chosen):
         tool = tools()[name]
         before = play.state.root()
-        way = tool.revert.value if tool.safety_level is not SafetyLevel.READ_ONLY else None
-        if way is not None:
+        revert = tool.revert_for(validate_arguments(tool, args).model, bpy.app.version)
+        if revert is Revert.MEMFILE and not HAS_UNDO:
+            # What only Blender's own undo takes back leaves a scene which the core rebuilds, and there is no core here.
+            continue
+        way = revert.value
+        if tool.safety_level is not SafetyLevel.READ_ONLY:
             rehearsal = play.call(name, args, rehearse=way)
             assert fair(name, rehearsal), (name, args, rehearsal, done[-5:])
             if rehearsal["ok"]:

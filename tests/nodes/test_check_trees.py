@@ -49,8 +49,9 @@ def test_a_shader_tree_with_one_error_is_refused_at_its_place(blender: str) -> N
 
 
 @pytest.mark.slow
-def test_hundreds_of_shader_trees_with_one_error_each_are_refused_at_its_place() -> None:
-    refused_at_its_place(range(QUICK, QUICK + ALL), VERSIONS[0])
+@pytest.mark.parametrize("blender", VERSIONS)
+def test_hundreds_of_shader_trees_with_one_error_each_are_refused_at_its_place(blender: str) -> None:
+    refused_at_its_place(range(QUICK, QUICK + ALL), blender)
 
 
 def test_what_no_blender_takes_is_found_without_one() -> None:

@@ -8,6 +8,7 @@ import logging
 import subprocess
 import sys
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 import pytest
@@ -50,14 +51,19 @@ PLAN: dict[str, Any] = {
     ],
 }
 ASKED = "a box"
-REQUEST = PlanRequest(
-    ASKED,
-    "operations",
-    "You plan.",
-    (Turn("user", ASKED),),
-    operations_schema(choose_tools(ASKED, catalog.tools())),
-    allowance=CallBudget(seconds=20),
-)
+
+
+@cache
+def usual_request() -> PlanRequest:
+    """Made by whoever runs these tests, and not by everyone who collects them: it takes the schemas of all tools."""
+    return PlanRequest(
+        ASKED,
+        "operations",
+        "You plan.",
+        (Turn("user", ASKED),),
+        operations_schema(choose_tools(ASKED, catalog.tools())),
+        allowance=CallBudget(seconds=20),
+    )
 
 
 def planner(server: GeminiServer, **more: Any) -> GeminiPlanner:
@@ -65,11 +71,11 @@ def planner(server: GeminiServer, **more: Any) -> GeminiPlanner:
     return GeminiPlanner(GeminiSettings(**given))
 
 
-def ask(server: GeminiServer, request: PlanRequest = REQUEST, **more: Any) -> PlanResponse:
-    return asyncio.run(planner(server, **more).plan(request))
+def ask(server: GeminiServer, request: PlanRequest | None = None, **more: Any) -> PlanResponse:
+    return asyncio.run(planner(server, **more).plan(request or usual_request()))
 
 
-def failure(server: GeminiServer, request: PlanRequest = REQUEST, **more: Any) -> PlannerError:
+def failure(server: GeminiServer, request: PlanRequest | None = None, **more: Any) -> PlannerError:
     with pytest.raises(PlannerError) as raised:
         ask(server, request, **more)
     error = raised.value
@@ -101,7 +107,7 @@ def test_thoughts_are_no_part_of_the_answer() -> None:
 
 def test_model_thinking_level_and_room_for_the_answer_are_what_was_set() -> None:
     with serving({"expect": {"model": "gemini-3-pro"}, "answer": {"plan": PLAN}}) as server:
-        ask(server, replace(REQUEST, allowance=CallBudget(777, 20)), model="gemini-3-pro", thinking="low")
+        ask(server, replace(usual_request(), allowance=CallBudget(777, 20)), model="gemini-3-pro", thinking="low")
     config = server.received[0].config
     assert config["thinkingConfig"] == {"thinking_level": "LOW"}
     assert config["maxOutputTokens"] == 777
@@ -110,7 +116,7 @@ def test_model_thinking_level_and_room_for_the_answer_are_what_was_set() -> None
 def test_a_conversation_keeps_its_roles() -> None:
     turns = (Turn("user", "one"), Turn("model", "two"), Turn("user", "three"))
     with serving({"expect": {"turns": 3}, "answer": {"plan": PLAN}}) as server:
-        ask(server, replace(REQUEST, turns=turns))
+        ask(server, replace(usual_request(), turns=turns))
     assert [content["role"] for content in server.received[0].body["contents"]] == ["user", "model", "user"]
 
 
@@ -119,7 +125,7 @@ def test_a_refused_schema_is_asked_again_with_packed_arguments_and_not_shown_a_s
     packed = {"expect": {"shape": "packed"}, "answer": {"plan": PLAN}}
     with serving({"expect": {"shape": "strict"}, "answer": too_big}, packed, packed) as server:
         asked = planner(server)
-        first, second = (asyncio.run(asked.plan(REQUEST)) for _ in range(2))
+        first, second = (asyncio.run(asked.plan(usual_request())) for _ in range(2))
     assert json.loads(first.text) == json.loads(second.text) == PLAN
     assert first.schema_form == second.schema_form == "packed"
 
@@ -167,7 +173,7 @@ def test_a_used_up_quota_says_when_to_come_back_and_is_not_hammered(told: dict[s
 
 def test_silence_ends_with_the_time_allowed() -> None:
     with serving({"silence": True}) as server:
-        error = failure(server, replace(REQUEST, allowance=CallBudget(seconds=1)), tries=1)
+        error = failure(server, replace(usual_request(), allowance=CallBudget(seconds=1)), tries=1)
     assert isinstance(error, ServiceUnavailable)
     assert "within 1 seconds" in error.message
 
@@ -260,7 +266,7 @@ def test_what_cannot_be_a_key_is_refused_before_anything_is_sent(key: str) -> No
 def test_an_address_that_is_none_is_unavailable(url: str) -> None:
     asked = GeminiPlanner(GeminiSettings(SecretStr(KEY), base_url=url, tries=1))
     with pytest.raises(ServiceUnavailable) as raised:
-        asyncio.run(asked.plan(REQUEST))
+        asyncio.run(asked.plan(usual_request()))
     assert "base URL" in str(raised.value.cure)
 
 
@@ -279,7 +285,7 @@ def test_the_key_is_in_its_header_and_nowhere_else(caplog: pytest.LogCaptureFixt
     caplog.set_level(logging.DEBUG)
     with serving(refused(503), {"plan": PLAN}, canaries=(KEY,)) as server:
         asked = planner(server)
-        asyncio.run(asked.plan(REQUEST))
+        asyncio.run(asked.plan(usual_request()))
     assert server.received[0].headers["x-goog-api-key"] == KEY
     assert KEY not in caplog.text + repr(asked)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import threading
@@ -13,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from blendwright.policy.policy import Constraints, Policy
 from blendwright.run.frame_files import frame_path
 from blendwright.run.waiting import Waiting
 from blendwright.tools.render.rendering import read_picture
@@ -116,6 +118,25 @@ def test_when_the_time_is_over_what_is_there_is_delivered_and_the_rest_follows(e
     assert second["rendered"] == FRAMES - 1, "and those that arrived before are not in the way"
     assert len(list(target.parent.glob("f*.png"))) == FRAMES
     assert (target.parent / "film.webm").read_bytes().startswith(b"\x1aE\xdf\xa3")
+
+
+def test_what_cannot_be_ready_in_time_is_said_after_the_first_frames_which_are_kept(engine: Engine) -> None:
+    # However fast the machine: four thousand frames are not rendered in eight seconds.
+    args = {"end": 4000, "denoise": False}
+    with engine.under(Policy(constraints=Constraints(render_seconds=8.0))):
+        refused = engine.call("render.animation", args)
+    assert refused.fault is Fault.LIMIT_EXCEEDED
+    [finding] = refused.findings
+    assert re.search(r"^39\d\d frames at about .* s each are about .* s, over the limit of 8 s", finding.message)
+    assert finding.cure is not None and "background: true" in finding.cure and "time_limit_s: 7" in finding.cure
+    there = len(kept(engine.place))
+    assert 1 <= there <= 3
+    # The cure, followed: what fits, from where it was.
+    with engine.under(Policy(constraints=Constraints(render_seconds=8.0))):
+        part = engine.do("render.animation", {**args, "time_limit_s": 1}).result
+    assert part is not None and part["partial"] and part["frames"] == there + part["rendered"]
+    fewer = engine.do("render.animation", {**args, "end": there + 1}).result
+    assert fewer is not None and not fewer["partial"] and fewer["rendered"] <= 1
 
 
 def test_another_scene_has_other_frames_and_files_of_others_stay(engine: Engine) -> None:

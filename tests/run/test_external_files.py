@@ -124,3 +124,18 @@ def test_only_a_library_that_a_call_has_named_is_followed(place: Path) -> None:
     assert files.named_since(worker, [picture, library], []) == ()
     (again,) = files.named_since(worker, [picture, library], [str(place / "b.blend")])
     assert again.sha256 != library.sha256
+
+
+def test_in_a_folder_of_assets_only_a_library_that_a_call_has_named_is_read(place: Path) -> None:
+    (place / ".hidden").mkdir()
+    (place / ".hidden" / "c.blend").write_bytes(b"c")
+    paths = [
+        {"kind": "libraries", "name": name, "path": str(place / name)} for name in ("b.blend", ".hidden/c.blend")
+    ] + [{"kind": "images", "name": "a", "path": str(place / "a.png")}]
+    worker: Any = SimpleNamespace(external_files=lambda: paths)
+    files = Externals(FileRoots({str(place / "elsewhere"): Verdict.ALLOW}, None, [place]))
+    states = {Path(each.path).name: each.state for each in files.named_since(worker, [], [])}
+    assert states == {"a.png": "outside_roots", "b.blend": "present", "c.blend": "withheld"}
+    assert files.readable_files(files.named_since(worker, [], [])) == ()
+    named = files.named_since(worker, [], [entry["path"] for entry in paths])
+    assert [each.path for each in files.readable_files(named)] == [place / "b.blend"]

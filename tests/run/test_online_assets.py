@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
+import queue
 import struct
 import threading
+import time
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -48,11 +50,28 @@ class Answers(BaseHTTPRequestHandler):
             self.send_header("Location", found)
             self.end_headers()
             return
+        if self.path.startswith("/dripping"):
+            self.drip(found or b"")
+            return
         self.send_response(200 if found is not None else 404)
         if not self.path.startswith("/endless"):
             self.send_header("Content-Length", str(len(found or b"")))
         self.end_headers()
         self.wfile.write(found or b"")
+
+    def drip(self, content: bytes) -> None:
+        """Byte by byte, never silent for long; far from the end when a client has had enough, which ends it."""
+        answer = b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n" % len(content)
+        answer += b"X-Filler: " + b"x" * 200 + b"\r\n\r\n" if self.path.endswith(".head") else b"\r\n" + content
+        server: Any = self.server
+        for at in range(len(answer)):
+            try:
+                self.wfile.write(answer[at : at + 1])
+            except OSError:
+                server.ended.put("broken off")
+                return
+            time.sleep(0.03)
+        server.ended.put("sent")
 
     def log_message(self, format: str, *args: Any) -> None:
         pass
@@ -62,7 +81,7 @@ class Answers(BaseHTTPRequestHandler):
 def shop() -> Iterator[Any]:
     """A server on this machine with pages: content, or where they lead to."""
     server: Any = ThreadingHTTPServer(("127.0.0.1", 0), Answers)
-    server.pages, server.asked = {}, []
+    server.pages, server.asked, server.ended = {}, [], queue.Queue[str]()
     server.url = f"http://127.0.0.1:{server.server_port}/assets.json"
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
@@ -187,6 +206,15 @@ def test_what_is_not_what_was_promised_is_not_kept(shop: Any, tmp_path: Path, en
     shop.pages["/files/tri.blend"] = TRIANGLE
     shop.pages["/endless.glb"] = TRIANGLE + bytes(200_000)
     assert why in refused(HttpCatalogue(shop.url, most_bytes=1 << 20), tmp_path / "got")
+
+
+@pytest.mark.parametrize("ending", ["", ".head"])
+def test_a_server_that_never_comes_to_an_end_is_left(shop: Any, ending: str) -> None:
+    shop.pages[f"/dripping{ending}"] = json.dumps({"assets": []}).encode() + b" " * 100
+    url = shop.url.replace("/assets.json", f"/dripping{ending}")
+    with pytest.raises(Refusal, match=r"within 0\.3 seconds"):
+        HttpCatalogue(url, most_seconds=0.3).assets()
+    assert shop.ended.get(timeout=60) == "broken off"
 
 
 @pytest.mark.parametrize(

@@ -222,7 +222,10 @@ def test_every_default_answer_is_under_8_kB(context: ServerContext) -> None:
     exact = call(context, "scene_snapshot", {"detail": "full"})
     assert size(exact) <= LARGEST_ANSWER
     told = exact.structured_content["result"]
-    assert told["next_offset"] == len(told["objects"]["items"]) > 2 and "explicit limit" in told["shortened"]
+    assert told["next_offset"] == len(told["objects"]) > 20 and "explicit limit" in told["shortened"]
+    following = json.loads(told["next"].removeprefix("scene_snapshot "))
+    more = call(context, "scene_snapshot", following).structured_content["result"]["objects"]
+    assert more[0]["name"] > told["objects"][-1]["name"] and more[0].keys() >= {"fingerprint", "location"}
 
 
 def test_numbered_names_that_follow_each_other_are_one() -> None:

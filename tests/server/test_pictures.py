@@ -44,6 +44,12 @@ def opened(picture: Picture) -> Image.Image:
     return Image.open(io.BytesIO(picture.data))
 
 
+def sent_form(data: bytes, largest: int = LARGEST) -> Picture:
+    sent = sendable(data, largest)
+    assert sent is not None
+    return sent
+
+
 def test_a_small_picture_is_sent_as_it_is() -> None:
     flat = png(Image.new("RGB", (640, 480), "red"))
     assert sendable(flat) == Picture(flat, "image/png")
@@ -52,20 +58,20 @@ def test_a_small_picture_is_sent_as_it_is() -> None:
 def test_a_large_picture_is_sent_as_jpeg_and_never_too_large() -> None:
     photo = noise(1024, 768)
     assert len(photo) > LARGEST
-    sent = sendable(photo)
+    sent = sent_form(photo)
     assert (sent.mime_type, opened(sent).size) == ("image/jpeg", (1024, 768))
     assert len(sent.data) <= LARGEST
     # Where the worst quality is not enough, pixels go; its shape stays.
-    least = sendable(photo, 20_000)
+    least = sent_form(photo, 20_000)
     width, height = opened(least).size
     assert len(least.data) <= 20_000 and width < 1024 and abs(width / height - 4 / 3) < 0.02
 
 
 def test_transparency_survives_where_there_is_some() -> None:
-    see_through = sendable(noise(512, 512, "RGBA"))
+    see_through = sent_form(noise(512, 512, "RGBA"))
     assert see_through.mime_type == "image/webp" and opened(see_through).mode == "RGBA"
     opaque = Image.open(io.BytesIO(noise(512, 512))).convert("RGBA")
-    assert sendable(png(opaque)).mime_type == "image/jpeg"
+    assert sent_form(png(opaque)).mime_type == "image/jpeg"
 
 
 def test_all_pictures_of_an_answer_arrive_together(tmp_path: Path) -> None:
@@ -87,6 +93,20 @@ def test_all_pictures_of_an_answer_arrive_together(tmp_path: Path) -> None:
     briefly: Any = (with_pictures(ToolResponse(outcome), tmp_path).outcome.result or {})["pictures"]
     assert briefly[0] == {"width": 600, "height": 600, "path": paths[0], "sent": None}
     assert briefly[-1] == {"width": 600, "height": 600, "path": paths[-1]}
+
+
+def test_a_picture_that_code_left_is_named_and_not_shown_where_it_is_broken_or_a_bomb(tmp_path: Path) -> None:
+    """The call has done its work: its answer must arrive, and the server must not take the memory of 150 million pixels for it."""
+    bomb, whole = png(Image.new("1", (15_000, 10_000))), noise(300, 300)
+    broken = whole[:1000] + bytes(100_000)
+    made = {"bomb.png": bomb, "broken.png": broken, "whole.png": whole}
+    for name, data in made.items():
+        (tmp_path / name).write_bytes(data)
+    outcome = Outcome("python.run", 1, artifacts=tuple(str(tmp_path / name) for name in made))
+    response = with_pictures(ToolResponse(outcome, detail="full"), tmp_path)
+    assert len(response.images) == 1
+    told: Any = (response.outcome.result or {})["pictures"]
+    assert [each["sent"] is None for each in told] == [True, True, False]
 
 
 def test_a_montage_has_one_place_for_each_and_a_caption_above_it() -> None:
@@ -237,3 +257,12 @@ def test_a_look_names_what_is_seen_where_and_compares_with_a_file_and_with_a_com
     assert outside.is_error and outside.structured_content["details"]["findings"][0]["pointer"] == "/compare"
     lost = call(context, "legacy", "scene_image", {"compare": "99999"})
     assert lost.is_error and "99999" in lost.structured_content["message"]
+
+
+def test_what_a_reading_tool_draws_arrives_from_a_plan_too(context: ServerContext) -> None:
+    program = "b = mesh.create_primitive(kind = 'cube', name = 'Unwrapped')\nuv.unwrap(object = b)\n"
+    program += "uv.check(object = b, artifact = 'uvs.png')"
+    answer = call(context, "2026-07-28", "plan_execute", {"program": program})
+    [told] = answer.structured_content["result"]["pictures"]
+    assert Path(told["path"]).name == "uvs.png" and Path(told["path"]).is_file()
+    assert [part.type for part in answer.content] == ["text", "image"]

@@ -21,8 +21,8 @@ light.create(name="LinesLamp", type="POINT", energy=60)
 """
 
 
-def call(context: ServerContext, tool: str, **args: Any) -> Any:
-    answer = hosts.call(context, "2026-07-28", tool, args)
+def call(context: ServerContext, name_: str, **args: Any) -> Any:
+    answer = hosts.call(context, "2026-07-28", name_, args)
     assert not answer.is_error, answer.structured_content
     return answer
 
@@ -56,6 +56,27 @@ def test_a_scene_of_fifty_objects_is_read_at_once(context: ServerContext) -> Non
     assert call(context, "scene_find", name="Row_1").structured_content["result"]["objects"] == [
         {"name": "Row_1", "type": "MESH", "position": [1.1, 0, 0.5]}
     ]
+
+
+def test_who_shares_what_and_what_nobody_uses_is_told(context: ServerContext) -> None:
+    program = """
+for name in ["UsedRed", "UsedNever"]: material.ensure_principled(name=name)
+box = mesh.create_primitive(kind="cube", name="UsedBox", material="UsedRed")
+object.duplicate(object=box, new_name="UsedTwin", mode="linked")
+mesh.create_primitive(kind="cube", name="UsedOther", material="UsedRed")
+"""
+    call(context, "plan_execute", program=program)
+    told = call(context, "scene_snapshot", name="Used*").structured_content["result"]
+    box, _, twin = told["objects"]
+    assert "data UsedBox (of 2)" in box and "data UsedBox (of 2)" in twin
+    users = {line.partition(":")[0]: line.rpartition(", ")[2] for line in told["materials"]}
+    assert (users["UsedRed"], users["UsedNever"]) == ("3 users", "unused")
+    call(context, "python_run", code="import bpy; bpy.data.meshes.new('UsedMesh').use_fake_user = True")
+    assert "meshes/UsedMesh" in call(context, "scene_snapshot").structured_content["result"]["unused"]
+    exact = call(context, "tool_call", tool="scene.snapshot", args={"include": ["materials", "unused"]}, detail="full")
+    entries = {one["name"]: one for one in exact.structured_content["result"]["materials"]["items"]}
+    assert (entries["UsedRed"]["users"], entries["UsedNever"]["users"]) == (3, 0)
+    assert entries["UsedNever"]["fake_user"], "a step gives one to what it leaves unused"
 
 
 def test_numbers_are_as_a_person_writes_them() -> None:

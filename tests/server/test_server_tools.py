@@ -45,12 +45,12 @@ def test_annotations_say_what_a_tool_does(context: ServerContext, era: Era) -> N
     hints = {name: (given.read_only_hint, given.destructive_hint) for name, given in told.items()}
     changing = {name: hint for name, hint in hints.items() if hint[0] is not True}
     assert changing == {
-        "plan_execute": (False, True),
-        "python_run": (False, True),
-        "geonodes_execute": (False, True),
-        "tool_call": (False, True),
-        "history_checkout": (False, False),
-        "job_cancel": (False, False),
+        "plan_execute": (None, True),
+        "python_run": (None, True),
+        "geonodes_execute": (None, True),
+        "tool_call": (None, True),
+        "history_checkout": (None, False),
+        "job_cancel": (None, False),
     }
 
 
@@ -181,9 +181,13 @@ def test_the_catalogue_is_disclosed_step_by_step(context: ServerContext, era: Er
         context, era, "tool_describe", {"names": ["mesh.create_primitive"], "detail": "page"}
     ).structured_content
     assert "kind" in page["result"]["tools"][0]["arguments"]
-    missing = call(context, era, "tool_describe", {"names": ["mesh.create_primitive", "mesh.creat"]})
-    assert missing.is_error
-    assert missing.structured_content["details"]["findings"][0]["pointer"] == "/names/1"
+    names = ["mesh.create_primitive", "mesh.creat", "light.create", "modifier.add:BEVELL"]
+    some = call(context, era, "tool_describe", {"names": names}).structured_content["result"]
+    assert [tool["call"].partition("(")[0] for tool in some["tools"]] == ["mesh.create_primitive", "light.create"]
+    unknown, variant = some["not_found"]
+    assert unknown["pointer"] == "/names/1" and "'mesh.create'" in unknown["cure"]
+    assert (variant["pointer"], variant["cure"]) == ("/names/3", "Did you mean 'BEVEL'?")
+    assert call(context, era, "tool_describe", {"names": ["mesh.creat"]}).is_error, "nothing is known of it"
 
 
 def test_a_run_in_the_background_is_a_job(context: ServerContext, era: Era) -> None:
@@ -198,6 +202,9 @@ def test_a_run_in_the_background_is_a_job(context: ServerContext, era: Era) -> N
     assert (ended["state"], ended["ok"], ended["operations_done"]) == ("finished", True, 1)
     unknown = call(context, era, "job_status", {"job_id": "nobody"})
     assert unknown.is_error
+    told = call(context, era, "job_status", {"wait_s": 5}).structured_content["result"]
+    assert (told["request_id"], told["state"], told["ok"]) == (name, "finished", True), "the newest is meant"
+    assert "jobs" in call(context, era, "job_status", {}).structured_content["result"]
     assert unknown.structured_content["error_code"] == "not_found"
 
 

@@ -11,13 +11,15 @@ from journal import crash_point_names
 SOURCE = Path(blendwright.__file__).parent
 # Nobody plans or upgrades anything in the simulation.
 ELSEWHERE = ("attempt.", "upgrade.")
+REACHED = "crash_points.reach"
 
 
 def _named_in(directory: Path) -> list[str]:
     found: list[str] = []
     for path in sorted(directory.rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, ast.Call) and ast.unparse(node.func) == "crash_points.reach":
+        text = path.read_text()
+        for node in ast.walk(ast.parse(text)) if REACHED in text else ():
+            if isinstance(node, ast.Call) and ast.unparse(node.func) == REACHED:
                 (name,) = node.args
                 if isinstance(name, ast.Constant):
                     found.append(str(name.value))

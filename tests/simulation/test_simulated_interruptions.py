@@ -13,7 +13,7 @@ from plans import box
 from simulation.background import BackgroundThread
 from simulation.disk import Disk
 from simulation.pool import SimulatedSource
-from simulation.toy_scene import CREATE
+from simulation.toy_scene import CREATE, ToyScene
 from simulation.world import Rates, Waiting, World
 
 
@@ -59,3 +59,39 @@ def test_a_workspace_whose_closing_is_interrupted_is_closed(tmp_path: Path, poin
         open_workspace(tmp_path / "w", spare=False).close()
 
     interrupted(tmp_path, point, lambda scene: scene.close(), after)
+
+
+def adopt(scene: OpenScene, place: Path, name: str) -> str:
+    edited = ToyScene()
+    edited.put(name, "by hand")
+    file = place / f"{name}.blend"
+    file.write_bytes(edited.to_bytes())
+    commit = scene.history.adopt(file)
+    assert commit is not None
+    return commit.hash_after
+
+
+def head_of(scene: OpenScene) -> str:
+    assert scene.journal.head is not None
+    return scene.journal.head.hash_after
+
+
+@pytest.mark.parametrize("point", ["commit.after_commit", "adopt.committed"])
+def test_a_file_is_adopted_after_an_adoption_that_was_interrupted_behind_its_commit(tmp_path: Path, point: str) -> None:
+    def after(scene: OpenScene) -> None:
+        assert scene.hash == head_of(scene)
+        assert adopt(scene, tmp_path, "second") == head_of(scene)
+
+    interrupted(tmp_path, point, lambda scene: adopt(scene, tmp_path, "first"), after)
+
+
+def test_a_move_of_head_that_was_interrupted_behind_it_is_followed(tmp_path: Path) -> None:
+    def undo(scene: OpenScene) -> None:
+        assert scene.run(plan("before")).status == "succeeded"
+        scene.history.undo()
+
+    def after(scene: OpenScene) -> None:
+        assert scene.hash == head_of(scene)
+        assert adopt(scene, tmp_path, "edited") == head_of(scene)
+
+    interrupted(tmp_path, "move.moved", undo, after)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import bpy
 import pytest
 
 from stage import Stage
@@ -147,3 +148,73 @@ def test_the_scenes_own_collection_has_one_name(stage: Stage) -> None:
         assert shown["collections"] == inspected(stage, "Box")["collections"] == ["Scene Collection"]
     (root,) = stage.do("scene.snapshot", {"include": ["collections"]})["collections"]["items"]
     assert root["name"] == "Scene Collection"
+
+
+@pytest.mark.parametrize("target", ["Box", [2, 1, 3]])
+@pytest.mark.parametrize("tool", [("camera.create", {}), ("light.create", {"type": "SPOT"})])
+def test_what_is_made_looking_at_something_stands_as_if_it_was_aimed_later(
+    stage: Stage, tool: tuple[str, dict[str, Any]], target: Any
+) -> None:
+    stage.do("mesh.create_primitive", {"kind": "cube", "name": "Box", "location": [2, 1, 3]})
+    stage.do("object.create_empty", {"name": "Arm", "location": [1, 2, 0], "rotation_euler_deg": [20, 30, 40]})
+    for number, place in enumerate(({}, {"parent": "Arm"}, {"parent": "Arm", "location": [0, 0, 4]})):
+        asked = {"location": [5, -4, 1], **place, **tool[1]}
+        made, later = f"Made{number}", f"Later{number}"
+        assert stage.do(tool[0], {**asked, "name": made, "look_at": target})["created"]
+        stage.do(tool[0], {**asked, "name": later})
+        stage.do("camera.look_at", {"object": later, "target" if target == "Box" else "point": target})
+        one, other = (inspected(stage, name)["rotation_euler_deg"] for name in (made, later))
+        assert one == pytest.approx(other, abs=1e-3)
+        again = stage.call(tool[0], {**asked, "name": made, "look_at": target})
+        assert again["ok"] and again["before"] == again["after"]
+
+
+def test_what_cannot_be_looked_at_is_said(stage: Stage) -> None:
+    eye = {"name": "Eye", "location": [1, 1, 1]}
+    [missing] = stage.refusal("camera.create", {**eye, "look_at": "Nobody"})
+    assert (missing["code"], missing["pointer"]) == ("TARGET_NOT_FOUND", "/look_at")
+    [here] = stage.refusal("camera.create", {**eye, "look_at": [1, 1, 1]})
+    assert (here["code"], here["pointer"]) == ("SCENE_CONFLICT", "/look_at")
+    assert stage.invalid(
+        "light.create", {**eye, "type": "SUN", "look_at": [0, 0, 0], "rotation_euler_deg": [1, 0, 0]}
+    ) == ["/look_at"]
+    for name, scale in (("Flat", [1, 1, 5]), ("Mirror", [-1, 1, 1])):
+        stage.do("object.create_empty", {"name": name, "scale": scale, "rotation_euler_deg": [30, 20, 0]})
+        [askew] = stage.refusal("camera.create", {**eye, "name": "Askew", "parent": name, "look_at": [4, 0, 0]})
+        assert askew["pointer"] == "/look_at" and "object.set_parent" in askew["cure"]
+    stage.do("mesh.create_primitive", {"kind": "cube", "name": "Box"})
+    stage.do("camera.create", {**eye, "look_at": "Box"})
+    stage.do("object.transform", {"object": "Box", "location": [0, 5, 0]})
+    findings = stage.refusal("camera.create", {**eye, "look_at": "Box"})
+    assert "/rotation_euler_deg" in [one["pointer"] for one in findings], "it looks where the box was"
+
+
+FLAP: dict[str, Any] = {
+    "name": "Flap",
+    "vertices": [[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0], [1, 2, 1], [0, 2, 1]],
+    "faces": [[0, 1, 2, 3], [3, 2, 4, 5]],
+}
+UVS = [[[0, 0], [0.5, 0], [0.5, 0.5], [0, 0.5]], [[0, 0.5], [0.5, 0.5], [0.5, 1], [0, 1]]]
+
+
+def test_a_mesh_is_made_with_its_uvs_seams_and_sharp_edges(stage: Stage) -> None:
+    args = {**FLAP, "uvs": UVS, "seams": [[3, 2]], "sharp": [[2, 3], [0, 1]], "shading": "smooth"}
+    assert stage.do("mesh.create", args)["created"]
+    mesh: Any = bpy.data.meshes["Flap"]
+    assert [tuple(one.vector) for one in mesh.uv_layers["UVMap"].uv] == [tuple(uv) for face in UVS for uv in face]
+    marks = {tuple(sorted(edge.vertices)): (edge.use_seam, edge.use_edge_sharp) for edge in mesh.edges}
+    assert {pair: mark for pair, mark in marks.items() if any(mark)} == {(2, 3): (True, True), (0, 1): (False, True)}
+    again = stage.call("mesh.create", args)
+    assert again["ok"] and again["before"] == again["after"]
+    for field, value in (("uvs", UVS[::-1]), ("seams", [[0, 1]]), ("sharp", [])):
+        pointers = [one["pointer"] for one in stage.refusal("mesh.create", {**args, field: value})]
+        assert f"/{field}" in pointers
+
+
+def test_uvs_and_marks_that_do_not_fit_the_faces_are_named(stage: Stage) -> None:
+    def pointers(**more: Any) -> list[str]:
+        return [one["pointer"] for one in stage.refusal("mesh.create", {**FLAP, **more})]
+
+    assert pointers(uvs=UVS[:1]) == ["/uvs"]
+    assert pointers(uvs=[UVS[0], UVS[1][:3]]) == ["/uvs/1"]
+    assert pointers(seams=[[2, 3], [0, 4]], sharp=[[0, 99]]) == ["/seams/1", "/sharp/0"]

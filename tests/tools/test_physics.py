@@ -1,4 +1,4 @@
-"""physics.*: how bodies fall and cloth drapes, that nothing but the outcome stays, and that another process finds the same."""
+"""physics.*: how bodies fall and cloth drapes, that nothing stays but what was asked for, and that another process finds the same."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ import bpy
 import pytest
 
 from blendwright.tools.animation_data import curve_list
+from node_trees import ways
 from tools.objects import box, named
 
 if TYPE_CHECKING:
@@ -186,3 +187,80 @@ def test_another_process_finds_the_same(stage: Stage, tmp_path: Path) -> None:
         check=True,
     )
     assert json.loads(file.read_text()) == outcomes(stage)
+
+
+def test_a_set_up_stays_with_its_settings_and_playing_it_moves_no_hash(stage: Stage) -> None:
+    box(stage, "Floor", dimensions=[4, 4, 0.2])
+    box(stage, "Block", size=0.5, location=[0, 0, 2])
+    call = {
+        "objects": ["Block"],
+        "obstacles": ["Floor"],
+        "frames": [1, 40],
+        "keep": "setup",
+        "mass": 3,
+        "friction": 0.8,
+    }
+    before = stage.state.root()
+    if "memfile" in ways():
+        rehearsed = stage.call("physics.simulate", call, rehearse="memfile")
+        assert rehearsed["reverted_by"] == "memfile" and rehearsed["after"] == before == stage.state.full_root()
+        assert not leftovers()
+    told = stage.do("physics.simulate", call)
+    assert told["bodies"] == "RigidBodyWorld" and "not deterministic" in told["notes"][0] and told["objects"] == []
+    block, floor = named("Block").rigid_body, named("Floor").rigid_body
+    assert (block.type, block.mass, block.kinematic, floor.type) == ("ACTIVE", 3.0, False, "PASSIVE")
+    assert block.friction == pytest.approx(0.8)
+    root = stage.state.full_root()
+    stage.do("physics.simulate", call)
+    assert stage.state.full_root() == root, "the same again changes nothing"
+    scene = bpy.context.scene
+    for frame in range(1, 41):
+        scene.frame_set(frame)
+    assert named("Block").matrix_world.translation.z == pytest.approx(0.35, abs=0.02), "it lies on the floor"
+    scene.frame_set(1)
+    assert stage.state.full_root() == root
+    stage.do("physics.simulate", {**call, "mass": 4})
+    assert stage.state.full_root() != root and named("Block").rigid_body.mass == 4.0
+
+
+def test_bodies_that_are_kept_with_keyframes_follow_them_in_any_order_of_frames(stage: Stage) -> None:
+    box(stage, "Floor", dimensions=[4, 4, 0.2])
+    box(stage, "Block", size=0.5, location=[0, 0, 2])
+    told = stage.do(
+        "physics.simulate", {"objects": ["Block"], "obstacles": ["Floor"], "frames": [1, 40], "keep": "both"}
+    )
+    assert told["actions"] == ["BlockAction"] and named("Block").rigid_body.kinematic
+    for frame in (40, 3, 40):
+        bpy.context.scene.frame_set(frame)
+        if frame == 40:
+            place = tuple(named("Block").matrix_world.translation)
+            assert place == pytest.approx(told["objects"][0]["location"], abs=1e-4)
+
+
+def test_cloth_can_be_set_up_instead_of_draped(stage: Stage) -> None:
+    stage.do("mesh.create_primitive", {"kind": "grid", "name": "Sheet", "size": 2, "cells": 8, "location": [0, 0, 1.2]})
+    box(stage, "Table")
+    call = {"object": "Sheet", "obstacles": ["Table"], "fabric": "silk", "frames": 30, "keep": "setup"}
+    before = stage.state.root()
+    if "memfile" in ways():
+        rehearsed = stage.call("physics.drape", call, rehearse="memfile")
+        assert rehearsed["reverted_by"] == "memfile" and rehearsed["after"] == before == stage.state.full_root()
+    told = stage.do("physics.drape", call)
+    cloth: Any = named("Sheet").modifiers[told["modifier"]]
+    assert cloth.settings.mass == pytest.approx(0.15) and cloth.point_cache.frame_end == 30
+    assert [each.type for each in named("Table").modifiers] == ["COLLISION"]
+    root = stage.state.full_root()
+    stage.do("physics.drape", {**call, "fabric": "leather"})
+    assert stage.state.full_root() != root and len(named("Sheet").modifiers) == 1
+    stage.do("modifier.remove", {"object": "Sheet", "modifier": told["modifier"]})
+    assert not named("Sheet").modifiers
+
+
+def test_what_cannot_stay_is_refused_before_blender(stage: Stage) -> None:
+    box(stage, "Block")
+    call = {"objects": ["Block"], "ground": 0, "keep": "setup"}
+    assert stage.invalid("physics.simulate", call) == ["/ground"]
+    # What is in the collection of the simulation becomes a body: one that is there already is not taken.
+    stage.do("collection.create", {"name": "RigidBodyWorld"})
+    (finding,) = stage.refusal("physics.simulate", {"objects": ["Block"], "keep": "setup"})
+    assert finding["pointer"] == "/keep" and "RigidBodyWorld" in finding["message"]

@@ -90,6 +90,15 @@ def test_a_small_file_with_more_pixels_than_there_is_memory_is_not_opened(
     assert f"{SIDE} by {SIDE} pixels" in finding["message"]
 
 
+@pytest.mark.parametrize("name", [name for name in BOMBS if name != "bomb.tga"])
+def test_a_bomb_under_another_name_is_not_opened(stage: Stage, tmp_path: Path, name: str) -> None:
+    """Blender opens a file by its content: as .tga, which has no mark, anything would say it is small."""
+    for other in BOMBS.keys() - {name}:
+        (tmp_path / other).write_bytes(BOMBS[name][:12] + (BOMBS[name][12:] if name == "bomb.tif" else bytes(30)))
+        (finding,) = stage.refusal("image.load", {"name": "B", "path": other}, files={other: str(tmp_path / other)})
+        assert finding["code"] == Fault.ARGS_INVALID and "file is empty, or no" in finding["message"]
+
+
 def test_the_larger_of_two_parts_counts(tmp_path: Path) -> None:
     window = b"dataWindow\0box2i\0" + struct.pack("<i", 16)
     small, large = struct.pack("<iiii", 0, 0, 3, 3), struct.pack("<iiii", -5, -5, SIDE, SIDE)

@@ -105,3 +105,11 @@ def test_an_image_around_the_scene_lights_it(stage: Stage) -> None:
     assert stage.invalid("scene.set_world", {"image": "Sky", "color": [1, 1, 1]}) == [""]
     (finding,) = stage.refusal("scene.set_world", {"image": "Nothing"})
     assert finding["pointer"] == "/image"
+
+
+@pytest.mark.parametrize("form", ["JPEG", "EXR", "PNG"])
+def test_an_output_of_layers_is_taken_back_to_whatever_it_was(stage: Stage, form: str) -> None:
+    stage.do("scene.set_output", {"format": form})
+    before = stage.state.full_root()
+    assert stage.call("scene.set_output", {"format": "EXR_MULTILAYER"}, rehearse="inverse")["reverted_by"] == "inverse"
+    assert stage.state.full_root() == before

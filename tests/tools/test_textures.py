@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -175,3 +176,21 @@ def test_what_is_ambiguous_or_says_nothing_is_refused_until_it_is_said(stage: St
     png(other / "x.png", (0, 0, 0))
     assert "maps" in refused(stage, other, name="New")["cure"]
     assert refused(stage, other, name="New", maps={"normal": "y.png"})["pointer"] == "/maps/normal"
+
+
+@pytest.mark.parametrize("asked", [{"textures": {"base_color": "C"}}, {"base_color": [1, 0, 0]}])
+def test_an_input_that_comes_from_another_node_is_made_free_by_the_call_that_the_refusal_names(
+    stage: Stage, asked: dict[str, Any]
+) -> None:
+    images(stage, C="sRGB")
+    stage.do("material.ensure_principled", {"name": 'It\'s "M"'})
+    noise = [
+        {"op": "create_node", "node_id": "noise", "bl_idname": "ShaderNodeTexNoise"},
+        {"op": "link", "from": {"node_id": "noise", "socket": "Color"}, "to": {"node_id": "Principled BSDF", "socket": "Base Color"}},
+    ]  # fmt: skip
+    stage.do("nodes.apply_tree", {"target": {"material": 'It\'s "M"'}, "operations": noise})
+    [finding] = stage.refusal("material.ensure_principled", {"name": 'It\'s "M"', **asked})
+    call = ast.parse(finding["cure"].removeprefix("Call ").removesuffix(" first, or leave it out."), mode="eval").body
+    assert isinstance(call, ast.Call) and ast.unparse(call.func) == "nodes.apply_tree"
+    stage.do("nodes.apply_tree", {str(word.arg): ast.literal_eval(word.value) for word in call.keywords})
+    assert stage.do("material.ensure_principled", {"name": 'It\'s "M"', **asked})["changed"] is True

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from blendwright.app.opening import open
 from blendwright.app.policy_files import load_policy
 from blendwright.app.read_workspace import InspectionWorkers, inspection_workers, read_journal
+from blendwright.app.workspace_settings import workspace_roots
 from blendwright.journal import JournalView
 from blendwright.policy.redaction import redacted, redacted_receipt
 from blendwright.records.audit import AuditRecord
@@ -30,7 +31,6 @@ from blendwright.run.differences import (
     with_modifier_settings,
 )
 from blendwright.run.externals import External, Externals, current_externals, findings_about
-from blendwright.run.file_roots import FileRoots
 from blendwright.run.history import find, require_head
 from blendwright.run.rebuild import Replay, rebuild_commit
 from blendwright.run.rebuild import replay as replay_journal
@@ -265,7 +265,7 @@ def external_files(workspace: str | Path) -> tuple[tuple[External, ...], tuple[F
     directory = Path(workspace).resolve()
     with read_journal(directory) as journal:
         recorded = recorded_externals(journal)
-    reader = Externals(FileRoots(load_policy(directory).policy.policy.roots, directory))
+    reader = Externals(workspace_roots(directory))
     current = tuple(reader.now(external) for external in recorded)
     return current, tuple(findings_about(current))
 

@@ -14,12 +14,11 @@ from blendwright.app.blenders import chosen_blender
 from blendwright.app.observing.event_bus import EventBus, open_event_bus
 from blendwright.app.policy_files import load_policy
 from blendwright.app.session_scratch import SessionScratch, unfit_on_os_error
-from blendwright.app.workspace_settings import heads_directory
+from blendwright.app.workspace_settings import heads_directory, workspace_roots
 from blendwright.bridge.spawn import WorkerSettings
 from blendwright.bridge.worker_source import WorkerSource
 from blendwright.journal import Journal, JournalView
 from blendwright.run.externals import Externals
-from blendwright.run.file_roots import FileRoots
 from blendwright.run.rebuild import take_worker
 from blendwright.tools import catalog
 from blendwright.values.events import WorkspaceClosed
@@ -77,7 +76,7 @@ def inspection_workers(
     pool = chosen_blender(directory, blender).open_pool(WorkerSettings(scratch.path))
     try:
         with read_journal(directory) as journal:
-            pool.allow(Externals(FileRoots(load_policy(directory).policy.policy.roots, directory)).readable(journal))
+            pool.allow(Externals(workspace_roots(directory)).readable(journal))
         yield InspectionWorkers(pool, catalog.fingerprint())
     finally:
         pool.close()

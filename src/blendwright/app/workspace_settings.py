@@ -17,6 +17,7 @@ from blendwright.run.active_contract import ContractDraft
 from blendwright.run.assets.index import AssetLibraries
 from blendwright.run.assets.online import HttpCatalogue
 from blendwright.run.assets.supply import AssetSupply
+from blendwright.run.file_roots import FileRoots
 from blendwright.run.files import FileAccess
 from blendwright.run.resolved_paths import without_links
 from blendwright.run.scratch_files import LARGER_CURE, copy_opened_in, size_problem
@@ -95,6 +96,12 @@ def asset_supply(policy: Policy) -> AssetSupply:
     online = policy.assets.online
     catalogue = None if online.url is None else HttpCatalogue(online.url, online.max_mb << 20)
     return AssetSupply(AssetLibraries.of(directories), catalogue)
+
+
+def workspace_roots(directory: Path) -> FileRoots:
+    """Where calls in a workspace may read and write, by its settings."""
+    policy = load_policy(directory).policy
+    return FileRoots(policy.policy.roots, directory, asset_supply(policy).libraries.directories.values())
 
 
 def heads_directory(policy: Policy) -> Path | None:

@@ -48,7 +48,23 @@ def datablocks(file: mmap.mmap) -> Iterator[list[Block]]:
     yield group
 
 
+class Head(NamedTuple):
+    """Where a block begins and ends, without its content."""
+
+    code: bytes
+    struct: int
+    address: int
+    many: int
+    start: int
+    end: int
+
+
 def blocks(file: mmap.mmap) -> Iterator[Block]:
+    for head in heads(file):
+        yield Block(*head[:4], file[head.start : head.end])
+
+
+def heads(file: mmap.mmap) -> Iterator[Head]:
     if file[:7] != b"BLENDER":
         raise ValueError("no .blend file, or a compressed one")
     is_old = not file[7:9].isdigit()
@@ -63,7 +79,7 @@ def blocks(file: mmap.mmap) -> Iterator[Block]:
         at = start + length
         if length < 0 or at > len(file):
             raise ValueError("a block that is longer than its file")
-        yield Block(code, struct_, address, count, file[start:at])
+        yield Head(code, struct_, address, count, start, at)
 
 
 class Field(NamedTuple):

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import difflib
 import re
+from collections.abc import Mapping, Sequence
 
 from blendwright.programs.recording import LimitPassed, ProgramError, ProgramFailed
 
 EXCEPTION = re.compile(r"^(ValueError|OverflowError|TypeError|ZeroDivisionError): ")
 EXPECTED = re.compile(r", expected (one of )?\"|, expected one of ")
+NO_MEMBER = re.compile(r"type `struct` has no attribute `(\w+)`")
+MOST_NEAR = 3
 TYPE_WORDS = {"serde::serialize": "a function or another value that is no data cannot be an argument"}
 RESERVED = {
     "while": "There is no `while`: write `for i in range(1000):` and `break`.",
@@ -86,3 +90,18 @@ def cure_of(message: str) -> str:
     if message.startswith("Parse error"):
         return "Correct the syntax; it is that of Python, without classes, imports, while and try."
     return "Correct this line."
+
+
+def cure_of_unknown_member(message: str, line: str, column: int, members: Mapping[str, Sequence[str]]) -> str | None:
+    """The nearest names, for a tool or a function that is not there; `members` are all of them by what stands before the dot. None where
+    the message is about something else."""
+    missing = NO_MEMBER.search(message)
+    written = None if missing is None else re.match(rf"(\w+)\s*\.\s*{missing[1]}\b", line[column - 1 :])
+    if missing is None or written is None or written[1] not in members:
+        return None
+    noun, own = written[1], members[written[1]]
+    near = [f"{noun}.{verb}" for verb in difflib.get_close_matches(missing[1], own, n=MOST_NEAR, cutoff=0.5)]
+    near += [f"{other}.{missing[1]}" for other in members if missing[1] in members[other]]
+    if near:
+        return "Did you mean " + " or ".join(f"'{name}'" for name in near[:MOST_NEAR]) + "?"
+    return f"{noun} has: {', '.join(sorted(own))}."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import secrets
 import time
 from collections.abc import Callable, Mapping
@@ -11,7 +12,7 @@ from typing import Any
 import starlark
 
 from blendwright.programs import exact_math
-from blendwright.programs.errors import cure_of, cure_of_refusal, plain_message
+from blendwright.programs.errors import cure_of, cure_of_refusal, cure_of_unknown_member, plain_message
 from blendwright.programs.locations import PRELUDE, Syntax, read_error, with_markers
 from blendwright.programs.recording import MAIN, LimitPassed, Limits, ProgramError, Recorder
 
@@ -75,6 +76,7 @@ class Prelude:
         for tool in tools:
             noun, _, verb = tool.partition(".")
             nouns.setdefault(noun, []).append(verb)
+        self.members: dict[str, list[str]] = {noun: _members(noun) for noun in ("math", "vec")} | nouns
         self.names = [*OWN_NAMES, *(noun for noun in nouns if noun.isidentifier() and noun not in OWN_NAMES)]
         text = PRELUDE_TEXT
         for noun, verbs in nouns.items():
@@ -117,6 +119,12 @@ class Prelude:
 
 def _rounded(value: float, digits: int) -> float:
     return round(value, digits)
+
+
+def _members(name: str) -> list[str]:
+    """The functions of one of the prelude's own structs."""
+    body = PRELUDE_TEXT.partition(f"\n_{name} = struct(\n")[2].partition("\n)")[0]
+    return re.findall(r"^    (\w+) = ", body, re.MULTILINE)
 
 
 def _attribute(verb: str) -> str:
@@ -249,7 +257,9 @@ class Evaluation:
         elif refused is not None:
             said, cure = str(refused)[:500] or "the program fails", cure_of_refusal(refused)
         else:
-            said, cure = plain_message(message), cure_of(message)
+            written = self._files[label][1].split("\n")[line - 1]
+            near = cure_of_unknown_member(message, written, column, self._prelude.members)
+            said, cure = plain_message(message), near or cure_of(message)
         return {
             "message": said,
             "cure": cure,

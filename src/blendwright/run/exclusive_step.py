@@ -162,11 +162,11 @@ class ExclusiveStep:
         intent: int | None,
         limits: CodeLimits,
     ) -> StepOutcome:
+        frames = self._kept_frames(call)
         worker = self._scene.worker()
         staged = NO_FILES
         if file_arguments(call.tool.args_model) and call.promises.isolation is not Isolation.DISPOSABLE:
             staged = self._files.stage(call.tool, call.args, worker.require_process().scratch)
-        frames = self._kept_frames(call)
         if frames is not None:
             staged = replace(
                 staged, paths={**staged.paths, FRAMES_DIRECTORY: str(frames.stage(worker.require_process().scratch))}
@@ -253,14 +253,18 @@ class ExclusiveStep:
             return None
         profile = self._scene.profile
         blender = [profile.version_string, profile.build_hash, profile.platform]
+        files = self._scene.externals.stamps(self._journal)
         kept = self._files.kept_frames(
-            digest([call.tool.name, call.tool.version, blender, self._scene.hash, dict(shown)])
+            digest([call.tool.name, call.tool.version, blender, self._scene.hash, dict(shown), *files])
         )
         template = call.args.get("frames_path")
         if kept is not None and template is not None:
             problems = tuple(kept.target_problems(Path(template), bool(call.args.get("overwrite"))))
             if problems:
                 raise Refusal(problems)
+        if files and kept is not None and not kept.begun:
+            # A Blender that has read a file goes on to show it as it was then.
+            self._scene.follow_head()
         return kept
 
     def _saved(self, call: Invocation, answer: StepAnswer, run_ends: float) -> StagedCheckpoint | None:
@@ -271,7 +275,8 @@ class ExclusiveStep:
         file = self._isolated.opened_file
         if call.promises.isolation is Isolation.SHARED:
             if call.takes_in:
-                reads = [each.path for each in paths_in(call.tool.args_model, call.args) if each.role == "read"]
+                named = paths_in(call.tool.args_model, call.args)
+                reads = [each.path for each in named if each.role in ("read", "asset")]
                 self._arriving = self._scene.arriving_files(reads)
             seconds = min(HANG_SECONDS, max(0.001, run_ends - monotonic()))
             file, answer["after"] = self._scene.prove_step(answer["after"], seconds=seconds)

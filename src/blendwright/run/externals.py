@@ -128,7 +128,7 @@ class OpenedFile:
 
 
 class Externals:
-    """What may be read: files whose nearest root is allowed without asking anybody."""
+    """What may be read: files whose nearest root is allowed without asking anybody, and linked files in folders of assets."""
 
     def __init__(self, roots: FileRoots | None = None) -> None:
         self._roots = roots or FileRoots({})
@@ -178,6 +178,11 @@ class Externals:
                 readable |= {each.path: each for each in self._identify(external)}
         return tuple(readable[path] for path in sorted(readable))[:MOST_READABLE]
 
+    def stamps(self, journal: JournalView) -> list[list[str | int]]:
+        """The same files, each with what changes when its content does: no hash of a scene has that in it."""
+        found = [(each.path, each.path.stat()) for each in self.readable(journal) if each.path.exists()]
+        return [[str(path), info.st_size, info.st_mtime_ns] for path, info in found]
+
     def now(self, recorded: External) -> External:
         """The same file as it is today."""
         # Another size says enough; what was not hashed then need not be now.
@@ -226,9 +231,12 @@ class Externals:
     def _withheld_state(self, path: Path, used_by: tuple[str, ...]) -> Literal["outside_roots", "withheld"] | None:
         """Why nobody opens a file, as far as its place and name say. A scene names what it likes, a password for a picture."""
         root = self._roots.rule(path)
-        if root is None or root[1] is not Verdict.ALLOW:
+        top = Path(root[0]) if root is not None and root[1] is Verdict.ALLOW else None
+        if top is None and used_by and all(user.startswith(f"{LIBRARIES}/") for user in used_by):
+            top = self._roots.asset_folder(path)  # an asset that is linked; it is opened only where a call has named it
+        if top is None:
             return "outside_roots"
-        hidden = any(part.startswith(".") for part in path.relative_to(root[0]).parts)
+        hidden = any(part.startswith(".") for part in path.relative_to(top).parts)
         return "withheld" if hidden or self._roots.is_own(path) or not fits_its_users(path, used_by) else None
 
 
@@ -272,7 +280,7 @@ def _findings(external: External) -> Iterator[Finding]:
             )
         case "changed":
             message = f"{path} has another content than when it was recorded ({users})"
-            again = "link it again with file.link" if external.followed else "adopt the scene again"
+            again = "link it again with file.link or asset.add" if external.followed else "adopt the scene again"
             yield Finding(Fault.SCENE_CONFLICT, message, "", f"Put the old content back, or {again}.")
         case "present":
             if external.linked and not external.followed:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
 from blendwright.journal.file_modes import OWN
@@ -14,8 +14,12 @@ from blendwright.values.errors import EnvironmentUnfit
 class FileRoots:
     """The roots with what the policy says of them; of several that hold a path, the innermost counts."""
 
-    def __init__(self, roots: Mapping[str, Verdict], workspace: Path | None = None) -> None:
-        """`workspace` is the directory with the journal, which no root opens to calls."""
+    def __init__(
+        self, roots: Mapping[str, Verdict], workspace: Path | None = None, assets: Collection[Path] = ()
+    ) -> None:
+        """`workspace` is the directory with the journal, which no root opens to calls; `assets` are folders without links that are
+        read and never written to."""
+        self.assets = tuple(assets)
         self.roots = {_root(root): verdict for root, verdict in roots.items()}
         self.workspace = None if workspace is None else workspace.resolve()
         own = () if self.workspace is None else [self.workspace / name for name in OWN]
@@ -30,6 +34,10 @@ class FileRoots:
         """Whether the root of a path without links has one of these verdicts, and the path is not the workspace's own."""
         root = self.rule(path)
         return root is not None and root[1] in verdicts and not self.is_own(path)
+
+    def asset_folder(self, path: Path) -> Path | None:
+        """The folder of assets that a path without links lies in."""
+        return next((folder for folder in self.assets if path.is_relative_to(folder)), None)
 
     def is_own(self, path: Path) -> bool:
         """Whether a path belongs to the workspace: all of its directory does, but where a root is that directory, or lies in it,

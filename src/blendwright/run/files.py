@@ -74,7 +74,7 @@ class FileAccess:
         """
         self.scratch_mb = scratch_mb
         self.assets = assets
-        self._roots = FileRoots(roots, workspace)
+        self._roots = FileRoots(roots, workspace, assets.libraries.directories.values())
         # It may lie elsewhere, behind a link; one that is put there from now on is not followed.
         self._artifacts = artifacts.resolve()
 

@@ -1,8 +1,8 @@
 """Frames of an animation, kept in the workspace while they are rendered: a render that ended, however it ended, goes on where it was.
 
-What a frame looks like follows from the scene's hash, from what the call says of the picture and from the Blender: these are the key of a
-sequence. While a worker renders, its whole frames are copied to the directory of the key; the next call with the same key finds them in
-its scratch, and renders what is missing. Every file arrives whole or not at all, here and where the call said.
+What a frame looks like follows from the scene's hash, from what the call says of the picture, from the Blender and from the files that the
+scene names: these are the key of a sequence. While a worker renders, its whole frames are copied to the directory of the key; the next call
+with the same key finds them in its scratch, and renders what is missing. Files arrive whole or not at all, here and where the call said.
 """
 
 from __future__ import annotations
@@ -40,6 +40,11 @@ class KeptFrames:
         self._store = store
         self._directory = store / key
         self._known: set[str] = set()
+
+    @property
+    def begun(self) -> bool:
+        """Whether an earlier call has come to this sequence."""
+        return self._directory.is_dir()
 
     def stage(self, scratch: Path) -> Path:
         """Give the worker what there is of the sequence; returns the directory that it finds its frames in, and writes them to.

@@ -101,7 +101,9 @@ class History:
             self._journal.commit([adoption(file.name, before, checkpoint, opened.externals)])
             crash_points.reach("adopt.committed")
         except BaseException:
+            # An interruption may come behind the commit: then HEAD is elsewhere already.
             worker.abandon()
+            self._scene.follow_head()
             raise
         if self._scene.allow_externals():
             # Only a worker that starts now may read them.
@@ -145,8 +147,9 @@ class History:
             self._journal.move_head(kind, target.number)
             crash_points.reach("move.moved")
         except BaseException:
-            # The next need for the scene rebuilds what HEAD still is.
+            # The next need for the scene rebuilds what HEAD still is, or is already, where an interruption came behind its move.
             worker.abandon()
+            self._scene.follow_head()
             raise
         self._scene.adopt_worker(worker, (perf_counter() - started) * 1000)
         return Moved(kind, origin, target)

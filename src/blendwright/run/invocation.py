@@ -104,6 +104,10 @@ class Invocation:
         return {"tool": self.tool.name, "version": self.tool.version, "args": args, "call": self.call_id}
 
 
+# The argument of tools that names a file among the workspace's artifacts.
+ARTIFACT = "artifact"
+
+
 @cache
 def _fixed_promises(tool: type[AnyTool]) -> Promises | None:
     """Those of every call of the tool; None where arguments decide."""
@@ -125,7 +129,8 @@ def _promises(tool: AnyTool, model: Any, *, proven: bool = False) -> Promises:
         replayable,
         reads_only=tool.safety_level is SafetyLevel.READ_ONLY,
         with_files=with_files,
-        exclusive=with_files or not replayable,
+        # What makes a picture has the worker for itself too: the picture is brought to the workspace before the next step.
+        exclusive=with_files or not replayable or ARTIFACT in tool.args_model.model_fields,
     )
 
 

@@ -41,9 +41,7 @@ class SearchArgs(Args):
         max_length=1000,
         description="A task or words, or several: 'sun light, round the edges'; empty lists all.",
     )
-    among: Literal["tools", "nodes", "shader_nodes", "compositor_nodes"] = Field(
-        default="tools", description="Tools, or nodes."
-    )
+    among: Literal["tools", "nodes", "shader_nodes", "compositor_nodes"] = "tools"
 
 
 class CallArgs(Args):
@@ -144,11 +142,15 @@ async def tool_describe(context: ServerContext, caller: Caller, args: DescribeAr
             cure = did_you_mean(name, [*context.tools, *context.macros, *nodes], otherwise="Use tool_search.")
             message = f"there is no tool, macro or node named '{name}'"
             findings.append(Finding(Fault.TARGET_NOT_FOUND, message, f"/names/{index}", cure))
-    if findings:
+    if not pages:
         return failure(*findings)
     # One page is as long as it may be, and more than one was asked for.
     most = page_budget(len(pages))
-    return replace(success({"tools": [fitted_page(page, most) for page in without_repetition(pages)]}), whole=True)
+    result: dict[str, Any] = {"tools": [fitted_page(page, most) for page in without_repetition(pages)]}
+    if findings:
+        # What is known is answered: a name that is not costs its own page only.
+        result["not_found"] = [finding.to_json() for finding in findings]
+    return replace(success(result), whole=True)
 
 
 @server_tool("Run one tool or macro by itself. A plan does several at once.", destructive=True)

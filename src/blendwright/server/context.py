@@ -31,6 +31,7 @@ from blendwright.run.waiting import Waiting
 from blendwright.server.brief import Detail
 from blendwright.server.elicitation import AsidePrompt
 from blendwright.server.look_quality import LookPace
+from blendwright.server.program_edits import SentPrograms
 from blendwright.server.program_turns import ProgramTurns
 from blendwright.server.responses import ToolResponse, error_failure, failure
 from blendwright.server.workspace_queue import WorkspaceQueue
@@ -184,6 +185,10 @@ class Jobs:
         with self._lock:
             return list(self._jobs.values())
 
+    def newest(self, client: str) -> Job | None:
+        """The one that whoever names none means: the newest that has not ended, else the newest; a client's own before those of others."""
+        return max(self.all(), key=lambda job: (not job.ended, job.client == client, job.started), default=None)
+
 
 @dataclass(frozen=True, slots=True)
 class Caller:
@@ -224,6 +229,8 @@ class ServerContext:
 
     program_turns: ProgramTurns = field(default_factory=ProgramTurns)
     """Whose program is evaluated."""
+    sent_programs: SentPrograms = field(default_factory=SentPrograms)
+    """For those who repair a line of theirs."""
     look_pace: LookPace = field(default_factory=LookPace)
     """What pictures of this scene have cost."""
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 INSTRUCTIONS = """\
 Blendwright changes a Blender scene through plans: checked, run step by step, verified, committed, and undone if need be.
-1. Look: scene_find, scene_snapshot, scene_image (views, camera, frames; seconds 1 for a quick look).
-2. Write with the calls in plan_execute's description; more: tool_search (lists too), tool_describe (one line each).
-3. A few operations: a plan, strict JSON. Anything repeated or computed: a program, Starlark that calls tools by name
+1. Look: scene_find, scene_snapshot, scene_image (views, camera, frames; seconds 1: quick).
+2. Write with the calls in plan_execute's description; more: tool_search, tool_describe (one line each).
+3. A few operations: a plan, JSON. Anything repeated or computed: a program, Starlark that calls tools by name
 (mesh.create_primitive(kind="cube", name="Leg_%d" % i)), given to plan_execute as {program, params}.
 4. plan_preview what is large or destructive, then plan_execute. 5. Look again.
 A failure has findings (JSON pointer or line, message, cure) and the smallest repair: change only that, keep request_id and
-operation ids, send it again; done is not done twice. instead: true runs a plan or program in place of the last one,
-with params alone its program again; history_checkout goes back further.
+operation ids, send it again (of a program only what changes: program_edit); done is not done twice.
+instead: true runs a plan or program in place of the last one, with params alone its program again; history_checkout goes back further.
 Geometry nodes, in a plan: geonodes.node_tree makes or replaces a whole tree, geonodes.patch changes a few nodes of one.
 geonodes_execute builds step by step and is done only when gates prove that the tree evaluates to something.
 python_run is for what no tool does (tool_search says so): confined, one transaction, nothing to replay.
@@ -24,11 +24,11 @@ MOST_USED = """\
 Most used, named arguments (@: location, rotation_euler_deg, scale, parent, collection):
 mesh.create_primitive(kind: cube|plane|grid|circle|uv_sphere|ico_sphere|cylinder|cone|torus|monkey, name, @, \
 size=2 or dimensions of a cube, origin=bottom, radius=1, depth=2, radius_top=0, material, bevel, shading=flat|smooth, fill=true)
-mesh.create(name, vertices, faces, @, material or materials, face_materials)
+mesh.create(name, vertices, faces, @, uvs, material or materials, face_materials)
 material.ensure_principled(name, base_color, roughness, metallic, emission_color, emission_strength)
-light.create(name, type: POINT|SUN|SPOT|AREA, @, energy, color, radius, size, angle_deg)
-camera.create(name, @, lens_mm); camera.look_at(object, point or target); camera.frame_objects(object, from_direction, margin, frames); \
-camera.set_active(object)
+light.create(name, type: POINT|SUN|SPOT|AREA, @, look_at, energy, color, radius, size, angle_deg)
+camera.create(name, @, look_at (object or point), lens_mm); camera.look_at(object, point or target); \
+camera.frame_objects(object, from_direction, margin, frames); camera.set_active(object)
 object.create_empty(name, @); object.transform(object, location, rotation_euler_deg, scale); object.set_parent(object, parent); \
 object.rename(object, new_name); object.delete(object) (asks)
 animation.set_keyframes(object, keys: [{channel: location|rotation_euler_deg|scale, frame, value}])

@@ -186,7 +186,7 @@ def _goes_without_saying(key: str, value: Any, part: Schema) -> bool:
     """What is off or empty unless it is given, and that a list is given for something to be in it."""
     if key == "minItems":
         return value <= 1
-    return key == "default" and not value and part.get("type") not in ("number", "integer")
+    return key == "default" and (value is None or (not value and part.get("type") not in ("number", "integer")))
 
 
 def _by_variant(part: Schema, name: str) -> dict[str, Any]:

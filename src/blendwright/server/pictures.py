@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 LARGEST = 700_000
 # A PNG up to this size is sent as it is: its colours are exact, and little would be won.
 SMALL = 40_000
+MOST_PIXELS = 8192 * 8192
 PNG_SIGNATURE = b"\x89PNG\r\n\x1a\n"
 QUALITIES = (88, 75, 60, 40)
 # Each round of shrinking leaves half of the pixels.
@@ -43,14 +44,20 @@ class Captioned:
     caption: str
 
 
-def sendable(png: bytes, largest: int = LARGEST) -> Picture:
-    """A PNG in the form in which it is sent."""
+def sendable(png: bytes, largest: int = LARGEST) -> Picture | None:
+    """A PNG in the form in which it is sent; None for one that has more pixels than anything here renders, or that is broken: code may
+    have left it."""
+    if math.prod(picture_size(png)) > MOST_PIXELS:
+        return None
     if len(png) <= min(SMALL, largest):
         return Picture(png, "image/png")
     from PIL import Image  # loaded only when a picture is large
 
-    with Image.open(io.BytesIO(png)) as opened:
-        picture = opened.convert("RGBA" if _is_transparent(opened) else "RGB")
+    try:
+        with Image.open(io.BytesIO(png), formats=("PNG",)) as opened:
+            picture = opened.convert("RGBA" if _is_transparent(opened) else "RGB")
+    except (OSError, ValueError, SyntaxError):
+        return None
     while True:
         for quality in QUALITIES:
             sent = _encoded(picture, quality)
@@ -119,7 +126,7 @@ def with_pictures(response: ToolResponse, artifacts: Path) -> ToolResponse:
     if response.detail == "summary":
         told = [_briefly_told(each) for each in told]
     result: Mapping[str, Any] = {**(response.outcome.result or {}), "pictures": told}
-    return replace(response, outcome=response.outcome.with_(result=result), images=tuple(pictures))
+    return replace(response, outcome=response.outcome.with_(result=result), images=tuple(filter(None, pictures)))
 
 
 def pictures_made(operations: Sequence[OperationReport]) -> tuple[str, ...]:

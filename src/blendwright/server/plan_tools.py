@@ -6,6 +6,7 @@ import asyncio
 import math
 import tempfile
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -25,15 +26,19 @@ from blendwright.policy.approvals import NOBODY
 from blendwright.run.options import RunOptions, too_much_time
 from blendwright.run.waiting import Waiting
 from blendwright.server.brief import Detail, brief_preview, brief_report
+from blendwright.server.call_help import call_help
 from blendwright.server.complete_plans import complete
 from blendwright.server.context import Caller, ServerContext
 from blendwright.server.instructions import MOST_USED
 from blendwright.server.pictures import from_outcome, pictures_made
+from blendwright.server.program_edits import SentProgram, edited, program_name
 from blendwright.server.programs import read_program
 from blendwright.server.responses import Picture, ToolResponse, success
 from blendwright.server.server_tool import server_tool
+from blendwright.server.unapproved import approval_note, run_the_rest
 from blendwright.tool_api.arguments import Args
 from blendwright.tool_api.promises import Determinism
+from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 from blendwright.values.outcome import DeterminismClass
@@ -51,26 +56,31 @@ PROGRAM = (
     "vec (add, sub, scale, lerp, rotate, polar …), random(seed) (.uniform, .int, .choice). No %02d, no **, no import."
 )
 
+PROGRAM_EDIT = "The last program sent, changed: {replace: [{old, new}]}; each old occurs once."
+
 
 class ValidateArgs(Args):
     plan: dict[str, Any] = Field(default_factory=dict[str, Any], description="As in plan_execute.")
     program: str = ""
+    program_edit: dict[str, Any] | None = None
     params: dict[str, Any] = Field(default_factory=dict[str, Any])
     detail: Detail = "summary"
 
 
 class PreviewArgs(ValidateArgs):
-    image: bool = Field(default=False, description="Also a picture.")
+    image: bool = False
 
 
 class ExecuteArgs(Args):
     plan: dict[str, Any] = Field(default_factory=dict[str, Any], description=PLAN)
     program: str = Field(default="", description=PROGRAM)
+    program_edit: dict[str, Any] | None = Field(default=None, description=PROGRAM_EDIT)
     params: dict[str, Any] = Field(default_factory=dict[str, Any], description="Of the program.")
     instead: bool = Field(default=False, description="Replaces the last plan (its program, if none is given).")
     boundary: Literal["operation", "plan"] | None = Field(
         default=None, description="What a failure takes back: its operation (of a plan), or all (of a program)."
     )
+    skip_unapproved: bool = Field(default=False, description="Leaves out what a person must allow.")
     background: bool = Field(default=False, description="A job_id at once; longer limits.")
     timeout_s: float | None = Field(default=None, gt=0, le=86400, description="Deadline.")
     determinism: DeterminismClass = Field(default="nondeterministic", description="Weakest class accepted.")
@@ -83,7 +93,7 @@ class ExecuteArgs(Args):
 class GeonodesArgs(Args):
     plan: dict[str, Any]
     boundary: Literal["operation", "plan"] = "operation"
-    image: bool = Field(default=False, description="Also a picture afterwards.")
+    image: bool = False
     detail: Detail = "summary"
 
 
@@ -108,7 +118,8 @@ async def plan_validate(context: ServerContext, caller: Caller, args: ValidateAr
         sound = valid
         valid = (await context.run(caller, lambda opened: opened.missing_uses(sound))) or sound
     if not isinstance(valid, ValidPlan):
-        return plan_response(refused_report(plan, valid), args.detail)
+        report = refused_report(plan, valid)
+        return plan_response(report, args.detail, more=_help(context, plan, report))
     warnings = [finding.to_json() for finding in valid.unrunnable.values()]
     result = {"dialect": plan.dialect, "ok": True, "request_id": plan.request_id, "operations": len(plan.operations)}
     printed = dict(plan.remarks) if plan.program is not None and plan.remarks else {}
@@ -132,7 +143,7 @@ async def plan_preview(context: ServerContext, caller: Caller, args: PreviewArgs
         result = preview.to_json()
         if args.detail != "full":
             totals = {key: result["report"][key] for key in ("totals", "unseen", "asks") if result["report"].get(key)}
-            result["report"] = brief_report(report, args.detail) | totals
+            result["report"] = brief_report(report, args.detail) | totals | _help(context, plan, report)
             result["report"].pop("receipts", None)  # nothing of it is in the journal
         if args.detail == "summary":
             result["result"] = brief_preview(result["result"])
@@ -170,10 +181,20 @@ async def _parse(
 ) -> tuple[Plan, float]:
     """The plan, and how many milliseconds reading it took."""
     started = perf_counter()
-    if isinstance(args, ExecuteArgs) and args.instead and not args.program and not args.plan:
+    is_bare = not args.program and not args.plan and args.program_edit is None
+    if isinstance(args, ExecuteArgs) and args.instead and is_bare:
         program, params = await asyncio.to_thread(last_program, context.workspace, args.params)
         args = args.model_copy(update={"program": program, "params": params})
+    if args.program_edit is not None:
+        if args.program or args.plan:
+            cure = "Leave out the other one."
+            raise Refusal(
+                [Finding(Fault.ARGS_INVALID, "an edit is of a program that was sent before", "/program_edit", cure)]
+            )
+        program, params = edited(context.sent_programs, caller.client, args.program_edit, args.params)
+        args = args.model_copy(update={"program": program, "params": params})
     if args.program:
+        context.sent_programs.remember(caller.client, SentProgram(args.program, args.params))
         asked = args.timeout_s if isinstance(args, ExecuteArgs) else None
         seconds = asked or caller.proposal.host.call_seconds or context.costs.run_seconds
         plan = await read_program(context, caller.client, seconds, args.program, args.params, args.plan, **options)
@@ -212,7 +233,7 @@ async def _execute(
         too_long = () if args.timeout_s is None else too_much_time(timeout, waits or math.inf, "call_seconds")
         if too_long:
             return plan_response(refused_report(plan, [finding.under("/timeout_s") for finding in too_long]))
-        if timeout is not None and args.program:
+        if timeout is not None and plan.program is not None:
             timeout = max(0.001, timeout - parse_ms / 1000)  # the program had its part of it
 
         def tell(waiting: Waiting) -> None:
@@ -223,9 +244,18 @@ async def _execute(
         weakest = Determinism(args.determinism)  # which accepts everything where it is the weakest that there is
         demand = None if weakest is Determinism.NONDETERMINISTIC else weakest
         demands = replace(options, determinism=demand, verify=args.verify)
-        run = partial(run_instead, opened) if args.instead else opened.run
-        report = run(plan, replace(demands, timeout=timeout, progress=advance, waiting=tell))
-        response = plan_response(report, args.detail, parse_ms=parse_ms)
+        if args.skip_unapproved:
+            demands = replace(demands, approver=NOBODY)
+        settings = replace(demands, timeout=timeout, progress=advance, waiting=tell)
+        before = _head(opened)
+
+        def run(these: Plan) -> RunReport:
+            return run_instead(opened, these, settings) if args.instead else opened.run(these, settings)
+
+        report, more = run_the_rest(plan, run) if args.skip_unapproved else (run(plan), {})
+        if before is not None and (after := _head(opened)) != before:
+            more |= {"head_before": before, "head_after": after}
+        response = plan_response(report, args.detail, parse_ms=parse_ms, more=more | _help(context, plan, report))
         if args.image and report.ok:
             response = replace(response, images=picture_after(opened, options))
         return response
@@ -236,9 +266,28 @@ async def _execute(
     return success({**job.to_json(), "next": "Ask job_status with this job_id."}, "nondeterministic")
 
 
-def plan_response(report: RunReport, detail: Detail = "summary", *, parse_ms: float | None = None) -> ToolResponse:
-    """The result of the plan's own contract and the report, as far as a model wants to read them."""
-    result = {
+def _head(opened: OpenScene) -> int | None:
+    head = opened.journal.head
+    return None if head is None else head.number
+
+
+def _help(context: ServerContext, plan: Plan, report: RunReport) -> dict[str, Any]:
+    """For who must mend a plan: the name under which a repair finds its program, and how the tools are called that it calls wrongly."""
+    if report.ok:
+        return {}
+    named = {} if plan.program is None else {"program": program_name(plan.program.text)}
+    return {**named, **call_help(plan, report, context.tools, context.macros)}
+
+
+def plan_response(
+    report: RunReport,
+    detail: Detail = "summary",
+    *,
+    parse_ms: float | None = None,
+    more: Mapping[str, Any] | None = None,
+) -> ToolResponse:
+    """The result of the plan's own contract and the report, as far as a model wants to read them, with what else is to be said of it."""
+    result: dict[str, Any] = {
         "dialect": report.dialect,
         "ok": report.ok,
         "result": render(report),
@@ -249,6 +298,7 @@ def plan_response(report: RunReport, detail: Detail = "summary", *, parse_ms: fl
         result["report"] = {**report.to_json(), "counts": counts, "scene_hash": report.scene_hash_after}
     elif report.dialect in ("operations", "program") and report.ok:
         result["result"] = {"status": "succeeded"}  # its id is in the report, its receipts are in the journal
+    result["report"] |= {**approval_note(report), **(more or {})}
     if detail == "summary" and (report.dialect == "program" or (report.dialect == "operations" and report.ok)):
         # What its dialect answers is in the findings and in the report.
         result = {"report": result["report"]}

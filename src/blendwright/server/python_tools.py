@@ -41,7 +41,7 @@ class PythonArgs(Args):
     overwrite: bool = Field(default=False, description="Outputs may replace files.")
     seed: Seed = Field(default=0, description="Of random numbers.")
     timeout_s: Annotated[float | None, Field(gt=0), WithJsonSchema(SECONDS_SCHEMA)] = None
-    image: bool = Field(default=False, description="Also a picture afterwards.")
+    image: bool = False
 
 
 @server_tool(DESCRIPTION, destructive=True, time_limit="code_seconds")

@@ -149,6 +149,8 @@ class Resources:
         if isinstance(content, bytes):
             # What is too large for a client is sent in a smaller form, as in answers; the file is on disk.
             picture = await asyncio.to_thread(sendable, content)
+            if picture is None:
+                raise _unreadable(uri, "it is broken, or has too many pixels to be shown", "Open the file itself.")
             blob = base64.b64encode(picture.data).decode()
             contents = types.BlobResourceContents(uri=uri, mime_type=picture.mime_type, blob=blob)
             return types.ReadResourceResult(contents=[contents])

@@ -14,7 +14,7 @@ import orjson
 
 Entry = Mapping[str, Any]
 # What the lines are made of; the rest is not asked for.
-SECTIONS = ("objects", "collections", "materials", "cameras", "lights", "node_groups", "world", "render")
+SECTIONS = ("objects", "collections", "materials", "cameras", "lights", "node_groups", "world", "render", "unused")
 ROOT = "Scene Collection"
 DIGITS = 3
 LONGEST_VALUE = 60
@@ -40,10 +40,13 @@ def scene_lines(snapshot: Entry, room: int) -> dict[str, Any]:
         "objects": [],
         "total": objects["total"],
         "collections": list(_collection_lines(snapshot["collections"]["items"])),
-        "materials": [f"{one['name']}: {_material_line(one)}" for one in snapshot["materials"]["items"]],
-        "lights": [f"{one['name']}: {one['type']} {_text(one['energy'])} {_text(one['color'])}" for one in snapshot["lights"]["items"]],
-        "cameras": [f"{one['name']}: {one['type']} {_text(one['lens_mm'])} mm" for one in snapshot["cameras"]["items"]],
-        "node_groups": [one["name"] for one in snapshot["node_groups"]["items"]],
+        "materials": [f"{one['name']}: {_material_line(one)}{_users(one)}" for one in snapshot["materials"]["items"]],
+        "lights": [
+            f"{one['name']}: {one['type']} {_text(one['energy'])} {_text(one['color'])}{_users(one)}" for one in snapshot["lights"]["items"]
+        ],
+        "cameras": [f"{one['name']}: {one['type']} {_text(one['lens_mm'])} mm{_users(one)}" for one in snapshot["cameras"]["items"]],
+        "node_groups": [f"{one['name']}{_users(one)}" for one in snapshot["node_groups"]["items"]],
+        "unused": _unused(snapshot["unused"]),
         "camera": render["camera"],
         "render": f"{render['engine']} {render['resolution'][0]}x{render['resolution'][1]}",
         "frames": [render["frame_start"], render["frame_end"]],
@@ -73,8 +76,9 @@ def _object_parts(one: Entry) -> Iterator[str]:
         yield f"turned {_text(turned)}"
     if rounded(list(transform["scale"])) != [1, 1, 1]:
         yield f"scale {_text(transform['scale'])}"
-    if one["data"] not in (None, one["name"]):
-        yield f"data {one['data']}"
+    shared = f" (of {one['data_users']})" if (one["data_users"] or 0) > 1 else ""
+    if shared or one["data"] not in (None, one["name"]):
+        yield f"data {one['data']}{shared}"
     if one["parent"]:
         yield f"on {one['parent']['object']}"
     if any(one["materials"]):
@@ -92,6 +96,56 @@ def _object_parts(one: Entry) -> Iterator[str]:
         yield f"hidden in {' and '.join(hidden)}"
     elif transform["matrix_world"] is None:
         yield "hidden"
+
+
+def _users(one: Entry) -> str:
+    """How many use it, where that is not one."""
+    return "" if one["users"] == 1 else f", {one['users']} users" if one["users"] else ", unused"
+
+
+def _unused(found: Entry) -> list[str]:
+    """What nothing uses and no line above says so."""
+    told = ("materials/", "lights/", "cameras/", "node_groups/")
+    others = [name for name in found["items"] if not name.startswith(told)]
+    return [*others, "…"] if found["total"] > len(found["items"]) else others
+
+
+# What is so of most objects, and of an exact page that is long therefore left out.
+USUAL: dict[str, Any] = {
+    "parent": None, "collections": [ROOT], "materials": [], "modifiers": [], "custom_properties": [], "visible_viewport": True,
+    "visible_render": True, "cut": [], "data": None, "data_fingerprint": None, "data_users": None,
+}  # fmt: skip
+ROTATIONS = {"QUATERNION": "rotation_quaternion", "AXIS_ANGLE": "rotation_axis_angle"}
+
+
+def compact_objects(snapshot: Entry, room: int) -> dict[str, Any]:
+    """The objects of an exact snapshot, each without what is as usual: those that there is room for, and the call that gives the next."""
+    objects = snapshot["objects"]
+    compact = [_compact(one) for one in objects["items"]]
+    fitting = sum(1 for total in accumulate(len(orjson.dumps(one)) + 1 for one in compact) if total <= room)
+    shown = compact[: max(1, fitting)]
+    reached = snapshot["offset"] + len(shown)
+    page: dict[str, Any] = {"fingerprint": snapshot["fingerprint"], "total": objects["total"], "objects": shown}
+    if reached < objects["total"]:
+        page |= {"next_offset": reached, "next": f'scene_snapshot {{"detail": "full", "offset": {reached}}}'}
+    return page
+
+
+def _compact(one: Entry) -> dict[str, Any]:
+    transform = one["transform"]
+    mode = transform["rotation_mode"]
+    rotation = ROTATIONS.get(mode, "rotation_euler_rad")
+    kept = {key: value for key, value in one.items() if key != "transform" and value != USUAL.get(key, one)}
+    if one["data"] == one["name"]:
+        del kept["data"]
+    if one["data_users"] == 1:
+        del kept["data_users"]
+    kept["location"] = transform["location"]
+    if rotation != "rotation_euler_rad" or any(transform[rotation]):
+        kept |= {rotation: transform[rotation]} | ({} if mode == "XYZ" else {"rotation_mode": mode})
+    if list(transform["scale"]) != [1, 1, 1]:
+        kept["scale"] = transform["scale"]
+    return kept
 
 
 def _collection_lines(items: Sequence[Entry]) -> Iterator[str]:

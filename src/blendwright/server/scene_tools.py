@@ -11,18 +11,22 @@ from pydantic import Field
 from blendwright.server.brief import LARGEST_ANSWER
 from blendwright.server.context import Caller, ServerContext
 from blendwright.server.responses import ToolResponse
-from blendwright.server.scene_lines import SECTIONS, rounded, scene_lines
+from blendwright.server.scene_lines import SECTIONS, compact_objects, rounded, scene_lines
 from blendwright.server.server_tool import server_tool
 from blendwright.tool_api.arguments import Args, Name
 
 # What a page may take of an answer.
 ROOM = LARGEST_ANSWER - 500
+SHORTENED = (
+    "objects only, without what is as usual, to be read cheaply; an explicit limit gives everything of as many as it says, "
+    'tool_call scene.snapshot {"include": ["materials"]} a section'
+)
 # And what one takes whose length was asked for.
 LARGEST_REQUESTED = 1_000_000
 
 
 class SnapshotArgs(Args):
-    name: str | None = Field(default=None, description="Only objects with such names (* and ?).")
+    name: str | None = Field(default=None, description="Name pattern (* and ?).")
     offset: int = Field(default=0, ge=0)
     limit: int = Field(default=100, ge=1, le=500)
     detail: Literal["summary", "full"] = "summary"
@@ -43,7 +47,7 @@ class FindArgs(Args):
 async def scene_snapshot(context: ServerContext, caller: Caller, args: SnapshotArgs) -> ToolResponse:
     asked = args.model_dump(exclude_none=True, exclude={"detail"})
     if args.detail == "full":
-        return await _page(context, caller, "scene.snapshot", asked, whole="limit" in args.model_fields_set)
+        return await _exact(context, caller, asked, whole="limit" in args.model_fields_set)
     outcome = await context.call_tool(caller, "scene.snapshot", {**asked, "include": list(SECTIONS)})
     if outcome.result is None:
         return ToolResponse(outcome)
@@ -63,13 +67,12 @@ async def _page(
 ) -> ToolResponse:
     """A page; of a length that nobody asked for, one that a model can afford to read."""
     outcome = await context.call_tool(caller, tool, asked)
-    if tool == "scene.find" and outcome.result is not None:
+    if outcome.result is not None:
         outcome = outcome.with_(result=rounded(dict(outcome.result)))
     size = len(orjson.dumps(outcome.result))
     if whole or outcome.result is None or size <= ROOM:
         return ToolResponse(outcome, whole=whole)
-    objects: Any = outcome.result["objects"]
-    listed: list[Any] = objects["items"] if tool == "scene.snapshot" else objects
+    listed: Any = outcome.result["objects"]
     taken = len(orjson.dumps(listed))
     fewer = max(1, (ROOM - size + taken) * len(listed) // max(1, taken))
     page = await _page(context, caller, tool, {**asked, "limit": fewer}, whole=True)
@@ -78,6 +81,15 @@ async def _page(
         "shortened": "to be read cheaply; an explicit limit gives as many as it says",
     }
     return replace(page, outcome=page.outcome.with_(result=result))
+
+
+async def _exact(context: ServerContext, caller: Caller, asked: dict[str, Any], *, whole: bool) -> ToolResponse:
+    """Everything as it is; where that is long and nobody said how much, the objects without what is as usual."""
+    outcome = await context.call_tool(caller, "scene.snapshot", asked)
+    if whole or outcome.result is None or len(orjson.dumps(outcome.result)) <= ROOM:
+        return ToolResponse(outcome, whole=whole)
+    told = compact_objects(outcome.result, ROOM - len(SHORTENED) - 300)
+    return ToolResponse(outcome.with_(result={**told, "shortened": SHORTENED}), whole=True)
 
 
 TOOLS = (scene_snapshot, scene_find)

@@ -198,9 +198,8 @@ def declaration(tool: ServerTool, costs: Costs, direct: bool = False) -> types.T
         description=tool.described(costs, direct=direct),
         input_schema=tool.listed_schema,
         annotations=types.ToolAnnotations(
-            # False is what a host assumes, and of the catalogue's tools there are many.
-            read_only_hint=tool.read_only or (None if tool.described_as is not None else False),
-            # Without meaning for what only reads, and every byte counts.
+            read_only_hint=tool.read_only or None,  # False is what a host assumes, and every byte counts
+            # Without meaning for what only reads.
             destructive_hint=None if tool.read_only else tool.destructive,
             idempotent_hint=None
             if tool.read_only

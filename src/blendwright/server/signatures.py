@@ -27,27 +27,30 @@ MOST_CHOICES = 12
 SHORT_NAMES = {"string": "text", "boolean": "bool", "integer": "int"}
 
 
-def tool_signature(tool: AnyTool, variant: str = "") -> str:
+def tool_signature(tool: AnyTool, variant: str = "", longest: int = LONGEST) -> str:
     """A tool, or one of its variants, as it is called; what only a person may allow in most places says so."""
     schema = tool.args_schema()
-    line = _signature(tool.name, schema, argument_order(tool, schema), dict(variants(schema)).get(variant, ""))
+    chosen = dict(variants(schema)).get(variant, "")
+    line = _signature(tool.name, schema, argument_order(tool, schema), chosen, longest)
     return f"{line} {ASKS}" if tool.safety_level is SafetyLevel.DESTRUCTIVE else line
 
 
 def inputs_signature(name: str, schema: Schema) -> str:
     """A macro as it is called, from the schema of its inputs."""
     required = schema.get("required", ())
-    return _signature(name, schema, sorted(schema.get("properties", {}), key=lambda one: one not in required), "")
+    return _signature(
+        name, schema, sorted(schema.get("properties", {}), key=lambda one: one not in required), "", LONGEST
+    )
 
 
-def _signature(name: str, schema: Schema, order: Sequence[str], chosen: str) -> str:
+def _signature(name: str, schema: Schema, order: Sequence[str], chosen: str, longest: int) -> str:
     required = schema.get("required", ())
     parts = [
         _argument(one, schema["properties"][one], schema, one in required, chosen)
         for one in order
     ]  # fmt: skip
     line = f"{name}({', '.join(parts)})"
-    while len(line) > LONGEST and len(parts) > max(1, len(required)):
+    while len(line) > longest and len(parts) > max(1, len(required)):
         parts.pop()
         line = f"{name}({', '.join(parts)}, …)"
     return line

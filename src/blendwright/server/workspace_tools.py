@@ -78,7 +78,7 @@ async def history_checkout(context: ServerContext, caller: Caller, args: Checkou
 class ContractArgs(Args):
     registries: bool = Field(default=False, description="Also the hash of every tool and macro.")
     determinism: DeterminismClass = Field(default="nondeterministic", description="Of a call.")
-    verify: bool = Field(default=False, description="Of a call.")
+    verify: bool = False
 
 
 @server_tool(
@@ -104,8 +104,8 @@ async def contract_get(context: ServerContext, caller: Caller, args: ContractArg
 
 
 class StatusArgs(Args):
-    job_id: str | None = Field(default=None, description="A job; all of them when left out.")
-    wait_s: float = Field(default=0.0, ge=0, le=86400, description="Wait for its end, 60 at most.")
+    job_id: str | None = Field(default=None, description="Left out: all, or with wait_s the newest.")
+    wait_s: float = Field(default=0.0, ge=0, le=86400, description="Wait for its end, up to 60.")
 
 
 class CancelArgs(Args):
@@ -114,11 +114,12 @@ class CancelArgs(Args):
 
 @server_tool("How far a background run is, and its result once it ended.", read_only=True)
 async def job_status(context: ServerContext, caller: Caller, args: StatusArgs) -> ToolResponse:
-    if args.job_id is None:
+    newest = context.jobs.newest(caller.client) if args.wait_s else None
+    if args.job_id is None and newest is None:
         return success({"jobs": [job.to_json() for job in context.jobs.all()]}, "nondeterministic")
-    job = context.jobs.find(args.job_id)
+    job = newest if args.job_id is None else context.jobs.find(args.job_id)
     if job is None:
-        return _unknown(args.job_id)
+        return _unknown(args.job_id or "")
     if args.wait_s:
         # A host gives up a call that is silent for long; who asked for more asks again.
         await _wait(job, min(args.wait_s, LONGEST_WAIT))

@@ -7,7 +7,7 @@ which the faces name them, so that a mesh is the same everywhere.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from blendwright.tool_api import Block, Findings, Point
@@ -58,6 +58,32 @@ def geometry(
         corner_edges=corner_edges,
         face_starts=starts,
     )
+
+
+UV_MAP = "UVMap"
+# Arguments that mark edges, and what Blender calls the mark.
+EDGE_MARKS = {"seams": "use_seam", "sharp": "use_edge_sharp"}
+
+
+def edge_pairs(faces: Sequence[Sequence[int]], loose: Sequence[Sequence[int]]) -> Iterator[tuple[int, int]]:
+    """The edges of faces and the loose ones, the smaller index first; some more than once."""
+    for face in faces:
+        for here, there in zip(face, [*face[1:], face[0]], strict=True):
+            yield (here, there) if here < there else (there, here)
+    for here, there in loose:
+        yield (here, there) if here < there else (there, here)
+
+
+def marked_edges(shape: Geometry, pairs: Sequence[Sequence[int]]) -> array[int]:
+    """For each edge whether it is among these."""
+    wanted = {(min(pair), max(pair)) for pair in pairs}
+    ends = zip(shape.edges[::2], shape.edges[1::2], strict=True)
+    return array("b", (edge in wanted for edge in ends))
+
+
+def flat_uvs(uvs: Sequence[Sequence[Sequence[float]]]) -> array[float]:
+    """The coordinates of all corners in a row."""
+    return array("f", (value for face in uvs for corner in face for value in corner))
 
 
 def fill_mesh(mesh: Block, shape: Geometry) -> None:

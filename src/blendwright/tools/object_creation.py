@@ -102,6 +102,10 @@ class CreatesObject(Tool[P, ObjectMade], Generic[P], family=True):
         """The settings of the data; of the object itself where it has no data."""
         return ()
 
+    def rotation(self, scene: Scene, args: P) -> tuple[float, ...]:
+        """Its XYZ angles in radians."""
+        return radians(args.rotation_euler_deg)
+
     def build(self, scene: Scene, args: P, data: Block) -> None:
         """Fill new data with what is more than settings: geometry, points."""
 
@@ -143,7 +147,7 @@ class CreatesObject(Tool[P, ObjectMade], Generic[P], family=True):
                 _dress(scene, args, data)
             obj = scene.create(Kind.OBJECT, args.name, data)
             obj.location = args.location
-            obj.rotation_euler = radians(args.rotation_euler_deg)
+            obj.rotation_euler = self.rotation(scene, args)
             obj.scale = args.scale
             if args.parent is not None:
                 obj.parent = scene.require(Kind.OBJECT, args.parent, "/parent")
@@ -168,7 +172,7 @@ class CreatesObject(Tool[P, ObjectMade], Generic[P], family=True):
             yield from self.differences(scene, args, data)
             yield from _dress_differs(args, data)
         yield from self.object_differences(scene, args, obj)
-        yield from _placement_differs(scene, args, obj)
+        yield from _placement_differs(scene, args, obj, self.rotation(scene, args))
 
 
 def own_data(obj: Block) -> Block | None:
@@ -218,15 +222,15 @@ def _changed_since(args: ObjectPlacement, obj: Block) -> Findings:
         yield from differs("that its faces are shaded flat", True, not any(_smooth_faces(obj.data)), "/name")
 
 
-def _placement_differs(scene: Scene, args: ObjectPlacement, obj: Block) -> Findings:
-    """How an object's placement differs from what was asked."""
+def _placement_differs(scene: Scene, args: ObjectPlacement, obj: Block, turned: tuple[float, ...]) -> Findings:
+    """How an object's placement differs from what was asked, which is `turned` by these angles."""
     # Most values come back exactly; a slice is read in one piece.
     if args.location != obj.location[:]:
         yield from differs("its location", args.location, obj.location, "/location")
-    turned = radians(args.rotation_euler_deg)
     if turned != obj.rotation_euler[:] and not same(turned, obj.rotation_euler):
         actual = tuple(math.degrees(angle) for angle in obj.rotation_euler)
-        yield from differs("its rotation in degrees", args.rotation_euler_deg, actual, "/rotation_euler_deg")
+        expected = tuple(math.degrees(angle) for angle in turned)
+        yield from differs("its rotation in degrees", expected, actual, "/rotation_euler_deg")
     if args.scale != obj.scale[:]:
         yield from differs("its scale", args.scale, obj.scale, "/scale")
     if (parent := None if obj.parent is None else obj.parent.name) != args.parent:

@@ -75,7 +75,6 @@ class ShowAnswer(TypedDict):
     """What the person has pressed since."""
 
     answers: list[dict[str, Any]]
-    undo: bool
 
 
 def _method(name: str, request: type, answer: type) -> Method:

@@ -71,7 +71,9 @@ def test_one_datablock_alone_hashes_as_in_the_full_pass() -> None:
 
 def test_every_plain_property_of_an_object_hashes_alike_alone_and_in_bulk() -> None:
     parts.empty_scene()
+    parts.empty("Before it in the list")
     owner = parts.cube()
+    parts.empty("Other")  # behind it
     chance = random.Random(4)
     moved = 0
     for prop in parts.types.Object.bl_rna.properties:

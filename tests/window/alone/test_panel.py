@@ -59,7 +59,6 @@ def test_a_window_that_is_not_connected_offers_to_connect(panel: PlayedWindow) -
     panel.disconnect()
     try:
         assert lines(panel) == ["Not connected", "blendwright.connect"]
-        assert not panel.ask("bpy.ops.blendwright.undo_plan.poll()")
     finally:
         panel.connect()
     assert lines(panel) == ["Waiting for blendwright", "blendwright.disconnect"]
@@ -69,11 +68,11 @@ def test_the_panel_shows_what_the_core_has_sent(panel: PlayedWindow, core: CoreC
     core.begin("first things")
     assert "first things" in lines(panel)
     core.end(changed=False)
-    assert core.call("window.show", **SHOWN) == {"answers": [], "undo": False}
+    assert core.call("window.show", **SHOWN) == {"answers": []}
     shown = lines(panel)
     for line in (
         *("blendwright serve (pid 7)", "/home/me/house", "Delete 'House'?", "It has 12 children."),
-        *("a hundred trees, 37 of 100, mesh.create_primitive", "12:30 two boxes: succeeded", "blendwright.undo_plan"),
+        *("a hundred trees, 37 of 100, mesh.create_primitive", "12:30 two boxes: succeeded", "ed.undo"),
         *("wm.url_open url=http://127.0.0.1:1/", "blendwright.answer approval=q1", "blendwright.answer answer=decline"),
     ):
         assert line in shown, line
@@ -112,12 +111,10 @@ def test_what_was_pressed_is_told_once(panel: PlayedWindow, core: CoreClient) ->
     panel.do("bpy.ops.blendwright.answer(approval='q1', answer='approve')", push=False)
     panel.do("bpy.ops.blendwright.answer(approval='q2', answer='approve')", push=False)
     panel.do("bpy.ops.blendwright.answer(approval='q2', answer='decline')", push=False)
-    panel.do("bpy.ops.blendwright.undo_plan()", push=False)
     assert "Delete 'House'?" not in lines(panel), "what was answered is not asked again"
     pressed = core.call("window.show", **SHOWN)
-    assert pressed["undo"] is True
     assert pressed["answers"] == [{"id": "q1", "answer": "approve"}, {"id": "q2", "answer": "decline"}]
-    assert core.call("window.show", **SHOWN) == {"answers": [], "undo": False}
+    assert core.call("window.show", **SHOWN) == {"answers": []}
 
 
 ODD: list[dict[str, Any]] = [

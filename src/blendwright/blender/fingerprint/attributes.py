@@ -10,24 +10,30 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cache
 from typing import Any
 
+import bpy
 import numpy as np
 
 from blendwright.blender.fingerprint.canonical import fold_array, folded_bytes
 from blendwright.blender.fingerprint.exclusions import EXCLUDED_ATTRIBUTES
 
-_SMALL = 4096
+_types: Any = bpy.types
+# Methods without their list: asked for by name, the list first looks for a property and a function of that name.
+foreach_get = _types.bpy_prop_collection.foreach_get
+items = _types.bpy_prop_collection.items
+
+SMALL = 4096
 # From this size on it pays to hash on other threads (hashlib lets go of the interpreter lock).
 _HUGE = 1 << 20
 _OUT = tuple(EXCLUDED_ATTRIBUTES)
 _MOST_CACHED = 1024
-_names_cache: dict[tuple[str, ...], tuple[str, ...]] = {}
+_names_cache: dict[tuple[tuple[str, ...], tuple[str, ...]], tuple[str, ...]] = {}
 _MOST_ROOMS = 256
 _DTYPES = {"FLOAT": "<f4", "INT": "<i4", "BOOLEAN": "?"}
 
 
 def blob(array: Any) -> bytes:
     """An array's bytes, or their hash when they are many."""
-    return array.tobytes() if array.nbytes <= _SMALL else hashlib.sha256(array).digest()
+    return array.tobytes() if array.nbytes <= SMALL else hashlib.sha256(array).digest()
 
 
 @cache
@@ -36,19 +42,22 @@ def _threads() -> ThreadPoolExecutor:
 
 
 class Rooms(dict[int, Any]):
-    """Arrays of one type by length, to be read into and given to `Blobs`, which copies the small ones: their room serves again."""
+    """Arrays of one type by length, to be read into and given to `Blobs`, which copies the small ones: their room serves again.
+
+    They are views of the memory of an array of numpy (`obj`): Blender copies to a view in less time."""
 
     def __init__(self, dtype: str) -> None:
         super().__init__()
         self.dtype = np.dtype(dtype)
 
     def __missing__(self, count: int) -> Any:
-        array = np.empty(count, self.dtype)
-        if count <= _SMALL // 4:
+        array: Any = np.empty(count, self.dtype)
+        room = memoryview(array)
+        if count <= SMALL // 4:
             if len(self) >= _MOST_ROOMS:
                 self.clear()
-            self[count] = array
-        return array
+            self[count] = room
+        return room
 
 
 ROOMS = {dtype: Rooms(dtype) for dtype in _DTYPES.values()}
@@ -62,7 +71,7 @@ class Blobs:
         self._pending: list[tuple[int, Future[bytes]]] = []
 
     def add(self, array: Any) -> None:
-        if array.nbytes <= _SMALL:
+        if array.nbytes <= SMALL:
             self._out.append(array.tobytes())
         elif array.nbytes < _HUGE:
             self._out.append(blob(array))
@@ -71,10 +80,10 @@ class Blobs:
             self._out.append(None)
 
     def add_floats(self, array: Any) -> None:
-        if array.nbytes <= _SMALL:
+        if array.nbytes <= SMALL:
             self._out.append(folded_bytes(array))
         else:
-            self.add(fold_array(array))
+            self.add(fold_array(np.asarray(array)))
 
     def finish(self) -> None:
         for all_names, digest in self._pending:
@@ -91,21 +100,22 @@ def _element(attribute_class: type) -> tuple[str, int, str | None, str]:
     return value.identifier, width, _DTYPES.get(value.type), owner.bl_rna.identifier
 
 
-def hashed_names(names: Iterable[str]) -> tuple[str, ...]:
+def hashed_names(names: Iterable[str], without: tuple[str, ...] = ()) -> tuple[str, ...]:
     """The names that count, sorted; kept, because most meshes have the same ones."""
-    all_names = tuple(names)
-    hashed = _names_cache.get(all_names)
+    key = (tuple(names), without)
+    hashed = _names_cache.get(key)
     if hashed is None:
         if len(_names_cache) > _MOST_CACHED:
             _names_cache.clear()
-        hashed = _names_cache[all_names] = tuple(sorted(name for name in all_names if not name.startswith(_OUT)))
+        counted = (name for name in key[0] if name not in without and not name.startswith(_OUT))
+        hashed = _names_cache[key] = tuple(sorted(counted))
     return hashed
 
 
 def encode_attributes(attributes: Any, out: list[Any]) -> None:
     """All attributes but selections."""
     blobs = Blobs(out)
-    stored = dict(attributes.items())
+    stored = dict(items(attributes))
     add_attributes(stored, hashed_names(stored), out, blobs)
     blobs.finish()
 
@@ -125,8 +135,8 @@ def add_attributes(attributes: Mapping[str, Any], names: Sequence[str], out: lis
         if dtype is None:
             out.append([getattr(element, value) for element in data])
             continue
-        array = ROOMS[dtype][count * width]
-        data.foreach_get(value, array)
+        array = ROOMS[dtype][count * width].obj  # some types are set number by number, which a view does not take
+        foreach_get(data, value, array)
         if dtype == "<f4":
             blobs.add_floats(array)
         else:

@@ -54,7 +54,7 @@ def fold_array(values: Any) -> Any:
 def folded_bytes(values: Any) -> bytes:
     """The bytes of a short array of single-precision floats, folded."""
     raw: bytes = values.tobytes()
-    return fold_array(values).tobytes() if may_need_fold(raw) else raw
+    return fold_array(np.asarray(values)).tobytes() if may_need_fold(raw) else raw
 
 
 def may_need_fold(raw: bytes) -> bool:

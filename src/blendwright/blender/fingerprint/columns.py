@@ -26,13 +26,13 @@ class NumberColumns:
         enums = [n for n, _, _ in columns if properties[n].type == "ENUM"]
         self._enums = [{e.identifier: e.value for e in properties[n].enum_items_static} for n in enums]
         self._enum_cache: dict[tuple[str, ...], list[int]] = {}
-        self._known = dict(zip(enums, (np.array([*values.values()]) for values in self._enums), strict=True))
+        self._known = [np.array([*values.values()]) for values in self._enums]
         self._groups: list[_Group] = []
         self.offsets: dict[str, tuple[int, int, int]] = {}
         self.columns: list[tuple[str, int, str]] = []
         offset = 0
         for dtype in ("<i4", "<f4", "?"):
-            group = _Group([(n, w) for n, w, d in columns if d == dtype], properties, enums)
+            group = _Group([(n, w) for n, w, d in columns if d == dtype], dtype, properties, enums)
             self._groups.append(group)
             size = np.dtype(dtype).itemsize
             for name, width in group.order:
@@ -47,20 +47,13 @@ class NumberColumns:
 
     def bulk(self, blocks: Any) -> list[bytes]:
         """The rows of a bpy.data collection, in its order."""
+        whole, floats, flags = (group.bulk(blocks) for group in self._groups)
+        for index, known in enumerate(self._known):
+            column = whole[:, index]
+            column[~np.isin(column, known)] = _UNKNOWN
+        fold_array(floats.reshape(-1))
         count = len(blocks)
-        table = np.empty((count, self.width), np.uint8)
-        offset = 0
-        for name, width, dtype in self.columns:
-            column = np.empty(count * width, dtype)
-            blocks.foreach_get(name, column)
-            if dtype == "<f4":
-                fold_array(column)
-            elif name in self._known:
-                column[~np.isin(column, self._known[name])] = _UNKNOWN
-            size = column.itemsize * width
-            table[:, offset : offset + size] = column.view(np.uint8).reshape(count, size)
-            offset += size
-        raw = table.tobytes()
+        raw = np.concatenate([group.view(np.uint8) for group in (whole, floats, flags)], axis=1).tobytes()
         return [raw[start : start + self.width] for start in range(0, count * self.width, self.width)]
 
     def one(self, block: Any) -> bytes:
@@ -99,7 +92,10 @@ class NumberColumns:
 class _Group:
     """Columns of one number type: enums, scalars, vectors, matrices, in this order."""
 
-    def __init__(self, columns: list[tuple[str, int]], properties: dict[str, Any], enums: list[str]) -> None:
+    def __init__(
+        self, columns: list[tuple[str, int]], dtype: str, properties: dict[str, Any], enums: list[str]
+    ) -> None:
+        self._dtype = dtype
         widths = dict(columns)
         own_enums = tuple(n for n in widths if n in enums)
         arrays = [n for n in widths if getattr(properties[n], "is_array", False)]
@@ -107,10 +103,29 @@ class _Group:
         vectors = tuple(n for n in arrays if n not in matrices)
         scalars = tuple(n for n in widths if n not in arrays and n not in own_enums)
         self.order = [(n, widths[n]) for n in (*own_enums, *scalars, *vectors, *matrices)]
+        self._single = len(own_enums) + len(scalars)
         self._enums = getter(own_enums)
         self._scalars = getter(scalars)
         self._vectors: Getter | None = getter(vectors)
         self._matrices = [attrgetter(n) for n in matrices]
+
+    def bulk(self, blocks: Any) -> Any:
+        """The values of all datablocks, a row each. Single numbers are turned into rows together: that is quicker than one by one."""
+        count = len(blocks)
+        single = self._single
+        columns = np.empty((single, count), self._dtype)
+        rows = np.empty((count, sum(width for _, width in self.order)), self._dtype)
+        offset = 0
+        for name, width in self.order:
+            if offset < single:
+                blocks.foreach_get(name, columns[offset])
+            else:
+                values = np.empty(count * width, self._dtype)
+                blocks.foreach_get(name, values)
+                rows[:, offset : offset + width] = values.reshape(count, width)
+            offset += width
+        rows[:, :single] = columns.T
+        return rows
 
     def enums(self, block: Any) -> tuple[str, ...]:
         return self._enums(block) if self._enums else ()

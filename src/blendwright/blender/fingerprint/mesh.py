@@ -10,8 +10,16 @@ from typing import Any
 import bpy
 import numpy as np
 
-from blendwright.blender.fingerprint.attributes import ROOMS, Blobs, add_attributes, hashed_names
-from blendwright.blender.fingerprint.canonical import fold_array
+from blendwright.blender.fingerprint.attributes import (
+    ROOMS,
+    SMALL,
+    Blobs,
+    add_attributes,
+    foreach_get,
+    hashed_names,
+    items,
+)
+from blendwright.blender.fingerprint.canonical import fold_array, folded_bytes
 from blendwright.blender.fingerprint.walk import Out, Walk
 
 _data: Any = bpy.data
@@ -20,13 +28,14 @@ _app: Any = bpy.app
 
 # Up to this many vertices it is quicker to look at them than to look for an object that uses the mesh.
 _FEW_VERTICES = 2000
-# Where the vertices are and how edges and faces join them: (value, numbers per element, room for them) of each attribute.
+# Where the vertices are and how edges and faces join them: (attribute, value, numbers per element, room for them).
 _WHOLE, _FLOATS = ROOMS["<i4"], ROOMS["<f4"]
-_TOPOLOGY = {
-    "position": ("vector", 3, _FLOATS),
-    ".edge_verts": ("value", 2, _WHOLE),
-    ".corner_vert": ("value", 1, _WHOLE),
-}
+_TOPOLOGY = (
+    ("position", "vector", 3, _FLOATS),
+    (".edge_verts", "value", 2, _WHOLE),
+    (".corner_vert", "value", 1, _WHOLE),
+)
+_IN_TOPOLOGY = tuple(name for name, *_ in _TOPOLOGY)
 # Layers of UVs are attributes of this type, on the corners of faces.
 _TYPE_OF_UVS = "Float2Attribute"
 # Custom normals and Freestyle marks became attributes in Blender 4.5.
@@ -35,10 +44,10 @@ _MARKS_ARE_ATTRIBUTES = _app.version >= (4, 5, 0)
 
 def encode_mesh(walk: Walk, mesh: Any, out: Out) -> None:
     attributes = mesh.attributes
-    stored: dict[str, Any] = dict(attributes.items())  # looking up each by its name takes longer
+    stored: dict[str, Any] = dict(items(attributes))  # looking up each by its name takes longer
+    others = hashed_names(stored, _IN_TOPOLOGY)
     blobs = Blobs(out)
-    others = [name for name in hashed_names(stored) if name not in _TOPOLOGY]
-    _add_topology(mesh, stored, blobs)
+    _add_topology(mesh, stored, out, blobs)
     types = add_attributes(stored, others, out, blobs)
     blobs.finish()
     encode_texture_space(walk, mesh, out)
@@ -57,23 +66,26 @@ def encode_mesh(walk: Walk, mesh: Any, out: Out) -> None:
         encode_weights(mesh.vertices, out)
 
 
-def _add_topology(mesh: Any, attributes: dict[str, Any], blobs: Blobs) -> None:
+def _add_topology(mesh: Any, attributes: dict[str, Any], out: Out, blobs: Blobs) -> None:
     """Through the attributes, whose bytes Blender copies in one piece; an attribute that is absent has no elements."""
-    for name, (value, width, rooms) in _TOPOLOGY.items():
+    for name, value, width, rooms in _TOPOLOGY:
         attribute = attributes.get(name)
         if attribute is None:
-            array = rooms[0]
-        else:
-            data = attribute.data
-            array = rooms[len(data) * width]
-            data.foreach_get(value, array)
-        if rooms is _WHOLE:
+            out.append(b"")
+            continue
+        data = attribute.data
+        array = rooms[len(data) * width]
+        foreach_get(data, value, array)
+        # Small ones as `Blobs` would, without the detour: most meshes of a large scene are.
+        if array.nbytes <= SMALL:
+            out.append(array.tobytes() if rooms is _WHOLE else folded_bytes(array))
+        elif rooms is _WHOLE:
             blobs.add(array)
         else:
             blobs.add_floats(array)
     faces = mesh.polygons
-    starts = _WHOLE[len(faces)]
-    faces.foreach_get("loop_start", starts)
+    starts = _WHOLE[len(faces)].obj  # not copied in one piece, hence the array
+    foreach_get(faces, "loop_start", starts)
     blobs.add(starts)
 
 

@@ -143,6 +143,8 @@ class TypeLayout:
         self.system = hasattr(instance, "bl_system_properties_get")
         # Whether there is nothing to it but numbers and strings.
         self.plain = not (flags or paths or parts or self.custom)
+        # Or would be, without its parts.
+        self.only_parts = bool(parts) and not (flags or paths or self.custom)
 
 
 def supports_custom(instance: Any) -> bool:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from itertools import compress
 from typing import Any, cast
 
+import bpy
 import numpy as np
 
 from blendwright.blender.fingerprint.animation import Channels, animated_channels, is_empty
@@ -37,6 +38,9 @@ _DEEPEST = 24
 # What Blender notes of an asset whenever it saves: the size of an object, the sockets of a node group, whether an action is a pose.
 _WRITTEN_ON_SAVE = frozenset({"dimensions", "type", "inputs", "outputs", "properties", "is_single_frame"})
 
+# Without the struct: asked for by name, it first looks for a property and a function of that name.
+_keys = bpy.types.bpy_struct.keys
+
 Out = list[Any]
 Reader = Callable[["Walk", Any, Out], None]
 
@@ -65,6 +69,7 @@ class Walk:
             readers = tuple(self.readers[name] for name in reversed(bases(rna)) if name in self.readers)
             layout = TypeLayout(rna, struct, self.in_columns.get(rna.identifier, frozenset()))
             layout.plain = layout.plain and not readers
+            layout.only_parts = layout.only_parts and not readers
             entry = self._layouts[cls] = (layout, readers)
         return entry
 
@@ -91,15 +96,16 @@ class Walk:
                 if kind == STRUCT:
                     out.append(number)
                     inner = self._layouts.get(value.__class__)
-                    if inner is not None and inner[0].plain and not self.channels:
-                        _add_values(inner[0], value, out)  # as below, without the detour: every object has several
+                    # As below, without the detour: every object has several.
+                    if inner is not None and not self.channels and _is_plain(inner[0], value):
+                        _add_values(inner[0], value, out)
                     else:
                         self.inner(value, out)
                 elif kind < ANIMATION or _is_present(value, kind):
                     out.append(number)
                     self._part(value, kind, out)
         # Nearly all have none; what an add-on stores is among the custom ones before Blender 5.0.
-        if layout.custom and (struct.keys() or (layout.system and struct.bl_system_properties_get() is not None)):
+        if layout.custom and (_keys(struct) or (layout.system and struct.bl_system_properties_get() is not None)):
             self.properties(struct, layout, channels, out)
         for reader in readers:
             reader(self, struct, out)
@@ -228,6 +234,11 @@ def _add_values(layout: TypeLayout, struct: Any, out: Out) -> None:
         # A slice is read in one piece.
         for value, depth in zip(layout.vectors(struct), layout.vector_depths, strict=False):
             out.append(fold_tuple(value[:]) if depth == 1 else _vector(value, depth))
+
+
+def _is_plain(layout: TypeLayout, struct: Any) -> bool:
+    """Whether a struct has nothing but values, of those that can have more."""
+    return layout.plain or (layout.only_parts and layout.parts is not None and not any(layout.parts(struct)))
 
 
 def _is_present(value: Any, kind: int) -> bool:

@@ -7,6 +7,7 @@ from typing import Any
 import bpy
 
 from blendwright.blender.scene.state import RESERVED_PREFIX
+from blendwright.blender.selection import selected_objects
 
 _data: Any = bpy.data
 _ops: Any = bpy.ops
@@ -17,8 +18,7 @@ def temporary_objects(*datas: Any) -> Generator[list[Any]]:
     """An object for each of these data, selected, the last one active; gone afterwards, and everything selected as before."""
     scene: Any = bpy.context.scene
     layer: Any = bpy.context.view_layer
-    # An object that was just removed is None here until Blender has brought the layer up to date (5.2).
-    selected = [one for one in layer.objects if one is not None and one.select_get()]
+    selected = selected_objects()
     active = layer.objects.active
     objects = [_data.objects.new(f"{RESERVED_PREFIX}rigged{number}", data) for number, data in enumerate(datas)]
     try:

@@ -10,6 +10,7 @@ import numpy as np
 from blendwright.blender.scene.images import Images
 from blendwright.blender.scene.render_progress import render_progress
 from blendwright.blender.scene.state import RESERVED_PREFIX
+from blendwright.blender.selection import selected_objects
 from blendwright.values.errors import StepError
 from blendwright.values.faults import Fault
 from blendwright.wire.methods import PRINTED_FILE
@@ -68,7 +69,7 @@ class Baking(Images):
 def _selected(obj: Any, sources: Sequence[Any]) -> Generator[None]:
     """The operator bakes from what is selected to what is active."""
     layer: Any = bpy.context.view_layer
-    active, selected = layer.objects.active, [each for each in layer.objects if each.select_get()]
+    active, selected = layer.objects.active, selected_objects()
     for each in selected:
         each.select_set(False)
     for each in (obj, *sources):

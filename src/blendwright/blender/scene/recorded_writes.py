@@ -13,6 +13,7 @@ from blendwright.blender import fingerprint as fp
 from blendwright.blender.scene import group_inputs, preimage, references
 from blendwright.blender.scene.preimage import Thaw, freeze, freeze_item, item_hints, put_hints, put_item
 from blendwright.blender.scene.reader import SceneReader
+from blendwright.blender.scene.state import is_tombstone
 from blendwright.tool_api.scene import Kind
 from blendwright.values.errors import StepError
 from blendwright.values.faults import Fault
@@ -180,6 +181,8 @@ class RecordedWrites(SceneReader):
         if attribute == "name" and target == holder:
             raise TypeError("a datablock is named with rename")
         self.undo_log.touch(key)
+        if isinstance(holder, bpy.types.Scene):
+            self._touch_compositors()
         self._save_side_effects(target, attribute)
         old = getattr(target, attribute)
         if isinstance(old, bpy.types.ID):
@@ -203,6 +206,15 @@ class RecordedWrites(SceneReader):
                 self._save_value(target, other)
         elif isinstance(target, bpy.types.NodesModifier) and attribute == "node_group":
             self._save_inputs(target)
+
+    def _touch_compositors(self) -> None:
+        """Engine, denoising and passes of a scene decide which outputs the Render Layers nodes have, which are datablocks of their own
+        since Blender 5.0. They come back with what was written."""
+        for tree in bpy.data.node_groups:
+            if isinstance(tree, bpy.types.CompositorNodeTree) and tree.library is None and not is_tombstone(tree):
+                key = fp.key_of(tree)
+                self.undo_log.mark(key)
+                self.undo_log.touch(key)
 
     def _save_value(self, target: Any, attribute: str) -> None:
         """Record what a property is before something else writes it."""

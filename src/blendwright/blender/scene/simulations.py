@@ -1,4 +1,4 @@
-"""Simulations as the Scene port offers them: in a scene of their own, loaded with the first one."""
+"""Simulations as the Scene port offers them: in a scene of their own, or set up in the scene at hand; loaded with the first one."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -8,7 +8,7 @@ from blendwright.tool_api.physics_port import Body, ClothSettings, Track
 
 
 class Simulations(SceneReader):
-    """The part of the Scene port that simulates; reads only."""
+    """The part of the Scene port that simulates, which reads only, and that sets simulations up, which Blender's own undo takes back."""
 
     def simulate_bodies(
         self,
@@ -42,3 +42,35 @@ class Simulations(SceneReader):
             return drape(obj, obstacles, settings, frames, gravity, quality, self.active, self.depsgraph())
         finally:
             self._stale = True
+
+    def set_up_bodies(
+        self,
+        bodies: Sequence[Body],
+        frames: tuple[int, int],
+        *,
+        gravity: tuple[float, float, float],
+        substeps: int,
+        animated: bool,
+    ) -> str:
+        from blendwright.blender.simulation.live import set_up_bodies
+
+        self._stale = True
+        try:
+            return set_up_bodies(bodies, frames, gravity, substeps, animated, self.active)
+        finally:
+            self._state.forget_names()
+
+    def set_up_cloth(
+        self,
+        obj: Any,
+        obstacles: Sequence[Any],
+        settings: ClothSettings,
+        frames: tuple[int, int],
+        *,
+        gravity: tuple[float, float, float],
+        quality: int,
+    ) -> str:
+        from blendwright.blender.simulation.live import set_up_cloth
+
+        self._stale = True
+        return set_up_cloth(obj, obstacles, settings, frames, gravity, quality, self.active)

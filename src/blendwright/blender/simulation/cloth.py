@@ -31,7 +31,7 @@ def drape(
         for group in obj.vertex_groups:
             sheet.vertex_groups.new(name=group.name)
         cloth = sheet.modifiers.new("Cloth", "CLOTH")
-        _settle(cloth, settings, quality)
+        settle(cloth, settings, quality)
         cloth.point_cache.frame_start, cloth.point_cache.frame_end = 1, frames
         positions = np.empty(len(obj.data.vertices) * 3, np.float32)
         for evaluated in stage.frames():
@@ -42,15 +42,14 @@ def drape(
     return points.astype(np.float32).ravel().tolist()
 
 
-def _settle(cloth: Any, settings: ClothSettings, quality: int) -> None:
+def settle(cloth: Any, settings: ClothSettings, quality: int) -> None:
     own, collisions = cloth.settings, cloth.collision_settings
     own.quality, own.mass = quality, settings.mass
     own.tension_stiffness = own.compression_stiffness = settings.tension
     own.shear_stiffness = settings.tension / 3.0
     own.bending_stiffness = settings.bending
     own.tension_damping = own.compression_damping = own.shear_damping = settings.damping
-    if settings.pins is not None:
-        own.vertex_group_mass = settings.pins
+    own.vertex_group_mass = settings.pins or ""
     collisions.collision_quality = 3
     collisions.use_collision, collisions.use_self_collision = True, settings.self_collision
     collisions.distance_min = collisions.self_distance_min = settings.thickness

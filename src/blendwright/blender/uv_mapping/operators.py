@@ -12,6 +12,7 @@ import bpy
 import numpy as np
 
 from blendwright.blender.scene.state import RESERVED_PREFIX
+from blendwright.blender.selection import selected_objects
 
 _data: Any = bpy.data
 _ops: Any = bpy.ops
@@ -81,12 +82,13 @@ def _worked_on(mesh: Any, uv_map: str, work: Callable[[], Any], *, from_a_point:
 def _in_edit_mode(mesh: Any, uv_map: str, *, from_a_point: bool) -> Generator[Any]:
     scene, layer = bpy.context.scene, bpy.context.view_layer
     settings = scene.tool_settings
-    selected = [one for one in layer.objects if one.select_get()]
+    selected = selected_objects()
     active, mode, sync = layer.objects.active, tuple(settings.mesh_select_mode), settings.use_uv_select_sync
     copy = mesh.copy()
     copy.name = TEMPORARY
     obj = _data.objects.new(TEMPORARY, copy)
     try:
+        _thin_out(copy, uv_map)
         copy.uv_layers.active = copy.uv_layers.get(uv_map) or copy.uv_layers.new(name=uv_map)
         if from_a_point:
             copy.uv_layers.active.data.foreach_set("uv", np.zeros(len(copy.loops) * 2, np.float32))
@@ -112,3 +114,11 @@ def _in_edit_mode(mesh: Any, uv_map: str, *, from_a_point: bool) -> Generator[An
         for one in selected:
             one.select_set(True)
         layer.objects.active = active
+
+
+def _thin_out(copy: Any, uv_map: str) -> None:
+    """Other maps and colours take no part, and cost a third of the way into edit mode and back."""
+    for name in [layer.name for layer in copy.uv_layers if layer.name != uv_map]:
+        copy.uv_layers.remove(copy.uv_layers[name])
+    for name in [attribute.name for attribute in copy.color_attributes]:
+        copy.color_attributes.remove(copy.color_attributes[name])

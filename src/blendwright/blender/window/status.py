@@ -18,7 +18,6 @@ class Status:
     turn: str | None = None
     """The label of the plan whose turn it is."""
     _answers: list[dict[str, str]] = field(default_factory=list[dict[str, str]])
-    _wants_undo: bool = False
 
     def show(self, params: dict[str, Any]) -> dict[str, Any]:
         """Take over what is to be shown; return what was pressed since the last time."""
@@ -27,8 +26,8 @@ class Status:
         running, core = params.get("running"), params.get("core")
         self.running = running if isinstance(running, dict) else None
         self.core = core if isinstance(core, dict) else self.core
-        pressed = {"answers": self._answers, "undo": self._wants_undo}
-        self._answers, self._wants_undo = [], False
+        pressed = {"answers": self._answers}
+        self._answers = []
         return pressed
 
     def answer(self, approval: str, answer: str) -> None:
@@ -40,9 +39,6 @@ class Status:
     def activity(self) -> str:
         """What is going on, in one line; "" when nothing is."""
         return progress({"label": self.turn, **(self.running or {})})
-
-    def ask_undo(self) -> None:
-        self._wants_undo = True
 
 
 def progress(running: dict[str, Any]) -> str:

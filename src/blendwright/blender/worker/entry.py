@@ -63,6 +63,7 @@ def _serve(options: argparse.Namespace) -> int:
     # again and again took more time than the steps themselves.
     gc.freeze()
     gc.set_threshold(200_000, 20, 20)
+    gc.enable()
     return Loop(options.read_fd, options.write_fd, methods).run()
 
 

@@ -5,6 +5,7 @@ What runs is the package that this very file belongs to, so the tools of core an
 """
 
 import importlib
+import gc
 import importlib.util
 import os
 import sys
@@ -51,6 +52,8 @@ def _load_package() -> None:
 
 
 def start() -> None:
+    # Hardly anything of what is loaded is garbage; the worker looks for some once it serves.
+    gc.disable()
     arguments = sys.argv[sys.argv.index("--") + 1 :]
     _add_packages(arguments)
     _load_package()

@@ -1,6 +1,7 @@
 """What is in the folders of assets. Files are looked into once: the index in the user's cache knows each by its time and its size.
 
-Links are not followed, and what starts with a dot is not looked at. A file that cannot be looked into is listed by its name."""
+Links are not followed, and what starts with a dot, or has a name that is no text, is not looked at. A file that cannot be looked into is
+listed by its name."""
 
 from __future__ import annotations
 
@@ -8,6 +9,7 @@ import hashlib
 import io
 import os
 import stat
+import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -28,7 +30,7 @@ SHOWN = (".png", ".jpg", ".jpeg", ".webp")
 CATALOGS = "blender_assets.cats.txt"
 MOST_FILES, DEEPEST = 50_000, 16
 PREVIEW_SIDE = 128
-MOST_PICTURE_BYTES = 64 << 20
+MOST_PICTURE_BYTES, MOST_PICTURE_PIXELS = 64 << 20, 8192 * 8192
 # Two maps of a material make a folder of textures; one alone is a picture.
 FEWEST_MAPS = 2
 
@@ -104,10 +106,10 @@ class _Library:
         count = 0
         for folder, names, files in os.walk(self._directory, followlinks=False):
             place = Path(folder)
-            names[:] = sorted(name for name in names if not name.startswith("."))
+            names[:] = sorted(filter(_is_listed, names))
             if len(place.relative_to(self._directory).parts) >= DEEPEST:
                 names.clear()
-            plain = sorted(name for name in files if not name.startswith("."))
+            plain = sorted(filter(_is_listed, files))
             count += len(plain)
             if count > MOST_FILES:
                 return
@@ -180,6 +182,11 @@ def _entry(asset: str, kind: str, name: str, origin: Origin, preview: str) -> As
     )  # fmt: skip
 
 
+def _is_listed(name: str) -> bool:
+    """Whether a name is shown: it is not hidden, and can be written into a document."""
+    return not name.startswith(".") and name.isprintable()
+
+
 def _is_plain(file: Path) -> bool:
     try:
         return stat.S_ISREG(file.lstat().st_mode)
@@ -218,8 +225,16 @@ def _thumbnail(file: Path | None) -> bytes | None:
     try:
         if file.stat().st_size > MOST_PICTURE_BYTES:
             return None
-        with Image.open(file) as opened:
+        with warnings.catch_warnings():
+            warnings.simplefilter(
+                "ignore", Image.DecompressionBombWarning
+            )  # looked at below: a JPEG is read in a small size
+            # By what it is, not by its name: for some forms Pillow starts another program, and the core is not confined.
+            opened = Image.open(file, formats=("PNG", "JPEG", "WEBP"))
+        with opened:
             opened.draft("RGB", (PREVIEW_SIDE * 2, PREVIEW_SIDE * 2))
+            if opened.width * opened.height > MOST_PICTURE_PIXELS:
+                return None
             opened.thumbnail((PREVIEW_SIDE, PREVIEW_SIDE))
             written = io.BytesIO()
             opened.convert("RGBA").save(written, "PNG")

@@ -7,15 +7,18 @@ looked at before anything is connected to, also those that a redirect leads to: 
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import http.client
 import ipaddress
 import re
 import socket
 import ssl
+import threading
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from time import monotonic
 from typing import Any, Protocol
 from urllib.parse import SplitResult, urljoin, urlsplit
 
@@ -80,6 +83,8 @@ class HttpCatalogue:
 
     url: str
     most_bytes: int = 512 << 20
+    most_seconds: float = 600.0
+    """For one document with all that leads to it: a server that sends a byte now and then is never silent for long."""
 
     def assets(self) -> Sequence[OnlineAsset]:
         data = b"".join(self._read(self.url, MOST_CATALOGUE))
@@ -139,9 +144,13 @@ class HttpCatalogue:
 
     def _read(self, url: str, most: int) -> Iterator[bytes]:
         """The content at an address, part by part. Raises Refusal where it is more than `most`, or nowhere that may be reached."""
+        ends = monotonic() + self.most_seconds
         for _ in range(MOST_REDIRECTS + 1):
             connection, parts = self._connected(url)
             answer: http.client.HTTPResponse | None = None
+            watch = threading.Timer(max(0.0, ends - monotonic()), connection.break_off)
+            watch.daemon = True
+            watch.start()
             try:
                 path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
                 connection.request("GET", path, headers={"Accept-Encoding": "identity", "User-Agent": "blendwright"})
@@ -154,23 +163,28 @@ class HttpCatalogue:
                 if (answer.length or 0) > most:
                     raise _too_large(answer.length or 0, most)
                 total = 0
-                while part := answer.read(1 << 16):
+                while part := answer.read1(1 << 16):
                     total += len(part)
                     if total > most:
                         raise _too_large(total, most)
                     yield part
+                if monotonic() >= ends:
+                    raise _too_slow(parts.hostname, self.most_seconds)
                 return
             except (OSError, http.client.HTTPException) as error:
+                if monotonic() >= ends:
+                    raise _too_slow(parts.hostname, self.most_seconds) from error
                 raise _refused(
                     Fault.EXECUTION_FAILED, f"{parts.hostname} cannot be read from: {error or type(error).__name__}"
                 ) from error
             finally:
+                watch.cancel()
                 if answer is not None:
                     answer.close()
                 connection.close()
         raise _refused(Fault.EXECUTION_FAILED, f"the address leads on more than {MOST_REDIRECTS} times")
 
-    def _connected(self, url: str) -> tuple[http.client.HTTPConnection, SplitResult]:
+    def _connected(self, url: str) -> tuple[_Pinned, SplitResult]:
         """A connection to an address that may be reached: to the very one that was looked at, whatever its name means a moment later."""
         try:
             parts = urlsplit(url)
@@ -200,11 +214,29 @@ class _Pinned(http.client.HTTPConnection):
         super().__init__(host, port, timeout=SECONDS)
         self._secure = scheme == "https"
         self._address = address
+        self._raw: socket.socket | None = None
+        self._broken_off = False
 
     def connect(self) -> None:
         self.sock = socket.create_connection((self._address, self.port), SECONDS)
+        # Another object for the same connection, which stays when the first one is wrapped or closed.
+        self._raw = self.sock.dup()
+        if self._broken_off:
+            self.break_off()
         if self._secure:
             self.sock = ssl.create_default_context().wrap_socket(self.sock, server_hostname=self.host)
+
+    def break_off(self) -> None:
+        """From another thread: whoever waits for this connection is answered with its end."""
+        self._broken_off = True
+        if self._raw is not None:
+            with contextlib.suppress(OSError):
+                self._raw.shutdown(socket.SHUT_RDWR)
+
+    def close(self) -> None:
+        super().close()
+        if self._raw is not None:
+            self._raw.close()
 
 
 def _joined(base: str, url: str) -> str:
@@ -218,6 +250,10 @@ def _joined(base: str, url: str) -> str:
 def _refused(fault: Fault, message: str) -> Refusal:
     cure = "Choose another asset, or another catalogue in [assets.online] of blendwright.toml."
     return Refusal([Finding(fault, message, AT, cure)])
+
+
+def _too_slow(host: str | None, seconds: float) -> Refusal:
+    return _refused(Fault.TOOL_TIMEOUT, f"{host} did not send all of it within {seconds:g} seconds")
 
 
 def _too_large(size: int, most: int) -> Refusal:

@@ -2,35 +2,32 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
-from collections.abc import Generator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Literal
 
 from pydantic import Field
 
 from blendwright.tool_api import Block, Example, Findings, Kind, Scene, Tool
-from blendwright.tool_api.arguments import Args, AssetPath, Name, Result, Vector3, optional
+from blendwright.tool_api.arguments import Args, AssetPath, Name, Vector3, optional
 from blendwright.tool_api.file_port import Arrival
 from blendwright.tool_api.mentions import CollectionName, ObjectName
 from blendwright.tool_api.promises import SAFE_ONE_TIME_WRITE, Determinism, Idempotence, Revert
+from blendwright.tools.asset.added import AssetAdded, Told
+from blendwright.tools.asset.linking import link_asset
 from blendwright.tools.asset.origin import Origin, read_origin
+from blendwright.tools.asset.placing import MARK, at_asset, free_name, own_words, put_in_place
 from blendwright.tools.checks import differs, existing_object, invalid, missing_target_collection, target_collection
 from blendwright.tools.file.contents import collision
 from blendwright.tools.file.formats import IMPORTS, form_of, truncation_problems
 from blendwright.tools.material.from_textures import FromTextures, FromTexturesArgs
-from blendwright.tools.world_space import world_matrix
 from blendwright.values.errors import StepError
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, did_you_mean
 
 BlendKind = Literal["objects", "collections", "materials", "worlds", "node_groups"]
 KINDS: tuple[BlendKind, ...] = ("collections", "objects", "materials", "worlds", "node_groups")
-# What an instance is made of says where it came from, so that the next one needs no second copy.
-MARK, MARK_ORIGIN = "blendwright_asset", "blendwright_asset_origin"
-MOST_NAMES = 200
+MARK_ORIGIN = f"{MARK}_origin"
 CRATE = ("mesh.create_primitive", {"kind": "cube", "name": "Crate"})
 RED = ("material.ensure_principled", {"name": "Red", "base_color": [0.8, 0.1, 0.1]})
 DRESSED = ("material.assign", {"object": "Crate", "material": "Red"})
@@ -43,8 +40,9 @@ class AddArgs(Args):
     asset: AssetPath = Field(description="As asset.search names it, or a file or PBR folder in the roots.")
     name: Name | None = optional("Which datablock of a .blend file; of a PBR folder, the new material's name.")
     kind: BlendKind | None = optional("Kind of that datablock, where several have the name.")
-    mode: Literal["append", "instance"] = Field(
-        default="append", description="instance: an empty that shows the asset, whose data is in the scene once."
+    mode: Literal["append", "instance", "link"] = Field(
+        default="append",
+        description="instance: an empty that shows the asset, whose data is in the scene once; link: its data stays in its .blend file.",
     )
     location: Vector3 | None = optional("Where to put it, in metres.")
     rotation_euler_deg: Vector3 | None = optional("How to turn it.")
@@ -58,30 +56,14 @@ class AddArgs(Args):
     )
 
 
-class AssetAdded(Result):
-    """What was added, and where it comes from: the receipt keeps this."""
-
-    asset: str = Field(description="The file or folder.")
-    sha256: str = Field(description="Hash of the file, or of the pictures of the folder.")
-    mode: str = Field(description="How it was added.")
-    objects: list[str] = Field(description=f"New objects, at most {MOST_NAMES}.")
-    materials: list[str] = Field(description="New materials.")
-    counts: dict[str, int] = Field(description="How many new datablocks there are, by kind.")
-    renamed: dict[str, str] = Field(description="What has another name than in its file.")
-    reused: bool = Field(default=False, description="Whether an instance shows data that was there already.")
-    author: str = Field(default="", description="Who made it.")
-    license: str = Field(description="What one may do with it; empty where nothing says so: ask before you publish.")
-    source: str = Field(default="", description="Where it comes from.")
-    copyright: str = Field(default="", description="Whose it is.")
-
-
 class AddAsset(Tool[AddArgs, AssetAdded]):
     """Add an asset of a library: objects, collections, models, materials, worlds, node groups, PBR textures.
 
-    Objects, collections and models are appended or instanced, the rest is appended; a folder of PBR pictures becomes a material. Its
-    licence and source are told, and kept in the receipt."""
+    Objects and collections are appended, instanced or linked, models appended or instanced, the rest is appended; a folder of PBR
+    pictures becomes a material. Its licence and source are told, and kept in the receipt."""
 
     name = "asset.add"
+    version = 2
     promises = (
         SAFE_ONE_TIME_WRITE.but(determinism=Determinism.NONDETERMINISTIC, revert=Revert.MEMFILE, replayable=False)
         .writes_to(*Kind)
@@ -92,6 +74,7 @@ class AddAsset(Tool[AddArgs, AssetAdded]):
         Example({"asset": "crate.blend", "name": "Crate"}, CRATE, LIBRARY, GONE),
         Example({"asset": "crate.glb", "location": [1, 2, 0]}, CRATE, GLB, GONE),
         Example({"asset": "crate.blend", "name": "Crate", "mode": "instance", "scale": [2, 2, 2]}, CRATE, LIBRARY, GONE),
+        Example({"asset": "crate.blend", "name": "Crate", "mode": "link", "location": [1, 2, 0]}, CRATE, LIBRARY, GONE),
         Example(
             {"asset": "crate.blend", "name": "Red", "kind": "materials", "assign_to": ["Box"]},
             CRATE, RED, DRESSED, LIBRARY, GONE, NO_RED, ("mesh.create_primitive", {"kind": "cube", "name": "Box"}),
@@ -111,6 +94,9 @@ class AddAsset(Tool[AddArgs, AssetAdded]):
         for index, name in enumerate(args.assign_to or ()):
             yield from existing_object(scene, name, f"/assign_to/{index}", "MESH", "CURVE", "SURFACE", "FONT", "META")
         file = scene.input_file(args.asset)
+        if args.mode == "link" and Path(file).suffix.lower() != ".blend":
+            yield invalid("only what is in a .blend file can be linked", "/mode", "Append it, or make it an instance.")
+            return
         if Path(file).is_dir():
             for finding in FromTextures().check(scene, _textures(args)):
                 yield Finding(finding.fault, finding.message, _AT.get(finding.pointer, "/asset"), finding.cure)
@@ -132,10 +118,14 @@ class AddAsset(Tool[AddArgs, AssetAdded]):
             yield error.finding
         else:
             yield from _material_only(args, kind.value)
+            if args.mode == "link" and kind not in (Kind.OBJECT, Kind.COLLECTION):
+                yield invalid(
+                    f"only objects and collections are linked, and this brings {kind.value}", "/mode", "Append it."
+                )
 
     def apply(self, scene: Scene, args: AddArgs) -> AssetAdded:
         file = Path(scene.input_file(args.asset))
-        told = _Told(args.asset, _digest(file), args.mode, read_origin(file))
+        told = Told(args.asset, _digest(file), args.mode, read_origin(file))
         if file.is_dir():
             made = FromTextures().apply(scene, _textures(args))
             _assign(scene, args, scene.require(Kind.MATERIAL, made.material))
@@ -144,6 +134,8 @@ class AddAsset(Tool[AddArgs, AssetAdded]):
         if form_of(str(file)) == "blend":
             _, contents = _pick(args, _contents(scene, str(file)))
         placing = contents is None or not contents.keys().isdisjoint((Kind.OBJECT, Kind.COLLECTION))
+        if args.mode == "link" and contents is not None:
+            return link_asset(scene, args, file, contents, told)
         if args.mode == "instance" and placing:
             return self._instance(scene, args, file, contents, told)
         arrivals = _import(scene, file, target_collection(scene, args.collection), contents)
@@ -154,10 +146,12 @@ class AddAsset(Tool[AddArgs, AssetAdded]):
             )
         if renamed and args.on_collision == "refuse":
             raise StepError(collision([(each.kind, each.origin) for each in renamed], "/asset"))
-        _put(scene, args, [scene.require(Kind.OBJECT, each.name) for each in arrivals if each.kind is Kind.OBJECT])
+        put_in_place(
+            scene, args, [scene.require(Kind.OBJECT, each.name) for each in arrivals if each.kind is Kind.OBJECT]
+        )
         origin = Origin()
         for each in arrivals:
-            origin = origin.otherwise(_own_words(scene.require(each.kind, each.name)))
+            origin = origin.otherwise(own_words(scene.require(each.kind, each.name)))
         materials = [each.name for each in arrivals if each.kind is Kind.MATERIAL]
         if args.assign_to:
             wanted = next(
@@ -168,7 +162,7 @@ class AddAsset(Tool[AddArgs, AssetAdded]):
         return told.result(names, {each.origin: each.name for each in renamed}, origin)
 
     def _instance(
-        self, scene: Scene, args: AddArgs, file: Path, contents: Mapping[Kind, Sequence[str]] | None, told: _Told
+        self, scene: Scene, args: AddArgs, file: Path, contents: Mapping[Kind, Sequence[str]] | None, told: Told
     ) -> AssetAdded:
         """An empty that shows a collection outside of the scene, which holds what the asset brought; one that is there is used again."""
         mark = f"{told.sha256} {args.name or ''}".strip()
@@ -178,10 +172,10 @@ class AddAsset(Tool[AddArgs, AssetAdded]):
         origin = Origin()
         wanted = args.name or file.stem
         if home is None:
-            home = scene.create(Kind.COLLECTION, _free(scene, Kind.COLLECTION, f"{wanted} (asset)", rename=True))
+            home = scene.create(Kind.COLLECTION, free_name(scene, Kind.COLLECTION, f"{wanted} (asset)", rename=True))
             arrivals = _import(scene, file, home, contents)
             for each in arrivals:
-                origin = origin.otherwise(_own_words(scene.require(each.kind, each.name)))
+                origin = origin.otherwise(own_words(scene.require(each.kind, each.name)))
             # What is inside of an instance is out of the way: nobody minds its names.
             renamed = {each.origin: each.name for each in arrivals if each.name != each.origin}
             home = scene.require(Kind.COLLECTION, home.name)
@@ -190,15 +184,17 @@ class AddAsset(Tool[AddArgs, AssetAdded]):
             names = [(Kind.COLLECTION, home.name), *((each.kind, each.name) for each in arrivals)]
         else:
             origin = _noted(home)
-        title = _free(scene, Kind.OBJECT, wanted, rename=args.on_collision == "rename" or bool(names))
+        title = free_name(scene, Kind.OBJECT, wanted, rename=args.on_collision == "rename" or bool(names))
         empty = scene.create(Kind.OBJECT, title, None)
         empty.instance_type, empty.instance_collection = "COLLECTION", home
         scene.link(target_collection(scene, args.collection), empty)
-        _put(scene, args, [empty])
+        put_in_place(scene, args, [empty])
         added = told.result([(Kind.OBJECT, title), *names], renamed, origin)
         return added.model_copy(update={"reused": not names})
 
     def verify(self, scene: Scene, args: AddArgs, result: AssetAdded) -> Findings:
+        if args.mode == "link":
+            yield from differs("the library", True, args.asset in scene.libraries(), "/asset")
         for name in result.objects:
             yield from differs(f"the presence of '{name}'", True, scene.find(Kind.OBJECT, name) is not None, "/asset")
         for index, name in enumerate(args.assign_to or ()):
@@ -211,54 +207,14 @@ class AddAsset(Tool[AddArgs, AssetAdded]):
 _AT = {"/name": "/name"}
 
 
-class _Told:
-    """What is known of an asset before it is in the scene."""
-
-    def __init__(self, asset: str, sha256: str, mode: str, origin: Origin) -> None:
-        self.asset = asset
-        self.sha256 = sha256
-        self.mode = mode
-        self.origin = origin
-
-    def result(
-        self, names: Sequence[tuple[Kind, str]], renamed: Mapping[str, str] | None = None, own: Origin | None = None
-    ) -> AssetAdded:
-        origin = (own or Origin()).otherwise(self.origin)
-        counts: dict[str, int] = {}
-        for kind, _ in names:
-            counts[kind.value] = counts.get(kind.value, 0) + 1
-        return AssetAdded(
-            asset=self.asset,
-            sha256=self.sha256,
-            mode=self.mode,
-            objects=sorted(name for kind, name in names if kind is Kind.OBJECT)[:MOST_NAMES],
-            materials=sorted(name for kind, name in names if kind is Kind.MATERIAL)[:MOST_NAMES],
-            counts=dict(sorted(counts.items())),
-            renamed=dict(sorted((renamed or {}).items())[:MOST_NAMES]),
-            author=origin.author,
-            license=origin.license,
-            source=origin.source,
-            copyright=origin.copyright,
-        )
-
-
 def _contents(scene: Scene, file: str) -> Mapping[Kind, Sequence[str]]:
-    with _at_asset():
+    with at_asset():
         return scene.blend_contents(file)
 
 
 def _import(scene: Scene, file: Path, home: Block, contents: Mapping[Kind, Sequence[str]] | None) -> Sequence[Arrival]:
-    with _at_asset():
+    with at_asset():
         return scene.import_file(str(file), form_of(str(file)), home, contents)
-
-
-@contextmanager
-def _at_asset() -> Generator[None]:
-    """What is wrong with a file is wrong with the asset."""
-    try:
-        yield
-    except StepError as error:
-        raise StepError(replace(error.finding, pointer="/asset")) from error
 
 
 def _textures(args: AddArgs) -> FromTexturesArgs:
@@ -305,16 +261,6 @@ def _pick(args: AddArgs, contents: Mapping[Kind, Sequence[str]]) -> tuple[tuple[
     raise StepError(Finding(Fault.ARGS_INVALID, "the file holds nothing to add", "/asset", "Choose another one."))
 
 
-def _own_words(block: Block) -> Origin:
-    """What a datablock says of itself as an asset; in the scene it is none any more."""
-    about = getattr(block, "asset_data", None)
-    if about is None:
-        return Origin()
-    told = Origin(author=about.author, license=about.license, copyright=about.copyright, description=about.description)
-    block.asset_clear()
-    return told
-
-
 def _noted(home: Block) -> Origin:
     """What was noted with the data of an instance; nothing where somebody else has changed the note."""
     try:
@@ -324,34 +270,8 @@ def _noted(home: Block) -> Origin:
     return Origin(author=author, license=license, source=source, copyright=copyright)
 
 
-def _put(scene: Scene, args: AddArgs, objects: Sequence[Block]) -> None:
-    """Move what was added to its place, as a whole: the topmost objects, which take the others along."""
-    if args.location is None and args.rotation_euler_deg is None and args.scale is None:
-        return
-    turn = [math.radians(angle) for angle in args.rotation_euler_deg or (0.0, 0.0, 0.0)]
-    x, y, z = args.scale or (1.0, 1.0, 1.0)
-    size = scene.matrix([[x, 0, 0, 0], [0, y, 0, 0], [0, 0, z, 0], [0, 0, 0, 1]])
-    place = scene.euler(turn).to_matrix().to_4x4() @ size
-    place.translation = scene.vector(args.location or (0.0, 0.0, 0.0))
-    among = {obj.name for obj in objects}
-    for obj in objects:
-        if obj.parent is None or obj.parent.name not in among:
-            scene.set_world_matrix(obj, place @ world_matrix(scene, obj))
-
-
 def _assign(scene: Scene, args: AddArgs, material: Block) -> None:
     for name in args.assign_to or ():
         data = scene.edit(scene.require(Kind.OBJECT, name).data)
         data.materials.clear()
         data.materials.append(material)
-
-
-def _free(scene: Scene, kind: Kind, name: str, *, rename: bool) -> str:
-    """A name that is not taken: the one that is wanted, or with a number. Raises StepError."""
-    if scene.find(kind, name) is None:
-        return name
-    if not rename:
-        message = f"there is {kind.label} '{name}' already"
-        cure = "Set on_collision to 'rename', or rename or delete the one that is there."
-        raise StepError.of(Fault.SCENE_CONFLICT, message, at="/asset", cure=cure)
-    return next(free for number in range(2, 100_000) if scene.find(kind, free := f"{name} {number}") is None)

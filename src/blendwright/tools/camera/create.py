@@ -2,17 +2,18 @@ from __future__ import annotations
 
 from blendwright.tool_api import Block, Example, Findings, Kind, Scene
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
+from blendwright.tools.aiming import AimedPlacement, aim_problems, aimed_rotation
 from blendwright.tools.camera.set import CameraSettings, camera_problems, camera_settings
-from blendwright.tools.object_creation import CreatesObject, ObjectPlacement
+from blendwright.tools.object_creation import CreatesObject
 from blendwright.tools.settings import Settings
 
 
-class CreateCameraArgs(CameraSettings, ObjectPlacement):
+class CreateCameraArgs(CameraSettings, AimedPlacement):
     pass
 
 
 class CreateCamera(CreatesObject[CreateCameraArgs]):
-    """Add a camera. It looks along its own -Z with Y up; aim it with camera.look_at or camera.frame_objects.
+    """Add a camera. It looks along its own -Z with Y up; aim it with look_at, or with camera.frame_objects.
 
     It does not become the scene's camera: that is camera.set_active."""
 
@@ -20,6 +21,10 @@ class CreateCamera(CreatesObject[CreateCameraArgs]):
     promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.OBJECT, Kind.CAMERA, Kind.COLLECTION).needs("object_write")
     examples = (
         Example({"name": "Camera", "location": [7, -7, 5], "rotation_euler_deg": [63, 0, 45], "lens_mm": 35}),
+        Example(
+            {"name": "Watching", "location": [4, -6, 3], "look_at": "Box"},
+            ("mesh.create_primitive", {"kind": "cube", "name": "Box", "location": [1, 0, 1]}),
+        ),
         Example({"name": "Wide", "fov_deg": 90, "sensor_width_mm": 24, "clip_start": 0.01, "clip_end": 500}),
         Example({"name": "Plan", "projection": "ORTHO", "ortho_scale": 12, "location": [0, 0, 10]}),
         Example(
@@ -38,7 +43,11 @@ class CreateCamera(CreatesObject[CreateCameraArgs]):
     object_type = "CAMERA"
 
     def problems(self, scene: Scene, args: CreateCameraArgs) -> Findings:
-        return camera_problems(scene, args, None)
+        yield from camera_problems(scene, args, None)
+        yield from aim_problems(scene, args)
+
+    def rotation(self, scene: Scene, args: CreateCameraArgs) -> tuple[float, ...]:
+        return super().rotation(scene, args) if args.look_at is None else aimed_rotation(scene, args)
 
     def settings(self, scene: Scene, args: CreateCameraArgs, target: Block) -> Settings:
         return camera_settings(scene, args, target)

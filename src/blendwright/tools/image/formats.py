@@ -27,7 +27,7 @@ READABLE: Mapping[str, str] = {
 WRITABLE: Mapping[str, str] = {
     ending: form for ending, form in READABLE.items() if form not in ("TIFF", "TARGA", "BMP")
 }
-# How a file of each format begins; TARGA has no mark.
+# How a file of each format begins; TARGA has no mark, and is known by what its head can say.
 MARKS: Mapping[str, tuple[bytes, ...]] = {
     "PNG": (b"\x89PNG\r\n\x1a\n",),
     "JPEG": (b"\xff\xd8\xff",),
@@ -37,6 +37,8 @@ MARKS: Mapping[str, tuple[bytes, ...]] = {
     "WEBP": (b"RIFF",),
     "BMP": (b"BM",),
 }
+TARGA_COLOR_MAPS, TARGA_TYPES, TARGA_BITS = (0, 1), (1, 2, 3, 9, 10, 11), (8, 15, 16, 24, 32)
+TARGA_HEAD = 18
 # Bits per channel that each format can be written with, the usual one first.
 DEPTHS: Mapping[str, tuple[int, ...]] = {
     "PNG": (8, 16), "JPEG": (8,), "WEBP": (8,), "OPEN_EXR": (16, 32), "HDR": (32,),
@@ -109,14 +111,23 @@ def foreign_file_problems(file: str, path: str, at: str = "/path") -> Findings:
     """A finding when a file is not of the format that its name says, or holds more pixels than are allowed."""
     form = form_of(path)
     with Path(file).open("rb") as opened:
-        begins = opened.read(16)
-    marks = MARKS.get(form)
-    if not begins or (marks is not None and not begins.startswith(marks)):
+        begins = opened.read(TARGA_HEAD)
+    # Blender opens a file by its content, whatever it is called: its size would be looked for in the wrong place.
+    if not (_begins_as_targa(begins) if form == "TARGA" else begins.startswith(MARKS[form])):
         message = f"the file is empty, or no {form.removeprefix('OPEN_')} file"
         yield invalid(message, at, "Name a picture whose name says what it is, or get the file again.")
         return
     # Before Blender is given it: a small file can hold more pixels than there is memory.
     yield from too_many_pixels(declared_size(Path(file), form), at)
+
+
+def _begins_as_targa(begins: bytes) -> bool:
+    return (
+        len(begins) == TARGA_HEAD
+        and begins[1] in TARGA_COLOR_MAPS
+        and begins[2] in TARGA_TYPES
+        and begins[16] in TARGA_BITS
+    )
 
 
 def too_many_pixels(size: Sequence[int] | None, at: str) -> Findings:

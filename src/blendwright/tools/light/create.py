@@ -8,13 +8,14 @@ from pydantic_core import PydanticCustomError
 from blendwright.tool_api import Block, Example, Findings, Kind, Scene
 from blendwright.tool_api.arguments import optional
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
+from blendwright.tools.aiming import AimedPlacement, aim_problems, aimed_rotation
 from blendwright.tools.checks import differs
 from blendwright.tools.light.set import PROPERTIES, TYPED, LightSettings, LightType, has_own_height, light_settings
-from blendwright.tools.object_creation import CreatesObject, ObjectPlacement
+from blendwright.tools.object_creation import CreatesObject
 from blendwright.tools.settings import Setting, Settings
 
 
-class LightHead(ObjectPlacement):
+class LightHead(AimedPlacement):
     """The type comes before the settings, so that each setting can be held against it."""
 
     type: LightType = Field(
@@ -44,13 +45,14 @@ class CreateLightArgs(LightSettings, LightHead):
 
 
 class CreateLight(CreatesObject[CreateLightArgs]):
-    """Add a light with its settings. Aim it with rotation_euler_deg, or with camera.look_at."""
+    """Add a light with its settings. Aim it with look_at."""
 
     name = "light.create"
     promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.OBJECT, Kind.LIGHT, Kind.COLLECTION).needs("object_write")
     examples = (
         Example({"name": "Lamp", "type": "POINT", "location": [1, -2, 3], "energy": 200, "radius": 0.2}),
         Example({"name": "Sun", "type": "SUN", "energy": 3, "angle_deg": 0.5, "rotation_euler_deg": [45, 0, 30]}),
+        Example({"name": "Key", "type": "AREA", "location": [3, -3, 4], "look_at": [0, 0, 1]}),
         Example({"name": "Spot", "type": "SPOT", "location": [0, 0, 4], "spot_angle_deg": 40, "spot_blend": 0.2}),
         Example(
             {"name": "Panel", "type": "AREA", "shape": "RECTANGLE", "size": 2, "size_y": 0.5, "location": [0, 0, 3]}
@@ -58,6 +60,12 @@ class CreateLight(CreatesObject[CreateLightArgs]):
     )
 
     object_type = "LIGHT"
+
+    def problems(self, scene: Scene, args: CreateLightArgs) -> Findings:
+        return aim_problems(scene, args)
+
+    def rotation(self, scene: Scene, args: CreateLightArgs) -> tuple[float, ...]:
+        return super().rotation(scene, args) if args.look_at is None else aimed_rotation(scene, args)
 
     def new_data(self, scene: Scene, args: CreateLightArgs) -> Block:
         return scene.create(Kind.LIGHT, args.name, args.type)

@@ -15,7 +15,13 @@ from blendwright.tool_api.arguments import Args, Color3, UnitFloat, optional
 from blendwright.tool_api.mentions import ensures
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tools.checks import conflict
-from blendwright.tools.material.textures import Textures, build_textures, texture_differences, texture_problems
+from blendwright.tools.material.textures import (
+    Textures,
+    build_textures,
+    texture_differences,
+    texture_problems,
+    unlink_cure,
+)
 from blendwright.tools.settings import Setting, Settings, animation_conflicts, settings_differ, write_settings
 
 PRINCIPLED = "ShaderNodeBsdfPrincipled"
@@ -199,7 +205,7 @@ class EnsurePrincipled(Tool[EnsurePrincipledArgs, MaterialEnsured]):
             if setting.target.is_linked:
                 source = setting.target.links[0].from_node.name
                 message = f"the {setting.target.name} of material '{args.name}' comes from its node '{source}'"
-                yield conflict(message, setting.at, "Leave it out, or change that node.")
+                yield conflict(message, setting.at, unlink_cure(args.name, setting.target))
         yield from animation_conflicts(scene, [*socket_settings(args, nodes[0]), *display_settings(args, material)])
 
     def apply(self, scene: Scene, args: EnsurePrincipledArgs) -> MaterialEnsured:

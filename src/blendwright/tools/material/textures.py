@@ -6,6 +6,7 @@ values, so that what was asked for and what is there can be compared.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from typing import Annotated, Any, Literal, NamedTuple, TypeAlias
 
@@ -216,7 +217,19 @@ def texture_problems(scene: Scene, textures: Textures, node: Block | None, mater
         held = node.inputs[socket]
         if held.is_linked and source_of(held) is None:
             message = f"the {socket} of material '{material}' comes from its node '{held.links[0].from_node.name}'"
-            yield conflict(message, f"/textures/{role}", "Leave it out, or change that node.")
+            yield conflict(message, f"/textures/{role}", unlink_cure(material, held))
+
+
+def unlink_cure(material: str, socket: Block) -> str:
+    """The call that makes a linked input free, as a program writes it and as JSON has it."""
+    target, to = {"material": material}, {"node_id": socket.node.name, "socket": socket.name}
+    operations = [{"op": "unlink", "to": to}]
+    call = f"nodes.apply_tree(target={_json(target)}, operations={_json(operations)})"
+    return f"Call {call} first, or leave it out."
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)
 
 
 def texture_differences(textures: Textures, node: Block) -> Iterator[tuple[str, str]]:

@@ -9,11 +9,22 @@ from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from blendwright.tool_api import Block, Example, Findings, Kind, Scene
-from blendwright.tool_api.arguments import Vector3, optional
+from blendwright.tool_api.arguments import Vector2, Vector3, optional
 from blendwright.tool_api.mentions import MaterialName
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tools.checks import differs, invalid
-from blendwright.tools.mesh_data import Geometry, edges_differ, fill_mesh, geometry, mesh_differs
+from blendwright.tools.mesh_data import (
+    EDGE_MARKS,
+    UV_MAP,
+    Geometry,
+    edge_pairs,
+    edges_differ,
+    fill_mesh,
+    flat_uvs,
+    geometry,
+    marked_edges,
+    mesh_differs,
+)
 from blendwright.tools.object_creation import CreatesObject, MeshPlacement
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
@@ -28,6 +39,7 @@ MOST_FINDINGS = 50
 Index = Annotated[int, Field(ge=0)]
 Edge = Annotated[list[Index], Field(min_length=2, max_length=2)]
 Face = Annotated[list[Index], Field(min_length=3, max_length=10_000)]
+FaceUvs = Annotated[list[Vector2], Field(min_length=3, max_length=10_000)]
 
 
 class CreateMeshArgs(MeshPlacement):
@@ -51,6 +63,16 @@ class CreateMeshArgs(MeshPlacement):
         "For each face the place of its material in materials, from 0 on; all 0 when left out."
     )
 
+    uvs: Annotated[list[FaceUvs], Field(max_length=MOST_FACES)] | None = optional(
+        f"For each face the [u, v] of each of its corners, in the order of faces; the UV map '{UV_MAP}'."
+    )
+    seams: Annotated[list[Edge], Field(max_length=MOST_EDGES)] | None = optional(
+        "Edges where an unwrapping may cut, as pairs of vertex indices."
+    )
+    sharp: Annotated[list[Edge], Field(max_length=MOST_EDGES)] | None = optional(
+        "Edges that stay sharp where shading is smooth, as pairs of vertex indices."
+    )
+
     @model_validator(mode="after")
     def _dressed_once(self) -> CreateMeshArgs:
         if self.materials is not None and self.material is not None:
@@ -59,12 +81,18 @@ class CreateMeshArgs(MeshPlacement):
             raise PydanticCustomError("no_materials", "face_materials are places in 'materials', which is not given")
         return self
 
+    def edge_marks(self) -> dict[str, list[list[int]]]:
+        """The edges that are marked, by the argument that says so."""
+        given = {"seams": self.seams, "sharp": self.sharp}
+        return {field: pairs for field, pairs in given.items() if pairs is not None}
+
     def geometry(self) -> Geometry:
         return geometry(self.vertices, self.faces, self.edges)
 
 
 class CreateMesh(CreatesObject[CreateMeshArgs]):
-    """Add a mesh object from explicit vertices, edges and faces, with a material for all or one per face. Indices start at 0."""
+    """Add a mesh object from explicit vertices, edges and faces, with a material for all or one per face, UVs, seams and sharp edges.
+    Indices start at 0."""
 
     name = "mesh.create"
     promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.OBJECT, Kind.MESH, Kind.COLLECTION).needs(
@@ -79,6 +107,13 @@ class CreateMesh(CreatesObject[CreateMeshArgs]):
             },
             ("material.ensure_principled", {"name": "Red", "base_color": [0.8, 0.05, 0.05]}),
             ("material.ensure_principled", {"name": "Grey", "base_color": [0.3, 0.3, 0.3]}),
+        ),
+        Example(
+            {
+                "name": "Flap", "vertices": [[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0], [1, 2, 1], [0, 2, 1]],
+                "faces": [[0, 1, 2, 3], [3, 2, 4, 5]], "seams": [[2, 3]], "sharp": [[2, 3]], "shading": "smooth",
+                "uvs": [[[0, 0], [0.5, 0], [0.5, 0.5], [0, 0.5]], [[0, 0.5], [0.5, 0.5], [0.5, 1], [0, 1]]],
+            }
         ),
         Example({"name": "Path", "vertices": [[0, 0, 0], [1, 0, 0], [1, 1, 0.5]], "edges": [[0, 1], [1, 2]]}),
     )  # fmt: skip
@@ -99,6 +134,11 @@ class CreateMesh(CreatesObject[CreateMeshArgs]):
             data.materials.append(scene.require(Kind.MATERIAL, name, f"/materials/{number}"))
         if args.face_materials:
             data.polygons.foreach_set("material_index", array("i", args.face_materials))
+        if args.uvs is not None:
+            layer = data.uv_layers.new(name=UV_MAP, do_init=False)
+            layer.uv.foreach_set("vector", flat_uvs(args.uvs))
+        for field, pairs in args.edge_marks().items():
+            data.edges.foreach_set(EDGE_MARKS[field], marked_edges(args.geometry(), pairs))
 
     def differences(self, scene: Scene, args: CreateMeshArgs, data: Block) -> Findings:
         shape = args.geometry()
@@ -112,6 +152,21 @@ class CreateMesh(CreatesObject[CreateMeshArgs]):
             data.polygons.foreach_get("material_index", slots)
             expected = args.face_materials or [0] * len(slots)
             yield from differs("which face has which material", expected, slots.tolist(), "/face_materials")
+        yield from _marks_differ(data, args, shape)
+
+
+def _marks_differ(data: Block, args: CreateMeshArgs, shape: Geometry) -> Findings:
+    if args.uvs is not None:
+        layer, expected = data.uv_layers.get(UV_MAP), flat_uvs(args.uvs)
+        actual = array("f", bytes(4 * len(expected)))
+        if layer is not None and len(layer.uv) * 2 == len(expected):
+            layer.uv.foreach_get("vector", actual)
+        yield from differs("that it has these UVs", True, layer is not None and actual == expected, "/uvs")
+    for field, pairs in args.edge_marks().items():
+        if len(data.edges) == shape.edge_count:
+            marks = array("b", bytes(shape.edge_count))
+            data.edges.foreach_get(EDGE_MARKS[field], marks)
+            yield from differs(f"which edges are {field}", True, marks == marked_edges(shape, pairs), f"/{field}")
 
 
 def _flaws(args: CreateMeshArgs) -> Findings:
@@ -125,6 +180,8 @@ def _flaws(args: CreateMeshArgs) -> Findings:
     yield from _doubles("faces", args.faces)
     yield from _doubles("edges", args.edges)
     yield from _wrong_materials(args)
+    yield from _wrong_uvs(args)
+    yield from _wrong_marks(args)
 
 
 def _wrong_materials(args: CreateMeshArgs) -> Findings:
@@ -137,6 +194,29 @@ def _wrong_materials(args: CreateMeshArgs) -> Findings:
         if place >= len(args.materials):
             message = f"there is no material {place}; there are {len(args.materials)}"
             yield invalid(message, f"/face_materials/{number}", f"Use a place from 0 to {len(args.materials) - 1}.")
+
+
+def _wrong_uvs(args: CreateMeshArgs) -> Findings:
+    if args.uvs is None:
+        return
+    if len(args.uvs) != len(args.faces):
+        message = f"there are those of {len(args.uvs)} faces, and there are {len(args.faces)} faces"
+        yield invalid(message, "/uvs", "Give one list for each face.")
+    for number, (corners, face) in enumerate(zip(args.uvs, args.faces, strict=False)):
+        if len(corners) != len(face):
+            message = f"there are {len(corners)} for the {len(face)} corners of /faces/{number}"
+            yield invalid(message, f"/uvs/{number}", "Give one [u, v] for each corner.")
+
+
+def _wrong_marks(args: CreateMeshArgs) -> Findings:
+    known: set[tuple[int, int]] | None = None
+    for field, pairs in args.edge_marks().items():
+        for number, (one, other) in enumerate(pairs):
+            if known is None:
+                known = set(edge_pairs(args.faces, args.edges))
+            if (min(one, other), max(one, other)) not in known:
+                message = f"no face and no edge joins the vertices {one} and {other}"
+                yield invalid(message, f"/{field}/{number}", "Name an edge of a face, or add it to edges.")
 
 
 def _wrong_indices(field: str, elements: Sequence[Sequence[int]], count: int) -> Findings:

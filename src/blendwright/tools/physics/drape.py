@@ -11,10 +11,11 @@ from blendwright.tool_api import Args, Block, Example, Findings, Kind, Result, S
 from blendwright.tool_api.arguments import InnerName, PositiveFloat, Vector3, optional
 from blendwright.tool_api.mentions import ObjectName
 from blendwright.tool_api.physics_port import ClothSettings
-from blendwright.tool_api.promises import SAFE_ONE_TIME_WRITE
+from blendwright.tool_api.promises import SAFE_ONE_TIME_WRITE, Idempotence, Revert, Version
 from blendwright.tools.checks import conflict, differs, existing_object, invalid, not_evaluated, required_object
 from blendwright.tools.mesh.edit import shape_key_conflicts
 from blendwright.tools.mesh_data import positions_of
+from blendwright.tools.physics.live_setup import cloth_differs, live_note, scale_notes, setup_conflicts
 from blendwright.values.errors import StepError
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, did_you_mean
@@ -40,6 +41,10 @@ class DrapeArgs(Args):
         default="cotton", description="How heavy and stiff it is."
     )
     frames: int = Field(default=60, ge=2, le=1000, description="How many frames it falls.")
+    keep: Literal["shape", "setup"] = Field(
+        default="shape",
+        description="The shape that it has in the end; setup: nothing is simulated, it becomes cloth to play and tune in Blender.",
+    )
     thickness: PositiveFloat = Field(default=0.01, le=1.0, description="Distance that it keeps, in metres.")
     self_collision: bool = Field(default=False, description="Whether it keeps away from itself too; slower.")
     gravity: Vector3 = Field(default=(0.0, 0.0, -9.81), description="In metres per second squared.")
@@ -48,29 +53,47 @@ class DrapeArgs(Args):
 
 class Draped(Result):
     object: str = Field(description="Name of the object.")
-    lowest: float = Field(description="Lowest point of the cloth in its own space, in metres.")
-    farthest: float = Field(description="How far the vertex that moved most has moved, in metres of its own space.")
-    stretch: float = Field(
-        description="How long the edge that was stretched most is, against what it was: 1 is as long."
+    lowest: float | None = Field(default=None, description="Lowest point of the cloth in its own space, in metres.")
+    farthest: float | None = Field(
+        default=None, description="How far the vertex that moved most has moved, in metres of its own space."
     )
-    frames: int = Field(description="How many frames were simulated.")
+    stretch: float | None = Field(
+        default=None, description="How long the edge that was stretched most is, against what it was: 1 is as long."
+    )
+    frames: int = Field(description="How many frames were simulated, or set up.")
+    modifier: str | None = Field(default=None, description="The cloth modifier, where it stays.")
+    notes: list[str] = Field(default=[], description="What may surprise about a set-up.")
 
 
 class Drape(Tool[DrapeArgs, Draped]):
     """Let a mesh fall as cloth over other objects, and keep the shape that it has in the end: table cloths, curtains, flags.
 
-    Simulated by Blender in a scene of its own: no cloth modifier and no cache stays in the file, only the shape. Equal calls give equal
-    results on one machine; what was kept is never simulated again."""
+    Simulated by Blender in a scene of its own: no cache stays in the file, only the shape, or a cloth modifier if asked for. Equal calls
+    give equal results on one machine; what was kept is never simulated again."""
 
     name = "physics.drape"
+    version = 2
     time_limit = "render_seconds"
     promises = (
-        SAFE_ONE_TIME_WRITE.but(replayable=False).writes_to(Kind.OBJECT, Kind.MESH).needs("object_write", "mesh_write")
+        SAFE_ONE_TIME_WRITE.but(replayable=False)
+        .writes_to(Kind.OBJECT, Kind.MESH, Kind.SCENE)
+        .needs("object_write", "mesh_write")
     )
     examples = (
         Example({"object": "Sheet", "obstacles": ["Ball"], "frames": 20}, SHEET, BALL),
         Example({"object": "Sheet", "fabric": "silk", "frames": 5, "gravity": [0, -5, -5]}, SHEET),
+        Example({"object": "Sheet", "obstacles": ["Ball"], "fabric": "denim", "keep": "setup"}, SHEET, BALL),
     )
+
+    def idempotence_for(self, args: DrapeArgs) -> Idempotence:
+        return Idempotence.IDEMPOTENT if args.keep == "setup" else self.idempotence
+
+    def revert_for(self, args: DrapeArgs, blender: Version) -> Revert:
+        return Revert.MEMFILE if args.keep == "setup" else self.revert
+
+    def capabilities_for(self, args: DrapeArgs) -> tuple[str, ...]:
+        more = ("modifier_write", "scene_write") if args.keep == "setup" else ()
+        return (*self.requires.capabilities, *more)
 
     def examine(self, args: DrapeArgs, blender: tuple[int, int, int] | None) -> Findings:
         for number, name in enumerate(args.obstacles):
@@ -79,17 +102,24 @@ class Drape(Tool[DrapeArgs, Draped]):
 
     def check(self, scene: Scene, args: DrapeArgs) -> Findings:
         for number, name in enumerate(args.obstacles):
-            other = yield from existing_object(scene, name, f"/obstacles/{number}", *SOLID)
+            # Only a mesh takes the modifier that makes it an obstacle.
+            solid = ("MESH",) if args.keep == "setup" else SOLID
+            other = yield from existing_object(scene, name, f"/obstacles/{number}", *solid)
             if other is not None:
                 yield from not_evaluated(scene, other, f"/obstacles/{number}")
+                if args.keep == "setup":
+                    yield from setup_conflicts(other, f"/obstacles/{number}")
         obj = yield from existing_object(scene, args.object, "/object", "MESH")
         if obj is None:
             return
         yield from not_evaluated(scene, obj, "/object")
-        yield from shape_key_conflicts(obj)
+        if args.keep == "setup":
+            yield from setup_conflicts(obj, "/object")
+        else:
+            yield from shape_key_conflicts(obj)
         if not len(obj.data.polygons):
             yield conflict(f"'{args.object}' has no faces", "/object", "Name a mesh with faces, such as a grid.")
-        if obj.data.users > 1 and any(user != obj for user in scene.users(obj.data)):
+        if args.keep == "shape" and obj.data.users > 1 and any(user != obj for user in scene.users(obj.data)):
             message = f"others share the mesh of '{args.object}', and would change too"
             yield conflict(message, "/object", "Make a deep copy with object.duplicate, and drape that.")
         if args.pins is not None and args.pins not in obj.vertex_groups:
@@ -101,8 +131,14 @@ class Drape(Tool[DrapeArgs, Draped]):
     def apply(self, scene: Scene, args: DrapeArgs) -> Draped:
         obj = required_object(scene, args.object, "/object")
         obstacles = [required_object(scene, name, f"/obstacles/{number}") for number, name in enumerate(args.obstacles)]
-        mass, tension, bending, damping = FABRICS[args.fabric]
-        settings = ClothSettings(args.pins, mass, tension, bending, damping, args.thickness, args.self_collision)
+        settings = _settings(args)
+        if args.keep == "setup":
+            first = int(scene.active.frame_start)
+            name = scene.set_up_cloth(
+                obj, obstacles, settings, (first, first + args.frames - 1), gravity=args.gravity, quality=args.quality
+            )
+            notes = [live_note(first), *scale_notes(obj)]
+            return Draped(object=args.object, frames=args.frames, modifier=name, notes=notes)
         before = positions_of(obj.data)
         after = scene.drape_cloth(obj, obstacles, settings, args.frames, gravity=args.gravity, quality=args.quality)
         ways = [math.dist(before[at : at + 3], after[at : at + 3]) for at in range(0, len(before), 3)]
@@ -121,8 +157,19 @@ class Drape(Tool[DrapeArgs, Draped]):
         )
 
     def verify(self, scene: Scene, args: DrapeArgs, result: Draped) -> Findings:
+        if args.keep == "setup":
+            obj = required_object(scene, args.object, "/object")
+            yield from cloth_differs(
+                obj, _settings(args), args.quality, [scene.require(Kind.OBJECT, name) for name in args.obstacles]
+            )
+            return
         heights = positions_of(required_object(scene, args.object, "/object").data)[2::3]
         yield from differs("the lowest point of the cloth", result.lowest, min(heights), "/object")
+
+
+def _settings(args: DrapeArgs) -> ClothSettings:
+    mass, tension, bending, damping = FABRICS[args.fabric]
+    return ClothSettings(args.pins, mass, tension, bending, damping, args.thickness, args.self_collision)
 
 
 def _stretch(mesh: Block, before: Sequence[float], after: Sequence[float]) -> float:

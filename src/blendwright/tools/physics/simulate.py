@@ -9,11 +9,18 @@ from pydantic_core import PydanticCustomError
 
 from blendwright.tool_api import Args, Block, Example, Findings, Kind, Result, Scene, Tool
 from blendwright.tool_api.arguments import BoundedFloat, LengthFloat, PositiveFloat, UnitFloat, Vector3, optional
-from blendwright.tool_api.mentions import ObjectName
-from blendwright.tool_api.physics_port import Body, Shape
-from blendwright.tool_api.promises import SAFE_ONE_TIME_WRITE
+from blendwright.tool_api.mentions import Mention, ObjectName, Role, mentions
+from blendwright.tool_api.physics_port import BODIES, Body, Shape
+from blendwright.tool_api.promises import SAFE_ONE_TIME_WRITE, Idempotence, Revert, Version
 from blendwright.tools.animation_data import rotation_channel
 from blendwright.tools.checks import differs, existing_object, invalid, not_evaluated, required_object
+from blendwright.tools.physics.live_setup import (
+    bodies_differ,
+    home_conflicts,
+    live_note,
+    off_centre_notes,
+    setup_conflicts,
+)
 from blendwright.tools.physics.motion_keys import action_name, channel_rows, motion_conflicts, write_keys
 from blendwright.tools.render.rendering import FrameNumber
 from blendwright.values.errors import StepError
@@ -21,6 +28,8 @@ from blendwright.values.faults import Fault
 
 SOLID = ("MESH", "CURVE", "SURFACE", "FONT", "META")
 MOST_FRAMES = 2000
+# What stays in the scene: rigid bodies, keyframes.
+SETUPS, KEYED = ("setup", "both"), ("keyframes", "both")
 # A body that moves less than this in a frame has come to rest, in metres.
 REST = 1e-3
 BLOCK = ("mesh.create_primitive", {"kind": "cube", "name": "Block", "size": 0.5, "location": [0, 0, 2],
@@ -51,8 +60,10 @@ class SimulateArgs(Args):
     frames: Annotated[tuple[FrameNumber, FrameNumber], Field(strict=False)] = Field(
         default=(1, 100), description="First and last frame."
     )
-    keep: Literal["keyframes", "rest"] = Field(
-        default="keyframes", description="Every frame as keyframes, or only the place where each one is in the end."
+    keep: Literal["keyframes", "rest", "setup", "both"] = Field(
+        default="keyframes",
+        description="Every frame as keyframes; the place where each one is in the end; setup: nothing is simulated, they become"
+        " rigid bodies to play and tune in Blender; both: keyframes, and bodies that follow them (Animated).",
     )
     shape: Shape = Field(default="CONVEX_HULL", description="Shape of objects for collisions; obstacles are MESH.")
     mass: PositiveFloat = Field(default=1.0, description="Mass of each object in kilograms.")
@@ -78,9 +89,12 @@ class BodyMoved(Result):
 
 
 class Simulated(Result):
-    objects: list[BodyMoved] = Field(description="What became of each of them.")
-    frames: int = Field(description="How many frames were simulated.")
+    objects: list[BodyMoved] = Field(description="What became of each of them; empty for a set-up.")
+    frames: int = Field(description="How many frames were simulated, or set up.")
     actions: list[str] = Field(description="The actions that hold the keyframes.")
+    bodies: str | None = Field(
+        default=None, description="The collection that the scene's rigid bodies are in, where they stay."
+    )
     notes: list[str] = Field(
         default=[], description="What may surprise: what is not at rest yet, or fell out of sight."
     )
@@ -89,14 +103,15 @@ class Simulated(Result):
 class Simulate(Tool[SimulateArgs, Simulated]):
     """Let objects fall, collide and stack as rigid bodies, and keep every frame as keyframes, or only where they come to rest.
 
-    Simulated by Blender in a scene of its own: no rigid-body world and no cache stays in the file, only keyframes or places, which are the
-    same everywhere. Equal calls give equal results on one machine; what was kept is never simulated again."""
+    Simulated by Blender in a scene of its own: no cache stays in the file, only keyframes or places, which are the same everywhere, and
+    rigid-body settings if asked for. Equal calls give equal results on one machine; what was kept is never simulated again."""
 
     name = "physics.simulate"
+    version = 2
     time_limit = "render_seconds"
     promises = (
         SAFE_ONE_TIME_WRITE.but(replayable=False)
-        .writes_to(Kind.OBJECT, Kind.ACTION)
+        .writes_to(Kind.OBJECT, Kind.ACTION, Kind.COLLECTION, Kind.SCENE)
         .needs("object_write", "animation_write")
     )
     examples = (
@@ -106,7 +121,23 @@ class Simulate(Tool[SimulateArgs, Simulated]):
              "bodies": [{"object": "Ramp", "friction": 0.1}, {"object": "Block", "shape": "BOX", "mass": 5}]},
             BLOCK, RAMP,
         ),
+        Example({"objects": ["Block", "Ball"], "obstacles": ["Ramp"], "frames": [1, 60], "keep": "setup"}, BLOCK, BALL, RAMP),
+        Example({"objects": ["Block"], "obstacles": ["Ramp"], "frames": [1, 10], "keep": "both"}, BLOCK, RAMP),
     )  # fmt: skip
+
+    def idempotence_for(self, args: SimulateArgs) -> Idempotence:
+        return Idempotence.IDEMPOTENT if args.keep == "setup" else self.idempotence
+
+    def revert_for(self, args: SimulateArgs, blender: Version) -> Revert:
+        return Revert.MEMFILE if args.keep in SETUPS else self.revert
+
+    def capabilities_for(self, args: SimulateArgs) -> tuple[str, ...]:
+        return (*self.requires.capabilities, "scene_write") if args.keep in SETUPS else self.requires.capabilities
+
+    def mentions_for(self, args: SimulateArgs) -> Iterator[Mention]:
+        yield from mentions(args)
+        if args.keep in SETUPS:
+            yield Mention(Role.ENSURES, Kind.COLLECTION.blocks, BODIES, surely=False, at="/keep")
 
     def examine(self, args: SimulateArgs, blender: tuple[int, int, int] | None) -> Findings:
         seen: list[str] = []
@@ -118,24 +149,33 @@ class Simulate(Tool[SimulateArgs, Simulated]):
             if body.object not in seen:
                 message = f"'{body.object}' is neither among objects nor among obstacles"
                 yield invalid(message, f"/bodies/{number}/object", "Add it to one of them.")
+        if args.ground is not None and args.keep in SETUPS:
+            message = "a ground that nobody sees cannot stay in the scene"
+            yield invalid(message, "/ground", "Leave it out, and name a floor among obstacles.")
 
     def check(self, scene: Scene, args: SimulateArgs) -> Findings:
+        if args.keep in SETUPS:
+            yield from home_conflicts(scene)
         for at, name in _named(args):
             obj = yield from existing_object(scene, name, at, *SOLID)
             if obj is None:
                 continue
             yield from not_evaluated(scene, obj, at)
+            if args.keep in SETUPS:
+                yield from setup_conflicts(obj, at)
             if at.startswith("/objects/"):
                 yield from motion_conflicts(scene, obj, at)
-                if args.keep == "keyframes":
+                if args.keep in KEYED:
                     yield from scene.name_conflicts(Kind.ACTION, action_name(obj), at)
 
     def apply(self, scene: Scene, args: SimulateArgs) -> Simulated:
-        objects = [required_object(scene, name, f"/objects/{number}") for number, name in enumerate(args.objects)]
-        obstacles = [required_object(scene, name, f"/obstacles/{number}") for number, name in enumerate(args.obstacles)]
-        bodies = [_body(args, obj, active=True) for obj in objects]
-        bodies += [_body(args, obj, active=False) for obj in obstacles]
+        bodies = _bodies(scene, args)
+        objects = [body.obj for body in bodies if body.active]
         first, last = args.frames
+        if args.keep == "setup":
+            home = self._set_up(scene, args)
+            notes = [live_note(first), *off_centre_notes(objects)]
+            return Simulated(objects=[], frames=last - first + 1, actions=[], bodies=home, notes=notes)
         tracks = scene.simulate_bodies(
             bodies, last - first + 1, gravity=args.gravity, substeps=args.substeps, ground=args.ground
         )
@@ -147,14 +187,24 @@ class Simulate(Tool[SimulateArgs, Simulated]):
                 message = f"the simulation of '{obj.name}' went out of bounds"
                 raise StepError.of(Fault.EXECUTION_FAILED, message, at="/substeps", cure="Use more substeps.")
             kept: list[float] = rows[-1]
-            if args.keep == "keyframes":
+            if args.keep in KEYED:
                 actions.append(write_keys(scene, scene.edit(obj), first, rows))
                 now: int = round(scene.active.frame_current_final) - first
                 kept = rows[min(max(now, 0), len(rows) - 1)]
             scene.set(obj, "location", kept[:3])
             scene.set(obj, rotation_channel(obj), kept[3:])
             moved.append(_moved(obj.name, rows))
-        return Simulated(objects=moved, frames=last - first + 1, actions=actions, notes=_notes(moved))
+        home = self._set_up(scene, args) if args.keep == "both" else None
+        return Simulated(objects=moved, frames=last - first + 1, actions=actions, bodies=home, notes=_notes(moved))
+
+    def _set_up(self, scene: Scene, args: SimulateArgs) -> str:
+        return scene.set_up_bodies(
+            _bodies(scene, args),
+            args.frames,
+            gravity=args.gravity,
+            substeps=args.substeps,
+            animated=args.keep == "both",
+        )
 
     def verify(self, scene: Scene, args: SimulateArgs, result: Simulated) -> Findings:
         for number, body in enumerate(result.objects):
@@ -164,12 +214,21 @@ class Simulate(Tool[SimulateArgs, Simulated]):
             else:
                 name = None if obj.animation_data is None else obj.animation_data.action.name
                 yield from differs(f"the action of '{body.object}'", result.actions[number], name, at)
+        if args.keep in SETUPS:
+            at = [pointer for pointer, _ in _named(args)]
+            yield from bodies_differ(_bodies(scene, args), at, animated=args.keep == "both")
 
 
 def _named(args: SimulateArgs) -> Iterator[tuple[str, str]]:
     for field, names in (("objects", args.objects), ("obstacles", args.obstacles)):
         for number, name in enumerate(names):
             yield f"/{field}/{number}", name
+
+
+def _bodies(scene: Scene, args: SimulateArgs) -> list[Body]:
+    return [
+        _body(args, required_object(scene, name, at), active=at.startswith("/objects/")) for at, name in _named(args)
+    ]
 
 
 def _body(args: SimulateArgs, obj: Block, *, active: bool) -> Body:

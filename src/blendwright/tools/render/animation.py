@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import ExitStack
+from math import inf
 from pathlib import Path
 from time import monotonic
 from typing import Annotated, Any, Literal
@@ -27,8 +28,11 @@ FrameIndex = Annotated[int, Field(ge=0, le=1_048_574)]
 MOST_FRAMES = 5000
 FILM = ("scene.set_frame_range", {"start": 1, "end": 3})
 LOOKING = ("camera.set_active", {"object": "Camera"})
+SHARE_OF_LIMIT = 0.9
 # A frame is not begun when less than so many times the longest one is left.
 SPARE = 1.5
+# After so many frames it is said whether all of them fit into the time. The first one takes longer than those behind it, at most so much.
+FRAMES_TO_JUDGE, FIRST_IS_LONGER = 3, 2.0
 # For what comes after the last frame: reading back, and of a video, encoding.
 SECONDS_AFTER, SECONDS_PER_MILLION = 3.0, 0.05
 
@@ -115,7 +119,8 @@ class AnimationRendered(Result):
 class Animation(Tool[AnimationArgs, AnimationRendered]):
     """Render frames to a video or a PNG sequence.
 
-    Takes at most constraints.render_seconds: when the time is over, the result is `partial` and says how many frames are missing. Frames
+    Takes at most constraints.render_seconds. Where the first frames show that this is not enough, it ends at once and says how long all of
+    them take, unless time_limit_s is given: then the result is `partial` and says how many frames are missing. Frames
     are kept in the workspace as they are rendered: the same call on the same scene goes on where the last one ended, also after it was
     cancelled or killed."""
 
@@ -238,14 +243,41 @@ class _Clock:
         self._scene = scene
         self._began = monotonic()
         self._limit = args.time_limit_s
+        self._allowed = scene.seconds_left
         self._after = SECONDS_AFTER + (SECONDS_PER_MILLION * pixels / 1e6 if args.wants_video() else 0.0)
         self.longest = 0.0
+        self._shortest = inf
+        self._frames = 0
+
+    def note(self, seconds: float, missing: int) -> None:
+        """One frame more is there, and so many are missing. Raises StepError early where the time is not enough for them, unless the
+        caller said how long it may take: then it wants what is done by that time."""
+        self.longest, self._shortest = max(self.longest, seconds), min(self._shortest, seconds)
+        self._frames += 1
+        left, allowed = self._scene.seconds_left, self._allowed
+        if left is None or allowed is None or self._limit is not None or self._frames > FRAMES_TO_JUDGE:
+            return
+        each = self._shortest / (FIRST_IS_LONGER if self._frames == 1 else 1.0)
+        if each * missing > left - self._after:
+            raise StepError(too_long(missing, self._shortest, allowed))
 
     def is_over(self) -> bool:
         if self._limit is not None and monotonic() - self._began > self._limit:
             return True
         left = self._scene.seconds_left
         return left is not None and left < self._after + SPARE * self.longest
+
+
+def too_long(frames: int, each: float, allowed: float) -> Finding:
+    message = (
+        f"{frames} frames at about {each:.1f} s each are about {frames * each:.0f} s, over the limit of {allowed:.0f} s; "
+        "what is rendered is kept"
+    )
+    cure = (
+        "Make the same call with background: true, whose limit is longer, or with fewer samples or a smaller resolution; or with "
+        f"time_limit_s: {max(1, int(allowed * SHARE_OF_LIMIT))}, again and again: it renders what fits and goes on where it was."
+    )
+    return Finding(Fault.LIMIT_EXCEEDED, message, "", cure)
 
 
 def _set_up(scene: Scene, args: AnimationArgs, temporary: ExitStack) -> Block | None:
@@ -283,7 +315,7 @@ def _render(scene: Scene, args: AnimationArgs, numbers: range, camera: Block | N
             # From now on it is a frame, whatever happens next.
             Path(part).replace(file)
             rendered += 1
-            clock.longest = max(clock.longest, monotonic() - began)
+            clock.note(monotonic() - began, len(numbers) - place)
         done.append(number)
     return rendered, done
 

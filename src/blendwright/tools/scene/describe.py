@@ -1,17 +1,47 @@
-"""Datablocks as entries of a snapshot. Reads only, and each entry from its own datablock alone."""
+"""Datablocks as entries of a snapshot. Reads only, and each entry from its own datablock alone but for who uses it."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from functools import cached_property
 
-from blendwright.tool_api.scene import Block, Scene
+from blendwright.tool_api.scene import Block, Kind, Scene
 from blendwright.tools.scene import snapshot_model as model
 from blendwright.tools.scene.plain_values import custom_properties, number, vector3, vector4
 from blendwright.tools.world_space import evaluated_matrix
 
 
-def describe_object(scene: Scene, obj: Block, collections: Sequence[str]) -> model.ObjectState:
+class Users:
+    """How many objects have each datablock, and how many modifiers and nodes each node group. Counted here: Blender's own numbers count
+    what a step keeps for its way back too."""
+
+    def __init__(self, scene: Scene) -> None:
+        self._scene = scene
+
+    @cached_property
+    def of_data(self) -> Counter[tuple[Kind, str]]:
+        objects = self._scene.blocks(Kind.OBJECT)
+        return Counter((self._scene.kind_of(obj.data), obj.data.name) for obj in objects if obj.data is not None)
+
+    @cached_property
+    def of_materials(self) -> Counter[str]:
+        objects = self._scene.blocks(Kind.OBJECT)
+        return Counter(
+            name for obj in objects for name in {slot.material.name for slot in obj.material_slots if slot.material}
+        )
+
+    @cached_property
+    def of_groups(self) -> Counter[str]:
+        kinds = (Kind.MATERIAL, Kind.WORLD, Kind.LIGHT)
+        owners = (block.node_tree for kind in kinds for block in self._scene.blocks(kind))
+        trees = [*(tree for tree in owners if tree is not None), *self._scene.blocks(Kind.NODE_GROUP)]
+        used = [getattr(node, "node_tree", None) for tree in trees for node in tree.nodes]
+        modifiers = (one for obj in self._scene.blocks(Kind.OBJECT) for one in obj.modifiers if one.type == "NODES")
+        return Counter(group.name for group in (*used, *(one.node_group for one in modifiers)) if group is not None)
+
+
+def describe_object(scene: Scene, obj: Block, collections: Sequence[str], users: Users) -> model.ObjectState:
     data = obj.data
     slots = obj.material_slots
     properties, property_count = custom_properties(obj)
@@ -27,6 +57,7 @@ def describe_object(scene: Scene, obj: Block, collections: Sequence[str]) -> mod
         fingerprint=scene.content_hash(obj),
         data=data.name if data is not None else None,
         data_fingerprint=scene.content_hash(data) if data is not None else None,
+        data_users=users.of_data[scene.kind_of(data), data.name] if data is not None else None,
         transform=_transform(scene, obj),
         parent=_parent(obj),
         collections=list(collections[: model.MOST_IN_LIST]),
@@ -75,11 +106,13 @@ def _modifier(modifier: Block) -> model.ModifierState:
     )
 
 
-def describe_material(scene: Scene, material: Block) -> model.MaterialState:
+def describe_material(scene: Scene, material: Block, users: Users) -> model.MaterialState:
     tree = _tree(scene, material)
     return model.MaterialState(
         name=material.name,
         fingerprint=scene.content_hash(material),
+        users=users.of_materials[material.name],
+        fake_user=material.use_fake_user,
         nodes=None if tree is None else summarise(tree),
         principled=None if tree is None else _principled(tree),
     )
@@ -137,11 +170,13 @@ def _principled(tree: Block) -> model.Principled | None:
     )
 
 
-def describe_node_group(scene: Scene, group: Block) -> model.NodeGroupState:
+def describe_node_group(scene: Scene, group: Block, users: Users) -> model.NodeGroupState:
     sockets = [item for item in group.interface.items_tree if item.item_type == "SOCKET"]
     return model.NodeGroupState(
         name=group.name,
         fingerprint=scene.content_hash(group),
+        users=users.of_groups[group.name],
+        fake_user=group.use_fake_user,
         type=group.bl_idname,
         nodes=summarise(group),
         interface=[
@@ -152,10 +187,12 @@ def describe_node_group(scene: Scene, group: Block) -> model.NodeGroupState:
     )
 
 
-def describe_camera(scene: Scene, camera: Block) -> model.CameraState:
+def describe_camera(scene: Scene, camera: Block, users: Users) -> model.CameraState:
     return model.CameraState(
         name=camera.name,
         fingerprint=scene.content_hash(camera),
+        users=users.of_data[Kind.CAMERA, camera.name],
+        fake_user=camera.use_fake_user,
         type=camera.type,
         lens_mm=number(camera.lens),
         sensor_fit=camera.sensor_fit,
@@ -169,11 +206,13 @@ def describe_camera(scene: Scene, camera: Block) -> model.CameraState:
     )
 
 
-def describe_light(scene: Scene, light: Block) -> model.LightState:
+def describe_light(scene: Scene, light: Block, users: Users) -> model.LightState:
     kind = light.type
     return model.LightState(
         name=light.name,
         fingerprint=scene.content_hash(light),
+        users=users.of_data[Kind.LIGHT, light.name],
+        fake_user=light.use_fake_user,
         type=kind,
         color=vector3(light.color),
         energy=number(light.energy),

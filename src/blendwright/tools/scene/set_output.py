@@ -52,8 +52,9 @@ class SetOutput(SetsSceneSettings[SetOutputArgs]):
     def apply(self, scene: Scene, args: SetOutputArgs) -> SceneChanged:
         output = scene.active.render.image_settings
         before = _held(output)
-        # A format decides what else is valid, and changes it: on the way back these come behind the format.
-        for name in ("color_depth", "color_mode", "exr_codec"):
+        # A format decides what else is valid, and changes it: on the way back these come behind the format, and that behind the kind
+        # of media, with which Blender chooses a format of its own.
+        for name in ("color_depth", "color_mode", "exr_codec", "file_format"):
             scene.set(output, name, getattr(output, name))
         write_settings(scene, self.settings(scene, args, scene.active))
         return SceneChanged(scene=scene.active.name, changed=_held(output) != before)

@@ -11,18 +11,21 @@ from pydantic import Field
 from blendwright.tool_api.promises import READ_ONLY
 from blendwright.tool_api.scene import Block, Kind, Scene
 from blendwright.tool_api.tool import Example, Findings, Tool
+from blendwright.tools.auditing.scene_rules import PURGED
 from blendwright.tools.checks import differs, missing_target_collection
 from blendwright.tools.scene import describe
 from blendwright.tools.scene import snapshot_model as model
 from blendwright.tools.scene.collection_tree import collection_order, collection_trees, collections_of
 from blendwright.tools.scene.object_filter import Paged, matching, next_offset, page
 
-Part = Literal["objects", "collections", "materials", "cameras", "lights", "node_groups", "world", "render", "indices"]
+Part = Literal[
+    "objects", "collections", "materials", "cameras", "lights", "node_groups", "world", "render", "indices", "unused"
+]
 CUBE = ("mesh.create_primitive", {"kind": "cube", "name": "Box"})
 
 
 class SnapshotArgs(Paged):
-    include: Annotated[list[Part], Field(min_length=1, max_length=9)] | None = Field(
+    include: Annotated[list[Part], Field(min_length=1, max_length=10)] | None = Field(
         default=None, description="Sections to return; all when left out. Filters concern objects and indices only."
     )
 
@@ -48,7 +51,8 @@ class TakeSnapshot(Tool[SnapshotArgs, model.Snapshot]):
         # Brings keyed and driven values and world matrices up to date: without, equal scenes could look different.
         scene.depsgraph()
         needed = included | {"objects"} if "indices" in included else included
-        sections = {name: list_.section(scene, args) for name, list_ in LISTS.items() if name in needed}
+        users = describe.Users(scene)
+        sections = {name: list_.section(scene, args, users) for name, list_ in LISTS.items() if name in needed}
         shown: dict[str, Any] = {name: sections.get(name) if name in included else None for name in LISTS}
         objects, active = sections.get("objects"), scene.active
         return model.Snapshot(
@@ -61,6 +65,7 @@ class TakeSnapshot(Tool[SnapshotArgs, model.Snapshot]):
             **shown,
             world=describe.describe_world(scene, active.world) if "world" in included and active.world else None,
             render=describe.describe_render(active) if "render" in included else None,
+            unused=_unused(scene) if "unused" in included else None,
             indices=_indices(objects.items, args.offset) if objects and "indices" in included else None,
         )
 
@@ -74,26 +79,28 @@ class SnapshotList:
 
     type: type[model.Section[Any]]
     entries: Callable[[Scene, SnapshotArgs], Sequence[Any]]
-    describe: Callable[[Scene, Sequence[Any]], list[Any]]
+    describe: Callable[[Scene, Sequence[Any], describe.Users], list[Any]]
 
-    def section(self, scene: Scene, args: SnapshotArgs) -> model.Section[Any]:
+    def section(self, scene: Scene, args: SnapshotArgs, users: describe.Users) -> model.Section[Any]:
         entries = self.entries(scene, args)
-        items, more = self.describe(scene, page(entries, args)), next_offset(args, len(entries))
+        items, more = self.describe(scene, page(entries, args), users), next_offset(args, len(entries))
         return self.type(total=len(entries), items=items, truncated=more is not None)
 
 
-def _blocks(section: type[model.Section[Any]], kind: Kind, entry: Callable[[Scene, Block], Any]) -> SnapshotList:
+def _blocks(
+    section: type[model.Section[Any]], kind: Kind, entry: Callable[[Scene, Block, describe.Users], Any]
+) -> SnapshotList:
     """All datablocks of one kind."""
     return SnapshotList(
         section,
         lambda scene, args: scene.names(kind),
-        lambda scene, names: [entry(scene, scene.require(kind, name)) for name in names],
+        lambda scene, names, users: [entry(scene, scene.require(kind, name), users) for name in names],
     )
 
 
-def _describe_objects(scene: Scene, shown: Sequence[Block]) -> list[model.ObjectState]:
+def _describe_objects(scene: Scene, shown: Sequence[Block], users: describe.Users) -> list[model.ObjectState]:
     collections = collections_of(scene, shown)
-    return [describe.describe_object(scene, obj, collections[obj.name]) for obj in shown]
+    return [describe.describe_object(scene, obj, collections[obj.name], users) for obj in shown]
 
 
 LISTS = {
@@ -103,13 +110,18 @@ LISTS = {
     "collections": SnapshotList(
         model.Section[model.CollectionNode],
         lambda scene, args: collection_order(scene),
-        lambda scene, places: collection_trees(places),
+        lambda scene, places, users: collection_trees(places),
     ),
     "materials": _blocks(model.Section[model.MaterialState], Kind.MATERIAL, describe.describe_material),
     "cameras": _blocks(model.Section[model.CameraState], Kind.CAMERA, describe.describe_camera),
     "lights": _blocks(model.Section[model.LightState], Kind.LIGHT, describe.describe_light),
     "node_groups": _blocks(model.Section[model.NodeGroupState], Kind.NODE_GROUP, describe.describe_node_group),
 }
+
+
+def _unused(scene: Scene) -> model.Unused:
+    names = sorted(f"{scene.kind_of(block).value}/{block.name}" for block in scene.unused(PURGED, keep=frozenset()))
+    return model.Unused(total=len(names), items=names[: model.MOST_IN_LIST])
 
 
 def _indices(shown: Sequence[model.ObjectState], offset: int) -> model.Indices:

@@ -70,6 +70,13 @@ class Parent(Result):
     bone: str | None = Field(description="The bone, for the type BONE.")
 
 
+class Used(Result):
+    """A datablock that others use."""
+
+    users: Count = Field(description="How many objects have it; of a node group, how many modifiers and nodes.")
+    fake_user: bool = Field(description="Whether it is kept without any: of what a step left unused, that is so.")
+
+
 class ModifierState(Result):
     name: str
     type: str = Field(description="Blender's modifier type: ARRAY, BEVEL, NODES …")
@@ -84,6 +91,7 @@ class ObjectState(Result):
     fingerprint: Fingerprint
     data: str | None = Field(description="Name of its mesh, curve, light …; null for an empty.")
     data_fingerprint: Fingerprint | None = Field(description="Content hash of that data.")
+    data_users: Count | None = Field(description="How many objects share that data; null for an empty.")
     transform: Transform
     parent: Parent | None
     collections: Names = Field(description="Collections that hold it, sorted; the scene's own is 'Scene Collection'.")
@@ -128,14 +136,14 @@ class Principled(Result):
     transmission: Number
 
 
-class MaterialState(Result):
+class MaterialState(Used):
     name: str
     fingerprint: Fingerprint
     nodes: NodeSummary | None = Field(description="Null for a material without nodes.")
     principled: Principled | None
 
 
-class CameraState(Result):
+class CameraState(Used):
     name: str
     fingerprint: Fingerprint
     type: str
@@ -150,7 +158,7 @@ class CameraState(Result):
     focus_distance: Number = Field(description="Null when depth of field is off.")
 
 
-class LightState(Result):
+class LightState(Used):
     name: str
     fingerprint: Fingerprint
     type: Literal["POINT", "SUN", "SPOT", "AREA"]
@@ -196,7 +204,7 @@ class SocketState(Result):
     type: str
 
 
-class NodeGroupState(Result):
+class NodeGroupState(Used):
     name: str
     fingerprint: Fingerprint
     type: str = Field(description="GeometryNodeTree, ShaderNodeTree …")
@@ -215,6 +223,13 @@ class Indices(Result):
     by_material: dict[str, list[str]] = Field(
         description="Material to the names of the objects on this page that have it."
     )
+
+
+class Unused(Result):
+    """What nothing uses, fake users or not: scene.purge removes it."""
+
+    total: Count
+    items: Names = Field(description="The first of them, as kind/name, sorted.")
 
 
 class SceneName(Result):
@@ -244,4 +259,5 @@ class Snapshot(Result):
     node_groups: Section[NodeGroupState] | None
     world: WorldState | None = Field(description="Null also when the scene has none.")
     render: RenderState | None
+    unused: Unused | None
     indices: Indices | None

@@ -1,0 +1,183 @@
+"""A program that was refused is sent again by what changes in it; what runs and is journalled is the whole of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from mcp.client.client import Client
+
+import hosts
+from blendwright.app.read_workspace import read_journal
+from blendwright.server.context import ServerContext
+from blendwright.server.program_edits import LONGEST_REMEMBERED, SentProgram, SentPrograms, program_name
+from blendwright.values.errors import Refusal
+from hosts import Era, cube, operation, plan
+
+ERA: Era = "2026-07-28"
+BROKEN = """
+for i in range(param("count", 2)):
+    mesh.create_primitive(kind = "cube", name = "Mend_%d" % i, dimension = [1, 1, 2])
+object.create_empty(name = "MendPole")
+object.create_empty(name = "MendPost")
+"""
+
+
+def call(context: ServerContext, tool: str, **args: Any) -> Any:
+    return hosts.call(context, ERA, tool, args).structured_content
+
+
+def edit(*pairs: tuple[str, str], of: str | None = None) -> dict[str, Any]:
+    named = {} if of is None else {"of": of}
+    return {**named, "replace": [{"old": old, "new": new} for old, new in pairs]}
+
+
+def test_a_repaired_line_is_enough_and_the_whole_is_journalled(context: ServerContext) -> None:
+    refused = call(context, "plan_execute", program=BROKEN, params={"count": 3})
+    assert not refused["ok"]
+    named = refused["result"]["report"]["program"]
+    assert named == program_name(BROKEN)
+    checked = call(context, "plan_validate", program_edit=edit(("dimension ", "dimensions ")))
+    assert checked["ok"] and checked["result"]["operations"] == 5, "with the params that it was sent with"
+    shown = call(
+        context, "plan_preview", program_edit=edit(("dimension ", "dimensions "), of=named), params={"count": 1}
+    )
+    assert shown["ok"] and shown["result"]["result"]["created"]["objects"] == "MendPole, MendPost, Mend_0"
+    ran = call(context, "plan_execute", program_edit=edit(("dimension ", "dimensions "), of=named))
+    assert ran["ok"], ran
+    with read_journal(context.workspace) as journal:
+        head = journal.head
+        assert head is not None
+        [stored] = journal.programs(head.request_id)
+    assert stored.program == BROKEN.replace("dimension ", "dimensions ")
+    assert stored.params == {"count": 3}
+    again = call(context, "plan_execute", program_edit={})
+    assert again["ok"], "the last one as it is: it is done already"
+
+
+def test_an_edit_runs_in_place_of_the_last_plan(context: ServerContext) -> None:
+    assert call(context, "plan_execute", program="object.create_empty(name = 'First', location = [1, 0, 0])")["ok"]
+    again = call(context, "plan_execute", program_edit=edit(("[1, 0, 0]", "[2, 0, 0]")), instead=True)
+    assert again["ok"], again
+    [found] = call(context, "scene_find", name="First")["result"]["objects"]
+    assert found["position"] == [2, 0, 0]
+
+
+def test_what_does_not_occur_once_is_told_with_its_place(context: ServerContext) -> None:
+    assert not call(context, "plan_validate", program=BROKEN)["ok"]
+    several = edit(("object.create_empty(name", "x"), ("mesh.create_primitive(kind = 'cube'", "y"), ("range", "range"))
+    for tool in ("plan_validate", "plan_preview", "plan_execute"):
+        refused = call(context, tool, program_edit=several)
+        twice, never = refused["details"]["findings"]
+        assert twice["pointer"] == "/program_edit/replace/0/old"
+        assert twice["message"] == "it occurs 2 times in the program, in lines 4, 5"
+        assert never["pointer"] == "/program_edit/replace/1/old"
+        assert never["cure"].startswith("Line 3 is near: mesh.create_primitive(")
+    assert call(context, "scene_find", name="x*")["result"]["total"] == 0
+
+
+@pytest.mark.parametrize(
+    ("document", "pointer"),
+    [({"of": "nothing"}, "/of"), ({"replaces": []}, "/replaces"), ({"replace": [{"old": "", "new": "x"}]}, "/replace/0/old")],
+)  # fmt: skip
+def test_an_edit_of_nothing_is_refused(context: ServerContext, document: dict[str, Any], pointer: str) -> None:
+    call(context, "plan_validate", program="object.create_empty(name = 'Any')")
+    refused = call(context, "plan_execute", program_edit=document)
+    assert not refused["ok"] and refused["details"]["findings"][0]["pointer"] == f"/program_edit{pointer}"
+
+
+def test_an_edit_stands_alone(context: ServerContext) -> None:
+    both = call(context, "plan_execute", program="object.create_empty(name = 'Both')", program_edit={})
+    assert not both["ok"] and both["details"]["findings"][0]["pointer"] == "/program_edit"
+
+
+def test_each_client_has_its_own_programs_and_all_together_are_bounded() -> None:
+    programs = SentPrograms(most=1000)
+    programs.remember("a", SentProgram("x = 1", {}))
+    programs.remember("b", SentProgram("x = 2", {"n": 1}))
+    assert programs.find("a", "last").text == "x = 1"
+    assert programs.find("b", program_name("x = 2")).params == {"n": 1}
+    with pytest.raises(Refusal) as refused:
+        programs.find("a", program_name("x = 2"))
+    assert program_name("x = 1") in str(refused.value.findings[0].cure)
+    programs.remember("a", SentProgram("y" * 990, {}))
+    with pytest.raises(Refusal, match="is remembered"):
+        programs.find("b", "last")
+    programs.remember("a", SentProgram("z" * LONGEST_REMEMBERED, {}))
+    assert programs.find("a", "last").text == "y" * 990
+
+
+def test_a_wrong_call_is_answered_with_place_nearest_name_and_signature(context: ServerContext) -> None:
+    program = "x = 1\nlight.create(name = 'L', type = 'SPOTT', energie = 3)\n"
+    refused = call(context, "plan_execute", program=program)
+    value, word = refused["details"]["findings"]
+    assert (value["place"], value["cure"]) == ("program:2:26", "Did you mean 'SPOT' or 'POINT'?")
+    assert (word["place"], word["cure"]) == ("program:2:42", "Did you mean 'energy'?")
+    [line] = refused["result"]["report"]["calls"]
+    assert line.startswith("light.create(name, type: POINT|SUN|SPOT|AREA")
+    inside = "modifier.add(object = 'A', name = 'B', settings = {'type': 'BEVEL', 'widht': 1})"
+    [line] = call(context, "plan_validate", program=inside)["result"]["report"]["calls"]
+    assert "type: BEVEL, width=number" in line
+    unknown = call(context, "plan_preview", program="for i in range(2):\n    mesh.create_primitiv(kind = 'cube')")
+    [finding] = unknown["details"]["findings"]
+    assert finding["place"] == "program:2:5" and finding["cure"].startswith("Did you mean 'mesh.create_primitive'")
+    assert unknown["result"]["report"]["calls"][0].startswith("mesh.create_primitive(")
+    plain = plan("misspelt", operation("a", "mesh.create_primitiv", {}))
+    assert call(context, "plan_validate", plan=plain)["result"]["report"]["calls"][0].startswith(
+        "mesh.create_primitive("
+    )
+    [function] = call(context, "plan_validate", program="x = math.sine(1)")["details"]["findings"]
+    assert "'math.sin'" in function["cure"]
+    [far] = call(context, "plan_validate", program="camera.zzzzzz(name = 'C')")["details"]["findings"]
+    assert far["cure"].startswith("camera has: create, ")
+
+
+def test_what_needs_approval_is_named_and_the_rest_runs_without_it(context: ServerContext) -> None:
+    assert call(context, "plan_execute", program="object.create_empty(name = 'Doomed')")["ok"]
+    whole = plan(
+        "cleanup",
+        cube("a", "Kept"),
+        operation("b", "object.delete", {"object": "Doomed"}, level="destructive"),
+        operation("c", "object.create_empty", {"name": "After"}, "b"),
+        cube("d", "KeptToo"),
+    )
+    refused = call(context, "plan_execute", plan=whole)
+    rest = "the same plan with skip_unapproved: true runs the other 2"
+    assert refused["result"]["report"]["needs_approval"] == {"operations": "b", "rest": rest}
+    ran = call(context, "plan_execute", plan=whole, skip_unapproved=True)
+    assert ran["ok"], ran
+    left = ran["result"]["report"]["left_out"]
+    assert (left["unapproved"], left["waiting_for_them"]) == ("b", "c")
+    found = call(context, "scene_find")["result"]["objects"]
+    names = {one["name"] for one in found}
+    assert names >= {"Kept", "KeptToo", "Doomed"} and "After" not in names
+    only = plan("only", operation("b", "object.delete", {"object": "Doomed"}, level="destructive"))
+    nothing = call(context, "plan_execute", plan=only, skip_unapproved=True)
+    assert not nothing["ok"] and nothing["result"]["report"]["needs_approval"] == {"operations": "b"}
+    program = "mesh.create_primitive(kind = 'cube', name = 'KeptLast')\nobject.delete(object = 'Doomed')"
+    asked = call(context, "plan_execute", program=program)
+    assert asked["result"]["report"]["needs_approval"]["rest"].startswith("program_edit: {} with skip_unapproved")
+    assert call(context, "plan_execute", program_edit={}, skip_unapproved=True)["ok"]
+
+
+def test_a_run_names_the_commits_around_it(context: ServerContext) -> None:
+    first = call(context, "plan_execute", plan=plan("around", cube("a", "Around1"), cube("b", "Around2")))
+    report = first["result"]["report"]
+    assert report["head_after"] == report["head_before"] + 2
+    assert call(context, "history_log", limit=1)["result"]["head"] == report["head_after"]
+    between = call(context, "history_diff", a=str(report["head_before"]), b=str(report["head_after"]))
+    assert {one["name"] for one in between["result"]["created"]} >= {"Around1", "Around2"}
+    again = call(context, "plan_execute", plan=plan("around", cube("a", "Around1"), cube("b", "Around2")))
+    assert "head_after" not in again["result"]["report"], "nothing was committed"
+
+
+def test_waiting_for_no_named_job_waits_for_the_newest_that_runs(context: ServerContext) -> None:
+    async def script(client: Client) -> Any:
+        wait = {"engine": "CYCLES", "samples": 8, "width": 128, "height": 128, "view": "ISO"}
+        slow = plan("slow", cube("a", "Slow"), operation("b", "render.preview", wait, "a", level="read_only"))
+        begun = await client.call_tool("plan_execute", {"plan": slow, "background": True})
+        waited = await client.call_tool("job_status", {"wait_s": 50})
+        return begun.structured_content["result"]["job_id"], waited.structured_content["result"]
+
+    job, told = hosts.talk(context, ERA, script)
+    assert (told["job_id"], told["state"]) == (job, "finished")
