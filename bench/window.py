@@ -18,12 +18,11 @@ from bench.table import row
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 
-from window.playing import PlayedWindow
-
 import blendwright
 from blendwright.app.attach_commands import attach
 from blendwright.app.attaching import connect_bound
 from blendwright.bridge.windows.rendezvous import DIRECTORY
+from window.playing import PlayedWindow
 
 ROUND_TRIPS = 500
 OBJECTS = 1000

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 import signal
+import subprocess
 import sys
 import time
 from collections.abc import Iterator
@@ -22,7 +23,7 @@ from blendwright.values.errors import EnvironmentUnfit, Refusal
 from engine import UNASKED
 from gui.root import PROJECT, ROOTS, Root
 from gui.window import OpenWindow, Window
-from window.test_stories import cubes, in_step
+from window.test_stories import cubes
 
 # The button in the sidebar of a window of this size.
 CONNECT = (892, 154)
@@ -45,7 +46,8 @@ def person(root: Root, monkeypatch: pytest.MonkeyPatch) -> Root:
         add_executable(program, print)
     target = root.place / "blendwright.zip"
     built = root.place / "built"
-    os.system(shlex.join([sys.executable, str(PROJECT / "scripts" / "build_extension.py"), "--output", str(built)]))
+    build = [sys.executable, str(PROJECT / "scripts" / "build_extension.py"), "--output", str(built)]
+    subprocess.run(build, check=True)
     [zipped] = built.glob("*.zip")
     zipped.rename(target)
     root.run([*EXTENSION, "validate", target])

@@ -209,6 +209,7 @@ WITH_BLENDER: Mapping[str, str] = {
     "approval_missing": "tests/run/test_followed_cures.py",
     "scratch": "tests/run/test_followed_cures.py",
     "trusted_unasked": "tests/run/test_followed_cures.py",
+    "trusted_in_window": "tests/window/test_stories.py",
     "preview_unasked": "tests/run/test_followed_cures.py",
     "approval_declined": "tests/run/test_followed_cures.py",
     "approval_outdated": "tests/server/test_open_questions.py",

@@ -21,7 +21,7 @@ NO_OBJECTIONS = {
     "contract_version", "feature_unknown", "capability_unknown", "session_blender", "registry_changed", "blender_changed",
     "contract_edited",
     "plan_too_long", "macro_step_id", "tool_unknown", "scratch", "approval_missing",
-    "approval_declined", "approval_outdated", "trusted_unasked", "preview_unasked",
+    "approval_declined", "approval_outdated", "trusted_unasked", "trusted_in_window", "preview_unasked",
     "timeout",
 }  # fmt: skip
 

@@ -10,6 +10,7 @@ import pytest
 
 import blendwright
 from blendwright.app.attach_commands import attach
+from blendwright.policy.policy import Policy, Rules
 from blendwright.values.errors import Refusal
 from engine import UNASKED
 from window.playing import PlayedWindow
@@ -157,3 +158,16 @@ def test_the_person_is_asked_in_the_sidebar(window: PlayedWindow, tmp_path: Path
         assert in_step(window, scene)
         shown = window.ask("status_plans()")
         assert [plan["state"] for plan in shown[:2]] == ["succeeded", "failed"]
+
+
+def test_trusted_code_is_refused_in_a_window_and_has_a_safe_way(window: PlayedWindow, tmp_path: Path) -> None:
+    attach(tmp_path / "workspace")
+    policy = Policy(policy=Rules(trusted_python="ask"))
+    code = "import bpy; bpy.data.objects['Cube'].location.z = 4"
+    with blendwright.open(tmp_path / "workspace", policy=policy) as scene:
+        window.answer_next("approve")
+        refused = scene.outcome("python.run", {"code": code, "mode": "trusted"})
+        assert [finding.rule for finding in refused.findings] == ["trusted_in_window"]
+        assert window.ask("bpy.data.objects['Cube'].location.z") == 0
+        assert scene.outcome("python.run", {"code": code, "mode": "safe"}).ok
+        assert window.ask("bpy.data.objects['Cube'].location.z") == 4 and in_step(window, scene)

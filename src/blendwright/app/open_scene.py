@@ -126,18 +126,15 @@ class OpenScene:
             valid = replace(valid, timings={"validate_ms": validate_ms, **valid.timings})
             self._events(RunEnded(valid))
             return valid
-        with self._session.scene.turn(valid.plan.request_id):
-            report = self._run_valid(valid, options)
-        return replace(report, timings={"validate_ms": validate_ms, **report.timings})
-
-    def _run_valid(self, valid: ValidPlan, options: RunOptions) -> RunReport:
         session = self._session
-        edited = edited_uses(session.scene, valid, session.tools)
-        if edited:
-            return refused(valid.plan, edited)
-        if valid.plan.program is not None:
-            session.journal.record_program(valid.plan.request_id, valid.plan.program)
-        return self._runner.run(valid.schedule(self._registry, session.scene.hash), options)
+        with session.scene.turn(valid.plan.request_id):
+            edited = edited_uses(session.scene.adopted, valid, session.tools) if session.scene.adopted else ()
+            if edited:
+                return refused(valid.plan, edited)
+            if valid.plan.program is not None:
+                session.journal.record_program(valid.plan.request_id, valid.plan.program)
+            report = self._runner.run(valid.schedule(self._registry, session.scene.hash), options)
+        return replace(report, timings={"validate_ms": validate_ms, **report.timings})
 
     def check(self, plan: Plan, *, determinism: Determinism | None = None) -> RunReport | None:
         """The report that refuses a plan, None where it may run. Starts no Blender, so what only Blender knows is not found here."""

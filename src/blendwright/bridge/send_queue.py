@@ -11,6 +11,8 @@ import select
 import socket
 import threading
 from collections import deque
+from collections.abc import Callable
+from functools import partial
 from itertools import islice
 
 from blendwright.wire import frames
@@ -23,18 +25,16 @@ class SendQueue:
 
     def __init__(self, fd: int) -> None:
         self._fd = fd
-        self._prepare()
+        self._write_some = self._writer()
         self._lock = threading.Lock()
         self._backlog: deque[memoryview] = deque()
         self._flushing = False
         self._closed = False
 
-    def _prepare(self) -> None:
+    def _writer(self) -> Callable[[list[memoryview]], list[memoryview]]:
+        """What writes as much as goes at once and returns the rest. Raises BlockingIOError, or ConnectionError where nobody reads."""
         os.set_blocking(self._fd, False)
-
-    def _write_some(self, parts: list[memoryview]) -> list[memoryview]:
-        """Write what goes at once; what is left over is returned. Raises BlockingIOError, or ConnectionError where nobody reads."""
-        return frames.write_some(self._fd, parts)
+        return partial(frames.write_some, self._fd)
 
     def send(self, body: bytes) -> None:
         """Write at once what the pipe takes and leave the rest to a thread; raises OversizedFrame.
@@ -98,11 +98,9 @@ class SendQueue:
 class SocketSendQueue(SendQueue):
     """The same for a socket, whose descriptor is also read from: that one must go on waiting, so only sending never does."""
 
-    def _prepare(self) -> None:
-        self._socket = socket.socket(fileno=os.dup(self._fd))
-
-    def _write_some(self, parts: list[memoryview]) -> list[memoryview]:
-        return frames.unwritten(parts, self._socket.sendmsg(parts, [], socket.MSG_DONTWAIT))
+    def _writer(self) -> Callable[[list[memoryview]], list[memoryview]]:
+        connected = self._socket = socket.socket(fileno=os.dup(self._fd))
+        return lambda parts: frames.unwritten(parts, connected.sendmsg(parts, [], socket.MSG_DONTWAIT))
 
     def _close_descriptor(self) -> None:
         # The other side learns of it at once, whoever else has the descriptor.

@@ -67,6 +67,12 @@ class JournalView:
         self._looked_through = 0
 
     @property
+    def head_number(self) -> int | None:
+        """The number alone, which costs less than all of the commit."""
+        head = head_row(self._store)
+        return None if head is None else head[0]
+
+    @property
     def head(self) -> Commit | None:
         with self._store.snapshot():
             head = head_row(self._store)

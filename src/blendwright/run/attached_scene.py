@@ -102,8 +102,7 @@ class AttachedScene(LiveScene):
         self._turn: _Turn | None = None
         self._unfinished: _Turn | None = None
         self._stale = False
-        self.adopted: frozenset[tuple[str, str]] = frozenset()
-        """What the person changed since the turn before this one, by kind and name."""
+        self.adopted = frozenset()
         super().__init__(
             pool, journal, catalogue, spare=True, externals=externals, background=background, observe=observe
         )

@@ -41,6 +41,9 @@ RECOVER = "Run `blendwright recover` to see the ways out."
 class LiveScene:
     """Holds the worker whose memory is the scene. Not thread-safe: one caller at a time."""
 
+    adopted: frozenset[tuple[str, str]] = frozenset()
+    """What a person changed by hand since the last plan, by kind and name; only in a window that is open can they."""
+
     def __init__(
         self,
         pool: WorkerPool,

@@ -247,13 +247,13 @@ async def _execute(
         if args.skip_unapproved:
             demands = replace(demands, approver=NOBODY)
         settings = replace(demands, timeout=timeout, progress=advance, waiting=tell)
-        before = _head(opened)
+        before = opened.journal.head_number
 
         def run(these: Plan) -> RunReport:
             return run_instead(opened, these, settings) if args.instead else opened.run(these, settings)
 
         report, more = run_the_rest(plan, run) if args.skip_unapproved else (run(plan), {})
-        if before is not None and (after := _head(opened)) != before:
+        if before is not None and (after := opened.journal.head_number) != before:
             more |= {"head_before": before, "head_after": after}
         response = plan_response(report, args.detail, parse_ms=parse_ms, more=more | _help(context, plan, report))
         if args.image and report.ok:
@@ -264,11 +264,6 @@ async def _execute(
         return await context.run(caller, work)
     job.attach(context.submit(caller, work))
     return success({**job.to_json(), "next": "Ask job_status with this job_id."}, "nondeterministic")
-
-
-def _head(opened: OpenScene) -> int | None:
-    head = opened.journal.head
-    return None if head is None else head.number
 
 
 def _help(context: ServerContext, plan: Plan, report: RunReport) -> dict[str, Any]:
@@ -298,7 +293,7 @@ def plan_response(
         result["report"] = {**report.to_json(), "counts": counts, "scene_hash": report.scene_hash_after}
     elif report.dialect in ("operations", "program") and report.ok:
         result["result"] = {"status": "succeeded"}  # its id is in the report, its receipts are in the journal
-    result["report"] |= {**approval_note(report), **(more or {})}
+    result["report"] |= {**({} if report.ok else approval_note(report)), **(more or {})}
     if detail == "summary" and (report.dialect == "program" or (report.dialect == "operations" and report.ok)):
         # What its dialect answers is in the findings and in the report.
         result = {"report": result["report"]}

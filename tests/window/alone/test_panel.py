@@ -72,7 +72,7 @@ def test_the_panel_shows_what_the_core_has_sent(panel: PlayedWindow, core: CoreC
     shown = lines(panel)
     for line in (
         *("blendwright serve (pid 7)", "/home/me/house", "Delete 'House'?", "It has 12 children."),
-        *("a hundred trees, 37 of 100, mesh.create_primitive", "12:30 two boxes: succeeded", "ed.undo"),
+        *("a hundred trees, 37 of 100, mesh.create_primitive", "12:30 two boxes: succeeded", "Undo Last Plan"),
         *("wm.url_open url=http://127.0.0.1:1/", "blendwright.answer approval=q1", "blendwright.answer answer=decline"),
     ):
         assert line in shown, line

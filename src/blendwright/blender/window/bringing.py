@@ -30,8 +30,9 @@ def bring(state: SceneState, path: Path, changes: Sequence[Sequence[str]]) -> st
     what is half done."""
     blocks = [change for change in changes if change[0] != fp.MEMBERSHIP]
     members = [change for change in changes if change[0] == fp.MEMBERSHIP]
-    if problem := next(filter(None, map(_problem, changes)), ""):
-        return problem
+    problems = [problem for change in changes if (problem := _problem(change))]
+    if problems:
+        return problems[0]
     state.hash_deferred()
     state.spacers.remove()
     before = library_paths()

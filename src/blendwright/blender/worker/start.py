@@ -4,8 +4,8 @@ It is run by the Python of a Blender, which knows nothing of the core's: until t
 What runs is the package that this very file belongs to, so the tools of core and worker cannot drift apart.
 """
 
-import importlib
 import gc
+import importlib
 import importlib.util
 import os
 import sys
