@@ -283,7 +283,6 @@ class OpenScene:
 
     def _end_workers(self) -> None:
         with contextlib.ExitStack() as ends:
-            ends.callback(self._session.scene.hang_up)
             ends.callback(self._session.scene.join_background)
             self._pool.close()
         crash_points.reach("close.workers_ended")

@@ -8,24 +8,21 @@ in the file. What needs files or another process runs beside the window, on a he
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, Protocol
 
 from blendwright.journal import Journal
 from blendwright.policy.objections import FULL
-from blendwright.records.audit import AuditDetails
-from blendwright.records.checkpoints import StagedCheckpoint
-from blendwright.records.commits import Commit, CommitKind, NewCommit
+from blendwright.records.commits import Commit, CommitKind
 from blendwright.run.background_checkpoints import BackgroundCheckpoints
 from blendwright.run.externals import Externals
 from blendwright.run.hash_schemes import other_scheme, scheme_of
-from blendwright.run.invocation import new_id
 from blendwright.run.live_scene import LiveScene
 from blendwright.run.rebuild import redo_in_batches
 from blendwright.run.scratch_files import copy_scene
-from blendwright.run.window_changes import described
+from blendwright.run.window_changes import described, taken_in
 from blendwright.values import crash_points
 from blendwright.values.errors import (
     BlendwrightError,
@@ -275,7 +272,7 @@ class AttachedScene(LiveScene):
         checkpoint = self._journal.stage_checkpoint(saved, found)
         crash_points.reach("window.staged")
         before = found if kind == "baseline" else self.hash
-        self._journal.commit([_taken_in(kind, tool, file, before, checkpoint, changes)])
+        self._journal.commit([taken_in(kind, tool, file, before, checkpoint, changes)])
         crash_points.reach("window.committed")
         saved.unlink(missing_ok=True)
         self.known_hash, self.redo_ms = found, 0.0
@@ -375,39 +372,7 @@ class AttachedScene(LiveScene):
     def worth_saving(self) -> bool:
         return False
 
-    def hang_up(self) -> None:
+    def join_background(self) -> None:
+        """The session is over: the window is left as it is."""
         self._drop_window()
-        self.headless.discard()
-
-
-def _taken_in(
-    kind: CommitKind, tool: str, file: str, before: str, checkpoint: StagedCheckpoint, changes: Sequence[Sequence[str]]
-) -> NewCommit:
-    """The commit of a scene that a person made."""
-    mutation, name = new_id(), Path(file).name
-    receipt = {
-        "status": "succeeded",
-        "by": "person",
-        "file": name,
-        "file_sha256": checkpoint.sha256,
-        "changes": [[*change] for change in changes],
-        "summary": described(changes),
-        "blender_mutation_id": mutation,
-        "scene_hash_before": before,
-        "scene_hash_after": checkpoint.scene_hash,
-    }
-    return NewCommit(
-        operation_key=None,
-        request_id="workspace" if kind == "baseline" else new_id(),
-        operation_id="baseline" if kind == "baseline" else "edit",
-        tool=tool,
-        tool_version=1,
-        args={"window": name, "summary": described(changes)},
-        hash_before=before,
-        hash_after=checkpoint.scene_hash,
-        replayable=False,
-        receipt=receipt,
-        audit=AuditDetails(new_id(), "safe_write" if kind == "baseline" else "destructive", mutation),
-        kind=kind,
-        checkpoint=checkpoint,
-    )
+        super().join_background()

@@ -111,11 +111,8 @@ class LiveScene:
         return self._worker
 
     def turn(self, label: str) -> contextlib.AbstractContextManager[None]:
-        """One plan or call, which `label` names for people. Only a window that a person has open needs to know."""
+        """One plan or call, named for people. Only a window that a person has open needs to know."""
         return contextlib.nullcontext()
-
-    def hang_up(self) -> None:
-        """Leave a window that a person has open, as it is."""
 
     def step(self, request: StepRequest, *, deadline: float, cancel: CancelToken | None) -> StepAnswer:
         """One step; a worker that fails in it is gone, and the next one starts from HEAD."""
