@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import blendwright
-from blendwright.app.attach_commands import attach, detach
+from blendwright.app.attach_commands import attach, detach, follow_window
 from blendwright.app.attaching import WindowBinding
 from blendwright.run.options import RunOptions
 from blendwright.values.errors import EnvironmentUnfit, Refusal
@@ -139,3 +139,17 @@ def test_a_detached_workspace_goes_on_headless(window: PlayedWindow, tmp_path: P
     assert window.fingerprint() == before
     with pytest.raises(Refusal, match="no window"):
         detach(workspace)
+
+
+def test_a_preview_is_of_what_the_window_has(window: PlayedWindow, tmp_path: Path) -> None:
+    workspace = tmp_path / "workspace"
+    attach(workspace)
+    window.do("bpy.data.objects['Cube'].name = 'Crate'")
+    follow_window(workspace)
+    with blendwright.open(workspace) as scene:
+        shown = scene.preview(cubes("preview", "Crate", "Box"))
+        assert not shown.report.ok and "Crate" in str([*shown.report.all_findings()])
+        window.do("bpy.data.objects['Crate'].name = 'Cask'")
+        assert scene.preview(cubes("preview", "Crate", "Box")).report.ok
+        follow_window(workspace)  # the one that has it open follows
+    assert not window.ask("'Box' in bpy.data.objects")

@@ -12,6 +12,7 @@ import orjson
 from rich.text import Text
 
 from blendwright.app import RunOptions
+from blendwright.app.attach_commands import follow_window
 from blendwright.app.exporting import export_open_scene, render_picture
 from blendwright.app.plan_validation import Validation, validate_plan, validate_result
 from blendwright.app.previewing import preview as preview_plan
@@ -278,6 +279,7 @@ def preview(
     note_printed(parsed)
     cancel = CancelToken()
     with stops_on_interrupt(cancel):
+        follow_window(workspace, blender=blender)
         result = preview_plan(
             parsed,
             workspace,

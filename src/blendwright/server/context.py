@@ -243,11 +243,13 @@ class ServerContext:
         """What the calls and plans of a caller are run with: its user is asked, while others are served, it can cancel them, and is told
         how long a call has been running."""
         prompt = None if caller.approver is None else AsidePrompt(caller.approver, self.queue, caller.client)
+        # A host that cannot ask leaves it to whoever is there otherwise: the person at an open window, or nobody.
+        approver = None if prompt is None else Approver(prompt)
 
         def tell(waiting: Waiting) -> None:
             caller.progress(min(waiting.seconds, waiting.limit), waiting.limit, str(waiting))
 
-        return RunOptions(cancel=caller.cancel, approver=Approver(prompt), waiting=tell)
+        return RunOptions(cancel=caller.cancel, approver=approver, waiting=tell)
 
     def submit(self, caller: Caller, work: Callable[[OpenScene], T]) -> Future[T]:
         """Have something done with the workspace, in turn, under the contract with the caller's host."""
