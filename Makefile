@@ -55,6 +55,7 @@ test-slow: $(READY)
 # Blenders with windows on a virtual screen, driven by keys. Their roots are made once; pictures of the windows are left in build/gui.
 test-gui: $(READY)
 	bash scripts/gui-root
+	PYTHONPATH=tests $(BIN)/python -m gui.headless
 	$(BIN)/python -m pytest tests/gui -m gui
 
 # Blenders beside that of the environment, for tests that work with several. What cannot be had here is said, by those tests as well.
