@@ -39,6 +39,7 @@ def person(root: Root, monkeypatch: pytest.MonkeyPatch) -> Root:
     monkeypatch.setenv("XDG_DATA_HOME", str(root.cache / "data"))
     if not any(each.executable for each in environments()):
         asked = Root(root.suite, root.cache / "place")
+        root.cache.mkdir(mode=0o700, exist_ok=True)
         asked.place.mkdir(exist_ok=True)
         asked.run(["true"])
         program = root.cache / "program"
