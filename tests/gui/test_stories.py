@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import shlex
 import signal
@@ -103,6 +104,19 @@ def desk(person: Root, open_window: OpenWindow) -> Iterator[Desk]:
     yield Desk(person, open_window)
 
 
+def spiral(request: str, count: int) -> dict[str, Any]:
+    """A plan that winds boxes around the middle of the scene."""
+    plan = cubes(request, *[f"Box{number}" for number in range(count)], size=0.3)
+    for number, operation in enumerate(plan["operations"]):
+        angle, radius = number * 0.35, 1.6 + number * 0.02
+        place = [radius * math.cos(angle), radius * math.sin(angle), number * 0.03]
+        operation["args"] |= {
+            "location": [round(along, 4) for along in place],
+            "rotation": [0, 0, round(number * 20.0, 3)],
+        }
+    return plan
+
+
 def fingerprint(window: Window) -> str:
     return window.python(
         "import importlib; importlib.import_module('blendwright.blender.window.scene_state').WindowState().full_root()"
@@ -116,8 +130,7 @@ def test_a_person_and_plans(desk: Desk, pictures: Path) -> None:
     desk.attach()
     with desk.open() as scene:
         before = fingerprint(window)
-        names = [f"Box{number}" for number in range(100)]
-        assert scene.run(cubes("a hundred boxes", *names, size=0.2)).status == "succeeded"
+        assert scene.run(spiral("a spiral of a hundred boxes", 100)).status == "succeeded"
         assert fingerprint(window) == scene.hash
         window.picture(pictures / "story-2-hundred.png")
 
