@@ -112,7 +112,7 @@ def spiral(request: str, count: int) -> dict[str, Any]:
         place = [radius * math.cos(angle), radius * math.sin(angle), number * 0.03]
         operation["args"] |= {
             "location": [round(along, 4) for along in place],
-            "rotation": [0, 0, round(number * 20.0, 3)],
+            "rotation_euler_deg": [0, 0, round(number * 20.0, 3)],
         }
     return plan
 
