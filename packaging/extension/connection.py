@@ -13,7 +13,7 @@ import socket
 import struct
 import threading
 from dataclasses import dataclass
-from time import monotonic
+from time import monotonic, sleep
 from typing import Any, BinaryIO
 
 from . import frames
@@ -24,8 +24,11 @@ DROP = "window.drop"
 LARGEST_FIRST = 64 * 1024
 FIRST_SECONDS = 5.0
 MOST_STRANGERS = 8
-# A core that does not take its answers for so long is dropped: Blender waits meanwhile.
+# A core that does not take its answers in this time is dropped, also one that takes them bit by bit: Blender waits meanwhile.
 SEND_SECONDS = 5
+SEND_BYTES = 64 * 1024
+# After a connection that could not be accepted: the process may have no descriptors left.
+ACCEPT_PAUSE = 0.2
 # Frames that wait to be run; a reader that is ahead waits.
 MOST_QUEUED = 1024
 
@@ -109,11 +112,17 @@ class Core:
         if not bodies or self.is_closed:
             return
         try:
-            self._connection.sendall(
-                b"".join(part for body in bodies for part in (frames.header(body), body)), _SEND_FLAGS
-            )
-        except OSError:
+            self._send_all(b"".join(part for body in bodies for part in (frames.header(body), body)))
+        except (OSError, frames.FrameError):
             self.close()
+
+    def _send_all(self, data: bytes) -> None:
+        """In parts: the system begins to wait anew with every bit that is taken. Raises OSError."""
+        ends, rest = monotonic() + SEND_SECONDS, memoryview(data)
+        while rest:
+            if monotonic() > ends:
+                raise TimeoutError("the core takes its answers too slowly")
+            rest = rest[self._connection.send(rest[:SEND_BYTES], _SEND_FLAGS) :]
 
     def close(self) -> None:
         self.is_closed = True
@@ -164,6 +173,7 @@ class Listener:
             except OSError:
                 if self._is_closed:
                     return
+                sleep(ACCEPT_PAUSE)
                 continue
             if not self._strangers.acquire(blocking=False):
                 hang_up(connection)
@@ -188,13 +198,16 @@ class Listener:
         params = request.get("params")
         if request.get("id") != 1 or request.get("method") != FIRST_REQUEST or not isinstance(params, dict):
             return refuse(connection, "malformed_request", f"the first request must be {FIRST_REQUEST} with id 1")
-        if not hmac.compare_digest(str(params.get("token")).encode(), self._token.encode()):
+        if not hmac.compare_digest(str(params.get("token")).encode(errors="replace"), self._token.encode()):
             return refuse(connection, "wrong_token", "this is not the token of the window")
         core = Core(connection, params)
         with self._lock:
             taken = self._core if self._core is not None and not self._core.makes_way() else None
-            if taken is None and not self._is_closed:
+            is_closed = self._is_closed
+            if taken is None and not is_closed:
                 self._core = core
+        if is_closed:
+            return hang_up(connection)
         if taken is not None:
             message = f"another core, pid {taken.about.get('pid')}, is attached to the window"
             return refuse(connection, "window_taken", message)

@@ -1,6 +1,7 @@
 """What the person sees and presses: the N-panel "Blendwright". It shows what the core has sent, and passes on what was pressed."""
 
 import logging
+import textwrap
 import time
 from typing import Any
 
@@ -13,7 +14,11 @@ _types: Any = bpy.types
 _props: Any = bpy.props
 
 MOST_PLANS = 5
+MOST_APPROVALS = 3
 LONGEST_LINE = 60
+# What is asked is shown whole, or it cannot be approved here. A core cuts its texts beyond what these lines hold.
+MOST_ASKED_LINES = 24
+LOCAL = ("http://127.0.0.1:", "http://localhost:", "http://[::1]:")
 ICONS = {"succeeded": "CHECKMARK", "failed": "ERROR", "refused": "CANCEL", "running": "PLAY", "undone": "LOOP_BACK"}
 
 
@@ -120,7 +125,7 @@ def draw(layout: Any) -> None:
     if session.ended is not None:
         layout.label(text=_line(session.ended), icon="INFO")
         return
-    for approval in status.approvals:
+    for approval in status.approvals[:MOST_APPROVALS]:
         _draw_approval(layout.box(), approval)
     _draw_running(layout, status)
     _draw_plans(layout, status.plans)
@@ -130,18 +135,27 @@ def _draw_core(layout: Any, core: dict[str, Any]) -> None:
     layout.label(text=_line(f"{core.get('name') or 'blendwright'} (pid {core.get('pid')})"), icon="LINKED")
     if core.get("workspace"):
         layout.label(text=_line(core["workspace"]), icon="FILE_FOLDER")
-    if core.get("console"):
-        layout.operator("wm.url_open", text="Open Console", icon="URL").url = str(core["console"])
+    console = _line(core.get("console") or "", 200)
+    if console.startswith(LOCAL):
+        layout.operator("wm.url_open", text="Open Console", icon="URL").url = console
 
 
 def _draw_approval(box: Any, approval: dict[str, Any]) -> None:
-    box.label(text=_line(approval.get("question") or "May this be done?"), icon="QUESTION")
-    for line in str(approval.get("detail") or "").splitlines()[:3]:
-        box.label(text=_line(line))
+    asked = _wrapped(approval.get("question") or "May this be done?")
+    lines = [*asked, *_wrapped(approval.get("detail") or "")]
+    box.label(text=asked[0], icon="QUESTION")
+    for line in lines[1:MOST_ASKED_LINES]:
+        box.label(text=line)
+    answers = [("approve", "Approve"), ("decline", "Decline")]
+    if len(lines) > MOST_ASKED_LINES:
+        # Nobody approves what they have not seen.
+        del answers[0]
+        box.label(text="It is longer than fits here. See it whole with:", icon="INFO")
+        box.label(text="blendwright approve")
     row = box.row()
-    for answer, text in (("approve", "Approve"), ("decline", "Decline")):
+    for answer, text in answers:
         button = row.operator("blendwright.answer", text=text)
-        button.approval, button.answer = str(approval.get("id")), answer
+        button.approval, button.answer = _line(approval.get("id")), answer
 
 
 def _draw_running(layout: Any, status: Any) -> None:
@@ -162,14 +176,36 @@ def _draw_plans(layout: Any, plans: list[dict[str, Any]]) -> None:
 def _clock(when: Any) -> str:
     """The time of the day, of seconds since the epoch; a text stays what it is."""
     if isinstance(when, int | float) and not isinstance(when, bool):
-        return time.strftime("%H:%M", time.localtime(when))
+        try:
+            return time.strftime("%H:%M", time.localtime(when))
+        except (ValueError, OverflowError, OSError):
+            return ""
     return str(when or "")
 
 
-def _line(text: Any) -> str:
+def _line(text: Any, longest: int = LONGEST_LINE) -> str:
     """One line of the panel, whatever a core sends."""
-    line = " ".join(str(text).split())
-    return line if len(line) <= LONGEST_LINE else f"{line[: LONGEST_LINE - 1]}…"
+    line = _seen(" ".join(str(text).split()))
+    return line if len(line) <= longest else f"{line[: longest - 1]}…"
+
+
+def _wrapped(text: Any) -> list[str]:
+    """All of a text, in lines of the panel; one more than there is room for says that there is more."""
+    lines: list[str] = []
+    for line in str(text).splitlines():
+        lines += textwrap.wrap(_seen(line.expandtabs(4)), LONGEST_LINE, drop_whitespace=False) or [""]
+        if len(lines) > MOST_ASKED_LINES:
+            break
+    return lines or [""]
+
+
+def _seen(text: str) -> str:
+    """Without what turns the direction of writing, shows as nothing, or is no text to Blender."""
+    return (
+        text
+        if text.isprintable()
+        else "".join(sign if sign.isprintable() else "\N{REPLACEMENT CHARACTER}" for sign in text)
+    )
 
 
 CLASSES = (

@@ -62,7 +62,12 @@ class Pump:
     def tick(self) -> float:
         """What the timer calls; returns in how many seconds it wants to be called again."""
         self._follow_redraw()
-        self.pump(self._slice)
+        try:
+            self.pump(self._slice)
+        except Exception:
+            # An outermost place: Blender drops a timer that raises, and nobody would be answered any more.
+            logger.exception("the core is hung up on")
+            self._release()
         idle = monotonic() - self._last_request
         interval = 0.0 if idle < HOT_SECONDS else WARM_INTERVAL if idle < WARM_SECONDS else IDLE_INTERVAL
         self._returned = (monotonic(), interval)
@@ -175,7 +180,11 @@ class Pump:
         """Be done with a core, whoever ended it."""
         session, core = self.session, self._core
         self.session = self._core = None
-        if session is not None:
-            session.close()
+        try:
+            if session is not None:
+                session.close()
+        except Exception:
+            # An outermost place, whatever the person has done to Blender meanwhile: the next core must find us.
+            logger.exception("the session of a core could not be closed")
         if core is not None:
             self._listener.release(core)

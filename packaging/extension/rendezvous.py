@@ -63,7 +63,7 @@ def is_running(pid: int) -> bool:
         return True
     try:
         os.kill(pid, 0)
-    except ProcessLookupError:
+    except (ProcessLookupError, OverflowError):
         return False
     except PermissionError:
         pass
@@ -73,7 +73,7 @@ def is_running(pid: int) -> bool:
 def remove_dead(path: Path) -> None:
     """What a killed Blender has left."""
     for note in path.glob("*.json"):
-        if note.stem.isdigit() and not is_running(int(note.stem)):
+        if note.stem.isdecimal() and not is_running(int(note.stem)):
             note.unlink(missing_ok=True)
             note.with_suffix(".sock").unlink(missing_ok=True)
 

@@ -67,6 +67,13 @@ class CoreClient:
     def send_bytes(self, data: bytes) -> None:
         self._socket.sendall(data)
 
+    def receive_bytes(self, most: int) -> bytes:
+        """Some of what was sent; empty when the window has hung up."""
+        try:
+            return self._socket.recv(most)
+        except ConnectionError:
+            return b""
+
     def answer(self) -> Any:
         """The next answer. Raises WindowError, and EOFError when the window has hung up."""
         body = frames.read_frame(self._reader)  # pyright: ignore[reportArgumentType]

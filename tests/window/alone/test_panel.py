@@ -121,13 +121,40 @@ ODD: list[dict[str, Any]] = [
     {},
     {"plans": 7, "approvals": "x", "running": [], "core": None},
     {"plans": [7, {}], "approvals": [{}]},
+    {
+        "plans": [{"time": 1e300, "label": "a\u202eb\ud800\0\x1b[31m"}, {"time": -1e300}],
+        "core": {"name": "\ud800" * 9, "pid": []},
+    },
+    {"approvals": [{"id": "\ud800", "question": "\u202e\0" * 999, "detail": "\n" * 9_999}] * 99},
 ]
 
 
 @pytest.mark.parametrize("odd", ODD)
 def test_whatever_a_core_sends_can_be_drawn(panel: PlayedWindow, core: CoreClient, odd: dict[str, Any]) -> None:
     core.call("window.show", **odd)
-    assert lines(panel)
+    drawn = lines(panel)
+    assert 0 < len(drawn) < 200 and all(line.isprintable() and len(line) <= 100 for line in drawn)
+
+
+def test_nothing_is_approved_that_is_not_shown_whole(panel: PlayedWindow, core: CoreClient) -> None:
+    code = "\n".join(f"line_{number} = {number}  # {'x' * 60}" for number in range(8))
+    asked = {"id": "q1", "question": "python.run " + "y" * 90, "detail": code}
+    core.call("window.show", plans=[], running={}, approvals=[asked], core={})
+    shown = lines(panel)
+    seen = "".join(shown)
+    assert all(part in seen for part in ("y" * 30, *(f"line_{number} = {number}" for number in range(8))))
+    assert "".join(shown).count("x") >= 8 * 60 and "blendwright.answer answer=approve" in shown
+    core.call("window.show", plans=[], running={}, approvals=[asked | {"detail": code * 4}], core={})
+    shown = lines(panel)
+    assert "blendwright.answer answer=approve" not in shown and "blendwright.answer answer=decline" in shown
+
+
+@pytest.mark.parametrize(
+    "url", ["file:///etc/passwd", "https://elsewhere.example/", "javascript:1", "http://127.0.0.1.example/"]
+)
+def test_a_console_is_on_this_machine(panel: PlayedWindow, core: CoreClient, url: str) -> None:
+    core.call("window.show", plans=[], running={}, approvals=[], core={"console": url})
+    assert not [line for line in lines(panel) if "url_open" in line]
 
 
 def test_the_extension_is_registered_and_gone_again(own_window: PlayedWindow, tmp_path: Path) -> None:

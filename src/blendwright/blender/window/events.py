@@ -26,6 +26,7 @@ class WindowEvents:
             ("redo_post", self._undone),
             ("load_pre", self._begin_load),
             ("load_post", self._end_load),
+            ("load_post_fail", self._fail_load),
             ("save_pre", self._before_save),
         ):
             function = _persistent_function(act)
@@ -60,6 +61,10 @@ class WindowEvents:
         if not self._is_own:
             self.moved_count += 1
             self._loaded()
+
+    def _fail_load(self) -> None:
+        """A file that cannot be read leaves what was open."""
+        self.is_loading = False
 
     def _before_save(self) -> None:
         if not self._is_own:

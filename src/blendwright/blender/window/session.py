@@ -37,12 +37,13 @@ ATTACHED_ID = 1
 class WindowSession:
     """From the moment at which a core is attached until it hangs up, the person disconnects, or another file is opened."""
 
-    def __init__(self, core: dict[str, Any], scratch: str | None) -> None:
-        self.status = Status(core=dict(core))
+    def __init__(self, core: dict[str, Any]) -> None:
+        self.status = Status()
+        self.status.show({"core": core})
         self._display = Display(self.status)
         self.ended: str | None = None
-        self._made = None if scratch else tempfile.mkdtemp(prefix="blendwright-window-")
-        self.scratch = Path(scratch or self._made or "")
+        # Our own: what a core saves and exports here never meets a file of the person's.
+        self.scratch = Path(tempfile.mkdtemp(prefix="blendwright-window-"))
         state = WindowState()
         self._events = WindowEvents(moved=self._moved, loaded=self._loaded, saving=state.leave_nothing)
         self._turns = Turns(state, self._events, self.status, readiness.resident_operators())
@@ -98,8 +99,7 @@ class WindowSession:
             self._turns.abandon()
         self._display.clear()
         hide(set())
-        if self._made is not None:
-            shutil.rmtree(self._made, ignore_errors=True)
+        shutil.rmtree(self.scratch, ignore_errors=True)
 
     @staticmethod
     def _in_window(act: Callable[[], list[bytes]]) -> list[bytes]:
@@ -137,8 +137,7 @@ def _advising(hello: Handler) -> Handler:
 def attach(params: dict[str, Any]) -> tuple[WindowSession, dict[str, Any]]:
     """Begin with a core whose token was checked; the answer to its `window.attach`."""
     core: object = params.get("core")
-    scratch: object = params.get("scratch")
     about = cast("dict[str, Any]", core) if isinstance(core, dict) else {}
-    session = WindowSession(about, scratch if isinstance(scratch, str) else None)
+    session = WindowSession(about)
     answer = {"ok": True, "pid": os.getpid(), "blender": bpy.app.version_string, "scratch": str(session.scratch)}
     return session, answer

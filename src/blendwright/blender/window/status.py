@@ -3,8 +3,14 @@
 from dataclasses import dataclass, field
 from typing import Any, cast
 
+from blendwright.values.invisible import escape_invisible
+
 # More than a panel has room for.
 MOST_PLANS = 8
+MOST_APPROVALS = 8
+# Drawing must stay quick, whatever a core sends; more than the panel shows of a question, so that it knows what is not whole.
+LONGEST_TEXT = 4000
+LONGEST_LINE = 200
 
 
 @dataclass
@@ -21,11 +27,11 @@ class Status:
 
     def show(self, params: dict[str, Any]) -> dict[str, Any]:
         """Take over what is to be shown; return what was pressed since the last time."""
-        self.plans = _dicts(params.get("plans"))[:MOST_PLANS]
-        self.approvals = _dicts(params.get("approvals"))
+        self.plans = [_bounded(plan) for plan in _dicts(params.get("plans"))[:MOST_PLANS]]
+        self.approvals = [_bounded(asked) for asked in _dicts(params.get("approvals"))[:MOST_APPROVALS]]
         running, core = params.get("running"), params.get("core")
-        self.running = running if isinstance(running, dict) else None
-        self.core = core if isinstance(core, dict) else self.core
+        self.running = _bounded(cast("Any", running)) if isinstance(running, dict) else None
+        self.core = _bounded(cast("Any", core)) if isinstance(core, dict) else self.core
         pressed = {"answers": self._answers}
         self._answers = []
         return pressed
@@ -46,7 +52,22 @@ def progress(running: dict[str, Any]) -> str:
     done, total = running.get("done"), running.get("total")
     count = f"{done} of {total}" if isinstance(done, int) and isinstance(total, int) and total else ""
     words = (running.get("label"), count, running.get("operation"))
-    return ", ".join(" ".join(str(part).split()) for part in words if part)
+    return ", ".join(one_line(part) for part in words if part)
+
+
+def one_line(value: object, longest: int = LONGEST_LINE) -> str:
+    """A text of a core where Blender has room for one line: every sign can be seen, and there is an end to them."""
+    # Cut first: escaping takes its time.
+    return escape_invisible(" ".join(str(value)[: 4 * longest].split()))[:longest]
+
+
+def _bounded(shown: Any) -> dict[str, Any]:
+    """Texts and numbers of a few names, none without end."""
+    return {
+        name: value[:LONGEST_TEXT] if isinstance(value, str) else value
+        for name, value in list(cast("dict[str, Any]", shown).items())[:MOST_PLANS]
+        if isinstance(value, str | int | float)
+    }
 
 
 def _dicts(value: object) -> list[dict[str, Any]]:

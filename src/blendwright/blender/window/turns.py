@@ -1,5 +1,7 @@
 """The turns of plans in a window: beginning when nothing is going on, ending with one undo step, and going back."""
 
+import itertools
+import os
 from pathlib import Path
 from time import monotonic
 from typing import Any
@@ -10,7 +12,7 @@ from blendwright.blender.window import readiness
 from blendwright.blender.window.bringing import bring
 from blendwright.blender.window.events import WindowEvents
 from blendwright.blender.window.scene_state import WindowState
-from blendwright.blender.window.status import Status
+from blendwright.blender.window.status import Status, one_line
 from blendwright.blender.worker.conversation import Handler, NotYet, Refused
 
 MOVED = "window_moved"
@@ -110,6 +112,9 @@ class Turns:
         path = Path(_text(params, "path"))
         if not path.is_absolute():
             raise Refused("malformed_request", "path must be absolute")
+        if os.path.lexists(path):
+            # The person's own file may be this one; what is a pipe would be waited for.
+            raise Refused("malformed_request", "path must not be there yet")
         self.require_calm()
         with self._events.own():
             self._state.save(path)
@@ -122,19 +127,22 @@ class Turns:
         self.require_open()
         self.require_calm()
         changes: list[list[str]] = params["changes"]
-        problem = bring(self._state, Path(_text(params, "path")), changes)
+        problem = bring(self._state, _file(params), changes)
         root = self._state.root()
         if not problem and root != params.get("after"):
             problem = "what is in the window then is not what was made"
         return {"hash": root, "problem": problem}
 
     def load(self, params: dict[str, Any]) -> dict[str, Any]:
-        """Open a file because the person asked for it on the command line."""
+        """Open a file because the person asked for it on the command line. What was open and not saved is kept beside it."""
         if self._began_with is not None:
             raise Refused(TURN_OPEN, "a plan is going on in the window")
+        file = _file(params)
         self.require_calm()
         with self._events.own():
-            _ops.wm.open_mainfile(filepath=_text(params, "path"), load_ui=False, use_scripts=False)
+            if bpy.data.is_dirty or bpy.data.filepath in ("", str(file)):
+                self._state.save(_free_name(file))
+            _ops.wm.open_mainfile(filepath=str(file), load_ui=False, use_scripts=False)
             if bpy.app.background:
                 _ops.ed.undo_push(message="Original")  # as a Blender with a screen does by itself
             self._refresh()
@@ -225,7 +233,20 @@ def _text(params: dict[str, Any], name: str) -> str:
     value = params.get(name)
     if not isinstance(value, str) or not value:
         raise Refused("malformed_request", f"{name} must be a text")
-    return " ".join(value.split())[:LONGEST_LABEL] if name == "label" else value
+    return one_line(value, LONGEST_LABEL) if name == "label" else value
+
+
+def _file(params: dict[str, Any]) -> Path:
+    """One that Blender can read: a pipe would be waited for."""
+    path = Path(_text(params, "path"))
+    if not path.is_absolute() or not path.is_file():
+        raise Refused("malformed_request", "path must be absolute, and that of a file")
+    return path
+
+
+def _free_name(file: Path) -> Path:
+    names = (file.with_name(f"{file.stem}-before{count or ''}{file.suffix}") for count in itertools.count())
+    return next(path for path in names if not os.path.lexists(path))
 
 
 def _seconds(params: dict[str, Any]) -> float:
