@@ -49,12 +49,15 @@ MOST_FINISHED = 200
 # Jobs that wait or run, each with its plan in memory: of one client, so that it does not take all the room, and of all together.
 MOST_UNFINISHED_OF_CLIENT, MOST_UNFINISHED = 16, 64
 
+# The token of every job that has ended: nobody listens to it.
+_NOTHING_TO_CANCEL = CancelToken()
+
 JobState = Literal["waiting", "running", "finished", "failed", "cancelled"]
 T = TypeVar("T")
 Report = Callable[[float, float | None, str], None]
 
 
-@dataclass
+@dataclass(slots=True)
 class Job:
     """One run in the background."""
 
@@ -115,7 +118,7 @@ class Job:
         of thousands of objects, and hundreds of answers are remembered."""
         if self._packed is None and self.ended:
             self._packed = zlib.compress(pickle.dumps(self._answer()))
-            self.response, self.cancel = None, CancelToken()
+            self.response, self.cancel = None, _NOTHING_TO_CANCEL
 
     def stop(self) -> None:
         """A run that still waits for its turn never begins; one that runs is told to end."""

@@ -1,9 +1,14 @@
 """The heaps of a server, which must not grow while nothing is kept.
 
-The C library gives a heap to nearly every thread, and each keeps what its busiest moment took, with holes where something was freed. Two
-are enough for what threads allocate here, and at rest the holes are given back. Python looks for cycles among old objects only when a
+The C library gives a heap to nearly every thread, and each keeps what its busiest moment took, with holes where something was freed. One
+is enough, since Python has one thread at work at a time; a second one had holes of a megabyte around what little it held. At rest the holes
+are given back. Python looks for cycles among old objects only when a
 quarter as many have come as there were; most of them are loaded code, so tens of thousands of dead ones would wait between the living,
 and leave holes that nobody can give back. What was loaded is set apart, so that the quarter is one of what requests leave.
+
+Python also remembers what it found under a name in a type, in 4,096 places, and keeps the name. The place follows from where the name lies
+in memory, so a name that is made anew for each look (by an f-string, or by C code) takes another place each time: these places
+fill for hours. At rest they are emptied.
 """
 
 from __future__ import annotations
@@ -13,7 +18,7 @@ import gc
 
 # <malloc.h> of glibc. Other C libraries have no such function, or refuse the number: nothing is lost then.
 M_ARENA_MAX = -8
-MOST = 2
+MOST = 1
 # Collections of one generation before the next older one is looked at, too. Half of what Python has for the middle one and a fifth for the
 # oldest: with what was loaded set apart, a collection of all takes a few milliseconds, every 200 calls or so.
 BETWEEN = (5, 2)
@@ -38,7 +43,8 @@ def set_loaded_objects_apart() -> None:
 
 
 def give_back_free_memory() -> None:
-    """To the system, what was freed and is still held, dead cycles included; takes a few milliseconds."""
+    """To the system, what was freed and is still held, dead cycles and names that were looked up included; takes a few milliseconds."""
+    ctypes.pythonapi.PyType_ClearCache()
     gc.collect()
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
     if trim is not None:

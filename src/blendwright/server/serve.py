@@ -27,6 +27,7 @@ from blendwright.server.early_server import stdio_connection
 from blendwright.server.heaps import limit_heaps
 from blendwright.server.live_calls import OnCall
 from blendwright.server.service import Service
+from blendwright.server.side_threads import start_side_threads
 from blendwright.server.workspace_queue import WorkspaceQueue
 from blendwright.tools import catalog
 from blendwright.values.errors import Refusal
@@ -147,6 +148,7 @@ def told_costs(workspace: Path) -> Costs:
 async def serve(settings: Settings) -> signal.Signals | None:
     """Serve until the host leaves or a signal asks to end; returns that signal."""
     limit_heaps()
+    start_side_threads(asyncio.get_running_loop())
     with shutdown_on_signals() as shutdown:
         async with serving(settings) as service:
             if settings.address is None:
