@@ -15,11 +15,17 @@ from pathlib import Path
 from typing import Any, cast
 
 from blendwright.values.errors import EnvironmentUnfit
+from blendwright.values.invisible import escape_invisible
+from blendwright.values.no_follow import READ_PLAIN
 
 # Names the directory where it is not the usual one, for both sides.
 DIRECTORY = "BLENDWRIGHT_WINDOWS"
 PROTOCOL = 1
 MOST_BYTES = 16_384
+# As large as systems have them; and seconds that a float holds.
+LARGEST_PID = 1 << 31
+LARGEST_TIME = 1 << 53
+LONGEST_LINE = 300
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +49,14 @@ class OpenWindow:
     @property
     def name(self) -> str:
         """For people: which window it is."""
-        return f"Blender {self.blender}, pid {self.pid}, {Path(self.file).name if self.file else 'not saved yet'}"
+        file = Path(self.file).name if self.file else "not saved yet"
+        return one_line(f"Blender {self.blender}, pid {self.pid}, {file}")
+
+
+def one_line(text: str) -> str:
+    """What a window says, as a message repeats it."""
+    line = escape_invisible(" ".join(text[: 4 * LONGEST_LINE].split()))
+    return line if len(line) <= LONGEST_LINE else f"{line[: LONGEST_LINE - 1]}…"
 
 
 def windows_directory() -> Path:
@@ -63,6 +76,8 @@ def open_windows() -> list[OpenWindow]:
     try:
         entries = sorted(directory.glob("*.json"))
         _require_own(directory)
+        if directory.parent.name.startswith("blendwright"):  # where it is ours by name
+            _require_own(directory.parent)
     except FileNotFoundError:
         return []
     return sorted(_read_all(entries), key=lambda window: window.started, reverse=True)
@@ -75,7 +90,7 @@ def window_of(pid: int) -> OpenWindow | None:
 def _read_all(entries: list[Path]) -> Iterator[OpenWindow]:
     for path in entries:
         window = _read(path)
-        if window is None:
+        if window is None or path.stem != f"{window.pid:d}":
             continue
         if _is_running(window.pid):
             yield window
@@ -87,20 +102,22 @@ def _read_all(entries: list[Path]) -> Iterator[OpenWindow]:
 def _read(path: Path) -> OpenWindow | None:
     """None for what is no such file, or is being replaced at this moment."""
     try:
-        with path.open("rb") as file:
-            if not _is_own(os.fstat(file.fileno())):
+        # What is a link or a pipe is neither followed nor waited for.
+        with os.fdopen(os.open(path, READ_PLAIN), "rb") as file:
+            found = os.fstat(file.fileno())
+            if not stat.S_ISREG(found.st_mode) or not _is_own(found):
                 return None
             data: object = json.loads(file.read(MOST_BYTES))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return None
     fields = cast("dict[str, Any]", data) if isinstance(data, dict) else {}
     match fields:
         case {
             "protocol": int(protocol), "pid": int(pid), "blender": str(blender), "python": str(python),
             "binary": str(binary), "file": str(file_name), "token": str(token), "started": float() | int() as started,
-        } if protocol == PROTOCOL:  # fmt: skip
+        } if protocol == PROTOCOL and 0 < pid < LARGEST_PID and 0 <= started < LARGEST_TIME:  # fmt: skip
             socket, port = fields.get("socket"), fields.get("port")
-            if not isinstance(socket, str) and not isinstance(port, int):
+            if not isinstance(socket, str) and not (isinstance(port, int) and 0 < port < 1 << 16):
                 return None
             return OpenWindow(
                 pid, blender, python, binary, file_name,

@@ -16,7 +16,7 @@ from typing import Any
 from blendwright.bridge.connection import Connection, fail
 from blendwright.bridge.send_queue import SocketSendQueue
 from blendwright.bridge.sources.blender_executable import packages_by_python
-from blendwright.bridge.windows.rendezvous import OpenWindow
+from blendwright.bridge.windows.rendezvous import OpenWindow, one_line
 from blendwright.values.errors import EnvironmentUnfit, ProtocolBreach, WorkerError, WorkerFault, WorkerLost
 from blendwright.wire.package_version import PACKAGE
 from blendwright.wire.remote_window import RemoteWindow
@@ -75,7 +75,7 @@ def connect(window: OpenWindow) -> WindowConnection:
     if packages is None:
         raise EnvironmentUnfit(
             f"{window.name} has Python {python}, and pydantic for it is not here yet",
-            cure=f"Get it: blendwright blender add {window.binary or 'PATH'}",
+            cure=f"Get it: blendwright blender add {one_line(window.binary) or 'PATH'}",
         )
     attach = {
         "token": window.token,
@@ -90,15 +90,17 @@ def connect(window: OpenWindow) -> WindowConnection:
         except WorkerFault as error:
             # A core that has just ended is noticed by the window when it next looks.
             if error.code != TAKEN or monotonic() > patient_until:
-                raise EnvironmentUnfit(f"{window.name}: {error.message}", cure=_CURES.get(error.code)) from error
+                message = f"{window.name}: {one_line(error.message)}"
+                raise EnvironmentUnfit(message, cure=_CURES.get(error.code)) from error
         except OSError as error:
             cure = "Press Disconnect and Connect in its sidebar."
             raise EnvironmentUnfit(f"{window.name} does not answer: {error.strerror or error}", cure=cure) from error
         except WorkerError as error:
             cure = "See what it waits for (a dialog, a render), or press Disconnect and Connect in its sidebar."
-            raise EnvironmentUnfit(f"{window.name} did not answer: {error.message}", cure=cure) from error
+            raise EnvironmentUnfit(f"{window.name} did not answer: {one_line(error.message)}", cure=cure) from error
         except (ValueError, KeyError, TypeError) as error:
-            raise EnvironmentUnfit(f"the hello of {window.name} is not understood: {error}") from error
+            message = f"the hello of {window.name} is not understood: {one_line(str(error))}"
+            raise EnvironmentUnfit(message) from error
         sleep(0.1)
 
 
