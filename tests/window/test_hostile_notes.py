@@ -163,7 +163,7 @@ def frame(answer: Any) -> bytes:
 
 
 ATTACHED = frame({"id": 1, "result": {"ok": True}})
-HELLO = {"protocol": frames.PROTOCOL, "package": this_package(), "profile": {}, "catalogue": "x"}
+HELLO: dict[str, Any] = {"protocol": frames.PROTOCOL, "package": this_package(), "profile": {}, "catalogue": "x"}
 LIES: dict[str, tuple[bytes, ...]] = {
     "no JSON": (b"\0\0\0\3abc",),
     "announces too much": (b"\xff\xff\xff\xff",),
