@@ -73,9 +73,9 @@ class TamperedWindow:
         passing.start()
         with contextlib.suppress(OSError, frames.FrameError), window.makefile("rb") as answers:
             while (body := frames.read_frame(answers)) is not None:  # pyright: ignore[reportArgumentType]
-                answer = json.loads(body)
-                answer = self.tamper(*asked.get(answer["id"], ("", {})), answer)
-                body = json.dumps(answer).encode()
+                answer: dict[str, Any] = json.loads(body)
+                method, params = asked.get(answer["id"], ("", {}))
+                body = json.dumps(self.tamper(method, params, answer)).encode()
                 core.sendall(frames.header(body) + body)
         _hang_up(core)
         passing.join()

@@ -1,4 +1,4 @@
-"""A window that lies after its hello: nothing is committed that a headless Blender did not find, no link is followed, no approval made up."""
+"""A window that lies after its hello: no scene is taken in that a headless Blender did not find, no link followed, no approval made up."""
 
 from __future__ import annotations
 
@@ -90,7 +90,8 @@ def _holds(file: Path, text: str) -> bool:
 def test_an_answer_to_another_question_is_none(window: PlayedWindow, tampered: TamperedWindow, tmp_path: Path) -> None:
     """Ids are random: what was pressed for one question, or in another session, is never an answer to the next."""
     asked: list[str] = []
-    made_up: list[dict[str, Any]] = [{"id": "", "answer": "approve"}, {"id": None, "answer": "approve"}, {"id": [], "answer": []}, {}]  # fmt: skip
+    made_up: list[dict[str, Any]] = [{"id": each, "answer": "approve"} for each in ("", None, 0)]
+    made_up += [{"id": [], "answer": []}, {}]
 
     def answers(params: dict[str, Any], result: dict[str, Any]) -> dict[str, Any] | None:
         if not params["approvals"]:
