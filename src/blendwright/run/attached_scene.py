@@ -23,7 +23,6 @@ from blendwright.run.live_scene import LiveScene
 from blendwright.run.rebuild import redo_in_batches
 from blendwright.run.scratch_files import copy_scene
 from blendwright.run.window_changes import described, taken_in
-from blendwright.values import crash_points
 from blendwright.values.errors import (
     BlendwrightError,
     EnvironmentUnfit,
@@ -126,7 +125,6 @@ class AttachedScene(LiveScene):
         if begun["reasons"]:
             message = f"the window is not ready: {'; '.join(begun['reasons'])}"
             raise Refusal.of(Fault.SCENE_CONFLICT, message, "Finish that in Blender, then run it again.")
-        crash_points.reach("window.begun")
         try:
             self._follow_person(window, begun["hash"], begun["file"])
             head = self._journal.head
@@ -189,7 +187,6 @@ class AttachedScene(LiveScene):
             self._bring_back(window, turn)
         head = self._journal.head
         window.end_turn(turn.label, changed=head is not None and head.hash_after != turn.hash)
-        crash_points.reach("window.ended")
 
     def _settle_unfinished(self, window: RemoteWindow) -> None:
         """Take back what a call did that nobody waited for. Where the person has worked on since, it is theirs now, like any edit."""
@@ -246,7 +243,6 @@ class AttachedScene(LiveScene):
         saved = self._scratch / WINDOW_FILE
         saved.unlink(missing_ok=True)
         window.save_copy(saved)
-        crash_points.reach("window.saved")
         try:
             worker = self.fresh_worker() if kind == "baseline" else self.headless_at_head().worker()
             scratch = worker.require_process().scratch
@@ -270,10 +266,8 @@ class AttachedScene(LiveScene):
             cure = "Save the file in Blender, open it again (File, Revert), and connect."
             raise Refusal.of(Fault.SCENE_CONFLICT, message, cure)
         checkpoint = self._journal.stage_checkpoint(saved, found)
-        crash_points.reach("window.staged")
         before = found if kind == "baseline" else self.hash
         self._journal.commit([taken_in(kind, tool, file, before, checkpoint, changes)])
-        crash_points.reach("window.committed")
         saved.unlink(missing_ok=True)
         self.known_hash, self.redo_ms = found, 0.0
         self.adopted = frozenset((change[0], change[1]) for change in changes)
@@ -326,7 +320,6 @@ class AttachedScene(LiveScene):
         head = self._journal.head
         assert head is not None
         found = window.take_back()
-        crash_points.reach("window.taken_back")
         if found != turn.hash:
             raise self._diverge(f"taking back '{turn.label}' in the window led to another scene than it began with")
         steps = self._journal.steps_between(turn.commit, head.number)

@@ -8,13 +8,8 @@ from collections.abc import Iterator, Sequence
 from blendwright.tool_api.scene import Block, Kind, Scene
 from blendwright.tools.auditing.flaws import Flaw, Repair
 from blendwright.tools.auditing.mesh_rules import objects_of_scene
+from blendwright.tools.unused_kinds import PURGED
 
-# Kinds that serve something else, and serve nothing where nothing uses them. Texts, sounds and palettes are there for people.
-PURGED: tuple[Kind, ...] = (
-    Kind.ACTION, Kind.ARMATURE, Kind.CACHE_FILE, Kind.CAMERA, Kind.CURVE, Kind.FONT, Kind.GREASE_PENCIL_V3,
-    Kind.HAIR_CURVES, Kind.IMAGE, Kind.LATTICE, Kind.LIGHT, Kind.LIGHT_PROBE, Kind.MATERIAL, Kind.MESH, Kind.METABALL,
-    Kind.NODE_GROUP, Kind.PARTICLES, Kind.POINT_CLOUD, Kind.SPEAKER, Kind.TEXTURE, Kind.VOLUME, Kind.WORLD,
-)  # fmt: skip
 # What Blender calls new things, and copies of anything.
 DEFAULT_NAME = re.compile(
     r"(?:.*\.\d{3,}|Cube|Sphere|Icosphere|Cylinder|Cone|Torus|Plane|Circle|Grid|Suzanne|Mesh|Curve|BezierCurve|BezierCircle"

@@ -10,8 +10,8 @@ from blendwright.tool_api.arguments import Args, Name
 from blendwright.tool_api.promises import DESTRUCTIVE_WRITE, Idempotence
 from blendwright.tool_api.scene import Block, Kind, Scene
 from blendwright.tool_api.tool import Example, Findings
-from blendwright.tools.auditing.scene_rules import PURGED
 from blendwright.tools.deletion import DELETION_WRITES, Deletes, Removed
+from blendwright.tools.unused_kinds import PURGED
 
 CUBE = ("mesh.create_primitive", {"kind": "cube", "name": "Box"})
 RED = ("material.ensure_principled", {"name": "Red", "base_color": [1, 0, 0]})

@@ -11,12 +11,12 @@ from pydantic import Field
 from blendwright.tool_api.promises import READ_ONLY
 from blendwright.tool_api.scene import Block, Kind, Scene
 from blendwright.tool_api.tool import Example, Findings, Tool
-from blendwright.tools.auditing.scene_rules import PURGED
 from blendwright.tools.checks import differs, missing_target_collection
 from blendwright.tools.scene import describe
 from blendwright.tools.scene import snapshot_model as model
 from blendwright.tools.scene.collection_tree import collection_order, collection_trees, collections_of
 from blendwright.tools.scene.object_filter import Paged, matching, next_offset, page
+from blendwright.tools.unused_kinds import PURGED
 
 Part = Literal[
     "objects", "collections", "materials", "cameras", "lights", "node_groups", "world", "render", "indices", "unused"
