@@ -54,6 +54,8 @@ SAVED: dict[str, Callable[[Path], object]] = {
     "nothing": lambda path: None,
     "a pipe": lambda path: os.mkfifo(path),
     "a link": lambda path: path.symlink_to(path.parents[3] / "secret"),
+    "a directory": lambda path: path.mkdir(),
+    "a bomb": lambda path: (path.touch(), os.truncate(path, 9 << 30)),
     "garbage": lambda path: path.write_bytes(b"BLENDER-v502" + b"x" * 999),
 }
 
@@ -81,6 +83,9 @@ def test_what_a_window_saves_and_says_is_checked(
         scene.call("scene.snapshot")
         head = scene.journal.head
         assert head is not None and head.hash_after == window.fingerprint() and head.tool == "window.edit"
+        window.do("bpy.data.objects['Cube'].name = 'a\\u202eb\\n{0}%s\\x1b[31m'")
+        scene.call("scene.snapshot")
+        assert scene.journal.head is not None and str(scene.journal.head.receipt["summary"]).isprintable()
 
 
 def _holds(file: Path, text: str) -> bool:
@@ -92,6 +97,7 @@ def test_an_answer_to_another_question_is_none(window: PlayedWindow, tampered: T
     asked: list[str] = []
     made_up: list[dict[str, Any]] = [{"id": each, "answer": "approve"} for each in ("", None, 0)]
     made_up += [{"id": [], "answer": []}, {}]
+    of_no_kind: list[Any] = [[], {}, None, True]
 
     def answers(params: dict[str, Any], result: dict[str, Any]) -> dict[str, Any] | None:
         if not params["approvals"]:
@@ -101,7 +107,15 @@ def test_an_answer_to_another_question_is_none(window: PlayedWindow, tampered: T
         last = [{"id": asked[-1], "answer": "decline"}] if asked.count(asked[-1]) > 2 else []
         replayed = [{"id": earlier, "answer": "approve"} for earlier in set(asked) - {asked[-1]}]
         session = {"id": asked[-1], "answer": "session"}
-        return {"answers": [*made_up, *replayed, session, *last]}
+        return {
+            "answers": [
+                *made_up,
+                *replayed,
+                *({"id": asked[-1], "answer": each} for each in of_no_kind),
+                session,
+                *last,
+            ]
+        }
 
     with blendwright.open(tmp_path / "workspace") as scene:
         tampered.tamper = changing("window.show", answers)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from blendwright.app.attaching import AUTO, Attached, BoundWindow, WindowBinding, choose_window
@@ -64,7 +65,9 @@ def attach(
 
 def _restore(directory: Path, window: OpenWindow, blender: str | Path | None) -> Path:
     """Write the journal's scene to a file of its own and open that in the window."""
-    file = directory / f"restored-{window.pid}.blend"
+    # The person may have saved what was restored before, and worked on in it.
+    names = (directory / f"restored-{window.pid}{suffix}.blend" for suffix in ("", *(f"-{n}" for n in range(2, 1000))))
+    file = next(path for path in names if not os.path.lexists(path))
     with read_journal(directory) as journal, inspection_workers(directory, blender=blender) as inspection:
         worker = inspection.worker()
         rebuild_commit(worker, journal, require_head(journal).number)

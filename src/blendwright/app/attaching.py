@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import json
 import os
+import stat
+import tempfile
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
@@ -23,9 +25,12 @@ from blendwright.bridge.windows.window import WindowConnection, connect
 from blendwright.bridge.worker_source import WorkerSource
 from blendwright.values.errors import EnvironmentUnfit, Refusal
 from blendwright.values.faults import Fault
+from blendwright.values.invisible import escape_invisible
+from blendwright.values.no_follow import open_directory, write_whole
 
 FILE = "window.json"
 AUTO = "auto"
+LONGEST_TEXT = 400
 PRESS_CONNECT = (
     "In Blender: press N in the 3D view, then Connect under Blendwright. The extension is built by `make extension`."
 )
@@ -50,19 +55,25 @@ class WindowBinding:
     def read(self) -> BoundWindow | None:
         """None where the workspace is bound to none. Raises EnvironmentUnfit for a file that is no binding."""
         try:
+            if not stat.S_ISREG(self._file.lstat().st_mode):
+                raise ValueError("it is not a plain file")
             data = json.loads(read_own_file(self._file))
-            return BoundWindow(int(data["pid"]), float(data["started"]), str(data["blender"]), str(data["diverged"]))
+            texts = (_one_line(str(data[name])) for name in ("blender", "diverged"))
+            return BoundWindow(int(data["pid"]), float(data["started"]), *texts)
         except FileNotFoundError:
             return None
-        except (OSError, ValueError, KeyError, TypeError) as error:
+        except (OSError, ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
             message = f"{self._file} does not say which window the workspace is attached to: {error}"
-            raise EnvironmentUnfit(message, cure="Attach it anew: blendwright attach") from error
+            raise EnvironmentUnfit(
+                message, cure=f"Remove {FILE} from the workspace, then: blendwright attach"
+            ) from error
 
     def write(self, bound: BoundWindow) -> None:
-        part = self._file.with_suffix(".part")
-        part.write_text(json.dumps(asdict(bound)) + "\n", "utf-8")
-        part.chmod(0o600)
-        part.replace(self._file)
+        # A workspace may be somebody else's: no link in it is followed.
+        with tempfile.TemporaryFile() as source, open_directory(self._file.parent.resolve()) as directory:
+            source.write(json.dumps(asdict(bound)).encode() + b"\n")
+            source.seek(0)
+            write_whole(directory, self._file.name, source, 0o600)
 
     def bind(self, window: OpenWindow) -> None:
         self.write(BoundWindow(window.pid, window.started, window.blender))
@@ -95,6 +106,10 @@ class WindowBinding:
                 "(the journal's); or go on without a window: blendwright detach",
             )
         return found
+
+
+def _one_line(text: str) -> str:
+    return escape_invisible(" ".join(text[:LONGEST_TEXT].split()))
 
 
 def connect_bound(workspace: Path) -> WindowConnection:

@@ -21,7 +21,7 @@ from blendwright.run.externals import Externals
 from blendwright.run.hash_schemes import other_scheme, scheme_of
 from blendwright.run.live_scene import LiveScene
 from blendwright.run.rebuild import redo_in_batches
-from blendwright.run.scratch_files import copy_scene
+from blendwright.run.scratch_files import copy_saved_scene, copy_scene, make_directory
 from blendwright.run.window_changes import described, taken_in
 from blendwright.values.errors import (
     BlendwrightError,
@@ -33,6 +33,7 @@ from blendwright.values.errors import (
 )
 from blendwright.values.events import CallIds, Observer, Remark, WorkerTrouble, silent
 from blendwright.values.faults import Fault
+from blendwright.values.findings import cut
 from blendwright.wire.blender_profile import WorkerProfile
 from blendwright.wire.remote_scene import HANG_SECONDS, RemoteScene
 from blendwright.wire.remote_window import RemoteWindow
@@ -42,11 +43,14 @@ from blendwright.wire.worker_port import WorkerPool
 EDIT = "window.edit"
 # So long a plan waits for the person to leave edit mode or to finish what a modal operator does.
 READY_SECONDS = 2.0
-# In the session's scratch: the window's scene, on its way to a Blender that opens it.
+# In the session's scratch: the window's scene, on its way to a Blender that opens it, and as that one wrote it.
+WINDOW_DIRECTORY = "window"
 WINDOW_FILE = "window.blend"
+TAKEN_FILE = "taken.blend"
 ADOPTED_FILE = "adopted.blend"
 # So far back it is looked for the scene that the person went back to.
 MOST_UNDONE = 5000
+MOST_REASONS = 8
 BESIDE = "code runs beside the window, in a process of its own that is confined"
 CHOOSE = (
     "Look at the window and choose: `blendwright attach --restore` brings the journal's scene into it, "
@@ -123,7 +127,7 @@ class AttachedScene(LiveScene):
             raise EnvironmentUnfit(self._binding.diverged, cure=CHOOSE)
         window, begun = self._begun(label)
         if begun["reasons"]:
-            message = f"the window is not ready: {'; '.join(begun['reasons'])}"
+            message = f"the window is not ready: {'; '.join(cut(reason) for reason in begun['reasons'][:MOST_REASONS])}"
             raise Refusal.of(Fault.SCENE_CONFLICT, message, "Finish that in Blender, then run it again.")
         try:
             self._follow_person(window, begun["hash"], begun["file"])
@@ -240,17 +244,20 @@ class AttachedScene(LiveScene):
 
     def _commit_scene(self, window: RemoteWindow, found: str, kind: CommitKind, tool: str, file: str) -> None:
         """Take the window's scene in as a whole, as a headless Blender finds it in a file."""
-        saved = self._scratch / WINDOW_FILE
-        saved.unlink(missing_ok=True)
+        # Whatever the window left there the last time goes.
+        saved = make_directory(self._scratch, WINDOW_DIRECTORY) / WINDOW_FILE
         window.save_copy(saved)
         try:
             worker = self.fresh_worker() if kind == "baseline" else self.headless_at_head().worker()
-            scratch = worker.require_process().scratch
-            copy_scene(saved, scratch / ADOPTED_FILE)
+            process = worker.require_process()
+            scratch = process.scratch
+            copy_saved_scene(saved, scratch / ADOPTED_FILE, process.scratch_mb)
             answer = worker.swap(ADOPTED_FILE, deadline=HANG_SECONDS, drop_unused=True)
             opened, changes = answer["hash"], () if kind == "baseline" else answer["changes"]
             # As that one writes it: without what nothing uses, which would be gone the next time.
             worker.save(ADOPTED_FILE)
+            # Under a name that the window was not told.
+            saved = self._scratch / TAKEN_FILE
             copy_scene(scratch / ADOPTED_FILE, saved)
             if kind == "baseline":
                 worker.abandon()

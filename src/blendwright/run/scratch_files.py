@@ -62,6 +62,18 @@ def copy_scene(source: Path, target: Path) -> None:
         raise EnvironmentUnfit(message, cure="Make room on the disk, or check who may write there.") from error
 
 
+def copy_saved_scene(source: Path, target: Path, most_mb: int) -> None:
+    """The same for what somebody saved whom nobody bounds. Raises EnvironmentUnfit also where it is too large."""
+    try:
+        with open_file(source) as opened:
+            if too_large := size_problem(opened, most_mb):
+                raise EnvironmentUnfit(f"what was saved {too_large}", cure=LARGER_CURE)
+            copy_opened_in(opened, target.parent, target.name)
+    except OSError as error:
+        message = f"{source} cannot be copied to {target.parent}: {error.strerror}"
+        raise EnvironmentUnfit(message, cure="Make room on the disk, or check who may write there.") from error
+
+
 def make_directory(scratch: Path, *folders: str) -> Path:
     """An empty directory in the scratch, whatever stood there."""
     with _inside(scratch, folders[:-1], make=True) as parent:

@@ -10,22 +10,28 @@ from blendwright.records.checkpoints import StagedCheckpoint
 from blendwright.records.commits import CommitKind, NewCommit
 from blendwright.run.invocation import new_id
 from blendwright.values.findings import cut
+from blendwright.values.invisible import escape_invisible
 
 MOST_NAMED = 8
 
 
 def described(changes: Sequence[Sequence[str]]) -> str:
     """One line of what came, went and changed: `Cube changed (objects), Lamp created (objects) and 3 more`."""
-    named = [f"{cut(change[1])} {change[-1]} ({change[0]})" for change in changes[:MOST_NAMED]]
+    named = [f"{_shown(change[1])} {change[-1]} ({change[0]})" for change in changes[:MOST_NAMED]]
     more = len(changes) - len(named)
     return ", ".join(named) + (f" and {more} more" if more else "")
+
+
+def _shown(name: str) -> str:
+    """A name of a person's, in one line."""
+    return cut(escape_invisible(" ".join(name.split())))
 
 
 def taken_in(
     kind: CommitKind, tool: str, file: str, before: str, checkpoint: StagedCheckpoint, changes: Sequence[Sequence[str]]
 ) -> NewCommit:
     """The commit of a scene that a person made."""
-    mutation, name = new_id(), Path(file).name
+    mutation, name = new_id(), _shown(Path(file).name)
     receipt = {
         "status": "succeeded",
         "by": "person",

@@ -95,8 +95,9 @@ class WindowPanel:
                 if shown is None:
                     return ApprovalAnswer.NONE
                 for given in shown.result(ANSWER_SECONDS)["answers"]:
-                    if given.get("id") == request.id and given.get("answer") in ANSWERS:
-                        return self._unless_edited(ANSWERS[given["answer"]])
+                    answer = ANSWERS.get(str(given.get("answer")))
+                    if given.get("id") == request.id and answer is not None:
+                        return self._unless_edited(answer)
                 sleep(LOOK_SECONDS)
         except (WorkerError, TimeoutError):
             return ApprovalAnswer.NONE

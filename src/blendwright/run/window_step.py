@@ -23,6 +23,7 @@ from blendwright.values.errors import WorkerError
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 from blendwright.wire.methods import StepAnswer
+from blendwright.wire.remote_scene import HANG_SECONDS
 
 
 def exclusive_step(scene: LiveScene, journal: Journal, ledger: Ledger, files: FileAccess) -> ExclusiveStep:
@@ -90,10 +91,13 @@ class WindowStep(ExclusiveStep):
             else:
                 call = outcome.call
                 step = {"tool": call.tool.name, "version": call.tool.version, "args": call.args}
-                redone = window.submit_redo([{**step, "after": answer["after"]}]).result()  # pyright: ignore[reportArgumentType]
+                redone = window.submit_redo([{**step, "after": answer["after"]}]).result(HANG_SECONDS)  # pyright: ignore[reportArgumentType]
                 found, problem = redone["hash"], redone["message"]
         except WorkerError as error:
             return error.message
+        except TimeoutError:
+            window.abandon()
+            return "the window does not answer"
         if problem:
             return problem
         return None if found == answer["after"] else "the window came to another scene"
