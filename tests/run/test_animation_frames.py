@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from blendwright.policy.policy import Constraints, Policy
+from blendwright.run import waiting
 from blendwright.run.frame_files import frame_path
 from blendwright.run.waiting import Waiting
 from blendwright.tools.render.rendering import read_picture
@@ -88,7 +89,8 @@ def test_a_render_whose_worker_is_killed_goes_on_where_it_was(engine: Engine) ->
     assert (engine.place / "out" / "film.mp4").read_bytes()[4:8] == b"ftyp"
 
 
-def test_a_cancelled_render_goes_on_and_tells_each_frame(engine: Engine) -> None:
+def test_a_cancelled_render_goes_on_and_tells_each_frame(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(waiting, "INTERVAL", 0.01)  # a quick machine is done within a second
     outcome, token = engine.underway("render.animation", {"denoise": False})
     until(lambda: len(kept(engine.place)) >= 2)
     token.cancel()

@@ -118,6 +118,7 @@ class ProgressReporter:
         self._streaming = streaming
         self._loop = asyncio.get_running_loop()
         self._last: Future[None] | None = None
+        self._telling: set[asyncio.Task[None]] = set()
 
     def __call__(self, done: float, total: float | None, message: str) -> None:
         if not self._streaming or self._loop.is_closed():
@@ -125,7 +126,26 @@ class ProgressReporter:
         every = 1 if total is None else max(1, int(total) // MOST_REPORTED)
         if int(done) % every and done != total:
             return
-        self._last = asyncio.run_coroutine_threadsafe(self.session.report_progress(done, total, message), self._loop)
+        told: Future[None] = Future()
+
+        def tell() -> None:
+            # Made here, in the loop: one that ends first would leave behind what nobody waits for.
+            telling = self._loop.create_task(self.session.report_progress(done, total, message))
+            self._telling.add(telling)
+            telling.add_done_callback(lambda ended: self._told(ended, told))
+
+        try:
+            self._loop.call_soon_threadsafe(tell)
+        except RuntimeError:
+            return  # it has ended just now
+        self._last = told
+
+    def _told(self, ended: asyncio.Task[None], told: Future[None]) -> None:
+        """Whether the client has heard it matters to nobody."""
+        self._telling.discard(ended)
+        if not ended.cancelled():
+            ended.exception()
+        told.set_result(None)
 
     async def flush(self) -> None:
         if self._last is not None:
