@@ -6,6 +6,7 @@ import asyncio
 import secrets
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
+from functools import partial
 from typing import Any
 
 import orjson
@@ -132,7 +133,7 @@ class ProgressReporter:
             # Made here, in the loop: one that ends first would leave behind what nobody waits for.
             telling = self._loop.create_task(self.session.report_progress(done, total, message))
             self._telling.add(telling)
-            telling.add_done_callback(lambda ended: self._told(ended, told))
+            telling.add_done_callback(partial(self._told, told))
 
         try:
             self._loop.call_soon_threadsafe(tell)
@@ -140,7 +141,7 @@ class ProgressReporter:
             return  # it has ended just now
         self._last = told
 
-    def _told(self, ended: asyncio.Task[None], told: Future[None]) -> None:
+    def _told(self, told: Future[None], ended: asyncio.Task[None]) -> None:
         """Whether the client has heard it matters to nobody."""
         self._telling.discard(ended)
         if not ended.cancelled():
