@@ -11,9 +11,9 @@ import pytest
 
 from blendwright.plan.validate import validate_arguments
 from blendwright.tools.auditing.flaws import RULES, Rule
-from blendwright.tools.auditing.scene_rules import PURGED
 from blendwright.tools.catalog import tools
 from blendwright.tools.scene.purge import PurgedKind
+from blendwright.tools.unused_kinds import PURGED
 from stage import Stage
 from tools.objects import box, empty, named
 
