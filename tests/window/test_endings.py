@@ -49,7 +49,7 @@ def test_a_new_window_without_restore_counts_as_what_the_person_made(window: Pla
     window.kill()
     with window:
         attached = attach(workspace)
-        assert attached.commit != head.number  # type: ignore[union-attr]
+        assert head is not None and attached.commit != head.number
         assert not window.ask("'A' in bpy.data.objects")  # nothing was pushed into it
 
 

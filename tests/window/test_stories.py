@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,9 @@ import pytest
 
 import blendwright
 from blendwright.app.attach_commands import attach
+from blendwright.policy.approvals import ApprovalAnswer, ApprovalRequest
 from blendwright.policy.policy import Policy, Rules
+from blendwright.run.window_panel import LONGEST_TEXT, WindowPanel
 from blendwright.values.errors import Refusal
 from engine import UNASKED
 from window.playing import PlayedWindow
@@ -81,7 +84,9 @@ def test_foreign_edits_of_every_kind_are_taken_in_and_kept(window: PlayedWindow,
         report = scene.run(cubes(f"after {kind}", f"Box{number}"))
         assert report.status == "succeeded", (kind, report.findings)
         assert in_step(window, scene), kind
-        edit = scene.journal.show(scene.journal.head.parent)  # type: ignore[union-attr, arg-type]
+        head = scene.journal.head
+        assert head is not None and head.parent is not None
+        edit = scene.journal.show(head.parent)
         assert (edit.tool, edit.hash_after) == ("window.edit", edited), kind
         assert edit.receipt["by"] == "person" and edit.receipt["summary"], kind
     assert window.ask("bpy.data.objects['Crate'].get('rating')") == 5
@@ -171,3 +176,13 @@ def test_trusted_code_is_refused_in_a_window_and_has_a_safe_way(window: PlayedWi
         assert window.ask("bpy.data.objects['Cube'].location.z") == 0
         assert scene.outcome("python.run", {"code": code, "mode": "safe"}).ok
         assert window.ask("bpy.data.objects['Cube'].location.z") == 4 and in_step(window, scene)
+
+
+def test_what_does_not_go_into_the_sidebar_whole_is_not_asked_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    def show(*_: object) -> None:
+        raise AssertionError("a part of it was shown")
+
+    monkeypatch.setattr(WindowPanel, "_show", show)
+    code = " " * LONGEST_TEXT + "import os"
+    request = ApprovalRequest("1", "h", "r", "o", "python.run", "safe_write", "run", (), time.time() + 60, shown=code)
+    assert WindowPanel({}).ask(request) is ApprovalAnswer.NONE

@@ -87,7 +87,10 @@ class WindowPanel:
     # ------------------------------------------------------------------ asking
 
     def ask(self, request: ApprovalRequest, *, cancel: CancelToken | None = None) -> ApprovalAnswer:
-        """Show the question in the sidebar until the person presses one of the two buttons."""
+        """Show the question in the sidebar until the person presses one of the two buttons. What does not go there whole is not asked
+        there: nobody may say yes to what they cannot see."""
+        if len(request.what) > LONGEST_TEXT or len(_detail(request)) > LONGEST_TEXT:
+            return ApprovalAnswer.NONE
         ends = monotonic() + min(ANSWER_SECONDS, max(0.0, request.expires - time()))
         try:
             while monotonic() < ends and not (cancel is not None and cancel.cancelled):
@@ -113,5 +116,8 @@ class WindowPanel:
 
 
 def _question(request: ApprovalRequest) -> dict[str, Any]:
-    detail = "\n".join([*request.why, request.shown])[:LONGEST_TEXT]
-    return {"id": request.id, "question": request.what[:LONGEST_TEXT], "detail": detail}
+    return {"id": request.id, "question": request.what, "detail": _detail(request)}
+
+
+def _detail(request: ApprovalRequest) -> str:
+    return "\n".join([*request.why, request.shown])
