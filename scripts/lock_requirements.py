@@ -15,7 +15,7 @@ from blendwright.bridge.environments.series import SERIES
 ROOT = Path(__file__).resolve().parents[1]
 REQUIREMENTS = ROOT / "requirements"
 LOCKS = ROOT / "src" / "blendwright" / "bridge" / "environments" / "locks"
-EXTRAS = ("blender", "anthropic", "openai", "otel", "dev")
+EXTRAS = ("blender", "anthropic", "openai", "otel", "fleet", "parquet", "dev")
 WHAT = ("--generate-hashes", "--no-emit-index-url", "--no-emit-find-links", "--no-annotate", "--no-header")
 
 
