@@ -13,6 +13,7 @@ import pytest
 
 from blendwright.bridge import spawn
 from forked_workers.template import ForkedWorkers
+from processor_time import ProcessorTime
 
 if TYPE_CHECKING:
     from stage import Stage
@@ -23,11 +24,15 @@ FORKED_WORKERS = pytest.StashKey[ForkedWorkers]()
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--proves", action="append", default=[], metavar="ID", help="only tests that claim a requirement")
     parser.addoption("--real-starts", action="store_true", help="start every worker by itself, instead of forking most")
+    parser.addoption("--processor-time", type=Path, metavar="FILE", help="write what each test used of the processor")
 
 
 def pytest_configure(config: pytest.Config) -> None:
     if sys.platform == "linux" and not config.getoption("real_starts"):
         config.stash[FORKED_WORKERS] = ForkedWorkers()
+    output: Path | None = config.getoption("processor_time")
+    if output is not None:
+        config.pluginmanager.register(ProcessorTime(output, getattr(config, "workeroutput", None)))
     if config.pluginmanager.hasplugin("hypothesispytest"):
         from hypothesis import HealthCheck, settings
 
@@ -99,7 +104,7 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 def pytest_pycollect_makemodule(module_path: Path, parent: pytest.Collector) -> pytest.Module:
     module: pytest.Module = cast("Any", pytest.Module).from_parent(parent, path=module_path)
     place = module_path.relative_to(Path(__file__).parent)
-    if any(place.is_relative_to(real) for real in REAL_STARTS):
+    if not {str(place), *map(str, place.parents)}.isdisjoint(REAL_STARTS):
         module.add_marker("real_starts")
     return module
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any, cast
 
@@ -45,7 +46,7 @@ class Case:
     @property
     def parsed(self) -> Any:
         """The example's arguments as the tool gets them."""
-        return self.tool.args_model.model_validate(self.args)
+        return _parsed(self.tool, self.index)
 
     @property
     def writes(self) -> bool:
@@ -77,8 +78,14 @@ class Case:
         return self.tool.requires.blender_min <= version and (newest is None or version < newest)
 
 
-def every_case() -> list[Case]:
-    return [Case(tool, index) for tool in tools().values() for index in range(len(tool.examples))]
+@cache
+def _parsed(tool: AnyTool, index: int) -> Any:
+    return tool.args_model.model_validate(dict(tool.examples[index].args))
+
+
+@cache
+def every_case() -> tuple[Case, ...]:
+    return tuple(Case(tool, index) for tool in tools().values() for index in range(len(tool.examples)))
 
 
 def cases(promise: Promise = lambda case: True) -> pytest.MarkDecorator:

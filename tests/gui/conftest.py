@@ -17,8 +17,9 @@ PICTURES = PROJECT / "build" / "gui"
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     here = Path(__file__).parent
+    files = {path for path in {item.path for item in items} if path.is_relative_to(here)}
     for item in items:
-        if item.path.is_relative_to(here):
+        if item.path in files:
             item.add_marker(pytest.mark.gui)
             item.add_marker(pytest.mark.timeout(900))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -24,23 +25,26 @@ def operation(number: int, *waits_for: int, **fields: Any) -> dict[str, Any]:
     } | fields
 
 
-SOUND = {
-    "one after the other": [operation(n, *([n - 1] if n else [])) for n in range(MANY)],
-    "each before the one above it": [operation(n, *([n + 1] if n < MANY - 1 else [])) for n in range(MANY)],
-    "one that waits for all": [*(operation(n) for n in range(MANY - 1)), operation(MANY - 1, *range(MANY - 1))],
+# The operation of each number; plans are made of them when their test runs, and not when it is collected.
+Operation = Callable[[int], dict[str, Any]]
+SOUND: dict[str, Operation] = {
+    "one after the other": lambda n: operation(n, *([n - 1] if n else [])),
+    "each before the one above it": lambda n: operation(n, *([n + 1] if n < MANY - 1 else [])),
+    "one that waits for all": lambda n: operation(n, *(range(MANY - 1) if n == MANY - 1 else [])),
 }
-UNSOUND = {
-    "one circle": ([operation(n, (n - 1) % MANY) for n in range(MANY)], Fault.GRAPH_CYCLE, 1),
-    "circles of two": ([operation(n, n ^ 1) for n in range(MANY)], Fault.GRAPH_CYCLE, MANY // 2),
-    "nothing there to wait for": ([operation(n, MANY + n) for n in range(MANY)], Fault.DEPENDENCY_MISSING, MANY),
-    "no such tool": ([operation(n, tool_name="nope") for n in range(MANY)], Fault.TOOL_NOT_ALLOWED, MANY),
-    "all of one name": ([operation(0) for _ in range(MANY)], Fault.SCHEMA_INVALID, MANY - 1),
+UNSOUND: dict[str, tuple[Operation, Fault, int]] = {
+    "one circle": (lambda n: operation(n, (n - 1) % MANY), Fault.GRAPH_CYCLE, 1),
+    "circles of two": (lambda n: operation(n, n ^ 1), Fault.GRAPH_CYCLE, MANY // 2),
+    "nothing there to wait for": (lambda n: operation(n, MANY + n), Fault.DEPENDENCY_MISSING, MANY),
+    "no such tool": (lambda n: operation(n, tool_name="nope"), Fault.TOOL_NOT_ALLOWED, MANY),
+    "all of one name": (lambda n: operation(0), Fault.SCHEMA_INVALID, MANY - 1),
 }
 
 
 @pytest.mark.timeout(60)
-@pytest.mark.parametrize("listed", SOUND.values(), ids=SOUND.keys())
-def test_a_sound_plan_is_put_in_order(listed: list[dict[str, Any]]) -> None:
+@pytest.mark.parametrize("numbered", SOUND.values(), ids=SOUND.keys())
+def test_a_sound_plan_is_put_in_order(numbered: Operation) -> None:
+    listed = [numbered(n) for n in range(MANY)]
     valid = checked(of_operations(*listed))
     assert isinstance(valid, ValidPlan)
     place = {one.id: at for at, one in enumerate(valid.schedule("catalogue", "hash").order)}
@@ -49,11 +53,9 @@ def test_a_sound_plan_is_put_in_order(listed: list[dict[str, Any]]) -> None:
 
 
 @pytest.mark.timeout(60)
-@pytest.mark.parametrize(("listed", "fault", "count"), UNSOUND.values(), ids=UNSOUND.keys())
-def test_an_unsound_plan_is_refused_with_everything_and_a_repair(
-    listed: list[dict[str, Any]], fault: Fault, count: int
-) -> None:
-    plan = of_operations(*listed)
+@pytest.mark.parametrize(("numbered", "fault", "count"), UNSOUND.values(), ids=UNSOUND.keys())
+def test_an_unsound_plan_is_refused_with_everything_and_a_repair(numbered: Operation, fault: Fault, count: int) -> None:
+    plan = of_operations(*map(numbered, range(MANY)))
     found = checked(plan)
     assert not isinstance(found, ValidPlan)
     assert len(found) == count and {finding.fault for finding in found} == {fault}

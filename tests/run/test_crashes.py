@@ -22,14 +22,16 @@ from crash_story import FAILING
 import blendwright
 
 SOURCE = Path(blendwright.__file__).parent
+REACHED = "crash_points.reach"
 
 
 def named_points() -> list[str]:
     """Every place in the run layer and above it, read from the source."""
     found: list[str] = []
     for path in sorted([*(SOURCE / "run").glob("*.py"), *(SOURCE / "app").glob("*.py")]):
-        for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, ast.Call) and ast.unparse(node.func) == "crash_points.reach":
+        text = path.read_text()
+        for node in ast.walk(ast.parse(text)) if REACHED in text else ():
+            if isinstance(node, ast.Call) and ast.unparse(node.func) == REACHED:
                 assert isinstance(node.args[0], ast.Constant)
                 found.append(str(node.args[0].value))
     return found

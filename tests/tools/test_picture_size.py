@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import struct
 import zlib
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -61,8 +62,8 @@ def bomb_png() -> bytes:
     return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", pixels) + chunk(b"IEND", b"")
 
 
-BOMBS: dict[str, bytes] = {
-    "bomb.png": bomb_png(),
+BOMBS: dict[str, bytes | Callable[[], bytes]] = {
+    "bomb.png": bomb_png,
     "bomb.jpg": b"\xff\xd8\xff\xe0\0\x04ab\xff\xc0\0\x0b\x08" + struct.pack(">HH", SIDE, SIDE) + b"\x01\x01\x11\0",
     "bomb.tga": struct.pack("<BBBHHBHHHHBB", 0, 0, 2, 0, 0, 0, 0, 0, SIDE, SIDE, 32, 0),
     "bomb.bmp": b"BM" + bytes(12) + struct.pack("<Iii", 40, SIDE, -SIDE),
@@ -78,7 +79,8 @@ def test_a_small_file_with_more_pixels_than_there_is_memory_is_not_opened(
     stage: Stage, tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = tmp_path / name
-    file.write_bytes(BOMBS[name])
+    bomb = BOMBS[name]
+    file.write_bytes(bomb() if callable(bomb) else bomb)
     assert file.stat().st_size < 100_000
 
     def open_picture(*_: object, **__: object) -> None:
