@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,13 +13,14 @@ from typing import TYPE_CHECKING, Any, cast
 import pytest
 
 from blendwright.bridge import spawn
+from forked_workers.programs import ForkedPrograms
 from forked_workers.template import ForkedWorkers
 from processor_time import ProcessorTime
 
 if TYPE_CHECKING:
     from stage import Stage
 
-FORKED_WORKERS = pytest.StashKey[ForkedWorkers]()
+FORKED = pytest.StashKey[tuple[ForkedWorkers, ForkedPrograms]]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -29,7 +31,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     if sys.platform == "linux" and not config.getoption("real_starts"):
-        config.stash[FORKED_WORKERS] = ForkedWorkers()
+        config.stash[FORKED] = (ForkedWorkers(), ForkedPrograms())
     output: Path | None = config.getoption("processor_time")
     if output is not None:
         config.pluginmanager.register(ProcessorTime(output, getattr(config, "workeroutput", None)))
@@ -44,9 +46,8 @@ def pytest_configure(config: pytest.Config) -> None:
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Before any fixture of the test, whatever its scope."""
-    workers = item.config.stash.get(FORKED_WORKERS, None)
-    if workers is not None:
-        workers.forking = item.get_closest_marker("real_starts") is None
+    for forked in item.config.stash.get(FORKED, ()):
+        forked.forking = item.get_closest_marker("real_starts") is None
 
 
 # Files that take five seconds of processor time or more, by what they took. They come first: whoever began one last would keep everybody
@@ -77,7 +78,8 @@ REAL_STARTS = (
     "bridge", "blender", "conformance", "app/test_blender_choice.py", "app/test_the_same_plan_again.py",
     "app/test_upgrading_examples.py", "cli/test_blender_command.py", "cli/test_doctor.py", "cli/test_start.py",
     "examples/test_geonodes_examples.py", "examples/test_geonodes_protocol.py",
-    "run/test_python_attacks.py", "server/test_first_contact.py", "server/test_transports.py",
+    "cli/test_lost_output.py", "run/test_python_attacks.py", "server/test_early_server.py", "server/test_first_contact.py",
+    "server/test_body_memory.py",
 )  # fmt: skip
 
 
@@ -138,15 +140,18 @@ def stage(tmp_path: Path) -> Stage:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def forked_workers(pytestconfig: pytest.Config) -> Iterator[None]:
-    """Where a test needs a worker and not its start: `forked_workers` says what that means."""
-    workers = pytestconfig.stash.get(FORKED_WORKERS, None)
-    with pytest.MonkeyPatch.context() as patch:
-        if workers is not None:
-            patch.setattr(spawn, "start_process", workers.start)
+def forked_workers_and_programs(pytestconfig: pytest.Config) -> Iterator[None]:
+    """Where a test needs a worker or the program and not its start: `forked_workers` says what that means."""
+    if FORKED not in pytestconfig.stash:
         yield
-    if workers is not None:
-        workers.close()
+        return
+    workers, programs = pytestconfig.stash[FORKED]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(spawn, "start_process", workers.start)
+        patch.setattr(subprocess.Popen, "_execute_child", programs.starting())
+        yield
+    workers.close()
+    programs.close()
 
 
 @pytest.fixture(scope="session", autouse=True)

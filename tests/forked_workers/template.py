@@ -26,6 +26,9 @@ from forked_workers.template_process import LARGEST_REQUEST
 
 _PR_SET_CHILD_SUBREAPER = 36
 _SECONDS = 60.0
+_ASKING = threading.Lock()
+TEMPLATE = Path(__file__).with_name("template_process.py")
+LOG = "template.log"
 # What a child would inherit.
 _LIMITS = (resource.RLIMIT_AS, resource.RLIMIT_FSIZE, resource.RLIMIT_NOFILE, resource.RLIMIT_CORE, resource.RLIMIT_CPU)
 
@@ -33,9 +36,9 @@ _LIMITS = (resource.RLIMIT_AS, resource.RLIMIT_FSIZE, resource.RLIMIT_NOFILE, re
 class ForkedWorkers:
     """Starts workers as forks of one template, which is started with the first of them; others than its own kind really."""
 
-    def __init__(self, place: Path | None = None) -> None:
+    def __init__(self, place: Path | None = None, template: Template | None = None) -> None:
         """`place` is where the template has its directory; whoever may be killed names one that others clear away."""
-        self._template: Template | None = None
+        self._template = template
         self._place = place
         self.forking = True
         """Whether workers are forked now; otherwise all starts are real ones."""
@@ -54,12 +57,18 @@ class ForkedWorkers:
         """As `start_process`."""
         if self.forking and command[:3] == _COMMAND:
             if self._template is None:
-                self._template = Template(Path(tempfile.mkdtemp(prefix="blendwright-template-", dir=self._place)))
+                place = Path(tempfile.mkdtemp(prefix="blendwright-template-", dir=self._place))
+                self._template = Template.start(place, TEMPLATE)
             if self._template.fits(environment, directory):
                 self.forks += 1
-                return self._template.fork(
-                    command[2:], log=log, descriptors=descriptors, environment=environment, directory=directory
-                )
+                request = {
+                    "arguments": command[2:],
+                    "descriptors": list(descriptors),
+                    "environment": dict(environment),
+                    "directory": str(directory),
+                    "limits": [(kind, resource.getrlimit(kind)) for kind in _LIMITS],
+                }
+                return ForkedProcess(self._template.ask(request, [log, *descriptors]))
         self.real_starts += 1
         return start_process(command, log=log, descriptors=descriptors, environment=environment, directory=directory)
 
@@ -76,68 +85,56 @@ _COMMAND = [str(Path(sys.executable).absolute()), "-P", str(START_FILE)]
 
 
 class Template:
-    """A process with Blender in it. Its workers are children of this process, as if it had started them."""
+    """A process with Blender in it. What it forks are children of this process, as if it had started them."""
 
-    def __init__(self, place: Path) -> None:
+    def __init__(self, control: socket.socket, pid: int, place: Path) -> None:
+        """`place` is its directory, with a log and what Blender keeps for itself."""
+        control.settimeout(_SECONDS)
+        self._control = control
+        self.pid = pid
         self._place = place
+        self._environment = private_environment(place)
+
+    @classmethod
+    def start(cls, place: Path, program: Path) -> Template:
         for directory in private_directories(place):
             directory.mkdir(mode=0o700, parents=True)
-        self._environment = private_environment(place)
-        self._log = place / "template.log"
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        with theirs, self._log.open("ab") as log:
-            self._process = subprocess.Popen(
-                [sys.executable, "-P", str(Path(__file__).with_name("template_process.py")), str(theirs.fileno())],
+        with theirs, (place / LOG).open("ab") as log:
+            process = subprocess.Popen(
+                [sys.executable, "-P", str(program), str(theirs.fileno())],
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
                 pass_fds=[theirs.fileno()],
-                env=self._environment,
+                env=private_environment(place),
                 cwd=place,
                 start_new_session=True,
             )
-        ours.settimeout(_SECONDS)
-        self._control = ours
-        self.threads: int = self._answer()["threads"]
-        if self.threads != 1:
-            raise RuntimeError(f"the template has {self.threads} threads: what is forked from it could hang")
-
-    @property
-    def pid(self) -> int:
-        return self._process.pid
+        # Whoever closes it waits for it by its number.
+        process.returncode = 0
+        template = cls(ours, process.pid, place)
+        threads = template._answer()["threads"]
+        if threads != 1:
+            raise RuntimeError(f"the template has {threads} threads: what is forked from it could hang")
+        return template
 
     def fits(self, environment: Mapping[str, str], directory: Path) -> bool:
         """Whether an interpreter with this environment would be like that of the template."""
         wanted = {name: value for name, value in environment.items() if name != EXTENSIONS}
         return _without(wanted, directory) == _without(self._environment, self._place)
 
-    def fork(
-        self,
-        arguments: list[str],
-        *,
-        log: int,
-        descriptors: Sequence[int],
-        environment: Mapping[str, str],
-        directory: Path,
-    ) -> ForkedProcess:
-        request = {
-            "arguments": arguments,
-            "descriptors": list(descriptors),
-            "environment": dict(environment),
-            "directory": str(directory),
-            "limits": [(kind, resource.getrlimit(kind)) for kind in _LIMITS],
-        }
+    def ask(self, request: Mapping[str, Any], descriptors: Sequence[int]) -> int:
+        """The pid of the process that it forks for a request; a child of this one."""
         with _taking_in_orphans():
-            socket.send_fds(self._control, [json.dumps(request).encode()], [log, *descriptors])
-            return ForkedProcess(self._answer()["pid"])
+            socket.send_fds(self._control, [json.dumps(request).encode()], descriptors)
+            return self._answer()["pid"]
 
     def close(self) -> None:
+        """It has nothing to do once nobody can ask it any more."""
         self._control.close()
-        try:
-            self._process.wait(5)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
+        os.kill(self.pid, signal.SIGKILL)
+        os.waitpid(self.pid, 0)
         shutil.rmtree(self._place, ignore_errors=True)
 
     def _answer(self) -> dict[str, Any]:
@@ -146,8 +143,9 @@ class Template:
         except TimeoutError:
             message = b""
         if not message:
-            self._process.kill()
-            raise RuntimeError(f"the template of forked workers does not answer: {self._log.read_text()[-2000:]}")
+            os.kill(self.pid, signal.SIGKILL)
+            told = (self._place / LOG).read_text()[-2000:]
+            raise RuntimeError(f"the template of forked workers does not answer: {told}")
         return json.loads(message)
 
 
@@ -158,11 +156,12 @@ def _without(environment: Mapping[str, str], scratch: Path) -> dict[str, str]:
 @contextlib.contextmanager
 def _taking_in_orphans() -> Any:
     """A worker whose parent ends is ours meanwhile. No longer: the orphans of others belong to the system, which buries them."""
-    _set_subreaper(True)
-    try:
-        yield
-    finally:
-        _set_subreaper(False)
+    with _ASKING:
+        _set_subreaper(True)
+        try:
+            yield
+        finally:
+            _set_subreaper(False)
 
 
 def _set_subreaper(on: bool) -> None:

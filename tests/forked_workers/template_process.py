@@ -17,6 +17,7 @@ import socket
 import sys
 import tempfile
 import traceback
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -28,22 +29,27 @@ LARGEST_REQUEST = 1 << 20
 MOST_DESCRIPTORS = 8
 COULD_NOT_BEGIN = 1
 
+# What a fork goes on with, from the request and its descriptors; it does not return.
+Become = Callable[[dict[str, Any], list[int]], NoReturn]
 
-def main(socket_fd: int) -> None:
+
+def main(socket_fd: int, load: Callable[[], None], become: Become) -> None:
     control = socket.socket(fileno=socket_fd)
     given = dict(os.environ)
     load()
     added = {name: value for name, value in os.environ.items() if given.get(name) != value}
     threads = len(list(Path("/proc/self/task").iterdir()))
     control.send(json.dumps({"threads": threads}).encode())
+    serve(control, added, become)
+
+
+def serve(control: socket.socket, added: dict[str, str], become: Become) -> None:
+    """`added` is what bpy has put into the environment when it was loaded: names of its own directories."""
     while True:
         message, descriptors, _, _ = socket.recv_fds(control, LARGEST_REQUEST, MOST_DESCRIPTORS)
         if not message:
             return
-        request = json.loads(message)
-        # bpy names directories of its own there when it is loaded.
-        request["environment"] |= added
-        pid = fork_worker(request, descriptors)
+        pid = fork_twice(become, json.loads(message) | {"added": added}, descriptors)
         for descriptor in descriptors:
             os.close(descriptor)
         control.send(json.dumps({"pid": pid}).encode())
@@ -87,8 +93,8 @@ def _end_threads_of_openexr() -> None:
                 set_thread_count(0)
 
 
-def fork_worker(request: dict[str, Any], descriptors: list[int]) -> int:
-    """Fork twice: with the process between them gone, the worker is a child of its core, which takes in orphans at this moment."""
+def fork_twice(become: Become, request: dict[str, Any], descriptors: list[int]) -> int:
+    """With the process between them gone, the new one is a child of whoever asks, who takes in orphans at this moment."""
     reported, report = os.pipe()
     adopted, adopt = os.pipe()
     sys.stdout.flush()
@@ -101,7 +107,7 @@ def fork_worker(request: dict[str, Any], descriptors: list[int]) -> int:
         if worker == 0:
             os.close(adopt)
             os.read(adopted, 1)
-            become_worker(request, descriptors)
+            become(request, descriptors)
         os.write(report, str(worker).encode())
         os._exit(0)
     os.close(report)
@@ -124,7 +130,7 @@ def become_worker(request: dict[str, Any], descriptors: list[int]) -> NoReturn:
         own, scratch = Path.cwd(), Path(request["directory"])
         os.chdir(scratch)
         os.environ.clear()
-        os.environ.update(request["environment"])
+        os.environ.update(request["environment"] | request["added"])
         sys.argv = request["arguments"]
         sys.path[:] = [path.replace(str(own), str(scratch)) for path in sys.path]
         _forget_what_was_read(scratch)
@@ -167,4 +173,4 @@ def _forget_what_was_read(scratch: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]))
+    main(int(sys.argv[1]), load, become_worker)

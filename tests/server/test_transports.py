@@ -74,6 +74,7 @@ def test_an_unknown_method_is_a_protocol_error(raw: subprocess.Popen[bytes]) -> 
     assert answer["error"]["code"] == -32601
 
 
+@pytest.mark.real_starts
 @pytest.mark.parametrize("era", ERAS)
 def test_a_host_that_starts_the_server_gets_its_plan_done(tmp_path: Path, era: Era) -> None:
     async def main() -> Any:
