@@ -78,8 +78,7 @@ REAL_STARTS = (
     "bridge", "blender", "conformance", "app/test_blender_choice.py", "app/test_the_same_plan_again.py",
     "app/test_upgrading_examples.py", "cli/test_blender_command.py", "cli/test_doctor.py", "cli/test_start.py",
     "examples/test_geonodes_examples.py", "examples/test_geonodes_protocol.py",
-    "cli/test_lost_output.py", "run/test_python_attacks.py", "server/test_early_server.py", "server/test_first_contact.py",
-    "server/test_body_memory.py",
+    "cli/test_lost_output.py", "server/test_body_memory.py", "server/test_early_server.py", "server/test_first_contact.py",
 )  # fmt: skip
 
 

@@ -112,7 +112,7 @@ def test_whatever_is_called_seeded_is_the_same_in_two_workspaces(engines: tuple[
     assert len(differing) >= 8, "another seed gives other numbers"
 
 
-@pytest.mark.real_starts
+# All of them with real starts in make test-slow. Here workers are forked, which have numbers of their own and the same addresses.
 @pytest.mark.parametrize(
     "what",
     [pytest.param(what, marks=() if what == "the number of the process" else pytest.mark.slow) for what in UNPINNED],
@@ -140,7 +140,6 @@ def test_a_plan_of_operations_is_a_demand(engine: Engine) -> None:
     assert "line 1 of what it printed" in ran.message
 
 
-@pytest.mark.real_starts
 def test_trusted_code_is_proven_too(engine: Engine) -> None:
     person = Approver(Person(ApprovalAnswer.APPROVED))
     with engine.under(Policy(policy=Rules(trusted_python="ask"))):

@@ -95,6 +95,7 @@ def stopped(engine: Engine, code: str, faults: set[Fault]) -> str:
     return outcome.message
 
 
+@pytest.mark.real_starts
 @pytest.mark.proves("GN-PY-08")
 def test_every_attack_on_the_confinement_is_refused_to_code(engine: Engine) -> None:
     outside = laid_out(engine.place)
@@ -133,6 +134,7 @@ def test_an_attack_on_the_way_of_a_result_is_stopped(engine: Engine, name: str) 
     stopped(engine, *ENDED[name])
 
 
+@pytest.mark.real_starts
 @pytest.mark.proves("GN-PY-08")
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=() if name == "read_the_environment" else pytest.mark.slow) for name in FRUITLESS]
