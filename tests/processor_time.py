@@ -7,8 +7,7 @@ else the machine does.
 from __future__ import annotations
 
 import resource
-from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Generator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -24,19 +23,19 @@ class ProcessorTime:
     def __init__(self, output: Path, workeroutput: dict[str, Any] | None) -> None:
         self._output = output
         self._workeroutput = workeroutput
-        self._seconds = Counter[str]()
+        self._seconds = dict[str, float]()
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
-    def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
+    def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, Any, Any]:
         before = used()
         result = yield
-        self._seconds[item.nodeid] += used() - before
+        self._charge({item.nodeid: used() - before})
         return result
 
     @pytest.hookimpl(wrapper=True, trylast=True)  # before that of xdist, which sends what is told
-    def pytest_sessionfinish(self) -> Iterator[None]:
+    def pytest_sessionfinish(self) -> Generator[None, Any, Any]:
         result = yield
-        self._seconds[OUTSIDE] += used() - sum(self._seconds.values())
+        self._charge({OUTSIDE: used() - sum(self._seconds.values())})
         if self._workeroutput is not None:
             self._workeroutput["processor_time"] = dict(self._seconds)
         return result
@@ -45,21 +44,29 @@ class ProcessorTime:
     def pytest_testnodedown(self, node: Any) -> None:
         # What a process of pytest used itself is met again among the children of this one, which had no test.
         told: dict[str, float] = getattr(node, "workeroutput", {}).get("processor_time", {})
-        self._seconds.update(told)
-        self._seconds[OUTSIDE] -= sum(told.values())
+        self._charge({**told, OUTSIDE: told.get(OUTSIDE, 0.0) - sum(told.values())})
+
+    def _charge(self, seconds: Mapping[str, float]) -> None:
+        for test, used in seconds.items():
+            self._seconds[test] = self._seconds.get(test, 0.0) + used
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
-        lines = [f"{seconds:9.3f} {test}\n" for test, seconds in self._seconds.most_common()]
+        lines = [f"{seconds:9.3f} {test}\n" for test, seconds in most(self._seconds)]
         self._output.write_text("".join(lines))
-        files = Counter[str]()
+        files = dict[str, float]()
         for test, seconds in self._seconds.items():
-            files[test.partition("::")[0]] += seconds
+            file = test.partition("::")[0]
+            files[file] = files.get(file, 0.0) + seconds
         terminalreporter.section("processor time")
         terminalreporter.line(f"{sum(files.values()) / 60:.1f} minutes; by test in {self._output}")
-        for file, seconds in files.most_common(40):
+        for file, seconds in most(files)[:40]:
             terminalreporter.line(f"{seconds:7.1f} s {file}")
 
 
 def used() -> float:
     usages = map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
     return sum(usage.ru_utime + usage.ru_stime for usage in usages)
+
+
+def most(seconds: Mapping[str, float]) -> list[tuple[str, float]]:
+    return sorted(seconds.items(), key=lambda item: -item[1])
