@@ -50,17 +50,18 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         forked.forking = item.get_closest_marker("real_starts") is None
 
 
-# Files that take five seconds of processor time or more, by what they took. They come first: whoever began one last would keep everybody
-# waiting.
+# Files that take five seconds of processor time or more, by what they took (`--processor-time FILE` tells). They come first: whoever
+# began one last would keep everybody waiting.
 LONGEST = (
-    "conformance/test_catalogue.py", "server/test_transports.py", "app/test_upgrading.py", "bridge/test_several_blenders.py",
-    "run/test_code_determinism.py", "simulation/test_simulation.py", "bridge/environments/test_making.py",
-    "model_trials/test_transcripts.py", "run/test_crashes.py", "run/test_python_attacks.py", "cli/test_upgrade_command.py",
-    "cli/test_two_processes.py", "run/test_imports_are_found_again.py", "bridge/test_worker_process.py",
-    "examples/test_examples.py", "programs/test_program_fuzz.py", "cli/test_run.py", "server/test_many_clients.py",
-    "run/test_python.py", "cli/test_approve_command.py", "server/test_host_profiles.py", "journal/test_crash_points.py",
-    "cli/test_ask_command.py", "cli/test_interruption.py", "conformance/test_long_session.py", "run/test_random_kills.py",
-    "bridge/test_sources.py", "run/test_preview_approvals.py", "server/test_server_policy.py", "server/test_server_tools.py",
+    "conformance/test_catalogue.py", "app/test_upgrading.py", "simulation/test_simulation.py", "run/test_crashes.py",
+    "cli/test_upgrade_command.py", "test_forked_workers.py", "bridge/test_several_blenders.py", "run/test_code_determinism.py",
+    "cli/test_two_processes.py", "model_trials/test_transcripts.py", "server/test_transports.py",
+    "run/test_imports_are_found_again.py", "bridge/test_worker_process.py", "run/test_python_attacks.py",
+    "examples/test_examples.py", "cli/test_ask_command.py", "run/test_animation_frames.py",
+    "bridge/environments/test_making.py", "server/test_many_clients.py", "test_forked_programs.py", "cli/test_interruption.py",
+    "programs/test_program_fuzz.py", "cli/test_run.py", "run/test_python.py", "cli/test_approve_command.py",
+    "server/test_host_profiles.py", "journal/test_crash_points.py", "conformance/test_long_session.py",
+    "run/test_random_kills.py", "bridge/test_sources.py", "run/test_preview_approvals.py", "server/test_server_tools.py",
     "blender/scene/test_scripts.py", "bridge/test_pool.py", "blendfile/test_comparison.py", "app/test_request_trace.py",
     "nodes/test_node_catalogue.py", "blender/scene/test_writes.py", "run/test_runner.py", "server/test_early_server.py",
     "planner/test_other_services.py", "blender/fingerprint/test_what_changes_objects.py", "run/test_time_limits.py",
@@ -71,9 +72,9 @@ LONGEST = (
 )  # fmt: skip
 
 
-# Folders and files whose workers are started as in production, besides single tests with the mark. They are about starting, ending and
-# confining workers, about several Blenders, or about what differs from process to process (workers of one template have their code and
-# data at the same addresses); and one of every area goes the whole way.
+# Folders and files whose workers and programs are started as in production, besides single tests with the mark. They are about starting,
+# ending and confining, about several Blenders, about memory and lost streams of a program, or about what differs from process to process
+# (workers of one template have their code and data at the same addresses); and one of every area goes the whole way.
 REAL_STARTS = (
     "bridge", "blender", "conformance", "app/test_blender_choice.py", "app/test_the_same_plan_again.py",
     "app/test_upgrading_examples.py", "cli/test_blender_command.py", "cli/test_doctor.py", "cli/test_start.py",
