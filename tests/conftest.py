@@ -8,11 +8,13 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
 from blendwright.bridge import spawn
+from blendwright.tools import catalog, registry
 from forked_workers.programs import ForkedPrograms
 from forked_workers.template import ForkedWorkers
 from processor_time import ProcessorTime
@@ -152,6 +154,20 @@ def forked_workers_and_programs(pytestconfig: pytest.Config) -> Iterator[None]:
         yield
     workers.close()
     programs.close()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def known_declarations() -> Iterator[None]:
+    """The cache of the user is empty here. Without one, every worker makes the schemas of all tools, in ten times the time of its fork.
+    A workspace that is opened fills it; here this is done before the first worker, whoever asks for that."""
+
+    def hand_over(directory: Path) -> None:
+        catalog.fingerprint()
+        registry.hand_over(directory)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(spawn, "registry", SimpleNamespace(hand_over=hand_over))
+        yield
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -117,7 +117,7 @@ def series_and_examples() -> Generator[Any]:
 
 
 @pytest.mark.timeout(300)
-@pytest.mark.parametrize(("series", "examples"), series_and_examples())
+@pytest.mark.parametrize(("series", "examples"), list(series_and_examples()))
 def test_every_tool_keeps_its_promises_on_a_worker_of_this_blender(
     series: str, examples: Literal["last", "all"], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

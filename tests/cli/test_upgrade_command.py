@@ -9,6 +9,7 @@ import pytest
 
 import blendwright
 from blender_environments import use_blender
+from blendwright.app import version_pictures
 from blendwright.app.read_workspace import read_journal
 from blendwright.bridge.environments.series import own_blender
 from plans import box
@@ -53,7 +54,9 @@ def test_a_file_is_the_same_in_one_blender_twice(shell: Shell, scene_file: Path)
     assert scene_file.read_bytes() == before
 
 
-def test_a_file_that_parts_is_told_with_pictures(shell: Shell, other: str) -> None:
+def test_a_file_that_parts_is_told_with_pictures(shell: Shell, other: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(version_pictures, "WIDTH", 96)
+    monkeypatch.setattr(version_pictures, "HEIGHT", 72)
     file = shell.place / "clay.blend"
     with blendwright.open(shell.place / "w", blender=other, roots=[shell.place], spare=False) as scene:
         assert scene.call("mesh.create_primitive", kind="cube", name="Box").ok
