@@ -30,7 +30,7 @@ Operation = Callable[[int], dict[str, Any]]
 SOUND: dict[str, Operation] = {
     "one after the other": lambda n: operation(n, *([n - 1] if n else [])),
     "each before the one above it": lambda n: operation(n, *([n + 1] if n < MANY - 1 else [])),
-    "one that waits for all": lambda n: operation(n, *(range(MANY - 1) if n == MANY - 1 else [])),
+    "one that waits for all": lambda n: operation(n, *range(MANY - 1 if n == MANY - 1 else 0)),
 }
 UNSOUND: dict[str, tuple[Operation, Fault, int]] = {
     "one circle": (lambda n: operation(n, (n - 1) % MANY), Fault.GRAPH_CYCLE, 1),
