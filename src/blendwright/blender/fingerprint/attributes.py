@@ -19,7 +19,8 @@ from blendwright.blender.fingerprint.exclusions import EXCLUDED_ATTRIBUTES
 _types: Any = bpy.types
 # Methods without their list: asked for by name, the list first looks for a property and a function of that name.
 foreach_get = _types.bpy_prop_collection.foreach_get
-items = _types.bpy_prop_collection.items
+names_of = _types.bpy_prop_collection.keys
+_items = _types.bpy_prop_collection.items
 
 SMALL = 4096
 # From this size on it pays to hash on other threads (hashlib lets go of the interpreter lock).
@@ -112,10 +113,19 @@ def hashed_names(names: Iterable[str], without: tuple[str, ...] = ()) -> tuple[s
     return hashed
 
 
+def can_be_looked_up(names: Sequence[str]) -> bool:
+    """Whether each name leads to its attribute: not where two share one; and Blender takes no name that is not UTF-8."""
+    return len({*names}) == len(names) and all(map(str.isascii, names))
+
+
+def all_by_name(attributes: Any) -> dict[str, Any]:
+    return dict(_items(attributes))
+
+
 def encode_attributes(attributes: Any, out: list[Any]) -> None:
     """All attributes but selections."""
     blobs = Blobs(out)
-    stored = dict(items(attributes))
+    stored = all_by_name(attributes)
     add_attributes(stored, hashed_names(stored), out, blobs)
     blobs.finish()
 
@@ -125,7 +135,7 @@ def add_attributes(attributes: Mapping[str, Any], names: Sequence[str], out: lis
     types: set[str] = set()
     for name in names:
         attribute = attributes[name]
-        value, width, dtype, type_name = _element(attribute.__class__)
+        value, width, dtype, type_name = _element(type(attribute))
         types.add(type_name)
         data = attribute.data
         count = len(data)

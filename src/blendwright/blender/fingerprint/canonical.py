@@ -8,7 +8,6 @@ import math
 import posixpath
 import re
 from collections.abc import Iterable
-from functools import lru_cache
 from typing import Any
 
 import bpy
@@ -18,6 +17,7 @@ _NAN = math.nan
 _plus_zero = (0.0).__add__
 _NEGATIVE_ZERO = b"\x00\x00\x00\x80"
 _data: Any = bpy.data
+_MOST_CACHED = 4096
 
 # Blender's directory for temporary files, which some caches have as their default, has a new name in every session.
 _SESSION_DIRECTORY = re.compile(r"/blender_\w{6}(?=/|$)")
@@ -34,10 +34,16 @@ def fold_all(values: Iterable[float]) -> tuple[float, ...]:
     return folded if total == total else tuple([value if value == value else _NAN for value in folded])
 
 
-@lru_cache(maxsize=4096)
-def fold_tuple(values: tuple[float, ...]) -> tuple[float, ...]:
-    """`fold_all` for values that most datablocks share, as those of a new one. Tuples that are equal fold to the same."""
-    return fold_all(values)
+class _Folded(dict[tuple[float, ...], tuple[float, ...]]):
+    def __missing__(self, values: tuple[float, ...]) -> tuple[float, ...]:
+        if len(self) >= _MOST_CACHED:
+            self.clear()
+        folded = self[values] = fold_all(values)
+        return folded
+
+
+# `fold_all` for values that most datablocks share, as those of a new one. Tuples that are equal fold to the same.
+FOLDED = _Folded()
 
 
 def fold_array(values: Any) -> Any:

@@ -4,9 +4,11 @@ Responsible for: the two readers agreeing bit by bit. Strings, pointers and list
 """
 
 import struct as packing
+from collections.abc import Callable
 from operator import attrgetter
 from typing import Any
 
+import mathutils
 import numpy as np
 
 from blendwright.blender.fingerprint.canonical import fold_all, fold_array, may_need_fold
@@ -14,6 +16,8 @@ from blendwright.blender.fingerprint.type_layouts import Getter, getter, hashed_
 
 _UNKNOWN = -1  # an enum value that has no name
 _MOST_CACHED = 1024
+# Vectors and matrices show their memory from Blender 5.1 on.
+_SHOW_MEMORY = hasattr(mathutils.Vector, "__buffer__")
 _IDENTITY = [float(row == column) for row in range(4) for column in range(4)]  # matrices of objects are 4x4
 
 
@@ -43,7 +47,7 @@ class NumberColumns:
         self.names = frozenset(self.offsets)
         whole, floats, _ = self._groups
         self._pack_whole = packing.Struct(f"<{sum(w for _, w in whole.order)}i").pack
-        self._pack_floats = packing.Struct(f"<{sum(w for _, w in floats.order)}f").pack
+        self._floats = packing.Struct(f"<{sum(w for _, w in floats.order)}f")
 
     def bulk(self, blocks: Any) -> list[bytes]:
         """The rows of a bpy.data collection, in its order."""
@@ -61,10 +65,9 @@ class NumberColumns:
         whole, floats, flags = self._groups
         names = whole.enums(block)
         values = self._enum_cache.get(names) or self._number(names)
-        numbers = floats.values(block)
-        packed = self._pack_floats(*numbers)
+        packed = floats.memory(block) if _SHOW_MEMORY else self._floats.pack(*floats.values(block))
         if may_need_fold(packed):
-            packed = self._pack_floats(*fold_all(numbers))
+            packed = self._floats.pack(*fold_all(self._floats.unpack(packed)))
         return self._pack_whole(*values, *whole.values(block)) + packed + bytes(flags.values(block))
 
     def _number(self, names: tuple[str, ...]) -> list[int]:
@@ -108,6 +111,10 @@ class _Group:
         self._scalars = getter(scalars)
         self._vectors: Getter | None = getter(vectors)
         self._matrices = [attrgetter(n) for n in matrices]
+        self._pack_scalars = packing.Struct(f"<{len(scalars)}f").pack
+        self._arrays = getter((*vectors, *matrices))
+        # Places and packers of those that show no memory; found out with the first datablock.
+        self._packed: list[tuple[int, Callable[..., bytes]]] | None = None
 
     def bulk(self, blocks: Any) -> Any:
         """The values of all datablocks, a row each. Single numbers are turned into rows together: that is quicker than one by one."""
@@ -129,6 +136,17 @@ class _Group:
 
     def enums(self, block: Any) -> tuple[str, ...]:
         return self._enums(block) if self._enums else ()
+
+    def memory(self, block: Any) -> bytes:
+        """The floats of one datablock, copied from vectors and matrices as they are in memory: as `foreach_get` gives them."""
+        pieces: list[Any] = [*self._arrays(block)] if self._arrays else []
+        if self._packed is None:
+            plain = [(i, len(array)) for i, array in enumerate(pieces) if not hasattr(array, "__buffer__")]
+            self._packed = [(i, packing.Struct(f"<{width}f").pack) for i, width in plain]
+        for index, pack in self._packed:
+            pieces[index] = pack(*pieces[index][:])
+        scalars = self._pack_scalars(*self._scalars(block)) if self._scalars else b""
+        return scalars + b"".join(pieces)
 
     def values(self, block: Any) -> list[Any]:
         values: list[Any] = [*self._scalars(block)] if self._scalars else []

@@ -21,24 +21,26 @@ _link = attrgetter(
     *("to_node.name", "to_socket.identifier", "multi_input_sort_id"),
     *("from_node.name", "from_socket.identifier", "is_muted"),
 )
+_of_object = attrgetter("material_slots", "show_only_shape_key", "pose")
 _SIDES = ("inputs", "outputs")  # its third part says which panels are open
 _CACHE_RANGE = ("frame_start", "frame_end")
 
 
 def encode_object(walk: Walk, owner: Any, out: Out) -> None:
-    encode_slots(owner, out)
-    if owner.show_only_shape_key:
+    slots, only_shape_key, pose = _of_object(owner)
+    if len(slots):
+        encode_slots(slots, out)
+    if only_shape_key:
         out.append(owner.active_shape_key_index)  # otherwise it is only the one that is chosen in a list
-    encode_pose(walk, owner, out)
+    if pose is not None:
+        encode_pose(walk, pose, out)
 
 
-def encode_slots(owner: Any, out: Out) -> None:
+def encode_slots(slots: Any, out: Out) -> None:
     """Materials that belong to the object; those of its data are in the data's leaf."""
-    slots = owner.material_slots
-    if slots:
-        linked = [(i, slot.material) for i, slot in enumerate(slots) if slot.link == "OBJECT"]
-        if linked:
-            out.append([(i, None if material is None else key_of(material)) for i, material in linked])
+    linked = [(i, slot.material) for i, slot in enumerate(slots) if slot.link == "OBJECT"]
+    if linked:
+        out.append([(i, None if material is None else key_of(material)) for i, material in linked])
 
 
 def encode_layer_collections(_walk: Walk, layer: Any, out: Out) -> None:

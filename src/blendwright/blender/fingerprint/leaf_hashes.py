@@ -56,9 +56,10 @@ def _number_columns(kind: str) -> NumberColumns | None:
 
 def leaf(block: Any, grouped: Mapping[Any, bool] = NO_GROUPS) -> bytes:
     """The content hash of one datablock. What `meshes_with_groups` told of some objects saves a mesh the question."""
-    if block.library is not None and (kind := kind_of(block)) in STAND_INS and not _is_packed(block):
+    kind = kind_of(block)
+    if block.library is not None and kind in STAND_INS and not _is_packed(block):
         return _stand_in(kind, block.name)
-    columns = _number_columns(kind_of(block))
+    columns = _number_columns(kind)
     return _digest(block, columns, columns.one(block) if columns else b"", Walk(NO_CHANNELS, grouped))
 
 

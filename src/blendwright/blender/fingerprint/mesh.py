@@ -4,6 +4,8 @@ Responsible for: what makes a mesh's geometry. Must not depend on the objects th
 as a shortcut.
 """
 
+from collections.abc import Mapping
+from functools import lru_cache
 from operator import attrgetter
 from typing import Any
 
@@ -14,10 +16,13 @@ from blendwright.blender.fingerprint.attributes import (
     ROOMS,
     SMALL,
     Blobs,
+    Rooms,
     add_attributes,
+    all_by_name,
+    can_be_looked_up,
     foreach_get,
     hashed_names,
-    items,
+    names_of,
 )
 from blendwright.blender.fingerprint.canonical import fold_array, folded_bytes
 from blendwright.blender.fingerprint.walk import Out, Walk
@@ -30,7 +35,8 @@ _app: Any = bpy.app
 _FEW_VERTICES = 2000
 # Where the vertices are and how edges and faces join them: (attribute, value, numbers per element, room for them).
 _WHOLE, _FLOATS = ROOMS["<i4"], ROOMS["<f4"]
-_TOPOLOGY = (
+_Topology = tuple[str, str, int, Rooms]
+_TOPOLOGY: tuple[_Topology, ...] = (
     ("position", "vector", 3, _FLOATS),
     (".edge_verts", "value", 2, _WHOLE),
     (".corner_vert", "value", 1, _WHOLE),
@@ -44,10 +50,11 @@ _MARKS_ARE_ATTRIBUTES = _app.version >= (4, 5, 0)
 
 def encode_mesh(walk: Walk, mesh: Any, out: Out) -> None:
     attributes = mesh.attributes
-    stored: dict[str, Any] = dict(items(attributes))  # looking up each by its name takes longer
-    others = hashed_names(stored, _IN_TOPOLOGY)
+    topology, others, can_look_up = _layout(tuple(names_of(attributes)))
+    # Half of a mesh's attributes do not count: to look the others up takes less time than to list all.
+    stored = attributes if can_look_up else all_by_name(attributes)
     blobs = Blobs(out)
-    _add_topology(mesh, stored, out, blobs)
+    _add_topology(mesh, topology, stored, out, blobs)
     types = add_attributes(stored, others, out, blobs)
     blobs.finish()
     encode_texture_space(walk, mesh, out)
@@ -66,14 +73,25 @@ def encode_mesh(walk: Walk, mesh: Any, out: Out) -> None:
         encode_weights(mesh.vertices, out)
 
 
-def _add_topology(mesh: Any, attributes: dict[str, Any], out: Out, blobs: Blobs) -> None:
+@lru_cache(maxsize=1024)
+def _layout(names: tuple[str, ...]) -> tuple[tuple[_Topology | None, ...], tuple[str, ...], bool]:
+    """What a mesh with attributes of these names has of its topology, its other attributes, and whether names are enough to find them.
+
+    Kept, because most meshes have the same ones."""
+    topology = tuple(part if part[0] in names else None for part in _TOPOLOGY)
+    return topology, hashed_names(names, _IN_TOPOLOGY), can_be_looked_up(names)
+
+
+def _add_topology(
+    mesh: Any, topology: tuple[_Topology | None, ...], attributes: Mapping[str, Any], out: Out, blobs: Blobs
+) -> None:
     """Through the attributes, whose bytes Blender copies in one piece; an attribute that is absent has no elements."""
-    for name, value, width, rooms in _TOPOLOGY:
-        attribute = attributes.get(name)
-        if attribute is None:
+    for part in topology:
+        if part is None:
             out.append(b"")
             continue
-        data = attribute.data
+        name, value, width, rooms = part
+        data = attributes[name].data
         array = rooms[len(data) * width]
         foreach_get(data, value, array)
         # Small ones as `Blobs` would, without the detour: most meshes of a large scene are.

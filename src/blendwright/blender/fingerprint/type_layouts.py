@@ -131,6 +131,7 @@ class TypeLayout:
         self.vector_names = tuple(name for name, _ in vectors)
         self.vector_depths = tuple(depth for _, depth in vectors)
         self.vectors = getter(self.vector_names)
+        self.flat = all(depth == 1 for depth in self.vector_depths)
         self.flags = tuple(flags)
         self.paths = tuple(paths)
         self.part_names = tuple(name for name, _ in parts)

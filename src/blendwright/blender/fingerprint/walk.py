@@ -13,7 +13,7 @@ import numpy as np
 
 from blendwright.blender.fingerprint.animation import Channels, animated_channels, is_empty
 from blendwright.blender.fingerprint.attributes import blob, encode_attributes
-from blendwright.blender.fingerprint.canonical import canonical_path, fold_all, fold_array, fold_tuple
+from blendwright.blender.fingerprint.canonical import canonical_path, FOLDED, fold_all, fold_array
 from blendwright.blender.fingerprint.identity import key_of
 from blendwright.blender.fingerprint.properties import custom, system
 from blendwright.blender.fingerprint.type_layouts import (
@@ -62,7 +62,7 @@ class Walk:
         self._depth = 0
 
     def layout_of(self, struct: Any) -> tuple[TypeLayout, tuple[Reader, ...]]:
-        cls = struct.__class__
+        cls = type(struct)
         entry = self._layouts.get(cls)
         if entry is None:
             rna = struct.bl_rna
@@ -75,7 +75,7 @@ class Walk:
 
     def struct(self, struct: Any, out: Out) -> None:
         """All of a struct: its type, its values, its parts, its custom properties."""
-        layout, readers = self._layouts.get(struct.__class__) or self.layout_of(struct)
+        layout, readers = self._layouts.get(type(struct)) or self.layout_of(struct)
         channels = self.channels.get((struct.as_pointer(), layout.name)) if self.channels else None
         if channels:
             out.append(layout.name)
@@ -84,10 +84,12 @@ class Walk:
             _add_values(layout, struct, out)
         if layout.plain:
             return
-        for name in layout.flags:
-            out.append(sorted(getattr(struct, name)))
-        for name in layout.paths:
-            out.append(canonical_path(getattr(struct, name), struct.id_data))
+        if layout.flags:
+            for name in layout.flags:
+                out.append(sorted(getattr(struct, name)))
+        if layout.paths:
+            for name in layout.paths:
+                out.append(canonical_path(getattr(struct, name), struct.id_data))
         if layout.parts:
             # Only what is there, each under its number: an absent part and an empty list are alike.
             values, kinds = layout.parts(struct), layout.part_kinds
@@ -95,7 +97,7 @@ class Walk:
                 value, kind = values[number], kinds[number]
                 if kind == STRUCT:
                     out.append(number)
-                    inner = self._layouts.get(value.__class__)
+                    inner = self._layouts.get(type(value))
                     # As below, without the detour: every object has several.
                     if inner is not None and not self.channels and _is_plain(inner[0], value):
                         _add_values(inner[0], value, out)
@@ -229,11 +231,14 @@ def _add_values(layout: TypeLayout, struct: Any, out: Out) -> None:
     if layout.scalars:
         out.append(layout.scalars(struct))
     if layout.floats:
-        out.append(fold_tuple(layout.floats(struct)))
+        out.append(FOLDED[layout.floats(struct)])
     if layout.vectors:
-        # A slice is read in one piece.
-        for value, depth in zip(layout.vectors(struct), layout.vector_depths, strict=False):
-            out.append(fold_tuple(value[:]) if depth == 1 else _vector(value, depth))
+        if layout.flat:
+            for value in layout.vectors(struct):
+                out.append(FOLDED[value[:]])  # a slice is read in one piece
+        else:
+            for value, depth in zip(layout.vectors(struct), layout.vector_depths, strict=True):
+                out.append(_vector(value, depth))
 
 
 def _is_plain(layout: TypeLayout, struct: Any) -> bool:
