@@ -25,6 +25,7 @@ _items = _types.bpy_prop_collection.items
 SMALL = 4096
 # From this size on it pays to hash on other threads (hashlib lets go of the interpreter lock).
 _HUGE = 1 << 20
+_MOST_PENDING = 16
 _OUT = tuple(EXCLUDED_ATTRIBUTES)
 _MOST_CACHED = 1024
 _names_cache: dict[tuple[tuple[str, ...], tuple[str, ...]], tuple[str, ...]] = {}
@@ -67,28 +68,30 @@ ROOMS = {dtype: Rooms(dtype) for dtype in _DTYPES.values()}
 class Blobs:
     """Collects arrays as `blob` does, hashing huge ones meanwhile on other threads."""
 
-    def __init__(self, out: list[Any]) -> None:
-        self._out = out
-        self._pending: list[tuple[int, Future[bytes]]] = []
+    def __init__(self) -> None:
+        self._pending: list[tuple[list[Any], int, Future[bytes]]] = []
 
-    def add(self, array: Any) -> None:
+    def add(self, array: Any, out: list[Any]) -> None:
         if array.nbytes <= SMALL:
-            self._out.append(array.tobytes())
+            out.append(array.tobytes())
         elif array.nbytes < _HUGE:
-            self._out.append(blob(array))
+            out.append(blob(array))
         else:
-            self._pending.append((len(self._out), _threads().submit(blob, array)))
-            self._out.append(None)
+            if len(self._pending) >= _MOST_PENDING:
+                self.finish()
+            self._pending.append((out, len(out), _threads().submit(blob, array)))
+            out.append(None)
 
-    def add_floats(self, array: Any) -> None:
+    def add_floats(self, array: Any, out: list[Any]) -> None:
         if array.nbytes <= SMALL:
-            self._out.append(folded_bytes(array))
+            out.append(folded_bytes(array))
         else:
-            self.add(fold_array(np.asarray(array)))
+            self.add(fold_array(np.asarray(array)), out)
 
     def finish(self) -> None:
-        for all_names, digest in self._pending:
-            self._out[all_names] = digest.result()
+        for out, place, digest in self._pending:
+            out[place] = digest.result()
+        self._pending.clear()
 
 
 @cache
@@ -124,7 +127,7 @@ def all_by_name(attributes: Any) -> dict[str, Any]:
 
 def encode_attributes(attributes: Any, out: list[Any]) -> None:
     """All attributes but selections."""
-    blobs = Blobs(out)
+    blobs = Blobs()
     stored = all_by_name(attributes)
     add_attributes(stored, hashed_names(stored), out, blobs)
     blobs.finish()
@@ -148,7 +151,7 @@ def add_attributes(attributes: Mapping[str, Any], names: Sequence[str], out: lis
         array = ROOMS[dtype][count * width].obj  # some types are set number by number, which a view does not take
         foreach_get(data, value, array)
         if dtype == "<f4":
-            blobs.add_floats(array)
+            blobs.add_floats(array, out)
         else:
-            blobs.add(array)
+            blobs.add(array, out)
     return types

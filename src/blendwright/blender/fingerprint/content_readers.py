@@ -11,6 +11,7 @@ import numpy as np
 
 from blendwright.blender.fingerprint import mesh
 from blendwright.blender.fingerprint.attributes import blob
+from blendwright.blender.fingerprint.batches import BatchReader
 from blendwright.blender.fingerprint.canonical import canonical_path, fold, fold_all, fold_array
 from blendwright.blender.fingerprint.identity import key_of, layer_collections, layer_flags
 from blendwright.blender.fingerprint.poses import encode_pose
@@ -220,6 +221,8 @@ def encode_image_layers(_walk: Walk, node: Any, out: Out) -> None:
     out.append(node.view if node.has_views else None)
 
 
+# Readers that have a form for many datablocks at once.
+BATCH_READERS: Final[dict[Reader, BatchReader]] = {mesh.encode_mesh: mesh.encode_meshes}
 # By RNA type, subtypes included.
 READERS: Final[dict[str, Reader]] = {
     "Action": encode_action,

@@ -6,7 +6,7 @@ Responsible for: `leaf` and `full` giving the same bytes for the same datablock;
 import gc
 import hashlib
 import marshal
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
 from itertools import repeat
@@ -16,8 +16,9 @@ from typing import Any
 import bpy
 
 from blendwright.blender.fingerprint.animation import NO_CHANNELS, animated_channels
+from blendwright.blender.fingerprint.batches import batched, contents
 from blendwright.blender.fingerprint.columns import NumberColumns
-from blendwright.blender.fingerprint.content_readers import READERS
+from blendwright.blender.fingerprint.content_readers import BATCH_READERS, READERS
 from blendwright.blender.fingerprint.identity import MASTER, Key, key_of, kind_of, kinds, member_keys
 from blendwright.blender.fingerprint.walk import Walk
 
@@ -37,6 +38,8 @@ STAND_IN = "~bw~stand-in"
 # The key of a linked datablock has its library besides kind and name.
 LINKED_KEY = 3
 NO_GROUPS: Mapping[Any, bool] = {}
+# Fewer datablocks are read one by one.
+_FEW = 3
 _data_and_groups = attrgetter("data", "vertex_groups")
 # Only objects have so many numbers that reading them in columns pays.
 _COLUMN_TYPES = {"objects": "Object"}
@@ -61,6 +64,13 @@ def leaf(block: Any, grouped: Mapping[Any, bool] = NO_GROUPS) -> bytes:
         return _stand_in(kind, block.name)
     columns = _number_columns(kind)
     return _digest(block, columns, columns.one(block) if columns else b"", Walk(NO_CHANNELS, grouped))
+
+
+def leaves(blocks: Sequence[Any], grouped: Mapping[Any, bool] = NO_GROUPS) -> list[bytes]:
+    """The content hashes of datablocks of one kind, none of which is linked: what `leaf` gives of each, in less time."""
+    columns = _number_columns(kind_of(blocks[0]))
+    rows = [*map(columns.one, blocks)] if columns else [b""] * len(blocks)
+    return _digests(blocks, columns, rows, Walk(NO_CHANNELS, grouped))
 
 
 def _is_packed(block: Any) -> bool:
@@ -104,8 +114,8 @@ def full(skip: Callable[[Any], bool]) -> dict[Key, bytes]:
             stands_in = has_libraries and kind in STAND_INS
             if stands_in:
                 _empty(kind)  # before the datablocks are gone through, since it makes one
-            listed = columns.bulk(blocks) if columns else repeat(b"")
-            for block, row in zip(blocks, listed, strict=False):
+            found: list[tuple[Key, Any, bytes]] = []
+            for block, row in zip(blocks, columns.bulk(blocks) if columns else repeat(b""), strict=False):
                 if not skip(block) and not (kind == "images" and block.type in _RENDER_RESULTS):
                     key = key_of(block) if has_libraries else (kind, block.name)
                     if has_libraries and _is_elsewhere(block):
@@ -113,10 +123,34 @@ def full(skip: Callable[[Any], bool]) -> dict[Key, bytes]:
                     if stands_in and len(key) == LINKED_KEY:
                         leaves[key] = _stand_in(kind, block.name)
                     else:
-                        leaves[key] = _digest(block, columns, row, walk)
+                        found.append((key, block, row))
+            for batch in batched(found):
+                keys, members, rows = zip(*batch, strict=True)
+                leaves.update(zip(keys, _digests(members, columns, rows, walk), strict=True))
         for key in _memberships(skip):
             leaves[key] = MEMBER
     return leaves
+
+
+def _digests(blocks: Sequence[Any], columns: NumberColumns | None, rows: Sequence[bytes], walk: Walk) -> list[bytes]:
+    """The hashes of datablocks of one kind. Those of one type are read together, the animated ones alone."""
+    by_type: dict[type | None, list[int]] = {}
+    for place, animation in enumerate(map(_animation, blocks)):
+        by_type.setdefault(type(blocks[place]) if animation is None else None, []).append(place)
+    digests: list[bytes] = [b""] * len(blocks)
+    for block_type, places in by_type.items():
+        if block_type is None or len(places) < _FEW:
+            for place in places:
+                digests[place] = _digest(blocks[place], columns, rows[place], walk)
+            continue
+        outs = contents(walk, [blocks[place] for place in places], BATCH_READERS)
+        for place, out in zip(places, outs, strict=True):
+            digests[place] = hashlib.sha256(rows[place] + marshal.dumps(out, _FORMAT)).digest()
+    return digests
+
+
+def _animation(block: Any) -> Any:
+    return getattr(block, "animation_data", None)
 
 
 def _digest(block: Any, columns: NumberColumns | None, row: bytes, walk: Walk) -> bytes:

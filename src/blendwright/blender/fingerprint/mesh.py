@@ -4,8 +4,9 @@ Responsible for: what makes a mesh's geometry. Must not depend on the objects th
 as a shortcut.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from functools import lru_cache
+from itertools import repeat
 from operator import attrgetter
 from typing import Any
 
@@ -29,6 +30,7 @@ from blendwright.blender.fingerprint.walk import Out, Walk
 
 _data: Any = bpy.data
 _groups = attrgetter("groups")
+_attributes = attrgetter("attributes")
 _app: Any = bpy.app
 
 # Up to this many vertices it is quicker to look at them than to look for an object that uses the mesh.
@@ -49,18 +51,33 @@ _MARKS_ARE_ATTRIBUTES = _app.version >= (4, 5, 0)
 
 
 def encode_mesh(walk: Walk, mesh: Any, out: Out) -> None:
-    attributes = mesh.attributes
-    topology, others, can_look_up = _layout(tuple(names_of(attributes)))
-    # Half of a mesh's attributes do not count: to look the others up takes less time than to list all.
-    stored = attributes if can_look_up else all_by_name(attributes)
-    blobs = Blobs(out)
-    _add_topology(mesh, topology, stored, out, blobs)
-    types = add_attributes(stored, others, out, blobs)
-    blobs.finish()
+    encode_meshes(walk, (mesh,), (out,))
+
+
+def encode_meshes(walk: Walk, meshes: Sequence[Any], outs: Sequence[Out]) -> None:
+    """What makes the geometry of meshes; those with attributes of the same names together."""
+    attributes = [*map(_attributes, meshes)]
+    alike: dict[tuple[str, ...], list[tuple[Any, Any, Out]]] = {}
+    for names, mesh in zip(map(tuple, map(names_of, attributes)), zip(meshes, attributes, outs, strict=True), strict=True):
+        alike.setdefault(names, []).append(mesh)
+    for names, found in alike.items():
+        topology, others, can_look_up = _layout(names)
+        if not can_look_up:
+            found = [(mesh, all_by_name(stored), out) for mesh, stored, out in found]
+        blobs = Blobs()
+        _add_topology(found, topology, blobs)
+        types = [add_attributes(stored, others, out, blobs) for _, stored, out in found] if others else repeat(())
+        blobs.finish()
+        for (mesh, _, out), of_mesh in zip(found, types):
+            _add_rest(walk, mesh, of_mesh, out)
+    
+
+def _add_rest(walk: Walk, mesh: Any, types: Collection[str], out: Out) -> None:
+    """All but the attributes of a mesh, given the types of these."""
     encode_texture_space(walk, mesh, out)
-    if others:
+    if types:
         # Which layers a render uses by default; the ones active in the interface stay out.
-        out.append(attributes.default_color_name)
+        out.append(mesh.attributes.default_color_name)
         layers = mesh.uv_layers if _TYPE_OF_UVS in types else ()
         if len(layers):
             out.append([layer.name for layer in layers if layer.active_render])
@@ -83,28 +100,31 @@ def _layout(names: tuple[str, ...]) -> tuple[tuple[_Topology | None, ...], tuple
 
 
 def _add_topology(
-    mesh: Any, topology: tuple[_Topology | None, ...], attributes: Mapping[str, Any], out: Out, blobs: Blobs
+    meshes: Sequence[tuple[Any, Mapping[str, Any], Out]], topology: tuple[_Topology | None, ...], blobs: Blobs
 ) -> None:
     """Through the attributes, whose bytes Blender copies in one piece; an attribute that is absent has no elements."""
     for part in topology:
         if part is None:
-            out.append(b"")
+            for _, _, out in meshes:
+                out.append(b"")
             continue
         name, value, width, rooms = part
-        data = attributes[name].data
-        array = rooms[len(data) * width]
-        foreach_get(data, value, array)
-        # Small ones as `Blobs` would, without the detour: most meshes of a large scene are.
-        if array.nbytes <= SMALL:
-            out.append(array.tobytes() if rooms is _WHOLE else folded_bytes(array))
-        elif rooms is _WHOLE:
-            blobs.add(array)
-        else:
-            blobs.add_floats(array)
-    faces = mesh.polygons
-    starts = _WHOLE[len(faces)].obj  # not copied in one piece, hence the array
-    foreach_get(faces, "loop_start", starts)
-    blobs.add(starts)
+        for _, attributes, out in meshes:
+            data = attributes[name].data
+            array = rooms[len(data) * width]
+            foreach_get(data, value, array)
+            # Small ones as `Blobs` would, without the detour: most meshes of a large scene are.
+            if array.nbytes <= SMALL:
+                out.append(array.tobytes() if rooms is _WHOLE else folded_bytes(array))
+            elif rooms is _WHOLE:
+                blobs.add(array, out)
+            else:
+                blobs.add_floats(array, out)
+    for mesh, _, out in meshes:
+        faces = mesh.polygons
+        starts = _WHOLE[len(faces)].obj  # not copied in one piece, hence the array
+        foreach_get(faces, "loop_start", starts)
+        blobs.add(starts, out)
 
 
 def encode_texture_space(_walk: Walk, data: Any, out: Out) -> None:
@@ -124,9 +144,9 @@ def encode_weights(points: Any, out: Out) -> None:
             weights.append(element[1])
     if not places:
         return
-    blobs = Blobs(out)
-    blobs.add(np.array(places, "<i4"))
-    blobs.add(fold_array(np.array(weights, "<f4")))
+    blobs = Blobs()
+    blobs.add(np.array(places, "<i4"), out)
+    blobs.add(fold_array(np.array(weights, "<f4")), out)
     blobs.finish()
 
 
