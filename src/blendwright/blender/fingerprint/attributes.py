@@ -5,9 +5,10 @@ sorted by name, without selections. Must not loop in Python over elements, excep
 """
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cache
+from operator import attrgetter
 from typing import Any
 
 import bpy
@@ -18,6 +19,8 @@ from blendwright.blender.fingerprint.exclusions import EXCLUDED_ATTRIBUTES
 
 _types: Any = bpy.types
 # Methods without their list: asked for by name, the list first looks for a property and a function of that name.
+_domain = attrgetter("domain")
+_data = attrgetter("data")
 foreach_get = _types.bpy_prop_collection.foreach_get
 names_of = _types.bpy_prop_collection.keys
 _items = _types.bpy_prop_collection.items
@@ -129,29 +132,28 @@ def encode_attributes(attributes: Any, out: list[Any]) -> None:
     """All attributes but selections."""
     blobs = Blobs()
     stored = all_by_name(attributes)
-    add_attributes(stored, hashed_names(stored), out, blobs)
+    for name in hashed_names(stored):
+        add_attributes(name, (stored[name],), (out,), blobs)
     blobs.finish()
 
 
-def add_attributes(attributes: Mapping[str, Any], names: Sequence[str], out: list[Any], blobs: Blobs) -> set[str]:
-    """The attributes of these names; returns the types among them."""
-    types: set[str] = set()
-    for name in names:
-        attribute = attributes[name]
-        value, width, dtype, type_name = _element(type(attribute))
-        types.add(type_name)
-        data = attribute.data
+def add_attributes(name: str, attributes: Sequence[Any], outs: Sequence[list[Any]], blobs: Blobs) -> set[str]:
+    """The attribute of this name of one or several owners; returns its types."""
+    elements = [_element(type(attribute)) for attribute in attributes]
+    domains = [*map(_domain, attributes)]
+    contents = [*map(_data, attributes)]
+    for (value, width, dtype, type_name), domain, data, out in zip(elements, domains, contents, outs, strict=True):
         count = len(data)
-        out.append((name, attribute.domain, type_name, count))
+        out.append((name, domain, type_name, count))
         if not count:
             continue
         if dtype is None:
             out.append([getattr(element, value) for element in data])
             continue
-        array = ROOMS[dtype][count * width].obj  # some types are set number by number, which a view does not take
-        foreach_get(data, value, array)
+        room = ROOMS[dtype][count * width]
+        foreach_get(data, value, room.obj)  # some types are set number by number, which a view does not take
         if dtype == "<f4":
-            blobs.add_floats(array, out)
+            blobs.add_floats(room, out)
         else:
-            blobs.add(array, out)
-    return types
+            blobs.add(room, out)
+    return {type_name for *_, type_name in elements}

@@ -7,7 +7,7 @@ animated: whoever asks leaves such datablocks to the walk.
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import compress, repeat
-from operator import attrgetter
+from operator import attrgetter, truth
 from typing import Any
 
 from blendwright.blender.fingerprint.canonical import FOLDED
@@ -66,19 +66,19 @@ def _add_parts(walk: Walk, layout: TypeLayout, structs: Sequence[Any], outs: Seq
     assert layout.parts is not None
     columns = zip(*map(layout.parts, structs), strict=True)
     for number, kind, column in zip(layout.part_numbers, layout.part_kinds, columns, strict=True):
-        present = [*compress(zip(column, outs, strict=True), column)]
-        if not present:
+        there = [*map(truth, column)]
+        if True not in there:
             continue
-        values = [value for value, _ in present]
+        values, present = [*compress(column, there)], [*compress(outs, there)]
         if kind == STRUCT and _are_simple(walk, values):
-            for (_, out), content in zip(present, contents(walk, values, {}), strict=True):
+            for out, content in zip(present, contents(walk, values, {}), strict=True):
                 out.append(number)
                 out += content
         elif kind == ANY_BLOCK and not any(map(_is_embedded, values)):
-            for (_, out), key in zip(present, map(key_of, values), strict=True):
+            for out, key in zip(present, map(key_of, values), strict=True):
                 out += (number, key)
         else:
-            for value, out in present:
+            for value, out in zip(values, present, strict=True):
                 walk.part(number, value, kind, out)
 
 

@@ -15,7 +15,6 @@ import numpy as np
 
 _NAN = math.nan
 _plus_zero = (0.0).__add__
-_NEGATIVE_ZERO = b"\x00\x00\x00\x80"
 _data: Any = bpy.data
 _MOST_CACHED = 4096
 
@@ -66,15 +65,9 @@ def folded_bytes(values: Any) -> bytes:
 def may_need_fold(raw: bytes) -> bool:
     """Whether there may be a NaN or a negative zero among single-precision floats: bytes tell that sooner than numbers.
 
-    Every NaN has one of these two bytes; other numbers may have them too, and are then folded for nothing."""
-    if 0x7F in raw or 0xFF in raw:
-        return True
-    offset = raw.find(_NEGATIVE_ZERO)
-    while offset >= 0:
-        if offset % 4 == 0:
-            return True
-        offset = raw.find(_NEGATIVE_ZERO, offset + 1)  # bytes of two numbers that only look like one
-    return False
+    Each has one of these as its last byte; a few other numbers have them too, and are then folded for nothing."""
+    ends = raw[3::4]
+    return 0x80 in ends or 0x7F in ends or 0xFF in ends
 
 
 def canonical_path(path: str, owner: Any) -> str:

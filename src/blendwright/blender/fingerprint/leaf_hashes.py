@@ -35,11 +35,10 @@ _FORMAT = 2
 # Linked datablocks of these kinds count as what is left of them without their library; another content of that is told otherwise.
 STAND_INS = frozenset({"collections", "objects"})
 STAND_IN = "~bw~stand-in"
-# The key of a linked datablock has its library besides kind and name.
-LINKED_KEY = 3
 NO_GROUPS: Mapping[Any, bool] = {}
 # Fewer datablocks are read one by one.
 _FEW = 3
+_name = attrgetter("name")
 _data_and_groups = attrgetter("data", "vertex_groups")
 # Only objects have so many numbers that reading them in columns pays.
 _COLUMN_TYPES = {"objects": "Object"}
@@ -60,7 +59,7 @@ def _number_columns(kind: str) -> NumberColumns | None:
 def leaf(block: Any, grouped: Mapping[Any, bool] = NO_GROUPS) -> bytes:
     """The content hash of one datablock. What `meshes_with_groups` told of some objects saves a mesh the question."""
     kind = kind_of(block)
-    if block.library is not None and kind in STAND_INS and not _is_packed(block):
+    if kind in STAND_INS and _is_linked(block):
         return _stand_in(kind, block.name)
     columns = _number_columns(kind)
     return _digest(block, columns, columns.one(block) if columns else b"", Walk(NO_CHANNELS, grouped))
@@ -71,6 +70,10 @@ def leaves(blocks: Sequence[Any], grouped: Mapping[Any, bool] = NO_GROUPS) -> li
     columns = _number_columns(kind_of(blocks[0]))
     rows = [*map(columns.one, blocks)] if columns else [b""] * len(blocks)
     return _digests(blocks, columns, rows, Walk(NO_CHANNELS, grouped))
+
+
+def _is_linked(block: Any) -> bool:
+    return block.library is not None and not _is_packed(block)
 
 
 def _is_packed(block: Any) -> bool:
@@ -97,7 +100,7 @@ def _empty(kind: str) -> tuple[bytes, list[Any]]:
 
 def _is_elsewhere(block: Any) -> bool:
     """Whether a datablock came along with one that is linked: what Blender reads again, and the file of the scene does not name."""
-    return block.library is not None and block.is_library_indirect and not _is_packed(block)
+    return _is_linked(block) and block.is_library_indirect
 
 
 def full(skip: Callable[[Any], bool]) -> dict[Key, bytes]:
@@ -111,21 +114,20 @@ def full(skip: Callable[[Any], bool]) -> dict[Key, bytes]:
             if not blocks:
                 continue
             columns = _number_columns(kind)
-            stands_in = has_libraries and kind in STAND_INS
-            if stands_in:
+            if has_libraries and kind in STAND_INS:
                 _empty(kind)  # before the datablocks are gone through, since it makes one
-            found: list[tuple[Key, Any, bytes]] = []
-            for block, row in zip(blocks, columns.bulk(blocks) if columns else repeat(b""), strict=False):
-                if not skip(block) and not (kind == "images" and block.type in _RENDER_RESULTS):
-                    key = key_of(block) if has_libraries else (kind, block.name)
-                    if has_libraries and _is_elsewhere(block):
-                        continue
-                    if stands_in and len(key) == LINKED_KEY:
-                        leaves[key] = _stand_in(kind, block.name)
-                    else:
-                        found.append((key, block, row))
-            for batch in batched(found):
-                keys, members, rows = zip(*batch, strict=True)
+            rows = columns.bulk(blocks) if columns else repeat(b"")
+            listed = [(block, row) for block, row in zip(blocks, rows, strict=False) if not skip(block)]
+            if kind == "images":
+                listed = [pair for pair in listed if pair[0].type not in _RENDER_RESULTS]
+            if has_libraries:
+                listed = [pair for pair in listed if not _is_elsewhere(pair[0])]
+            if has_libraries and kind in STAND_INS:
+                leaves |= {key_of(block): _stand_in(kind, block.name) for block, _ in listed if _is_linked(block)}
+                listed = [pair for pair in listed if not _is_linked(pair[0])]
+            for batch in batched(listed):
+                members, rows = zip(*batch, strict=True)
+                keys = map(key_of, members) if has_libraries else zip(repeat(kind), map(_name, members), strict=False)
                 leaves.update(zip(keys, _digests(members, columns, rows, walk), strict=True))
         for key in _memberships(skip):
             leaves[key] = MEMBER

@@ -4,9 +4,8 @@ Responsible for: what makes a mesh's geometry. Must not depend on the objects th
 as a shortcut.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from itertools import repeat
 from operator import attrgetter
 from typing import Any
 
@@ -15,7 +14,6 @@ import numpy as np
 
 from blendwright.blender.fingerprint.attributes import (
     ROOMS,
-    SMALL,
     Blobs,
     Rooms,
     add_attributes,
@@ -25,7 +23,7 @@ from blendwright.blender.fingerprint.attributes import (
     hashed_names,
     names_of,
 )
-from blendwright.blender.fingerprint.canonical import fold_array, folded_bytes
+from blendwright.blender.fingerprint.canonical import fold_array
 from blendwright.blender.fingerprint.walk import Out, Walk
 
 _data: Any = bpy.data
@@ -51,43 +49,48 @@ _MARKS_ARE_ATTRIBUTES = _app.version >= (4, 5, 0)
 
 
 def encode_mesh(walk: Walk, mesh: Any, out: Out) -> None:
-    encode_meshes(walk, (mesh,), (out,))
+    attributes = mesh.attributes
+    _encode_alike(walk, tuple(names_of(attributes)), (mesh,), (attributes,), (out,))
 
 
 def encode_meshes(walk: Walk, meshes: Sequence[Any], outs: Sequence[Out]) -> None:
-    """What makes the geometry of meshes; those with attributes of the same names together."""
+    """What `encode_mesh` adds for each; meshes with attributes of the same names are read together."""
     attributes = [*map(_attributes, meshes)]
-    alike: dict[tuple[str, ...], list[tuple[Any, Any, Out]]] = {}
-    for names, mesh in zip(map(tuple, map(names_of, attributes)), zip(meshes, attributes, outs, strict=True), strict=True):
-        alike.setdefault(names, []).append(mesh)
-    for names, found in alike.items():
-        topology, others, can_look_up = _layout(names)
-        if not can_look_up:
-            found = [(mesh, all_by_name(stored), out) for mesh, stored, out in found]
-        blobs = Blobs()
-        _add_topology(found, topology, blobs)
-        types = [add_attributes(stored, others, out, blobs) for _, stored, out in found] if others else repeat(())
-        blobs.finish()
-        for (mesh, _, out), of_mesh in zip(found, types):
-            _add_rest(walk, mesh, of_mesh, out)
-    
+    alike: dict[tuple[str, ...], list[int]] = {}
+    for place, names in enumerate(map(tuple, map(names_of, attributes))):
+        alike.setdefault(names, []).append(place)
+    for names, places in alike.items():
+        listed = ([whole[place] for place in places] for whole in (meshes, attributes, outs))
+        _encode_alike(walk, names, *listed)
 
-def _add_rest(walk: Walk, mesh: Any, types: Collection[str], out: Out) -> None:
-    """All but the attributes of a mesh, given the types of these."""
-    encode_texture_space(walk, mesh, out)
-    if types:
-        # Which layers a render uses by default; the ones active in the interface stay out.
-        out.append(mesh.attributes.default_color_name)
-        layers = mesh.uv_layers if _TYPE_OF_UVS in types else ()
-        if len(layers):
-            out.append([layer.name for layer in layers if layer.active_render])
-    skin = mesh.skin_vertices
-    if len(skin):
-        walk.structs(skin, out)
-    if not _MARKS_ARE_ATTRIBUTES:
-        _encode_old_marks(mesh, out)
-    if _has_weights(walk, mesh):
-        encode_weights(mesh.vertices, out)
+
+def _encode_alike(
+    walk: Walk, names: tuple[str, ...], meshes: Sequence[Any], attributes: Sequence[Any], outs: Sequence[Out]
+) -> None:
+    topology, others, can_look_up = _layout(names)
+    # Half of a mesh's attributes do not count: to look the others up takes less time than to list all.
+    stored = attributes if can_look_up else [*map(all_by_name, attributes)]
+    blobs = Blobs()
+    _add_topology(meshes, topology, stored, outs, blobs)
+    types: set[str] = set()
+    for name in others:
+        types |= add_attributes(name, [found[name] for found in stored], outs, blobs)
+    blobs.finish()
+    for mesh, found, out in zip(meshes, attributes, outs, strict=True):
+        encode_texture_space(walk, mesh, out)
+        if others:
+            # Which layers a render uses by default; the ones active in the interface stay out.
+            out.append(found.default_color_name)
+            layers = mesh.uv_layers if _TYPE_OF_UVS in types else ()
+            if len(layers):
+                out.append([layer.name for layer in layers if layer.active_render])
+        skin = mesh.skin_vertices
+        if len(skin):
+            walk.structs(skin, out)
+        if not _MARKS_ARE_ATTRIBUTES:
+            _encode_old_marks(mesh, out)
+        if _has_weights(walk, mesh):
+            encode_weights(mesh.vertices, out)
 
 
 @lru_cache(maxsize=1024)
@@ -100,30 +103,29 @@ def _layout(names: tuple[str, ...]) -> tuple[tuple[_Topology | None, ...], tuple
 
 
 def _add_topology(
-    meshes: Sequence[tuple[Any, Mapping[str, Any], Out]], topology: tuple[_Topology | None, ...], blobs: Blobs
+    meshes: Sequence[Any],
+    topology: tuple[_Topology | None, ...],
+    attributes: Sequence[Mapping[str, Any]],
+    outs: Sequence[Out],
+    blobs: Blobs,
 ) -> None:
     """Through the attributes, whose bytes Blender copies in one piece; an attribute that is absent has no elements."""
     for part in topology:
         if part is None:
-            for _, _, out in meshes:
+            for out in outs:
                 out.append(b"")
             continue
         name, value, width, rooms = part
-        for _, attributes, out in meshes:
-            data = attributes[name].data
+        contents = [found[name].data for found in attributes]
+        add = blobs.add if rooms is _WHOLE else blobs.add_floats
+        for data, out in zip(contents, outs, strict=True):
             array = rooms[len(data) * width]
             foreach_get(data, value, array)
-            # Small ones as `Blobs` would, without the detour: most meshes of a large scene are.
-            if array.nbytes <= SMALL:
-                out.append(array.tobytes() if rooms is _WHOLE else folded_bytes(array))
-            elif rooms is _WHOLE:
-                blobs.add(array, out)
-            else:
-                blobs.add_floats(array, out)
-    for mesh, _, out in meshes:
+            add(array, out)
+    for mesh, out in zip(meshes, outs, strict=True):
         faces = mesh.polygons
-        starts = _WHOLE[len(faces)].obj  # not copied in one piece, hence the array
-        foreach_get(faces, "loop_start", starts)
+        starts = _WHOLE[len(faces)]
+        foreach_get(faces, "loop_start", starts.obj)  # not copied in one piece, hence the array
         blobs.add(starts, out)
 
 
