@@ -8,7 +8,6 @@ import hashlib
 from collections.abc import Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cache
-from operator import attrgetter
 from typing import Any
 
 import bpy
@@ -19,8 +18,6 @@ from blendwright.blender.fingerprint.exclusions import EXCLUDED_ATTRIBUTES
 
 _types: Any = bpy.types
 # Methods without their list: asked for by name, the list first looks for a property and a function of that name.
-_domain = attrgetter("domain")
-_data = attrgetter("data")
 foreach_get = _types.bpy_prop_collection.foreach_get
 names_of = _types.bpy_prop_collection.keys
 _items = _types.bpy_prop_collection.items
@@ -139,12 +136,13 @@ def encode_attributes(attributes: Any, out: list[Any]) -> None:
 
 def add_attributes(name: str, attributes: Sequence[Any], outs: Sequence[list[Any]], blobs: Blobs) -> set[str]:
     """The attribute of this name of one or several owners; returns its types."""
-    elements = [_element(type(attribute)) for attribute in attributes]
-    domains = [*map(_domain, attributes)]
-    contents = [*map(_data, attributes)]
-    for (value, width, dtype, type_name), domain, data, out in zip(elements, domains, contents, outs, strict=True):
+    types: set[str] = set()
+    for place, attribute in enumerate(attributes):
+        value, width, dtype, type_name = _element(type(attribute))
+        types.add(type_name)
+        out, data = outs[place], attribute.data
         count = len(data)
-        out.append((name, domain, type_name, count))
+        out.append((name, attribute.domain, type_name, count))
         if not count:
             continue
         if dtype is None:
@@ -156,4 +154,4 @@ def add_attributes(name: str, attributes: Sequence[Any], outs: Sequence[list[Any
             blobs.add_floats(room, out)
         else:
             blobs.add(room, out)
-    return {type_name for *_, type_name in elements}
+    return types

@@ -76,11 +76,12 @@ def _encode_alike(
     for name in others:
         types |= add_attributes(name, [found[name] for found in stored], outs, blobs)
     blobs.finish()
-    for mesh, found, out in zip(meshes, attributes, outs, strict=True):
+    for place, mesh in enumerate(meshes):
+        out = outs[place]
         encode_texture_space(walk, mesh, out)
         if others:
             # Which layers a render uses by default; the ones active in the interface stay out.
-            out.append(found.default_color_name)
+            out.append(attributes[place].default_color_name)
             layers = mesh.uv_layers if _TYPE_OF_UVS in types else ()
             if len(layers):
                 out.append([layer.name for layer in layers if layer.active_render])
@@ -116,17 +117,17 @@ def _add_topology(
                 out.append(b"")
             continue
         name, value, width, rooms = part
-        contents = [found[name].data for found in attributes]
         add = blobs.add if rooms is _WHOLE else blobs.add_floats
-        for data, out in zip(contents, outs, strict=True):
+        for place, found in enumerate(attributes):
+            data = found[name].data
             array = rooms[len(data) * width]
             foreach_get(data, value, array)
-            add(array, out)
-    for mesh, out in zip(meshes, outs, strict=True):
+            add(array, outs[place])
+    for place, mesh in enumerate(meshes):
         faces = mesh.polygons
         starts = _WHOLE[len(faces)]
         foreach_get(faces, "loop_start", starts.obj)  # not copied in one piece, hence the array
-        blobs.add(starts, out)
+        blobs.add(starts, outs[place])
 
 
 def encode_texture_space(_walk: Walk, data: Any, out: Out) -> None:
