@@ -138,7 +138,7 @@ def add_attributes(name: str, attributes: Sequence[Any], outs: Sequence[list[Any
     """The attribute of this name of one or several owners; returns its types."""
     types: set[str] = set()
     for place, attribute in enumerate(attributes):
-        value, width, dtype, type_name = _element(type(attribute))
+        value, width, dtype, type_name = _element(attribute.__class__)
         types.add(type_name)
         out, data = outs[place], attribute.data
         count = len(data)

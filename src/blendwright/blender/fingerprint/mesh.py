@@ -57,11 +57,12 @@ def encode_meshes(walk: Walk, meshes: Sequence[Any], outs: Sequence[Out]) -> Non
     """What `encode_mesh` adds for each; meshes with attributes of the same names are read together."""
     attributes = [*map(_attributes, meshes)]
     alike: dict[tuple[str, ...], list[int]] = {}
-    for place, names in enumerate(map(tuple, map(names_of, attributes))):
-        alike.setdefault(names, []).append(place)
+    listed: list[list[str]] = [*map(names_of, attributes)]
+    for place, names in enumerate(listed):
+        alike.setdefault(tuple(names), []).append(place)
     for names, places in alike.items():
-        listed = ([whole[place] for place in places] for whole in (meshes, attributes, outs))
-        _encode_alike(walk, names, *listed)
+        found, stored, chosen = ([whole[place] for place in places] for whole in (meshes, attributes, outs))
+        _encode_alike(walk, names, found, stored, chosen)
 
 
 def _encode_alike(

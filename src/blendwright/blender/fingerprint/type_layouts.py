@@ -148,7 +148,6 @@ class TypeLayout:
         # Or would be, without its parts.
         self.only_parts = bool(parts) and not (flags or paths or self.custom)
 
-
     def vector_values(self, struct: Any) -> list[tuple[float, ...]]:
         """The vectors of a struct, folded."""
         if self.vectors is None:

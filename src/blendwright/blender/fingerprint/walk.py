@@ -13,7 +13,7 @@ import numpy as np
 
 from blendwright.blender.fingerprint.animation import Channels, animated_channels, is_empty
 from blendwright.blender.fingerprint.attributes import blob, encode_attributes
-from blendwright.blender.fingerprint.canonical import canonical_path, FOLDED, fold_all, fold_array
+from blendwright.blender.fingerprint.canonical import FOLDED, canonical_path, fold_all, fold_array
 from blendwright.blender.fingerprint.identity import key_of
 from blendwright.blender.fingerprint.properties import custom, system
 from blendwright.blender.fingerprint.type_layouts import (
@@ -63,7 +63,7 @@ class Walk:
         self._depth = 0
 
     def layout_of(self, struct: Any) -> tuple[TypeLayout, tuple[Reader, ...]]:
-        cls = type(struct)
+        cls = struct.__class__
         entry = self._layouts.get(cls)
         if entry is None:
             rna = struct.bl_rna
@@ -76,7 +76,7 @@ class Walk:
 
     def struct(self, struct: Any, out: Out) -> None:
         """All of a struct: its type, its values, its parts, its custom properties."""
-        layout, readers = self._layouts.get(type(struct)) or self.layout_of(struct)
+        layout, readers = self._layouts.get(struct.__class__) or self.layout_of(struct)
         channels = self.channels.get((struct.as_pointer(), layout.name)) if self.channels else None
         if channels:
             out.append(layout.name)
@@ -94,7 +94,7 @@ class Walk:
                 value, kind = values[number], kinds[number]
                 if kind == STRUCT:
                     out.append(number)
-                    inner = self._layouts.get(type(value))
+                    inner = self._layouts.get(value.__class__)
                     # As below, without the detour: every object has several.
                     if inner is not None and not self.channels and _is_plain(inner[0], value):
                         _add_values(inner[0], value, out)
