@@ -68,7 +68,7 @@ def leaves(blocks: Sequence[Any], grouped: Mapping[Any, bool] = NO_GROUPS) -> li
     if not blocks:
         return []
     columns = _number_columns(kind_of(blocks[0]))
-    rows = [*map(columns.one, blocks)] if columns else [b""] * len(blocks)
+    rows = columns.several(blocks) if columns else [b""] * len(blocks)
     return _digests(blocks, columns, rows, Walk(NO_CHANNELS, grouped))
 
 
