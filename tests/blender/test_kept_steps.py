@@ -82,11 +82,12 @@ def test_a_step_that_cannot_be_hashed_is_a_failed_one_that_the_core_must_rebuild
     step = stepper.begin({"tool": BOX[0], "version": 1, "args": args})
     assert isinstance(step, StepRun)
 
-    def unreadable(block: object) -> bytes:
+    def unreadable(*_: object) -> bytes:
         raise ReferenceError("on purpose")
 
     with monkeypatch.context() as broken:
         broken.setattr("blendwright.blender.fingerprint.leaf", unreadable)
+        broken.setattr("blendwright.blender.fingerprint.leaves", unreadable)
         answer = step.finish()
     assert (answer["ok"], answer["reverted_by"]) == (False, "failed")
 
@@ -109,8 +110,12 @@ def test_of_steps_that_wait_together_only_the_one_that_cannot_be_hashed_fails(
             raise ReferenceError("on purpose")
         return readable(block)
 
+    def leaves(blocks: list[Any], _grouped: object) -> list[bytes]:
+        return [leaf(block) for block in blocks]
+
     with monkeypatch.context() as broken:
         broken.setattr(fp, "leaf", leaf)
+        broken.setattr(fp, "leaves", leaves)
         answers = [step.finish() for step in begun]
     assert [(answer["ok"], answer["reverted_by"]) for answer in answers] == [
         (True, None),

@@ -69,6 +69,37 @@ def test_one_datablock_alone_hashes_as_in_the_full_pass() -> None:
     assert len(checked) >= 25
 
 
+def test_some_datablocks_together_hash_as_each_alone() -> None:
+    parts.empty_scene()
+    parts.zoo()
+    for number in range(12):
+        _unlike(number)
+    for kind in fingerprint.kinds():
+        blocks = list(getattr(data, kind))
+        assert fingerprint.leaves(blocks) == [fingerprint.leaf(block) for block in blocks], kind
+
+
+def _unlike(number: int) -> None:
+    """A cube that differs from others in one of the ways in which some of a batch may."""
+    cube = parts.cube(f"Unlike {number}")
+    cube.data.name = cube.name
+    ways = (
+        lambda: cube.vertex_groups.new(name="Group").add([0, 1], 0.5, "ADD"),
+        lambda: cube.data.attributes.new("größe", "FLOAT_COLOR", "CORNER"),
+        lambda: cube.data.uv_layers.new(name="Another"),
+        lambda: cube.data.materials.append(parts.material()),
+        lambda: cube.shape_key_add(name="Key"),
+        lambda: cube.keyframe_insert("location"),
+        lambda: cube.__setitem__("own", [1.0, -0.0]),
+        lambda: setattr(cube, "matrix_parent_inverse", [[1, 2, 3, 4], [-0.0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]]),
+        lambda: setattr(cube.lineart, "usage", "INCLUDE"),
+        lambda: setattr(cube.light_linking, "receiver_collection", data.collections.new("Receivers")),
+        lambda: cube.modifiers.new("Subdivided", "SUBSURF"),
+        lambda: data.meshes[cube.data.name].attributes.new("marked", "BOOLEAN", "FACE"),
+    )
+    ways[number]()
+
+
 def test_every_plain_property_of_an_object_hashes_alike_alone_and_in_bulk() -> None:
     parts.empty_scene()
     parts.empty("Before it in the list")

@@ -19,7 +19,7 @@ from blendwright.blender.fingerprint.identity import (
     member_key,
     scene_of,
 )
-from blendwright.blender.fingerprint.leaf_hashes import MEMBER, full, leaf, meshes_with_groups
+from blendwright.blender.fingerprint.leaf_hashes import MEMBER, full, leaf, leaves, meshes_with_groups
 from blendwright.blender.fingerprint.merkle import Fingerprint, changes_between
 
 __all__ = [
@@ -38,6 +38,7 @@ __all__ = [
     "key_words",
     "kinds",
     "leaf",
+    "leaves",
     "member_key",
     "meshes_with_groups",
     "scene_of",

@@ -5,7 +5,7 @@ sorted by name, without selections. Must not loop in Python over elements, excep
 """
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cache
 from typing import Any
@@ -19,11 +19,13 @@ from blendwright.blender.fingerprint.exclusions import EXCLUDED_ATTRIBUTES
 _types: Any = bpy.types
 # Methods without their list: asked for by name, the list first looks for a property and a function of that name.
 foreach_get = _types.bpy_prop_collection.foreach_get
-items = _types.bpy_prop_collection.items
+names_of = _types.bpy_prop_collection.keys
+_items = _types.bpy_prop_collection.items
 
 SMALL = 4096
 # From this size on it pays to hash on other threads (hashlib lets go of the interpreter lock).
 _HUGE = 1 << 20
+_MOST_PENDING = 16
 _OUT = tuple(EXCLUDED_ATTRIBUTES)
 _MOST_CACHED = 1024
 _names_cache: dict[tuple[tuple[str, ...], tuple[str, ...]], tuple[str, ...]] = {}
@@ -66,28 +68,30 @@ ROOMS = {dtype: Rooms(dtype) for dtype in _DTYPES.values()}
 class Blobs:
     """Collects arrays as `blob` does, hashing huge ones meanwhile on other threads."""
 
-    def __init__(self, out: list[Any]) -> None:
-        self._out = out
-        self._pending: list[tuple[int, Future[bytes]]] = []
+    def __init__(self) -> None:
+        self._pending: list[tuple[list[Any], int, Future[bytes]]] = []
 
-    def add(self, array: Any) -> None:
+    def add(self, array: Any, out: list[Any]) -> None:
         if array.nbytes <= SMALL:
-            self._out.append(array.tobytes())
+            out.append(array.tobytes())
         elif array.nbytes < _HUGE:
-            self._out.append(blob(array))
+            out.append(blob(array))
         else:
-            self._pending.append((len(self._out), _threads().submit(blob, array)))
-            self._out.append(None)
+            if len(self._pending) >= _MOST_PENDING:
+                self.finish()
+            self._pending.append((out, len(out), _threads().submit(blob, array)))
+            out.append(None)
 
-    def add_floats(self, array: Any) -> None:
+    def add_floats(self, array: Any, out: list[Any]) -> None:
         if array.nbytes <= SMALL:
-            self._out.append(folded_bytes(array))
+            out.append(folded_bytes(array))
         else:
-            self.add(fold_array(np.asarray(array)))
+            self.add(fold_array(np.asarray(array)), out)
 
     def finish(self) -> None:
-        for all_names, digest in self._pending:
-            self._out[all_names] = digest.result()
+        for out, place, digest in self._pending:
+            out[place] = digest.result()
+        self._pending.clear()
 
 
 @cache
@@ -112,22 +116,31 @@ def hashed_names(names: Iterable[str], without: tuple[str, ...] = ()) -> tuple[s
     return hashed
 
 
+def can_be_looked_up(names: Sequence[str]) -> bool:
+    """Whether each name leads to its attribute: not where two share one; and Blender takes no name that is not UTF-8."""
+    return len({*names}) == len(names) and all(map(str.isascii, names))
+
+
+def all_by_name(attributes: Any) -> dict[str, Any]:
+    return dict(_items(attributes))
+
+
 def encode_attributes(attributes: Any, out: list[Any]) -> None:
     """All attributes but selections."""
-    blobs = Blobs(out)
-    stored = dict(items(attributes))
-    add_attributes(stored, hashed_names(stored), out, blobs)
+    blobs = Blobs()
+    stored = all_by_name(attributes)
+    for name in hashed_names(stored):
+        add_attributes(name, (stored[name],), (out,), blobs)
     blobs.finish()
 
 
-def add_attributes(attributes: Mapping[str, Any], names: Sequence[str], out: list[Any], blobs: Blobs) -> set[str]:
-    """The attributes of these names; returns the types among them."""
+def add_attributes(name: str, attributes: Sequence[Any], outs: Sequence[list[Any]], blobs: Blobs) -> set[str]:
+    """The attribute of this name of one or several owners; returns its types."""
     types: set[str] = set()
-    for name in names:
-        attribute = attributes[name]
+    for place, attribute in enumerate(attributes):
         value, width, dtype, type_name = _element(attribute.__class__)
         types.add(type_name)
-        data = attribute.data
+        out, data = outs[place], attribute.data
         count = len(data)
         out.append((name, attribute.domain, type_name, count))
         if not count:
@@ -135,10 +148,10 @@ def add_attributes(attributes: Mapping[str, Any], names: Sequence[str], out: lis
         if dtype is None:
             out.append([getattr(element, value) for element in data])
             continue
-        array = ROOMS[dtype][count * width].obj  # some types are set number by number, which a view does not take
-        foreach_get(data, value, array)
+        room = ROOMS[dtype][count * width]
+        foreach_get(data, value, room.obj)  # some types are set number by number, which a view does not take
         if dtype == "<f4":
-            blobs.add_floats(array)
+            blobs.add_floats(room, out)
         else:
-            blobs.add(array)
+            blobs.add(room, out)
     return types

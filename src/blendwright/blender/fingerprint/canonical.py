@@ -8,7 +8,6 @@ import math
 import posixpath
 import re
 from collections.abc import Iterable
-from functools import lru_cache
 from typing import Any
 
 import bpy
@@ -16,8 +15,8 @@ import numpy as np
 
 _NAN = math.nan
 _plus_zero = (0.0).__add__
-_NEGATIVE_ZERO = b"\x00\x00\x00\x80"
 _data: Any = bpy.data
+_MOST_CACHED = 4096
 
 # Blender's directory for temporary files, which some caches have as their default, has a new name in every session.
 _SESSION_DIRECTORY = re.compile(r"/blender_\w{6}(?=/|$)")
@@ -34,10 +33,16 @@ def fold_all(values: Iterable[float]) -> tuple[float, ...]:
     return folded if total == total else tuple([value if value == value else _NAN for value in folded])
 
 
-@lru_cache(maxsize=4096)
-def fold_tuple(values: tuple[float, ...]) -> tuple[float, ...]:
-    """`fold_all` for values that most datablocks share, as those of a new one. Tuples that are equal fold to the same."""
-    return fold_all(values)
+class _Folded(dict[tuple[float, ...], tuple[float, ...]]):
+    def __missing__(self, values: tuple[float, ...]) -> tuple[float, ...]:
+        if len(self) >= _MOST_CACHED:
+            self.clear()
+        folded = self[values] = fold_all(values)
+        return folded
+
+
+# `fold_all` for values that most datablocks share, as those of a new one. Tuples that are equal fold to the same.
+FOLDED = _Folded()
 
 
 def fold_array(values: Any) -> Any:
@@ -60,15 +65,9 @@ def folded_bytes(values: Any) -> bytes:
 def may_need_fold(raw: bytes) -> bool:
     """Whether there may be a NaN or a negative zero among single-precision floats: bytes tell that sooner than numbers.
 
-    Every NaN has one of these two bytes; other numbers may have them too, and are then folded for nothing."""
-    if 0x7F in raw or 0xFF in raw:
-        return True
-    offset = raw.find(_NEGATIVE_ZERO)
-    while offset >= 0:
-        if offset % 4 == 0:
-            return True
-        offset = raw.find(_NEGATIVE_ZERO, offset + 1)  # bytes of two numbers that only look like one
-    return False
+    Each has one of these as its last byte; a few other numbers have them too, and are then folded for nothing."""
+    ends = raw[3::4]
+    return 0x80 in ends or 0x7F in ends or 0xFF in ends
 
 
 def canonical_path(path: str, owner: Any) -> str:

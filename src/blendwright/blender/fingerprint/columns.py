@@ -4,9 +4,11 @@ Responsible for: the two readers agreeing bit by bit. Strings, pointers and list
 """
 
 import struct as packing
+from collections.abc import Callable, Sequence
 from operator import attrgetter
 from typing import Any
 
+import mathutils
 import numpy as np
 
 from blendwright.blender.fingerprint.canonical import fold_all, fold_array, may_need_fold
@@ -14,6 +16,8 @@ from blendwright.blender.fingerprint.type_layouts import Getter, getter, hashed_
 
 _UNKNOWN = -1  # an enum value that has no name
 _MOST_CACHED = 1024
+# Vectors and matrices show their memory from Blender 5.1 on.
+_SHOW_MEMORY = hasattr(mathutils.Vector, "__buffer__")
 _IDENTITY = [float(row == column) for row in range(4) for column in range(4)]  # matrices of objects are 4x4
 
 
@@ -43,7 +47,7 @@ class NumberColumns:
         self.names = frozenset(self.offsets)
         whole, floats, _ = self._groups
         self._pack_whole = packing.Struct(f"<{sum(w for _, w in whole.order)}i").pack
-        self._pack_floats = packing.Struct(f"<{sum(w for _, w in floats.order)}f").pack
+        self._float_row = packing.Struct(f"<{sum(w for _, w in floats.order)}f")
 
     def bulk(self, blocks: Any) -> list[bytes]:
         """The rows of a bpy.data collection, in its order."""
@@ -58,14 +62,26 @@ class NumberColumns:
 
     def one(self, block: Any) -> bytes:
         """The row of one datablock. Without numpy, whose calls cost more than a row of numbers does."""
-        whole, floats, flags = self._groups
-        names = whole.enums(block)
+        return self._whole(block) + self._floats(block) + self._flags(block)
+
+    def several(self, blocks: Sequence[Any]) -> list[bytes]:
+        """The rows of some datablocks among many. One sort of numbers after the other, as in `batches.py`."""
+        whole, floats, flags = [*map(self._whole, blocks)], [*map(self._floats, blocks)], [*map(self._flags, blocks)]
+        return [*map(b"".join, zip(whole, floats, flags, strict=True))]
+
+    def _whole(self, block: Any) -> bytes:
+        group = self._groups[0]
+        names = group.enums(block)
         values = self._enum_cache.get(names) or self._number(names)
-        numbers = floats.values(block)
-        packed = self._pack_floats(*numbers)
-        if may_need_fold(packed):
-            packed = self._pack_floats(*fold_all(numbers))
-        return self._pack_whole(*values, *whole.values(block)) + packed + bytes(flags.values(block))
+        return self._pack_whole(*values, *group.values(block))
+
+    def _floats(self, block: Any) -> bytes:
+        group = self._groups[1]
+        packed = group.memory(block) if _SHOW_MEMORY else self._float_row.pack(*group.values(block))
+        return self._float_row.pack(*fold_all(self._float_row.unpack(packed))) if may_need_fold(packed) else packed
+
+    def _flags(self, block: Any) -> bytes:
+        return bytes(self._groups[2].values(block))
 
     def _number(self, names: tuple[str, ...]) -> list[int]:
         """Names of enum values as numbers; kept, because most datablocks have the same ones."""
@@ -108,6 +124,10 @@ class _Group:
         self._scalars = getter(scalars)
         self._vectors: Getter | None = getter(vectors)
         self._matrices = [attrgetter(n) for n in matrices]
+        self._pack_scalars = packing.Struct(f"<{len(scalars)}f").pack
+        self._arrays = getter((*vectors, *matrices))
+        # Places and packers of those that show no memory; found out with the first datablock.
+        self._packed: list[tuple[int, Callable[..., bytes]]] | None = None
 
     def bulk(self, blocks: Any) -> Any:
         """The values of all datablocks, a row each. Single numbers are turned into rows together: that is quicker than one by one."""
@@ -129,6 +149,17 @@ class _Group:
 
     def enums(self, block: Any) -> tuple[str, ...]:
         return self._enums(block) if self._enums else ()
+
+    def memory(self, block: Any) -> bytes:
+        """The floats of one datablock, copied from vectors and matrices as they are in memory: as `foreach_get` gives them."""
+        pieces: list[Any] = [*self._arrays(block)] if self._arrays else []
+        if self._packed is None:
+            plain = [(i, len(array)) for i, array in enumerate(pieces) if not hasattr(array, "__buffer__")]
+            self._packed = [(i, packing.Struct(f"<{width}f").pack) for i, width in plain]
+        for index, pack in self._packed:
+            pieces[index] = pack(*pieces[index][:])
+        scalars = self._pack_scalars(*self._scalars(block)) if self._scalars else b""
+        return scalars + b"".join(pieces)
 
     def values(self, block: Any) -> list[Any]:
         values: list[Any] = [*self._scalars(block)] if self._scalars else []

@@ -11,6 +11,7 @@ import numpy as np
 
 from blendwright.blender.fingerprint import mesh
 from blendwright.blender.fingerprint.attributes import blob
+from blendwright.blender.fingerprint.batches import BatchReader
 from blendwright.blender.fingerprint.canonical import canonical_path, fold, fold_all, fold_array
 from blendwright.blender.fingerprint.identity import key_of, layer_collections, layer_flags
 from blendwright.blender.fingerprint.poses import encode_pose
@@ -21,24 +22,26 @@ _link = attrgetter(
     *("to_node.name", "to_socket.identifier", "multi_input_sort_id"),
     *("from_node.name", "from_socket.identifier", "is_muted"),
 )
+_of_object = attrgetter("material_slots", "show_only_shape_key", "pose")
 _SIDES = ("inputs", "outputs")  # its third part says which panels are open
 _CACHE_RANGE = ("frame_start", "frame_end")
 
 
 def encode_object(walk: Walk, owner: Any, out: Out) -> None:
-    encode_slots(owner, out)
-    if owner.show_only_shape_key:
+    slots, only_shape_key, pose = _of_object(owner)
+    if len(slots):
+        encode_slots(slots, out)
+    if only_shape_key:
         out.append(owner.active_shape_key_index)  # otherwise it is only the one that is chosen in a list
-    encode_pose(walk, owner, out)
+    if pose is not None:
+        encode_pose(walk, pose, out)
 
 
-def encode_slots(owner: Any, out: Out) -> None:
+def encode_slots(slots: Any, out: Out) -> None:
     """Materials that belong to the object; those of its data are in the data's leaf."""
-    slots = owner.material_slots
-    if slots:
-        linked = [(i, slot.material) for i, slot in enumerate(slots) if slot.link == "OBJECT"]
-        if linked:
-            out.append([(i, None if material is None else key_of(material)) for i, material in linked])
+    linked = [(i, slot.material) for i, slot in enumerate(slots) if slot.link == "OBJECT"]
+    if linked:
+        out.append([(i, None if material is None else key_of(material)) for i, material in linked])
 
 
 def encode_layer_collections(_walk: Walk, layer: Any, out: Out) -> None:
@@ -218,6 +221,8 @@ def encode_image_layers(_walk: Walk, node: Any, out: Out) -> None:
     out.append(node.view if node.has_views else None)
 
 
+# Readers that have a form for many datablocks at once.
+BATCH_READERS: Final[dict[Reader, BatchReader]] = {mesh.encode_mesh: mesh.encode_meshes}
 # By RNA type, subtypes included.
 READERS: Final[dict[str, Reader]] = {
     "Action": encode_action,

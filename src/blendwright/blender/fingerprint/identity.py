@@ -69,7 +69,7 @@ def key_of(block: Any) -> Key:
     """(kind, name), and the library's path for linked data."""
     library = block.library
     if library is None:
-        return (kind_of(block), block.name)
+        return (_kind_by_class.get(block.__class__) or kind_of(block), block.name)
     if getattr(block, "is_linked_packed", False):
         return (kind_of(block), block.name, library.filepath, _PACKED)
     return (kind_of(block), block.name, library.filepath)

@@ -6,7 +6,7 @@ Responsible for: `leaf` and `full` giving the same bytes for the same datablock;
 import gc
 import hashlib
 import marshal
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
 from itertools import repeat
@@ -16,8 +16,9 @@ from typing import Any
 import bpy
 
 from blendwright.blender.fingerprint.animation import NO_CHANNELS, animated_channels
+from blendwright.blender.fingerprint.batches import batched, contents
 from blendwright.blender.fingerprint.columns import NumberColumns
-from blendwright.blender.fingerprint.content_readers import READERS
+from blendwright.blender.fingerprint.content_readers import BATCH_READERS, READERS
 from blendwright.blender.fingerprint.identity import MASTER, Key, key_of, kind_of, kinds, member_keys
 from blendwright.blender.fingerprint.walk import Walk
 
@@ -34,9 +35,8 @@ _FORMAT = 2
 # Linked datablocks of these kinds count as what is left of them without their library; another content of that is told otherwise.
 STAND_INS = frozenset({"collections", "objects"})
 STAND_IN = "~bw~stand-in"
-# The key of a linked datablock has its library besides kind and name.
-LINKED_KEY = 3
 NO_GROUPS: Mapping[Any, bool] = {}
+_name = attrgetter("name")
 _data_and_groups = attrgetter("data", "vertex_groups")
 # Only objects have so many numbers that reading them in columns pays.
 _COLUMN_TYPES = {"objects": "Object"}
@@ -56,10 +56,24 @@ def _number_columns(kind: str) -> NumberColumns | None:
 
 def leaf(block: Any, grouped: Mapping[Any, bool] = NO_GROUPS) -> bytes:
     """The content hash of one datablock. What `meshes_with_groups` told of some objects saves a mesh the question."""
-    if block.library is not None and (kind := kind_of(block)) in STAND_INS and not _is_packed(block):
+    kind = kind_of(block)
+    if kind in STAND_INS and _is_linked(block):
         return _stand_in(kind, block.name)
-    columns = _number_columns(kind_of(block))
+    columns = _number_columns(kind)
     return _digest(block, columns, columns.one(block) if columns else b"", Walk(NO_CHANNELS, grouped))
+
+
+def leaves(blocks: Sequence[Any], grouped: Mapping[Any, bool] = NO_GROUPS) -> list[bytes]:
+    """The content hashes of datablocks of one kind, none of which is linked: what `leaf` gives of each, in less time."""
+    if not blocks:
+        return []
+    columns = _number_columns(kind_of(blocks[0]))
+    rows = columns.several(blocks) if columns else [b""] * len(blocks)
+    return _digests(blocks, columns, rows, Walk(NO_CHANNELS, grouped))
+
+
+def _is_linked(block: Any) -> bool:
+    return block.library is not None and not _is_packed(block)
 
 
 def _is_packed(block: Any) -> bool:
@@ -86,7 +100,7 @@ def _empty(kind: str) -> tuple[bytes, list[Any]]:
 
 def _is_elsewhere(block: Any) -> bool:
     """Whether a datablock came along with one that is linked: what Blender reads again, and the file of the scene does not name."""
-    return block.library is not None and block.is_library_indirect and not _is_packed(block)
+    return _is_linked(block) and block.is_library_indirect
 
 
 def full(skip: Callable[[Any], bool]) -> dict[Key, bytes]:
@@ -100,22 +114,44 @@ def full(skip: Callable[[Any], bool]) -> dict[Key, bytes]:
             if not blocks:
                 continue
             columns = _number_columns(kind)
-            stands_in = has_libraries and kind in STAND_INS
-            if stands_in:
+            if has_libraries and kind in STAND_INS:
                 _empty(kind)  # before the datablocks are gone through, since it makes one
-            listed = columns.bulk(blocks) if columns else repeat(b"")
-            for block, row in zip(blocks, listed, strict=False):
-                if not skip(block) and not (kind == "images" and block.type in _RENDER_RESULTS):
-                    key = key_of(block) if has_libraries else (kind, block.name)
-                    if has_libraries and _is_elsewhere(block):
-                        continue
-                    if stands_in and len(key) == LINKED_KEY:
-                        leaves[key] = _stand_in(kind, block.name)
-                    else:
-                        leaves[key] = _digest(block, columns, row, walk)
+            rows = columns.bulk(blocks) if columns else repeat(b"")
+            listed = [(block, row) for block, row in zip(blocks, rows, strict=False) if not skip(block)]
+            if kind == "images":
+                listed = [pair for pair in listed if pair[0].type not in _RENDER_RESULTS]
+            if has_libraries:
+                listed = [pair for pair in listed if not _is_elsewhere(pair[0])]
+            if has_libraries and kind in STAND_INS:
+                leaves |= {key_of(block): _stand_in(kind, block.name) for block, _ in listed if _is_linked(block)}
+                listed = [pair for pair in listed if not _is_linked(pair[0])]
+            for batch in batched(listed):
+                members, rows = zip(*batch, strict=True)
+                keys = map(key_of, members) if has_libraries else zip(repeat(kind), map(_name, members), strict=False)
+                leaves.update(zip(keys, _digests(members, columns, rows, walk), strict=True))
         for key in _memberships(skip):
             leaves[key] = MEMBER
     return leaves
+
+
+def _digests(blocks: Sequence[Any], columns: NumberColumns | None, rows: Sequence[bytes], walk: Walk) -> list[bytes]:
+    """The hashes of datablocks of one kind. Those of one type are read together, the animated ones alone."""
+    by_type: dict[type[Any], list[int]] = {}
+    digests: list[bytes] = [b""] * len(blocks)
+    for place, animation in enumerate(map(_animation, blocks)):
+        if animation is None:
+            by_type.setdefault(blocks[place].__class__, []).append(place)
+        else:
+            digests[place] = _digest(blocks[place], columns, rows[place], walk)
+    for places in by_type.values():
+        outs = contents(walk, [blocks[place] for place in places], BATCH_READERS)
+        for place, out in zip(places, outs, strict=True):
+            digests[place] = hashlib.sha256(rows[place] + marshal.dumps(out, _FORMAT)).digest()
+    return digests
+
+
+def _animation(block: Any) -> Any:
+    return getattr(block, "animation_data", None)
 
 
 def _digest(block: Any, columns: NumberColumns | None, row: bytes, walk: Walk) -> bytes:

@@ -4,6 +4,8 @@ Responsible for: what makes a mesh's geometry. Must not depend on the objects th
 as a shortcut.
 """
 
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from operator import attrgetter
 from typing import Any
 
@@ -12,25 +14,29 @@ import numpy as np
 
 from blendwright.blender.fingerprint.attributes import (
     ROOMS,
-    SMALL,
     Blobs,
+    Rooms,
     add_attributes,
+    all_by_name,
+    can_be_looked_up,
     foreach_get,
     hashed_names,
-    items,
+    names_of,
 )
-from blendwright.blender.fingerprint.canonical import fold_array, folded_bytes
+from blendwright.blender.fingerprint.canonical import fold_array
 from blendwright.blender.fingerprint.walk import Out, Walk
 
 _data: Any = bpy.data
 _groups = attrgetter("groups")
+_attributes = attrgetter("attributes")
 _app: Any = bpy.app
 
 # Up to this many vertices it is quicker to look at them than to look for an object that uses the mesh.
 _FEW_VERTICES = 2000
 # Where the vertices are and how edges and faces join them: (attribute, value, numbers per element, room for them).
 _WHOLE, _FLOATS = ROOMS["<i4"], ROOMS["<f4"]
-_TOPOLOGY = (
+_Topology = tuple[str, str, int, Rooms]
+_TOPOLOGY: tuple[_Topology, ...] = (
     ("position", "vector", 3, _FLOATS),
     (".edge_verts", "value", 2, _WHOLE),
     (".corner_vert", "value", 1, _WHOLE),
@@ -44,49 +50,85 @@ _MARKS_ARE_ATTRIBUTES = _app.version >= (4, 5, 0)
 
 def encode_mesh(walk: Walk, mesh: Any, out: Out) -> None:
     attributes = mesh.attributes
-    stored: dict[str, Any] = dict(items(attributes))  # looking up each by its name takes longer
-    others = hashed_names(stored, _IN_TOPOLOGY)
-    blobs = Blobs(out)
-    _add_topology(mesh, stored, out, blobs)
-    types = add_attributes(stored, others, out, blobs)
+    _encode_alike(walk, tuple(names_of(attributes)), (mesh,), (attributes,), (out,))
+
+
+def encode_meshes(walk: Walk, meshes: Sequence[Any], outs: Sequence[Out]) -> None:
+    """What `encode_mesh` adds for each; meshes with attributes of the same names are read together."""
+    attributes = [*map(_attributes, meshes)]
+    alike: dict[tuple[str, ...], list[int]] = {}
+    listed: list[list[str]] = [*map(names_of, attributes)]
+    for place, names in enumerate(listed):
+        alike.setdefault(tuple(names), []).append(place)
+    for names, places in alike.items():
+        found, stored, chosen = ([whole[place] for place in places] for whole in (meshes, attributes, outs))
+        _encode_alike(walk, names, found, stored, chosen)
+
+
+def _encode_alike(
+    walk: Walk, names: tuple[str, ...], meshes: Sequence[Any], attributes: Sequence[Any], outs: Sequence[Out]
+) -> None:
+    topology, others, can_look_up = _layout(names)
+    # Half of a mesh's attributes do not count: to look the others up takes less time than to list all.
+    stored = attributes if can_look_up else [*map(all_by_name, attributes)]
+    blobs = Blobs()
+    _add_topology(meshes, topology, stored, outs, blobs)
+    types: set[str] = set()
+    for name in others:
+        types |= add_attributes(name, [found[name] for found in stored], outs, blobs)
     blobs.finish()
-    encode_texture_space(walk, mesh, out)
-    if others:
-        # Which layers a render uses by default; the ones active in the interface stay out.
-        out.append(attributes.default_color_name)
-        layers = mesh.uv_layers if _TYPE_OF_UVS in types else ()
-        if len(layers):
-            out.append([layer.name for layer in layers if layer.active_render])
-    skin = mesh.skin_vertices
-    if len(skin):
-        walk.structs(skin, out)
-    if not _MARKS_ARE_ATTRIBUTES:
-        _encode_old_marks(mesh, out)
-    if _has_weights(walk, mesh):
-        encode_weights(mesh.vertices, out)
+    for place, mesh in enumerate(meshes):
+        out = outs[place]
+        encode_texture_space(walk, mesh, out)
+        if others:
+            # Which layers a render uses by default; the ones active in the interface stay out.
+            out.append(attributes[place].default_color_name)
+            layers = mesh.uv_layers if _TYPE_OF_UVS in types else ()
+            if len(layers):
+                out.append([layer.name for layer in layers if layer.active_render])
+        skin = mesh.skin_vertices
+        if len(skin):
+            walk.structs(skin, out)
+        if not _MARKS_ARE_ATTRIBUTES:
+            _encode_old_marks(mesh, out)
+        if _has_weights(walk, mesh):
+            encode_weights(mesh.vertices, out)
 
 
-def _add_topology(mesh: Any, attributes: dict[str, Any], out: Out, blobs: Blobs) -> None:
+@lru_cache(maxsize=1024)
+def _layout(names: tuple[str, ...]) -> tuple[tuple[_Topology | None, ...], tuple[str, ...], bool]:
+    """What a mesh with attributes of these names has of its topology, its other attributes, and whether names are enough to find them.
+
+    Kept, because most meshes have the same ones."""
+    topology = tuple(part if part[0] in names else None for part in _TOPOLOGY)
+    return topology, hashed_names(names, _IN_TOPOLOGY), can_be_looked_up(names)
+
+
+def _add_topology(
+    meshes: Sequence[Any],
+    topology: tuple[_Topology | None, ...],
+    attributes: Sequence[Mapping[str, Any]],
+    outs: Sequence[Out],
+    blobs: Blobs,
+) -> None:
     """Through the attributes, whose bytes Blender copies in one piece; an attribute that is absent has no elements."""
-    for name, value, width, rooms in _TOPOLOGY:
-        attribute = attributes.get(name)
-        if attribute is None:
-            out.append(b"")
+    for part in topology:
+        if part is None:
+            for out in outs:
+                out.append(b"")
             continue
-        data = attribute.data
-        array = rooms[len(data) * width]
-        foreach_get(data, value, array)
-        # Small ones as `Blobs` would, without the detour: most meshes of a large scene are.
-        if array.nbytes <= SMALL:
-            out.append(array.tobytes() if rooms is _WHOLE else folded_bytes(array))
-        elif rooms is _WHOLE:
-            blobs.add(array)
-        else:
-            blobs.add_floats(array)
-    faces = mesh.polygons
-    starts = _WHOLE[len(faces)].obj  # not copied in one piece, hence the array
-    foreach_get(faces, "loop_start", starts)
-    blobs.add(starts)
+        name, value, width, rooms = part
+        add = blobs.add if rooms is _WHOLE else blobs.add_floats
+        for place, found in enumerate(attributes):
+            data = found[name].data
+            array = rooms[len(data) * width]
+            foreach_get(data, value, array)
+            add(array, outs[place])
+    for place, mesh in enumerate(meshes):
+        faces = mesh.polygons
+        starts = _WHOLE[len(faces)]
+        foreach_get(faces, "loop_start", starts.obj)  # not copied in one piece, hence the array
+        blobs.add(starts, outs[place])
 
 
 def encode_texture_space(_walk: Walk, data: Any, out: Out) -> None:
@@ -106,9 +148,9 @@ def encode_weights(points: Any, out: Out) -> None:
             weights.append(element[1])
     if not places:
         return
-    blobs = Blobs(out)
-    blobs.add(np.array(places, "<i4"))
-    blobs.add(fold_array(np.array(weights, "<f4")))
+    blobs = Blobs()
+    blobs.add(np.array(places, "<i4"), out)
+    blobs.add(fold_array(np.array(weights, "<f4")), out)
     blobs.finish()
 
 

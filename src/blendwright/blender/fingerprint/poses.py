@@ -26,11 +26,8 @@ _NEW_BONE: Final[dict[str, Any]] = {
 }
 
 
-def encode_pose(walk: Walk, owner: Any, out: Out) -> None:
+def encode_pose(walk: Walk, pose: Any, out: Out) -> None:
     """The pose of an object; nothing where it is as new."""
-    pose = owner.pose
-    if pose is None:
-        return
     changed = [bone for bone in pose.bones if not _is_new(walk, bone, "PoseBone")]
     if not changed and _is_new(walk, pose, "Pose"):
         return

@@ -11,6 +11,7 @@ from typing import Any
 import bpy
 
 from blendwright.blender.fingerprint import exclusions
+from blendwright.blender.fingerprint.canonical import FOLDED, fold_all
 from blendwright.blender.fingerprint.exclusions import OWNED_STRUCTS, REFERENCE_LISTS, REFERENCED_STRUCTS
 
 _types: Any = bpy.types
@@ -131,6 +132,7 @@ class TypeLayout:
         self.vector_names = tuple(name for name, _ in vectors)
         self.vector_depths = tuple(depth for _, depth in vectors)
         self.vectors = getter(self.vector_names)
+        self.flat = all(depth == 1 for depth in self.vector_depths)
         self.flags = tuple(flags)
         self.paths = tuple(paths)
         self.part_names = tuple(name for name, _ in parts)
@@ -145,6 +147,22 @@ class TypeLayout:
         self.plain = not (flags or paths or parts or self.custom)
         # Or would be, without its parts.
         self.only_parts = bool(parts) and not (flags or paths or self.custom)
+
+    def vector_values(self, struct: Any) -> list[tuple[float, ...]]:
+        """The vectors of a struct, folded."""
+        if self.vectors is None:
+            return []
+        if self.flat:
+            return [FOLDED[value[:]] for value in self.vectors(struct)]  # a slice is read in one piece
+        depths = zip(self.vectors(struct), self.vector_depths, strict=True)
+        return [folded_vector(value, depth) for value, depth in depths]
+
+
+def folded_vector(value: Any, depth: int) -> tuple[float, ...]:
+    """A vector or matrix of so many dimensions, as one row."""
+    for _ in range(depth - 1):
+        value = [inner for outer in value for inner in outer]
+    return fold_all(value)
 
 
 def supports_custom(instance: Any) -> bool:

@@ -13,7 +13,7 @@ import numpy as np
 
 from blendwright.blender.fingerprint.animation import Channels, animated_channels, is_empty
 from blendwright.blender.fingerprint.attributes import blob, encode_attributes
-from blendwright.blender.fingerprint.canonical import canonical_path, fold_all, fold_array, fold_tuple
+from blendwright.blender.fingerprint.canonical import FOLDED, canonical_path, fold_all, fold_array
 from blendwright.blender.fingerprint.identity import key_of
 from blendwright.blender.fingerprint.properties import custom, system
 from blendwright.blender.fingerprint.type_layouts import (
@@ -30,6 +30,7 @@ from blendwright.blender.fingerprint.type_layouts import (
     TypeLayout,
     bases,
     bulk_columns,
+    folded_vector,
 )
 
 # The deepest chain of parts in Blender 5.0 has 7 links. A pointer that leads back up must become a reference in
@@ -84,10 +85,8 @@ class Walk:
             _add_values(layout, struct, out)
         if layout.plain:
             return
-        for name in layout.flags:
-            out.append(sorted(getattr(struct, name)))
-        for name in layout.paths:
-            out.append(canonical_path(getattr(struct, name), struct.id_data))
+        if layout.flags or layout.paths:
+            self.words(layout, struct, out)
         if layout.parts:
             # Only what is there, each under its number: an absent part and an empty list are alike.
             values, kinds = layout.parts(struct), layout.part_kinds
@@ -101,14 +100,19 @@ class Walk:
                         _add_values(inner[0], value, out)
                     else:
                         self.inner(value, out)
-                elif kind < ANIMATION or _is_present(value, kind):
-                    out.append(number)
-                    self._part(value, kind, out)
-        # Nearly all have none; what an add-on stores is among the custom ones before Blender 5.0.
-        if layout.custom and (_keys(struct) or (layout.system and struct.bl_system_properties_get() is not None)):
+                else:
+                    self.part(number, value, kind, out)
+        if layout.custom and has_properties(layout)(struct):
             self.properties(struct, layout, channels, out)
         for reader in readers:
             reader(self, struct, out)
+
+    def words(self, layout: TypeLayout, struct: Any, out: Out) -> None:
+        """The flags and file paths of a struct."""
+        for name in layout.flags:
+            out.append(sorted(getattr(struct, name)))
+        for name in layout.paths:
+            out.append(canonical_path(getattr(struct, name), struct.id_data))
 
     def values(self, struct: Any, out: Out) -> None:
         """The values of a struct without its parts."""
@@ -127,7 +131,7 @@ class Walk:
                 layout.vector_names, layout.vectors(struct), layout.vector_depths, strict=True
             ):
                 left_out = channels.get(name, ())
-                out.append([None if i in left_out else v for i, v in enumerate(_vector(value, depth))])
+                out.append([None if i in left_out else v for i, v in enumerate(folded_vector(value, depth))])
 
     def properties(self, struct: Any, layout: TypeLayout, channels: dict[str, set[int]] | None, out: Out) -> None:
         own = custom(struct, layout.runtime, layout.system) if struct.keys() else None
@@ -144,7 +148,11 @@ class Walk:
         if own or added:
             out.append(("properties", own, added))
 
-    def _part(self, value: Any, kind: int, out: Out) -> None:
+    def part(self, number: int, value: Any, kind: int, out: Out) -> None:
+        """A part that is there, under its number."""
+        if kind >= ANIMATION and not _is_present(value, kind):
+            return
+        out.append(number)
         if kind in (BLOCK, ANY_BLOCK):
             out.append(key_of(value))
         elif kind in (STRUCT, ANIMATION):
@@ -229,11 +237,23 @@ def _add_values(layout: TypeLayout, struct: Any, out: Out) -> None:
     if layout.scalars:
         out.append(layout.scalars(struct))
     if layout.floats:
-        out.append(fold_tuple(layout.floats(struct)))
+        out.append(FOLDED[layout.floats(struct)])
     if layout.vectors:
-        # A slice is read in one piece.
-        for value, depth in zip(layout.vectors(struct), layout.vector_depths, strict=False):
-            out.append(fold_tuple(value[:]) if depth == 1 else _vector(value, depth))
+        out += layout.vector_values(struct)
+
+
+def has_properties(layout: TypeLayout) -> Callable[[Any], bool]:
+    """Tells whether a struct has custom properties or settings of add-ons. Nearly all have none."""
+    return _has_any if layout.system else _has_own
+
+
+def _has_own(struct: Any) -> bool:
+    # What an add-on stores is among the custom ones before Blender 5.0.
+    return bool(_keys(struct))
+
+
+def _has_any(struct: Any) -> bool:
+    return bool(_keys(struct)) or struct.bl_system_properties_get() is not None
 
 
 def _is_plain(layout: TypeLayout, struct: Any) -> bool:
@@ -250,12 +270,6 @@ def reference(struct: Any) -> str | None:
     """A struct that lives in a named list elsewhere."""
     name = getattr(struct, "identifier", None) or getattr(struct, "name", None)
     return name if isinstance(name, str) else None
-
-
-def _vector(value: Any, depth: int) -> tuple[float, ...]:
-    for _ in range(depth - 1):
-        value = [inner for outer in value for inner in outer]
-    return fold_all(value)
 
 
 def blanked(value: Any, indices: set[int] | None) -> Any:

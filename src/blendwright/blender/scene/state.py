@@ -4,7 +4,10 @@ References to datablocks live in the name map only, and the map is dropped whene
 References to structures inside datablocks are never kept: they dangle without notice.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +27,7 @@ RETYPED = frozenset({"lights", "textures"})
 WITH_MEMBERS = frozenset({"collections", "scenes"})
 # In a window: datablocks that no file keeps, by `session_uid`, since references to them may dangle.
 _hidden: set[int] = set()
+_kind = itemgetter(0)
 
 
 def is_tombstone(block: Any) -> bool:
@@ -170,18 +174,20 @@ class SceneState:
         objects = (self.block(key) for key in keys if key[0] == Kind.OBJECT.blocks)
         grouped = fp.meshes_with_groups(obj for obj in objects if obj is not None)
         # Kind by kind: the same code over the same sort of data finds its way in the processor's caches.
-        for key in sorted(keys):
-            if key[0] != fp.MEMBERSHIP:
-                try:
-                    block = self.block(key)
-                    self._prehashed[key] = None if block is None else fp.leaf(block, grouped)
-                except Exception:
-                    continue  # read again by its own step, which is the one to say what is wrong
+        for kind, of_kind in groupby(sorted(keys), _kind):
+            if kind != fp.MEMBERSHIP:
+                self._prehash(list(of_kind), grouped)
         try:
             for seal in waiting:
                 seal()
         finally:
             self._prehashed.clear()
+
+    def _prehash(self, keys: list[fp.Key], grouped: Mapping[Any, bool]) -> None:
+        blocks = {key: self.block(key) for key in keys}
+        local = [key for key, block in blocks.items() if block is not None and block.library is None]
+        with suppress(Exception):  # read again by its own step, which is the one to say what is wrong
+            self._prehashed.update(zip(local, fp.leaves([blocks[key] for key in local], grouped), strict=True))
 
     def read_hash(self, key: fp.Key) -> bytes | None:
         """The hash of a datablock as Blender has it now, None when there is none."""
