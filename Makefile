@@ -18,13 +18,9 @@ unexport PYTHONDONTWRITEBYTECODE
 
 ifneq ($(wildcard requirements/$(VERSION).txt),)
 # An environment of another Python is replaced.
-$(READY): requirements/$(VERSION).txt pyproject.toml scripts/system-libraries
-	bash scripts/system-libraries
-	test "$$($(BIN)/python -c "import sys; print('%d.%d' % sys.version_info[:2])" 2>&1)" = $(VERSION) || { rm -rf $(VENV); $(PYTHON) -m venv $(VENV); }
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $<
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
-	-$(BIN)/python -m compileall -q -j 2 $(VENV)/lib > $(VENV)/compiled.log
-	touch $@
+$(READY): requirements/$(VERSION).txt pyproject.toml scripts/system-libraries scripts/set-up
+	@bash scripts/set-up $(PYTHON) $(VERSION) $(VENV)
+	@touch $@
 else
 $(READY):
 	@echo "$(if $(VERSION),Blender is not made for Python $(VERSION): name one of 3.13 or 3.11 with PYTHON=,$(or $(PYTHON),No Python) does not run)" >&2
@@ -34,15 +30,9 @@ endif
 which: $(READY)
 	@$(BIN)/python -c "import importlib.metadata, sys; print('Python', sys.version.split()[0], 'of', sys.base_prefix + ', Blender', importlib.metadata.version('bpy'))"
 
-# The main job on real Blender: an example plan, every operation with its receipt, the scene as a file, and a picture of it.
+# The main job on real Blender, told as a story: preview, run, refusal and repair, all known, a kill and its recovery, undo, a picture.
 demo: which
-	rm -rf $(DEMO)
-	$(BIN)/blendwright run examples/plans/table_set.json --workspace $(DEMO)/workspace \
-	  --export $(DEMO)/table.blend --image $(DEMO)/table.png
-	@echo "picture: $(DEMO)/table.png"
-	for plan in examples/geonodes/*.json; do name=$$(basename $$plan .json); \
-	  $(BIN)/blendwright run $$plan --workspace $(DEMO)/$$name --image $(DEMO)/$$name.png || exit 1; \
-	  echo "picture: $(DEMO)/$$name.png"; done
+	@$(BIN)/python scripts/demo.py $(DEMO)
 
 # A file at a time in each process: tests of one file share what is costly to start. Three of them keep two cores busy while one waits.
 # The order is that of tests/conftest.py, long files first.
