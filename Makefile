@@ -14,7 +14,7 @@ BLENDERS := XDG_DATA_HOME=$(CURDIR)/.envs
 # Compiled modules are kept, wherever Python would be told not to: Blender's own scripts alone cost every start half a second.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo extension test test-slow test-gui test-matrix blenders which mcp-conformance gemini-cli check bench soak generate lock clean
+.PHONY: demo docs extension test test-slow test-gui test-matrix blenders which mcp-conformance gemini-cli check bench soak generate lock clean
 
 ifneq ($(wildcard requirements/$(VERSION).txt),)
 # An environment of another Python is replaced.
@@ -65,6 +65,7 @@ check: $(READY)
 	$(BIN)/python scripts/generate_schemas.py --check
 	$(BIN)/python scripts/generate_opening.py --check
 	$(BIN)/python scripts/generate_reference.py --check
+	$(BIN)/python scripts/generate_pages.py --check
 	PYTHONPATH=tests $(BIN)/python scripts/generate_refusals.py --check
 	PYTHONPATH=tests $(BIN)/python scripts/generate_requirements.py --check
 	$(BIN)/python scripts/generate_nodes.py --check
@@ -89,6 +90,7 @@ generate: $(READY)
 	$(BIN)/python scripts/generate_schemas.py
 	$(BIN)/python scripts/generate_opening.py
 	$(BIN)/python scripts/generate_reference.py
+	$(BIN)/python scripts/generate_pages.py
 	PYTHONPATH=tests $(BIN)/python scripts/generate_refusals.py
 	PYTHONPATH=tests $(BIN)/python scripts/generate_requirements.py
 
@@ -111,3 +113,9 @@ mcp-conformance: $(READY)
 gemini-cli: $(READY)
 	bash scripts/npm-packages $(NPM) @google/gemini-cli@0.61.0 || test $$? -eq 75
 	PYTHONPATH=tests $(BIN)/python scripts/gemini_cli.py $(NPM)
+
+# The site of the documents, in build/site: strict, searchable, loading nothing from elsewhere. Its builder has an environment of its own.
+docs: $(READY)
+	@test -x build/mkdocs/bin/mkdocs || { $(PYTHON) -m venv build/mkdocs && build/mkdocs/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/docs.txt; }
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python scripts/build_docs.py build/mkdocs/bin/mkdocs build/site
+	@echo "the site is build/site; to read it with search: python3 -m http.server --bind 127.0.0.1 --directory build/site"
