@@ -14,7 +14,7 @@ BLENDERS := XDG_DATA_HOME=$(CURDIR)/.envs
 # Compiled modules are kept, wherever Python would be told not to: Blender's own scripts alone cost every start half a second.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo docs extension test test-slow test-gui test-matrix blenders which mcp-conformance gemini-cli check bench soak generate lock clean
+.PHONY: demo docs gallery extension test test-slow test-gui test-matrix blenders which mcp-conformance gemini-cli check bench soak generate lock clean
 
 ifneq ($(wildcard requirements/$(VERSION).txt),)
 # An environment of another Python is replaced.
@@ -66,6 +66,7 @@ check: $(READY)
 	$(BIN)/python scripts/generate_opening.py --check
 	$(BIN)/python scripts/generate_reference.py --check
 	$(BIN)/python scripts/generate_pages.py --check
+	$(BIN)/python scripts/generate_gallery.py --check
 	PYTHONPATH=tests $(BIN)/python scripts/generate_refusals.py --check
 	PYTHONPATH=tests $(BIN)/python scripts/generate_requirements.py --check
 	$(BIN)/python scripts/generate_nodes.py --check
@@ -113,6 +114,10 @@ mcp-conformance: $(READY)
 gemini-cli: $(READY)
 	bash scripts/npm-packages $(NPM) @google/gemini-cli@0.61.0 || test $$? -eq 75
 	PYTHONPATH=tests $(BIN)/python scripts/gemini_cli.py $(NPM)
+
+# Pictures of the examples that have changed, and the page that shows all of them.
+gallery: $(READY)
+	$(BIN)/python scripts/generate_gallery.py
 
 # The site of the documents, in build/site: strict, searchable, loading nothing from elsewhere. Its builder has an environment of its own.
 docs: $(READY)
