@@ -37,11 +37,22 @@ def main(mkdocs: str, target: str) -> int:
     for document in sorted(STAGING.rglob("*.md")):
         name = document.relative_to(STAGING).as_posix()
         origin = origins.get(name, Path("docs", name))
-        text = LINK.sub(lambda link, at=origin, page=name: _fitted(link, at, page, problems), document.read_text("utf-8"))
+        text = LINK.sub(
+            lambda link, at=origin, page=name: _fitted(link, at, page, problems), document.read_text("utf-8")
+        )
         document.write_text(text, "utf-8")
     for problem in problems:
         print(problem)
-    command = [mkdocs, "build", "--strict", "--quiet", "--config-file", str(CONFIGURATION), "--site-dir", str(Path(target).resolve())]
+    command = [
+        mkdocs,
+        "build",
+        "--strict",
+        "--quiet",
+        "--config-file",
+        str(CONFIGURATION),
+        "--site-dir",
+        str(Path(target).resolve()),
+    ]
     return 1 if problems else subprocess.run(command).returncode
 
 

@@ -72,7 +72,9 @@ def main(directory: str) -> int:
     story.tell(f"A program of 60 lines, {PROGRAM}. What would it do? Nothing is changed by asking.")
     story.run("preview", PROGRAM, "--set", "treads=16", *stairs)
 
-    story.tell("Run it. Every operation is checked, applied, read back, hashed and committed. Then a picture, denoised.")
+    story.tell(
+        "Run it. Every operation is checked, applied, read back, hashed and committed. Then a picture, denoised."
+    )
     story.run("run", PROGRAM, "--set", "treads=16", *stairs, "--image", str(picture))
 
     story.tell("The same again: everything is known, nothing is done twice.")

@@ -24,7 +24,6 @@ LIST = ROOT / "examples" / "README.md"
 ROW = re.compile(r"^\| `([\w/]+\.(?:json|star))` \| (.*?) \| (\w+) \|$", re.MULTILINE)
 NOTE = "<!-- Generated from examples/README.md by scripts/generate_gallery.py; do not edit. -->"
 WIDTH, QUALITY = 480, 78
-BACKGROUND = (236, 238, 241, 255)
 # Examples that show something else than a picture, or go on from the scene of another one.
 LEFT_OUT = frozenset({"plans/broken/broken.json", "cleanup/mended_scene.json", "assets/baked_crate.json"})
 
@@ -43,7 +42,11 @@ def hash_of(example: str) -> str:
 
 
 def page() -> str:
-    parts = [NOTE, "# Gallery", "All of these are in `examples/` and are made by the command below them, on any machine. `make gallery` made the pictures."]
+    parts = [
+        NOTE,
+        "# Gallery",
+        "All of these are in `examples/` and are made by the command below them, on any machine. `make gallery` made the pictures.",
+    ]
     for example, text in examples().items():
         # Links of the list lead from its own directory.
         text = text.replace("](../docs/", "](")
@@ -64,10 +67,7 @@ def render(example: str) -> None:
             sys.exit(f"{example} ended with {done.returncode}:\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
         with Image.open(picture) as whole:
             height = round(whole.height * WIDTH / whole.width)
-            # Looks without a camera have no background of their own.
-            shown = Image.new("RGBA", whole.size, BACKGROUND)
-            shown.alpha_composite(whole.convert("RGBA"))
-            smaller = shown.convert("RGB").resize((WIDTH, height), Image.Resampling.LANCZOS)
+            smaller = whole.convert("RGB").resize((WIDTH, height), Image.Resampling.LANCZOS)
             smaller.save(picture_of(example), quality=QUALITY)
 
 
@@ -90,7 +90,9 @@ def main(*options: str) -> int:
         print(name, flush=True)
         render(name)
         recorded[name] = current[name]
-        HASHES.write_text(json.dumps({key: recorded[key] for key in sorted(recorded) if key in current}, indent=1) + "\n")
+        HASHES.write_text(
+            json.dumps({key: recorded[key] for key in sorted(recorded) if key in current}, indent=1) + "\n"
+        )
     PAGE.write_text(page(), "utf-8")
     return 0
 

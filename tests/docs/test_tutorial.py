@@ -10,7 +10,10 @@ from shell import Shell
 
 TUTORIAL = Path(__file__).parents[2] / "docs" / "tutorial.md"
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-REFUSED = {"run shelf.star --set boards=6": 1, "call object.transform --args '{\"object\": \"Board_9\", \"location\": [0, 0, 1]}'": 1}
+REFUSED = {
+    "run shelf.star --set boards=6": 1,
+    'call object.transform --args \'{"object": "Board_9", "location": [0, 0, 1]}\'': 1,
+}
 
 
 def test_the_tutorial_does_what_it_says(tmp_path: Path) -> None:
