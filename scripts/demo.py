@@ -1,7 +1,7 @@
 """What Blendwright does, shown on real Blender in under a minute: `python scripts/demo.py DIRECTORY` (make demo).
 
-Every line that begins with `$` is a command that is really run, and can be typed again. Long outputs are cut, and the cut is told. A command
-that ends otherwise than the story says ends the demo with 1.
+Every line that begins with `$` is a command that is really run, and can be typed again. Long outputs are cut, and the cut is told.
+A command that ends otherwise than the story says ends the demo with 1.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Write docs/gallery.md: every example with its picture and the command that makes it. With --check, only say what is not current.
 
-A picture is made again, by running its example on real Blender, when the example has changed since: docs/pictures/gallery/examples.json keeps the
-hash of each. `make gallery` does so; `make check` compares the hashes.
+A picture is made again, by running its example on real Blender, when the example has changed since: docs/pictures/gallery/examples.json
+keeps the hash of each. `make gallery` does so; `make check` compares the hashes.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ HASHES = PICTURES / "examples.json"
 LIST = ROOT / "examples" / "README.md"
 ROW = re.compile(r"^\| `([\w/]+\.(?:json|star))` \| (.*?) \| (\w+) \|$", re.MULTILINE)
 NOTE = "<!-- Generated from examples/README.md by scripts/generate_gallery.py; do not edit. -->"
+INTRODUCTION = "All of these are in `examples/`, and the command below each makes it, on any machine. `make gallery` made the pictures."
 WIDTH, QUALITY = 480, 78
 # Examples that show something else than a picture, or go on from the scene of another one.
 LEFT_OUT = frozenset({"plans/broken/broken.json", "cleanup/mended_scene.json", "assets/baked_crate.json"})
@@ -45,7 +46,7 @@ def page() -> str:
     parts = [
         NOTE,
         "# Gallery",
-        "All of these are in `examples/` and are made by the command below them, on any machine. `make gallery` made the pictures.",
+        INTRODUCTION,
     ]
     for example, text in examples().items():
         # Links of the list lead from its own directory.

@@ -1,4 +1,4 @@
-"""Write the reference pages that are derived from declarations: commands, settings, codes, schemas and the Python API, under docs/reference/.
+"""Write the reference pages that are derived from declarations, under docs/reference/: commands, settings, codes, schemas, the Python API.
 With --check, only say what is not current, or has no words of its own.
 
 Reads declarations only, so it needs no Blender."""
@@ -111,11 +111,12 @@ def _parameter(parameter: Any) -> tuple[str, str, str]:
     else:
         name = ", ".join((*parameter.opts, *parameter.secondary_opts))
         name += "" if parameter.is_flag or parameter.metavar is None else f" {parameter.metavar}"
-    default = parameter.default
+    default: Any = parameter.default
     if default is None or default is False or default == () or callable(default):
         shown = ""
     else:
-        shown = _code(", ".join(map(str, default)) if isinstance(default, list | tuple) else str(default))
+        several: list[Any] = list(default) if isinstance(default, list | tuple) else [default]
+        shown = _code(", ".join(map(str, several)))
     return _code(name), _plain(parameter.help), shown
 
 
@@ -160,8 +161,8 @@ def _value(value: Any) -> str:
 def _codes() -> Iterator[str]:
     yield "# Codes"
     yield (
-        "Everything that can go wrong has one of these codes, with the place (a JSON pointer), what is wrong, and a cure. The last columns are its "
-        "names in the other published contracts, and what a repair does about it. What refuses which call: [refusals](refusals.md)."
+        "Everything that can go wrong has one of these codes, with the place (a JSON pointer), what is wrong, and a cure. The last columns are "
+        "its names in the other published contracts, and what a repair does about it. What refuses which call: [refusals](refusals.md)."
     )
     rows = [
         (
@@ -177,7 +178,10 @@ def _codes() -> Iterator[str]:
 
 def _schemas() -> Iterator[str]:
     yield "# Schemas"
-    yield "The JSON Schemas that are published with the package: `blendwright schemas NAME` prints one. A change that breaks one gets a new number."
+    yield (
+        "The JSON Schemas that are published with the package: `blendwright schemas NAME` prints one. "
+        "A change that breaks one gets a new number."
+    )
     rows: list[Sequence[str]] = []
     for name in published.names():
         schema = published.schema(name)

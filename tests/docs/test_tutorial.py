@@ -1,4 +1,4 @@
-"""The tutorial is played as it is written: its program is saved, its commands are run one after the other, and what it shows is what they print."""
+"""The tutorial is played as it is written: its program is saved, its commands are run in turn, and what it shows is what they print."""
 
 from __future__ import annotations
 
