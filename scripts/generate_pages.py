@@ -115,7 +115,7 @@ def _parameter(parameter: Any) -> tuple[str, str, str]:
     if default is None or default is False or default == () or callable(default):
         shown = ""
     else:
-        several: list[Any] = list(default) if isinstance(default, list | tuple) else [default]
+        several: Any = default if isinstance(default, list | tuple) else [default]
         shown = _code(", ".join(map(str, several)))
     return _code(name), _plain(parameter.help), shown
 
@@ -161,8 +161,9 @@ def _value(value: Any) -> str:
 def _codes() -> Iterator[str]:
     yield "# Codes"
     yield (
-        "Everything that can go wrong has one of these codes, with the place (a JSON pointer), what is wrong, and a cure. The last columns are "
-        "its names in the other published contracts, and what a repair does about it. What refuses which call: [refusals](refusals.md)."
+        "Everything that can go wrong has one of these codes, with the place (a JSON pointer), what is wrong, and a cure. "
+        "The last columns are its names in the other published contracts, and what a repair does about it."
+        " What refuses which call: [refusals](refusals.md)."
     )
     rows = [
         (
