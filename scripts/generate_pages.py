@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import Enum
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
@@ -115,7 +115,7 @@ def _parameter(parameter: Any) -> tuple[str, str, str]:
     if default is None or default is False or default == () or callable(default):
         shown = ""
     else:
-        several: Any = default if isinstance(default, list | tuple) else [default]
+        several = cast("Sequence[Any]", default if isinstance(default, list | tuple) else [default])
         shown = _code(", ".join(map(str, several)))
     return _code(name), _plain(parameter.help), shown
 
