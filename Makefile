@@ -14,17 +14,13 @@ BLENDERS := XDG_DATA_HOME=$(CURDIR)/.envs
 # Compiled modules are kept, wherever Python would be told not to: Blender's own scripts alone cost every start half a second.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo extension test test-slow test-gui test-matrix blenders which mcp-conformance gemini-cli check bench soak generate lock clean
+.PHONY: demo docs gallery extension test test-slow test-gui test-matrix blenders which mcp-conformance gemini-cli check bench soak generate lock clean
 
 ifneq ($(wildcard requirements/$(VERSION).txt),)
 # An environment of another Python is replaced.
-$(READY): requirements/$(VERSION).txt pyproject.toml scripts/system-libraries
-	bash scripts/system-libraries
-	test "$$($(BIN)/python -c "import sys; print('%d.%d' % sys.version_info[:2])" 2>&1)" = $(VERSION) || { rm -rf $(VENV); $(PYTHON) -m venv $(VENV); }
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $<
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
-	-$(BIN)/python -m compileall -q -j 2 $(VENV)/lib > $(VENV)/compiled.log
-	touch $@
+$(READY): requirements/$(VERSION).txt pyproject.toml scripts/system-libraries scripts/set-up
+	@bash scripts/set-up $(PYTHON) $(VERSION) $(VENV)
+	@touch $@
 else
 $(READY):
 	@echo "$(if $(VERSION),Blender is not made for Python $(VERSION): name one of 3.13 or 3.11 with PYTHON=,$(or $(PYTHON),No Python) does not run)" >&2
@@ -34,15 +30,9 @@ endif
 which: $(READY)
 	@$(BIN)/python -c "import importlib.metadata, sys; print('Python', sys.version.split()[0], 'of', sys.base_prefix + ', Blender', importlib.metadata.version('bpy'))"
 
-# The main job on real Blender: an example plan, every operation with its receipt, the scene as a file, and a picture of it.
+# The main job on real Blender, told as a story: preview, run, refusal and repair, all known, a kill and its recovery, undo, a picture.
 demo: which
-	rm -rf $(DEMO)
-	$(BIN)/blendwright run examples/plans/table_set.json --workspace $(DEMO)/workspace \
-	  --export $(DEMO)/table.blend --image $(DEMO)/table.png
-	@echo "picture: $(DEMO)/table.png"
-	for plan in examples/geonodes/*.json; do name=$$(basename $$plan .json); \
-	  $(BIN)/blendwright run $$plan --workspace $(DEMO)/$$name --image $(DEMO)/$$name.png || exit 1; \
-	  echo "picture: $(DEMO)/$$name.png"; done
+	@$(BIN)/python scripts/demo.py $(DEMO)
 
 # A file at a time in each process: tests of one file share what is costly to start. Three of them keep two cores busy while one waits.
 # The order is that of tests/conftest.py, long files first.
@@ -76,6 +66,8 @@ check: $(READY)
 	$(BIN)/python scripts/generate_schemas.py --check
 	$(BIN)/python scripts/generate_opening.py --check
 	$(BIN)/python scripts/generate_reference.py --check
+	$(BIN)/python scripts/generate_pages.py --check
+	$(BIN)/python scripts/generate_gallery.py --check
 	PYTHONPATH=tests $(BIN)/python scripts/generate_refusals.py --check
 	PYTHONPATH=tests $(BIN)/python scripts/generate_requirements.py --check
 	$(BIN)/python scripts/generate_nodes.py --check
@@ -100,6 +92,7 @@ generate: $(READY)
 	$(BIN)/python scripts/generate_schemas.py
 	$(BIN)/python scripts/generate_opening.py
 	$(BIN)/python scripts/generate_reference.py
+	$(BIN)/python scripts/generate_pages.py
 	PYTHONPATH=tests $(BIN)/python scripts/generate_refusals.py
 	PYTHONPATH=tests $(BIN)/python scripts/generate_requirements.py
 
@@ -122,3 +115,13 @@ mcp-conformance: $(READY)
 gemini-cli: $(READY)
 	bash scripts/npm-packages $(NPM) @google/gemini-cli@0.61.0 || test $$? -eq 75
 	PYTHONPATH=tests $(BIN)/python scripts/gemini_cli.py $(NPM)
+
+# Pictures of the examples that have changed, and the page that shows all of them.
+gallery: $(READY)
+	$(BIN)/python scripts/generate_gallery.py
+
+# The site of the documents, in build/site: strict, searchable, loading nothing from elsewhere. Its builder has an environment of its own.
+docs: $(READY)
+	@test -x build/mkdocs/bin/mkdocs || { $(PYTHON) -m venv build/mkdocs && build/mkdocs/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/docs.txt; }
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python scripts/build_docs.py build/mkdocs/bin/mkdocs build/site
+	@echo "the site is build/site; to read it with search: python3 -m http.server --bind 127.0.0.1 --directory build/site"

@@ -141,20 +141,25 @@ def _run_document(
 
 
 def _show_run(out: SafeConsole, report: RunReport) -> None:
+    """What was not run has nothing to tell: its number is enough."""
+    tried = [operation for operation in report.operations if operation.status != "skipped"]
     rows = [
         (
             operation.operation_id, operation.tool, (operation.status, STYLES.get(operation.status, "red")),
             (operation.scene_hash_after or "")[-12:],
             f"{sum(operation.timings.values()):.1f}" if operation.timings else "",
         )
-        for operation in report.operations
+        for operation in tried
     ]  # fmt: skip
-    out.columns(rows, headers=("operation", "tool", "status", "scene", "ms"))
+    if rows:
+        out.columns(rows, headers=("operation", "tool", "status", "scene", "ms"))
     show_findings_and_repair(out, report)
     done = sum(operation.done for operation in report.operations)
     spent = f", {report.timings['run_ms'] / 1000:.2f} s" if "run_ms" in report.timings else ""
     style = "bold green" if report.ok else "bold red"
-    out.labelled(report.status, f"{done} of {len(report.operations)} operations{spent}", style)
+    not_run = len(report.operations) - len(tried)
+    left = f", {not_run} not run" if not_run else ""
+    out.labelled(report.status, f"{done} of {len(report.operations)} operations{left}{spent}", style)
     _show_conclusion(out, report)
 
 

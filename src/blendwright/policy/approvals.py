@@ -103,6 +103,7 @@ class Approver:
     grants: frozenset[str] = frozenset()
 
     def grants_all(self, request: ApprovalRequest) -> bool:
+        """Whether what the request needs was approved beforehand, so that nobody has to be asked."""
         return not request.in_person and request.needed_grants <= self.grants
 
 

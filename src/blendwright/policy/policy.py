@@ -121,9 +121,9 @@ class _Part(BaseModel):
 class Levels(_Part):
     """By how much a call may change."""
 
-    read_only: Verdict = Verdict.ALLOW
-    safe_write: Verdict = Verdict.ALLOW
-    destructive: Verdict = Verdict.ASK
+    read_only: Verdict = Field(default=Verdict.ALLOW, description="Calls that only look.")
+    safe_write: Verdict = Field(default=Verdict.ALLOW, description="Calls that make things or change what they name.")
+    destructive: Verdict = Field(default=Verdict.ASK, description="Calls that delete or overwrite.")
 
     def of(self, level: str) -> Verdict:
         return getattr(self, level)
@@ -132,9 +132,9 @@ class Levels(_Part):
 class Modes(_Part):
     """By what a call needs around it. Context-dependent operators and the user interface are opted into here."""
 
-    headless_safe: Verdict = Verdict.ALLOW
-    ui_assisted: Verdict = Verdict.DENY
-    unsafe_ops: Verdict = Verdict.DENY
+    headless_safe: Verdict = Field(default=Verdict.ALLOW, description="Calls that need no window.")
+    ui_assisted: Verdict = Field(default=Verdict.DENY, description="Calls that need Blender's user interface.")
+    unsafe_ops: Verdict = Field(default=Verdict.DENY, description="Calls of operators that depend on the context.")
 
     def of(self, mode: SafetyMode) -> Verdict:
         return getattr(self, mode.value)

@@ -16,6 +16,7 @@ class CancelToken:
 
     @property
     def cancelled(self) -> bool:
+        """Whether somebody has asked to stop."""
         return self._cancelled
 
     def cancel(self) -> None:
