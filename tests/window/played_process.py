@@ -13,6 +13,7 @@ import queue
 import signal
 import sys
 import threading
+import time
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +31,7 @@ class Played:
         self.window = extension.this_window
         self._loader = importlib.import_module("blendwright_extension.package_loader")
         self._package, self._packages = package, packages
-        self._names: dict[str, Any] = {"bpy": bpy, "status_plans": lambda: self.window.session.status.plans}
+        self._names: dict[str, Any] = {"bpy": bpy, "session": lambda: self.window.session}
         self._next_answer = ""
 
     def do(self, code: str, push: bool = True) -> None:
@@ -84,6 +85,14 @@ class Played:
         if self._next_answer and session is not None and session.status.approvals:
             session.status.answer(session.status.approvals[0]["id"], self._next_answer)
             self._next_answer = ""
+
+    def rest(self, seconds: float) -> float:
+        """As Blender's own loop waits: the pump is called when it has asked to be, and nothing else happens."""
+        ends, before = time.monotonic() + seconds, time.process_time()
+        while (left := ends - time.monotonic()) > 0:
+            pump = self.window.pump
+            time.sleep(left if pump is None else min(pump.tick(), left))
+        return time.process_time() - before
 
     def disconnect(self) -> None:
         self.window.disconnect()

@@ -132,6 +132,10 @@ class PlayedWindow:
         """Press "approve" or "decline" as soon as something is asked in the sidebar."""
         self._deed("answer_next", answer=answer)
 
+    def rest(self, seconds: float) -> float:
+        """Nobody does anything for so long; the processor seconds that the window spent meanwhile."""
+        return cast("float", self._deed("rest", seconds=seconds))
+
     def connect(self) -> None:
         self._deed("connect", path=str(self.windows))
 

@@ -161,7 +161,7 @@ def test_the_person_is_asked_in_the_sidebar(window: PlayedWindow, tmp_path: Path
             assert deleted.ok is (answer == "approve"), deleted.message
             assert window.ask("'Light' in bpy.data.objects") is (answer != "approve")
         assert in_step(window, scene)
-        shown = window.ask("status_plans()")
+        shown = window.ask("session().status.plans")
         assert [plan["state"] for plan in shown[:2]] == ["succeeded", "failed"]
 
 
