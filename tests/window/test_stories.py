@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,15 +14,7 @@ from blendwright.policy.approvals import ApprovalAnswer, ApprovalRequest
 from blendwright.policy.policy import Policy, Rules
 from blendwright.run.window_panel import LONGEST_TEXT, WindowPanel
 from blendwright.values.errors import Refusal
-from engine import UNASKED
 from window.playing import PlayedWindow
-
-
-@pytest.fixture
-def scene(window: PlayedWindow, tmp_path: Path) -> Iterator[blendwright.OpenScene]:
-    attach(tmp_path / "workspace")
-    with blendwright.open(tmp_path / "workspace", policy=UNASKED) as opened:
-        yield opened
 
 
 def cubes(request: str, *names: str, **args: Any) -> dict[str, Any]:
@@ -130,78 +121,6 @@ def test_undo_on_the_command_line_is_ctrl_z(window: PlayedWindow, scene: blendwr
     moved = scene.history.undo()
     assert window.fingerprint() == before == moved.commit.hash_after
     assert scene.history.redo().commit.hash_after == window.fingerprint() != before
-
-
-def test_what_needs_a_process_of_its_own_happens_beside_the_window(
-    window: PlayedWindow, scene: blendwright.OpenScene, tmp_path: Path
-) -> None:
-    code = "import bpy\nbpy.data.objects['Cube'].location.z = 4\nbpy.ops.mesh.primitive_monkey_add()\n"
-    made = scene.call("python.run", code=code, mode="safe")
-    assert made.ok, made.message
-    assert window.ask("bpy.data.objects['Cube'].location.z") == 4 and window.ask("'Suzanne' in bpy.data.objects")
-    assert in_step(window, scene)
-    window.undo()
-    assert window.ask("bpy.data.objects['Cube'].location.z") == 0 and not window.ask("'Suzanne' in bpy.data.objects")
-
-
-def test_what_nothing_uses_any_more_is_kept_in_the_window_as_it_is_beside_it(
-    window: PlayedWindow, scene: blendwright.OpenScene
-) -> None:
-    window.do("bpy.data.worlds['World'].use_fake_user = True")
-    code = (
-        "import bpy\nbpy.data.objects['Cube'].data.materials[0] = bpy.data.materials.new('Gold')\n"
-        "bpy.data.worlds['World'].color = (1, 0, 0)\n"
-    )
-    made = scene.call("python.run", code=code, mode="safe")
-    assert made.ok, made.message
-    assert (
-        window.ask("[bpy.data.materials['Material'].use_fake_user, bpy.data.worlds['World'].use_fake_user]")
-        == [True] * 2
-    )
-    assert window.ask("bpy.data.objects['Cube'].data.materials[0].name") == "Gold" and in_step(window, scene)
-
-
-SETTINGS = {
-    "scene.frame_start": 300,
-    "scene.frame_end": 400,
-    "scene.frame_current": 320,
-    "scene.render.resolution_x": 640,
-    "scene.render.image_settings.file_format": "OPEN_EXR",
-    "scene.render.engine": "CYCLES",
-    "scene.cycles.samples": 7,
-    "scene.unit_settings.system": "IMPERIAL",
-    "scene.view_settings.view_transform": "Standard",
-    "scene.view_settings.exposure": 1.5,
-    "scene.view_layers[0].use_pass_mist": True,
-    "scene.world.name": "Sky",
-    "scene.camera.name": "Eye",
-    "scene['rating']": 3,
-}
-
-
-def test_settings_of_the_scene_itself_are_brought_over(window: PlayedWindow, scene: blendwright.OpenScene) -> None:
-    before = window.fingerprint()
-    # The person's own, and no part of the scene.
-    window.do("bpy.context.scene.tool_settings.use_snap = True", push=False)
-    made = "scene.world = bpy.data.worlds.new('Sky')\nscene.camera.name = 'Eye'"
-    values = "\n".join(f"{name} = {value!r}" for name, value in SETTINGS.items() if not name.endswith(".name"))
-    done = scene.call("python.run", code=f"import bpy\nscene = bpy.context.scene\n{made}\n{values}\n", mode="safe")
-    assert done.ok, done.message
-    for name, value in SETTINGS.items():
-        assert window.ask(f"[scene := bpy.context.scene, {name}][1]") == value, name
-    assert in_step(window, scene) and window.ask("bpy.context.scene.tool_settings.use_snap")
-    window.undo()
-    assert window.fingerprint() == before
-
-
-def test_a_scene_that_would_come_or_go_is_refused_and_nothing_changes(
-    window: PlayedWindow, scene: blendwright.OpenScene
-) -> None:
-    before = window.fingerprint()
-    for code in ("bpy.data.scenes.new('Second')", "bpy.context.scene.timeline_markers.new('here', frame=3)"):
-        refused = scene.call("python.run", code=f"import bpy\n{code}\n", mode="safe")
-        assert not refused.ok and "brought over" in refused.message
-        assert window.fingerprint() == before and in_step(window, scene)
 
 
 def test_the_file_has_nothing_of_ours(window: PlayedWindow, scene: blendwright.OpenScene, tmp_path: Path) -> None:
