@@ -11,12 +11,17 @@ import json
 import os
 import queue
 import signal
+import socket
 import sys
 import threading
 import time
 from pathlib import Path
 from typing import Any
 
+# What Windows lacks; with this variable the process pretends to lack it too.
+ELSEWHERE = "BLENDWRIGHT_PLAYED_ELSEWHERE"
+ONLY_POSIX = ("fcntl", "resource", "pwd", "grp", "termios")
+ONLY_POSIX_SOCKETS = ("AF_UNIX", "MSG_DONTWAIT", "MSG_NOSIGNAL")
 # The person's work and a core's requests take turns, as events and timers do in Blender's own loop.
 LONGEST_PAUSE = 0.02
 
@@ -108,6 +113,10 @@ def main(extension_parent: str, windows: str, package: str, *packages: str) -> N
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     import bpy
 
+    if os.environ.get(ELSEWHERE):
+        sys.modules.update(dict.fromkeys(ONLY_POSIX))  # pyright: ignore[reportCallIssue, reportArgumentType]
+        for name in ONLY_POSIX_SOCKETS:
+            delattr(socket, name)
     sys.path.insert(0, extension_parent)
     extension: Any = importlib.import_module("blendwright_extension.open_window")
     bpy.ops.wm.read_homefile(use_factory_startup=True)
