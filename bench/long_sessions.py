@@ -19,6 +19,7 @@ from time import perf_counter
 from typing import Any, Literal
 
 import blendwright
+from bench.processor_time import processor_seconds
 from bench.table import row
 from blendwright.app import opening
 from blendwright.run import background_checkpoints
@@ -214,19 +215,11 @@ def _slowdown(place: Path) -> tuple[float, ...]:
 def _measured_run(session: _Session) -> tuple[float, ...]:
     """Seconds by the clock, processor seconds of this thread and the worker, and of the whole core and the worker."""
     worker = session.scene.worker_pid
-    before = time.thread_time(), time.process_time(), _processor_seconds(worker)
+    before = time.thread_time(), time.process_time(), processor_seconds(worker)
     spent = session.moves(RUN)
-    after = time.thread_time(), time.process_time(), _processor_seconds(worker)
+    after = time.thread_time(), time.process_time(), processor_seconds(worker)
     thread, core, blender = (end - start for start, end in zip(before, after, strict=True))
     return spent, thread + blender, core + blender
-
-
-def _processor_seconds(pid: int) -> float:
-    """Of all threads of a process, to the nanosecond, which its own line of `stat` does not have."""
-    spent = 0
-    for thread in Path(f"/proc/{pid}/task").iterdir():
-        spent += int((thread / "schedstat").read_text().split()[0])
-    return spent / 1e9
 
 
 if __name__ == "__main__":

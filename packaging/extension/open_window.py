@@ -40,6 +40,11 @@ class OpenWindow:
     def session(self) -> Session | None:
         return None if self.pump is None else self.pump.session
 
+    @property
+    def former_plans(self) -> list[dict[str, Any]]:
+        """What cores that are not attached any more have done in the file that is open."""
+        return [] if self.pump is None else self.pump.former_plans
+
     def connect(self, path: Path | None = None, *, timer: bool = True) -> None:
         """Begin to listen. Raises OSError or NotPrivate where that cannot be done."""
         if self.is_connected:
@@ -48,6 +53,7 @@ class OpenWindow:
         self._rendezvous.write(_facts())
         self._listener = Listener(self._rendezvous.listener, self._rendezvous.token)
         self.pump = Pump(self._listener, _attach)
+        _app.handlers.load_post.append(_forget_plans)
         _app.handlers.load_post.append(_note_file)
         _app.handlers.save_post.append(_note_file)
         # Blender unregisters extensions when it is closed; where it does not get to that, the files go at least.
@@ -61,8 +67,9 @@ class OpenWindow:
             return
         atexit.unregister(self._rendezvous.close)
         for functions in (_app.handlers.load_post, _app.handlers.save_post):
-            if _note_file in functions:
-                functions.remove(_note_file)
+            for function in (_forget_plans, _note_file):
+                if function in functions:
+                    functions.remove(function)
         if _app.timers.is_registered(_tick):
             _app.timers.unregister(_tick)
         self.pump.close()
@@ -81,6 +88,13 @@ this_window = OpenWindow()
 def _tick() -> float | None:
     pump = this_window.pump
     return None if pump is None else pump.tick()
+
+
+@persistent
+def _forget_plans(*_: Any) -> None:
+    """Another file is open: what was done in the last one is not to be undone here."""
+    if this_window.pump is not None:
+        this_window.pump.former_plans = []
 
 
 @persistent

@@ -8,18 +8,18 @@ from typing import Any
 import bpy
 
 from .open_window import this_window
+from .pump import MOST_PLANS
 from .rendezvous import NotPrivate
 
 _types: Any = bpy.types
 _props: Any = bpy.props
 
-MOST_PLANS = 5
 MOST_APPROVALS = 3
 LONGEST_LINE = 60
 # What is asked is shown whole, or it cannot be approved here. A core cuts its texts beyond what these lines hold.
 MOST_ASKED_LINES = 24
 LOCAL = ("http://127.0.0.1:", "http://localhost:", "http://[::1]:")
-ICONS = {"succeeded": "CHECKMARK", "failed": "ERROR", "refused": "CANCEL", "running": "PLAY", "undone": "LOOP_BACK"}
+ICONS = {"succeeded": "CHECKMARK", "failed": "ERROR", "refused": "CANCEL", "running": "PLAY", "not finished": "ERROR"}
 
 
 class BlendwrightPreferences(_types.AddonPreferences):
@@ -114,10 +114,11 @@ def draw(layout: Any) -> None:
         layout.label(text="Not connected", icon="UNLINKED")
         layout.operator("blendwright.connect")
         return
-    session = this_window.session
+    session, former = this_window.session, this_window.former_plans
     if session is None:
         layout.label(text="Waiting for blendwright", icon="LINKED")
         layout.operator("blendwright.disconnect")
+        _draw_plans(layout, former)
         return
     status = session.status
     _draw_core(layout, status.core)
@@ -128,7 +129,7 @@ def draw(layout: Any) -> None:
     for approval in status.approvals[:MOST_APPROVALS]:
         _draw_approval(layout.box(), approval)
     _draw_running(layout, status)
-    _draw_plans(layout, status.plans)
+    _draw_plans(layout, [*status.plans, *former])
 
 
 def _draw_core(layout: Any, core: dict[str, Any]) -> None:

@@ -23,6 +23,8 @@ WARM_SECONDS = 3.0
 WARM_INTERVAL = 0.02
 IDLE_INTERVAL = 0.25
 DROPPED = "dropped"
+# As many as the panel shows.
+MOST_PLANS = 5
 
 logger = logging.getLogger(__name__)
 
@@ -55,6 +57,8 @@ class Pump:
         self._attach = attach
         self._core: Core | None = None
         self.session: Session | None = None
+        # What cores that are gone have done in this file, the last first: a command attaches for as long as it runs.
+        self.former_plans: list[dict[str, Any]] = []
         self._slice = SHORTEST_SLICE
         self._last_request = 0.0
         self._returned: tuple[float, float] | None = None
@@ -176,6 +180,11 @@ class Pump:
         """The person disconnects."""
         self._release()
 
+    def _keep_plans(self, session: Session) -> None:
+        # A session that was ended belongs to a file that is not open any more.
+        kept = [] if session.ended is not None else [*session.status.plans, *self.former_plans]
+        self.former_plans = kept[:MOST_PLANS]
+
     def _release(self) -> None:
         """Be done with a core, whoever ended it."""
         session, core = self.session, self._core
@@ -183,6 +192,7 @@ class Pump:
         try:
             if session is not None:
                 session.close()
+                self._keep_plans(session)
         except Exception:
             # An outermost place, whatever the person has done to Blender meanwhile: the next core must find us.
             logger.exception("the session of a core could not be closed")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import os
 import shlex
@@ -117,6 +118,10 @@ def spiral(request: str, count: int) -> dict[str, Any]:
     return plan
 
 
+WINDOW = "__import__('sys').modules['bl_ext.user_default.blendwright.open_window'].this_window"
+SESSION = f"{WINDOW}.session"
+
+
 def fingerprint(window: Window) -> str:
     return window.python(
         "import importlib; importlib.import_module('blendwright.blender.window.scene_state').WindowState().full_root()"
@@ -204,3 +209,68 @@ def test_kills_restores_and_other_cores(desk: Desk, pictures: Path) -> None:
         with pytest.raises(EnvironmentUnfit, match="another file"):
             scene.run(cubes("elsewhere", "Elsewhere"))
         assert scene.journal.head == head
+
+
+# A core of its own: it does one plan, says so, and is killed in the middle of the next.
+CORE = """
+import json, sys
+from pathlib import Path
+import blendwright
+from engine import UNASKED
+
+first, second = map(json.loads, sys.stdin)
+with blendwright.open(Path(sys.argv[1]), blender=sys.argv[2] or None, policy=UNASKED) as scene:
+    assert scene.run(first).status == "succeeded"
+    print("done", flush=True)
+    scene.run(second)
+"""
+BOXES = "sorted(o.name for o in bpy.data.objects if o.name.startswith('Box'))"
+
+
+def test_a_core_is_killed_in_the_middle_of_a_plan(desk: Desk, pictures: Path) -> None:
+    window = desk.window
+    desk.attach()
+    plans = [json.dumps(plan) for plan in (cubes("kept", "Kept", location=[0, 0, 3]), spiral("a long spiral", 3000))]
+    core = subprocess.Popen(
+        [sys.executable, "-c", CORE, str(desk.workspace), spare(desk.root) or ""],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env={**os.environ, "PYTHONPATH": str(PROJECT / "tests")},
+    )  # fmt: skip
+    assert core.stdin is not None and core.stdout is not None
+    core.stdin.write("\n".join(plans))
+    core.stdin.close()
+    assert core.stdout.readline() == "done\n"
+    kept = fingerprint(window)
+    window.until("len(bpy.data.objects) > 150")
+    window.picture(pictures / "story-5-in-a-plan.png", settled=False)
+    core.kill()
+    core.wait()
+    core.stdout.close()
+
+    # The window is alive, nothing of ours is in it, and its sidebar says what became of the plan.
+    window.until(f"{SESSION} is None")
+    made = window.python(BOXES)
+    assert 100 < len(made) < 3000
+    assert (
+        window.python("[i.name for k in ('objects', 'meshes') for i in getattr(bpy.data, k) if '~bw~' in i.name]") == []
+    )
+    assert window.python(f"[plan['state'] for plan in {WINDOW}.former_plans][0]") == "not finished"
+    window.picture(pictures / "story-6-core-killed.png")
+
+    with desk.open() as scene:
+        # The next core takes in what was done and not committed like an edit, and a plan goes on top.
+        assert scene.run(cubes("after", "After", location=[3, 0, 3])).status == "succeeded"
+        assert fingerprint(window) == scene.hash and window.python(BOXES) == made
+        committed = {one.operation_id for one in scene.journal.log(limit=5000) if one.request_id == "a long spiral"}
+        assert 0 < len(committed) <= len(made) and "kept" in {one.request_id for one in scene.journal.log(limit=5000)}
+        window.picture(pictures / "story-7-next-core.png")
+
+        # One Ctrl-Z for each plan, the one that was cut off too.
+        window.point_at_view()
+        window.keys("ctrl+z")
+        window.until("'After' in bpy.data.objects", False)
+        assert window.python(BOXES) == made
+        window.keys("ctrl+z")
+        window.until(f"len({BOXES})", 0)
+        assert fingerprint(window) == kept and window.python("'Kept' in bpy.data.objects")
+        scene.call("scene.snapshot")
+        assert scene.hash == kept

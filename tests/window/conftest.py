@@ -7,7 +7,10 @@ from pathlib import Path
 
 import pytest
 
+import blendwright
+from blendwright.app.attach_commands import attach
 from blendwright.bridge.windows.rendezvous import DIRECTORY
+from engine import UNASKED
 from window.playing import PlayedWindow
 
 
@@ -18,3 +21,10 @@ def window(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[PlayedWi
     monkeypatch.setenv(DIRECTORY, str(played.windows))
     with played:
         yield played
+
+
+@pytest.fixture
+def scene(window: PlayedWindow, tmp_path: Path) -> Iterator[blendwright.OpenScene]:
+    attach(tmp_path / "workspace")
+    with blendwright.open(tmp_path / "workspace", policy=UNASKED) as opened:
+        yield opened

@@ -11,11 +11,17 @@ import json
 import os
 import queue
 import signal
+import socket
 import sys
 import threading
+import time
 from pathlib import Path
 from typing import Any
 
+# What Windows lacks; with this variable the process pretends to lack it too.
+ELSEWHERE = "BLENDWRIGHT_PLAYED_ELSEWHERE"
+ONLY_POSIX = ("fcntl", "resource", "pwd", "grp", "termios")
+ONLY_POSIX_SOCKETS = ("AF_UNIX", "MSG_DONTWAIT", "MSG_NOSIGNAL")
 # The person's work and a core's requests take turns, as events and timers do in Blender's own loop.
 LONGEST_PAUSE = 0.02
 
@@ -30,7 +36,7 @@ class Played:
         self.window = extension.this_window
         self._loader = importlib.import_module("blendwright_extension.package_loader")
         self._package, self._packages = package, packages
-        self._names: dict[str, Any] = {"bpy": bpy, "status_plans": lambda: self.window.session.status.plans}
+        self._names: dict[str, Any] = {"bpy": bpy, "session": lambda: self.window.session}
         self._next_answer = ""
 
     def do(self, code: str, push: bool = True) -> None:
@@ -85,6 +91,14 @@ class Played:
             session.status.answer(session.status.approvals[0]["id"], self._next_answer)
             self._next_answer = ""
 
+    def rest(self, seconds: float) -> float:
+        """As Blender's own loop waits: the pump is called when it has asked to be, and nothing else happens."""
+        ends, before = time.monotonic() + seconds, time.process_time()
+        while (left := ends - time.monotonic()) > 0:
+            pump = self.window.pump
+            time.sleep(left if pump is None else min(pump.tick(), left))
+        return time.process_time() - before
+
     def disconnect(self) -> None:
         self.window.disconnect()
 
@@ -99,6 +113,10 @@ def main(extension_parent: str, windows: str, package: str, *packages: str) -> N
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     import bpy
 
+    if os.environ.get(ELSEWHERE):
+        sys.modules.update(dict.fromkeys(ONLY_POSIX))  # pyright: ignore[reportCallIssue, reportArgumentType]
+        for name in ONLY_POSIX_SOCKETS:
+            delattr(socket, name)
     sys.path.insert(0, extension_parent)
     extension: Any = importlib.import_module("blendwright_extension.open_window")
     bpy.ops.wm.read_homefile(use_factory_startup=True)

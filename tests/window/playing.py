@@ -20,6 +20,7 @@ import pytest
 import blendwright
 from blender_environments import DATA, use_blender
 from blendwright.bridge.environments.series import own_blender, series_named
+from window.played_process import ELSEWHERE
 
 ROOT = Path(__file__).resolve().parents[2]
 PROCESS = Path(__file__).with_name("played_process.py")
@@ -53,13 +54,16 @@ class PlayedWindow:
         python: str = sys.executable,
         packages: tuple[str, ...] = (),
         user_files: Path | None = None,
+        elsewhere: bool = False,
     ) -> None:
-        """`user_files` is where Blender keeps preferences and extensions of its user; without it nothing is installed."""
+        """`user_files` is where Blender keeps preferences and extensions of its user; without it nothing is installed. `elsewhere`:
+        without what only systems like this one have."""
         self.directory = directory
         self.windows = directory / "windows"
         self._python = python
         self._packages = packages
         self._user_files = user_files
+        self._elsewhere = elsewhere
         self._process: subprocess.Popen[str] | None = None
         self.pid = 0
 
@@ -72,6 +76,8 @@ class PlayedWindow:
         environment["BLENDWRIGHT_WINDOWS"] = str(self.windows)
         if self._user_files is not None:
             environment["BLENDER_USER_RESOURCES"] = str(self._user_files)
+        if self._elsewhere:
+            environment[ELSEWHERE] = "1"
         with self.log.open("a") as log:
             self._process = subprocess.Popen(
                 [self._python, str(PROCESS), str(extension), str(self.windows), str(PACKAGE), *self._packages],
@@ -131,6 +137,10 @@ class PlayedWindow:
     def answer_next(self, answer: str) -> None:
         """Press "approve" or "decline" as soon as something is asked in the sidebar."""
         self._deed("answer_next", answer=answer)
+
+    def rest(self, seconds: float) -> float:
+        """Nobody does anything for so long; the processor seconds that the window spent meanwhile."""
+        return cast("float", self._deed("rest", seconds=seconds))
 
     def connect(self) -> None:
         self._deed("connect", path=str(self.windows))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,15 +14,7 @@ from blendwright.policy.approvals import ApprovalAnswer, ApprovalRequest
 from blendwright.policy.policy import Policy, Rules
 from blendwright.run.window_panel import LONGEST_TEXT, WindowPanel
 from blendwright.values.errors import Refusal
-from engine import UNASKED
 from window.playing import PlayedWindow
-
-
-@pytest.fixture
-def scene(window: PlayedWindow, tmp_path: Path) -> Iterator[blendwright.OpenScene]:
-    attach(tmp_path / "workspace")
-    with blendwright.open(tmp_path / "workspace", policy=UNASKED) as opened:
-        yield opened
 
 
 def cubes(request: str, *names: str, **args: Any) -> dict[str, Any]:
@@ -132,18 +123,6 @@ def test_undo_on_the_command_line_is_ctrl_z(window: PlayedWindow, scene: blendwr
     assert scene.history.redo().commit.hash_after == window.fingerprint() != before
 
 
-def test_what_needs_a_process_of_its_own_happens_beside_the_window(
-    window: PlayedWindow, scene: blendwright.OpenScene, tmp_path: Path
-) -> None:
-    code = "import bpy\nbpy.data.objects['Cube'].location.z = 4\nbpy.ops.mesh.primitive_monkey_add()\n"
-    made = scene.call("python.run", code=code, mode="safe")
-    assert made.ok, made.message
-    assert window.ask("bpy.data.objects['Cube'].location.z") == 4 and window.ask("'Suzanne' in bpy.data.objects")
-    assert in_step(window, scene)
-    window.undo()
-    assert window.ask("bpy.data.objects['Cube'].location.z") == 0 and not window.ask("'Suzanne' in bpy.data.objects")
-
-
 def test_the_file_has_nothing_of_ours(window: PlayedWindow, scene: blendwright.OpenScene, tmp_path: Path) -> None:
     scene.run(cubes("one", "A", "B"))
     scene.call("object.delete", object="A")
@@ -161,7 +140,7 @@ def test_the_person_is_asked_in_the_sidebar(window: PlayedWindow, tmp_path: Path
             assert deleted.ok is (answer == "approve"), deleted.message
             assert window.ask("'Light' in bpy.data.objects") is (answer != "approve")
         assert in_step(window, scene)
-        shown = window.ask("status_plans()")
+        shown = window.ask("session().status.plans")
         assert [plan["state"] for plan in shown[:2]] == ["succeeded", "failed"]
 
 

@@ -96,6 +96,7 @@ def _spawn(command_with: Command, settings: WorkerSettings) -> Child:
             passed.append(worker_waits)
         arguments += ["--scratch", str(scratch), "--parent", str(os.getpid())]
         for file in settings.readable:
+            _link(scratch, file)
             arguments += ["--readable-file", str(file.path), str(file.device), str(file.inode)]
         arguments += ["--memory-mb", str(settings.memory_mb), "--file-mb", str(settings.scratch_mb)]
         command = command_with(arguments)
@@ -110,6 +111,15 @@ def _spawn(command_with: Command, settings: WorkerSettings) -> Child:
             raise EnvironmentUnfit(f"{command[0]} cannot be started: {error.strerror}") from error
         on_failure.pop_all()
         return Child(process, we_read, we_write, scratch, lifeline, settings.scratch_mb)
+
+
+def _link(scratch: Path, file: ReadableFile) -> None:
+    """Without it the scene lacks one picture, which is no reason to start no worker."""
+    if file.link:
+        place = scratch / file.link
+        with contextlib.suppress(OSError):
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.symlink_to(file.path)
 
 
 def start_process(

@@ -8,8 +8,9 @@ from blendwright.app.attach_commands import attach as attach_workspace
 from blendwright.app.attach_commands import detach as detach_workspace
 from blendwright.app.attach_commands import list_windows
 from blendwright.app.attaching import PRESS_CONNECT
+from blendwright.app.queries import external_files
 from blendwright.cli.options import AsJson, Blender, Workspace
-from blendwright.cli.output import SafeConsole, present
+from blendwright.cli.output import SafeConsole, note_external_files, present
 from blendwright.cli.parameters import argument, option
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
@@ -48,6 +49,7 @@ def attach(
             out.show(f"  taken in from the window: {attached.taken_in}")
         out.show(f"  the scene is commit {attached.commit}; one Ctrl-Z in Blender takes back one plan")
 
+    note_external_files(external_files(workspace)[1])
     return present(json, lambda: document, show)
 
 

@@ -17,7 +17,7 @@ from blendwright.journal import Journal
 from blendwright.policy.objections import FULL
 from blendwright.records.commits import Commit, CommitKind
 from blendwright.run.background_checkpoints import BackgroundCheckpoints
-from blendwright.run.externals import Externals
+from blendwright.run.externals import Externals, findings_about
 from blendwright.run.hash_schemes import other_scheme, scheme_of
 from blendwright.run.live_scene import LiveScene
 from blendwright.run.rebuild import redo_in_batches
@@ -246,16 +246,19 @@ class AttachedScene(LiveScene):
         """Take the window's scene in as a whole, as a headless Blender finds it in a file."""
         # Whatever the window left there the last time goes.
         saved = make_directory(self._scratch, WINDOW_DIRECTORY) / WINDOW_FILE
+        may_read = set(self.externals.readable(self._journal))
         window.save_copy(saved)
         try:
             worker = self.fresh_worker() if kind == "baseline" else self.headless_at_head().worker()
             process = worker.require_process()
             scratch = process.scratch
             copy_saved_scene(saved, scratch / ADOPTED_FILE, process.scratch_mb)
-            answer = worker.swap(ADOPTED_FILE, deadline=HANG_SECONDS, drop_unused=True)
+            home = str(Path(file).parent) if file else ""
+            answer = worker.swap(ADOPTED_FILE, deadline=HANG_SECONDS, drop_unused=True, home=home)
             opened, changes = answer["hash"], () if kind == "baseline" else answer["changes"]
             # As that one writes it: without what nothing uses, which would be gone the next time.
             worker.save(ADOPTED_FILE)
+            externals = self.externals.named_in(worker, Path(home)) if home else ()
             # Under a name that the window was not told.
             saved = self._scratch / TAKEN_FILE
             copy_scene(scratch / ADOPTED_FILE, saved)
@@ -270,16 +273,24 @@ class AttachedScene(LiveScene):
             self.headless.follow_rollback()
         if opened != found:
             message = "what is open in the window is not what its file holds once it is opened again"
-            cure = "Save the file in Blender, open it again (File, Revert), and connect."
+            cure = (
+                "Save the file in Blender, open it again (File, Revert), and connect. Where it names files above its own folder "
+                "(//../…), make those paths absolute."
+            )
             raise Refusal.of(Fault.SCENE_CONFLICT, message, cure)
         checkpoint = self._journal.stage_checkpoint(saved, found)
         before = found if kind == "baseline" else self.hash
-        self._journal.commit([taken_in(kind, tool, file, before, checkpoint, changes)])
+        self._journal.commit([taken_in(kind, tool, file, before, checkpoint, changes, externals)])
         saved.unlink(missing_ok=True)
+        if not may_read.issuperset(self.externals.readable(self._journal)):
+            # What a worker may read is fixed when it starts.
+            self.headless.discard()
         self.known_hash, self.redo_ms = found, 0.0
         self.adopted = frozenset((change[0], change[1]) for change in changes)
         if changes:
             self._observe(Remark(f"taken in from the window: {described(changes)}"))
+        for finding in findings_about(externals):
+            self._observe(Remark(f"{finding.message}. {finding.cure}"))
 
     # ------------------------------------------------------------------ the window in place of a worker
 

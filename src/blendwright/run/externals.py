@@ -84,6 +84,8 @@ class External:
     used_by: tuple[str, ...]
     followed: bool = False
     """Whether a call has named this library itself: only then it is opened."""
+    relative: str = ""
+    """The path to it from the folder of a window's file, where it lies below: such paths stay relative."""
 
     @property
     def linked(self) -> bool:
@@ -92,12 +94,13 @@ class External:
     @classmethod
     def of_json(cls, entry: Mapping[str, Any]) -> External:
         used_by = tuple(entry["used_by"])
-        followed = entry.get("followed", False)
-        return cls(entry["path"], entry["state"], entry["size"], entry["sha256"], used_by, followed)
+        followed, relative = entry.get("followed", False), entry.get("relative", "")
+        return cls(entry["path"], entry["state"], entry["size"], entry["sha256"], used_by, followed, relative)
 
     def to_json(self) -> dict[str, Any]:
         known = asdict(self) | {"used_by": list(self.used_by)}
-        return known if known.pop("followed") is False else {**known, "followed": True}
+        # Few have them.
+        return {name: value for name, value in known.items() if value or name not in ("followed", "relative")}
 
 
 @dataclass(slots=True)
@@ -146,6 +149,22 @@ class Externals:
             users.setdefault(absolute[entry["path"]], set()).add(f"{entry['kind']}/{entry['name']}")
         return OpenedFile(scene_hash, worker.require_process().scratch / SCENE_FILE, self._record_all(users))
 
+    def named_in(self, worker: RemoteScene, directory: Path) -> tuple[External, ...]:
+        """What the scene in a worker names, whose relative paths lead from `directory` to what lies below, and stay as they are."""
+        users: dict[str, set[str]] = {}
+        below: set[str] = set()
+        for entry in worker.external_files():
+            path = _absolute(entry["path"], directory)
+            users.setdefault(path, set()).add(f"{entry['kind']}/{entry['name']}")
+            if entry["path"].startswith("//") and Path(path).is_relative_to(directory):
+                below.add(path)
+        return tuple(
+            # As it is recorded: for the tiles of an image, each of them.
+            replace(each, relative=os.path.relpath(each.path, directory)) if path in below else each
+            for path, found in self._recorded(users)
+            for each in found
+        )
+
     def named_since(
         self, worker: RemoteScene, known: Iterable[External], reads: Collection[str]
     ) -> tuple[External, ...]:
@@ -153,15 +172,20 @@ class Externals:
         seen = {external.path for external in known} - set(reads)
         users: dict[str, set[str]] = {}
         for entry in worker.external_files():
-            # Steps leave paths that hold anywhere; those of other machines lead nowhere here.
-            if entry["path"].startswith("/") and entry["path"] not in seen:
+            # Steps leave paths that hold anywhere; those of other machines lead nowhere here, and a window's own are known already.
+            is_new = entry["path"].startswith("/") and not entry["path"].startswith("//") and entry["path"] not in seen
+            if is_new:
                 users.setdefault(entry["path"], set()).add(f"{entry['kind']}/{entry['name']}")
         # A library that somebody named is theirs to follow; one that a file brought is not.
         return tuple(replace(each, followed=each.linked and each.path in reads) for each in self._record_all(users))
 
     def _record_all(self, users: Mapping[str, Collection[str]]) -> tuple[External, ...]:
+        return tuple(each for _, found in self._recorded(users) for each in found)
+
+    def _recorded(self, users: Mapping[str, Collection[str]]) -> Iterator[tuple[str, tuple[External, ...]]]:
         budget = HashBudget(MOST_HASHED)
-        return tuple(each for path in sorted(users) for each in self._record(path, tuple(sorted(users[path])), budget))
+        for path in sorted(users):
+            yield path, tuple(self._record(path, tuple(sorted(users[path])), budget))
 
     def readable(self, journal: JournalView, arriving: Iterable[External] = ()) -> tuple[ReadableFile, ...]:
         """What workers of this workspace may read besides their scratch, as it is in this moment. `arriving`: not committed yet."""
@@ -187,7 +211,8 @@ class Externals:
         """The same file as it is today."""
         # Another size says enough; what was not hashed then need not be now.
         budget = HashBudget(0 if recorded.sha256 is None else recorded.size or 0)
-        today = replace(next(self._record(recorded.path, recorded.used_by, budget)), followed=recorded.followed)
+        found = next(self._record(recorded.path, recorded.used_by, budget))
+        today = replace(found, followed=recorded.followed, relative=recorded.relative)
         if recorded.size is None or today.size is None:
             return today
         if (today.size, today.sha256) == (recorded.size, recorded.sha256):
@@ -226,7 +251,7 @@ class Externals:
             if self._withheld_state(path, external.used_by) is None:
                 with open_file(path) as opened:
                     info = os.fstat(opened.fileno())
-                yield ReadableFile(path, info.st_dev, info.st_ino)
+                yield ReadableFile(path, info.st_dev, info.st_ino, external.relative)
 
     def _withheld_state(self, path: Path, used_by: tuple[str, ...]) -> Literal["outside_roots", "withheld"] | None:
         """Why nobody opens a file, as far as its place and name say. A scene names what it likes, a password for a picture."""

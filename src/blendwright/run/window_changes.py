@@ -8,6 +8,7 @@ from pathlib import Path
 from blendwright.records.audit import AuditDetails
 from blendwright.records.checkpoints import StagedCheckpoint
 from blendwright.records.commits import CommitKind, NewCommit
+from blendwright.run.externals import External
 from blendwright.run.invocation import new_id
 from blendwright.values.findings import cut
 from blendwright.values.invisible import escape_invisible
@@ -28,7 +29,13 @@ def _shown(name: str) -> str:
 
 
 def taken_in(
-    kind: CommitKind, tool: str, file: str, before: str, checkpoint: StagedCheckpoint, changes: Sequence[Sequence[str]]
+    kind: CommitKind,
+    tool: str,
+    file: str,
+    before: str,
+    checkpoint: StagedCheckpoint,
+    changes: Sequence[Sequence[str]],
+    externals: Sequence[External] = (),
 ) -> NewCommit:
     """The commit of a scene that a person made."""
     mutation, name = new_id(), _shown(Path(file).name)
@@ -42,6 +49,7 @@ def taken_in(
         "blender_mutation_id": mutation,
         "scene_hash_before": before,
         "scene_hash_after": checkpoint.scene_hash,
+        "externals": [external.to_json() for external in externals],
     }
     return NewCommit(
         operation_key=None,

@@ -129,9 +129,11 @@ class OpenRequest(FileRequest):
 
 
 class SwapRequest(FileRequest):
-    """What to open in place of the scene; `drop_unused` as for opening."""
+    """What to open in place of the scene; `drop_unused` as for opening. `home` is the directory of the file that it is a copy of: paths
+    get the form that they have in the hash there."""
 
     drop_unused: NotRequired[bool]
+    home: NotRequired[str]
 
 
 class SaveRequest(FileRequest):

@@ -122,9 +122,12 @@ class RemoteScene(ABC):
         """Write the scene to a .blend file that leaves the workspace, without code that would run where it is opened."""
         return self.call(methods.EXPORT.name, {"path": file}, deadline=HANG_SECONDS)
 
-    def swap(self, file: str, *, deadline: float, drop_unused: bool = False) -> SwapAnswer:
-        """Open a file in place of the scene, and compare the two. `drop_unused`: without what nothing in it uses."""
+    def swap(self, file: str, *, deadline: float, drop_unused: bool = False, home: str = "") -> SwapAnswer:
+        """Open a file in place of the scene, and compare the two. `drop_unused`: without what nothing in it uses. `home`: where the file
+        lies of which this is a copy."""
         request: methods.SwapRequest = {"path": file, "drop_unused": True} if drop_unused else {"path": file}
+        if home:
+            request["home"] = home
         return self.call(methods.SWAP.name, request, deadline=deadline)
 
     def active_content(self, *, deadline: float) -> list[ActiveItem]:

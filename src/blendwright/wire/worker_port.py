@@ -17,6 +17,8 @@ class ReadableFile:
     path: Path
     device: int
     inode: int
+    link: str = ""
+    """Where a scene in the worker's scratch looks for it, seen from there; nowhere but at its path when empty."""
 
 
 class ChildProcess(Protocol):

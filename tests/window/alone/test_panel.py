@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +40,7 @@ class Layout:
 def panel_lines():
     layout = Layout(); importlib.import_module('blendwright_extension.panel').draw(layout); return layout.lines
 """
+WAITING = ["Waiting for blendwright", "blendwright.disconnect"]
 
 
 @pytest.fixture
@@ -55,13 +57,19 @@ def lines(window: PlayedWindow) -> list[str]:
     return window.ask("panel_lines()")
 
 
+def core_is_gone(window: PlayedWindow) -> None:
+    """Wait until the window has noticed."""
+    while window.ask("session() is not None"):
+        time.sleep(0.01)
+
+
 def test_a_window_that_is_not_connected_offers_to_connect(panel: PlayedWindow) -> None:
     panel.disconnect()
     try:
         assert lines(panel) == ["Not connected", "blendwright.connect"]
     finally:
         panel.connect()
-    assert lines(panel) == ["Waiting for blendwright", "blendwright.disconnect"]
+    assert lines(panel) == WAITING
 
 
 def test_the_panel_shows_what_the_core_has_sent(panel: PlayedWindow, core: CoreClient) -> None:
@@ -79,6 +87,42 @@ def test_the_panel_shows_what_the_core_has_sent(panel: PlayedWindow, core: CoreC
     assert all(len(line) <= 60 and "\n" not in line for line in shown)
     core.call("window.show", plans=[], running={}, approvals=[], core={})
     assert not [line for line in lines(panel) if "trees" in line or "House" in line]
+
+
+def test_what_was_done_stays_in_the_panel_when_the_core_is_gone(panel: PlayedWindow) -> None:
+    redrawn = "redrawn = []; display = importlib.import_module('blendwright.blender.window.display')\n"
+    with CoreClient(panel.note) as core:
+        core.attached().call("window.show", **(SHOWN | {"running": {}, "approvals": []}))
+        panel.do(redrawn + "real_redraw = display._redraw_panels; display._redraw_panels = lambda: redrawn.append(1)")
+    try:
+        core_is_gone(panel)
+        assert panel.ask("len(redrawn)") > 0, "or the person would see the core that is gone"
+    finally:
+        panel.do("display._redraw_panels = real_redraw", push=False)
+    first = [*WAITING, "12:30 two boxes: succeeded"]
+    assert lines(panel)[:3] == first and lines(panel)[-1] == "Undo Last Plan"
+    with CoreClient(panel.note) as core:
+        core.attached().begin("three boxes")
+        assert "12:30 two boxes: succeeded" in lines(panel)
+        assert core.step("mesh.create_primitive", kind="cube", name="Half")["ok"]
+    core_is_gone(panel)
+    assert [line[6:] for line in lines(panel)[2:4]] == ["three boxes: not finished", "two boxes: succeeded"]
+    with CoreClient(panel.note) as core:
+        core.attached().begin("looks only")
+    core_is_gone(panel)
+    assert "looks only" not in str(lines(panel)), "nothing of it is there to be told"
+    panel.undo()
+    assert not panel.ask("'Half' in bpy.data.objects")
+    panel.open()
+    assert lines(panel) == WAITING, "another file has had no plans"
+
+
+def test_plans_of_a_file_that_is_not_open_any_more_are_not_shown(panel: PlayedWindow) -> None:
+    with CoreClient(panel.note) as core:
+        core.attached().call("window.show", **(SHOWN | {"running": {}, "approvals": []}))
+        panel.open()
+    core_is_gone(panel)
+    assert lines(panel) == WAITING
 
 
 def test_long_work_is_told_in_the_status_bar(panel: PlayedWindow) -> None:

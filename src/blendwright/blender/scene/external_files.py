@@ -3,6 +3,7 @@
 By Blender's own list, which has what it reads when it opens a file. What else has a path is in `path_properties.py`.
 """
 
+import posixpath
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -30,6 +31,29 @@ def paths() -> list[ExternalPath]:
 def relocate(new_paths: Mapping[str, str]) -> None:
     """Write other paths in place of those that are keys."""
     visit(lambda block, path: new_paths.get(path))
+
+
+def rebase(home: str) -> bool:
+    """Write paths of a file that was copied from the directory `home` as that one's hash has them: relative below it, absolute elsewhere.
+    From where the copy lies, a path that leads up would lead elsewhere. Says whether any was changed."""
+    changed: list[str] = []
+
+    def rebased(block: Any, path: str) -> str | None:
+        absolute = (
+            posixpath.normpath(posixpath.join(home, path[2:].replace("\\", "/"))) if path.startswith("//") else path
+        )
+        new = f"//{absolute[len(home) + 1 :]}" if absolute.startswith(f"{home}/") else absolute
+        if not home or not path or new == path:
+            return None
+        changed.append(new)
+        return new
+
+    visit(rebased, packed=True)
+    scenes: Any = bpy.data.scenes
+    for scene in scenes:
+        # Blender lists what it reads, and not where it renders to.
+        scene.render.filepath = rebased(scene, scene.render.filepath) or scene.render.filepath
+    return bool(changed)
 
 
 def visit(change: Callable[[Any, str], str | None], *, packed: bool = False) -> None:

@@ -14,6 +14,7 @@ from typing import Any
 import bpy
 
 from blendwright.blender import fingerprint as fp
+from blendwright.blender.fingerprint.identity import kind_of
 from blendwright.blender.scene.spacers import Spacers
 from blendwright.blender.scene.unused import remove_unused
 from blendwright.tool_api.scene import Kind
@@ -25,8 +26,9 @@ RESERVED_PREFIX = "~bw~"
 RETYPED = frozenset({"lights", "textures"})
 # Kinds that hold members, in the fingerprint under their name.
 WITH_MEMBERS = frozenset({"collections", "scenes"})
-# In a window: datablocks that no file keeps, by `session_uid`, since references to them may dangle.
+# In a window: datablocks that no file keeps, by `session_uid`, since references to them may dangle; and the names that they have.
 _hidden: set[int] = set()
+_hidden_names: set[tuple[str, str]] = set()
 _kind = itemgetter(0)
 
 
@@ -35,10 +37,13 @@ def is_tombstone(block: Any) -> bool:
     return block.name.startswith(RESERVED_PREFIX) or (bool(_hidden) and block.session_uid in _hidden)
 
 
-def hide(uids: set[int]) -> None:
+def hide(blocks: Iterable[Any]) -> None:
     """From now on these datablocks count as deleted, and no others; they are not ours to remove."""
     _hidden.clear()
-    _hidden.update(uids)
+    _hidden_names.clear()
+    for block in blocks:
+        _hidden.add(block.session_uid)
+        _hidden_names.add((kind_of(block), block.name))
 
 
 class SceneState:
@@ -110,10 +115,11 @@ class SceneState:
 
     def make_way(self, collection: str, name: str) -> None:
         """Give another name to what nobody sees and what has the name that somebody else is to get."""
-        if _hidden and name not in self.named(collection):
+        if (collection, name) in _hidden_names:  # Blender's own lookup is linear
             block = getattr(bpy.data, collection).get((name, None))
             if block is not None and block.session_uid in _hidden:
                 block.name = f"{name}.001"  # Blender counts on from here
+                _hidden_names.add((collection, block.name))
 
     # ------------------------------------------------------------------ soft deletion
 

@@ -1,4 +1,5 @@
-"""Takes over into the window what a headless Blender made: datablocks of a .blend file that came, went or changed, and nothing else.
+"""Takes over into the window what a headless Blender made: datablocks of a .blend file that came, went or changed, and settings of its
+scenes; nothing else.
 
 Everything is linked first, since linked datablocks keep their names; then what is new or changed is made local, and what it uses of
 the unchanged rest becomes the window's own. Whether the window has come to the same scene the full fingerprint says.
@@ -16,10 +17,11 @@ from blendwright.blender import fingerprint as fp
 from blendwright.blender.scene import SceneState
 from blendwright.blender.scene.linking import drop_linked, library_paths
 from blendwright.blender.scene.state import RESERVED_PREFIX
+from blendwright.blender.window.scene_settings import take_over_settings
 
 CREATED, REMOVED = "created", "removed"
-# Their datablocks hold the window's own view of things, and are never replaced.
-NOT_REPLACED = frozenset({"scenes"})
+# Their datablocks hold the window's own view of things, and are never replaced: their settings are taken over.
+SCENES = "scenes"
 MASTER = "scene:"
 
 _data: Any = bpy.data
@@ -28,7 +30,7 @@ _data: Any = bpy.data
 def bring(state: SceneState, path: Path, changes: Sequence[Sequence[str]]) -> str:
     """Make the changes in the window; returns why that cannot be done, empty where it was. The caller compares the hash, and takes back
     what is half done."""
-    blocks = [change for change in changes if change[0] != fp.MEMBERSHIP]
+    blocks = [change for change in changes if change[0] not in (fp.MEMBERSHIP, SCENES)]
     members = [change for change in changes if change[0] == fp.MEMBERSHIP]
     problems = [problem for change in changes if (problem := _problem(change))]
     if problems:
@@ -42,12 +44,15 @@ def bring(state: SceneState, path: Path, changes: Sequence[Sequence[str]]) -> st
     if missing:
         return f"the file has no {', '.join(missing[:5])}"
     replaced: list[Any] = []
+    kept: set[tuple[str, str]] = set()
     for kind, name, what in blocks:
         if what == CREATED:
             continue
         old = state.find(kind, name)
         if old is None:
             return f"the window has no '{name}' among its {kind}"
+        if old.use_fake_user:
+            kept.add((kind, name))
         state.soft_delete(kind, old)
         replaced.append((kind, name, old, what))
     _make_local(list(linked.values()))
@@ -62,8 +67,10 @@ def bring(state: SceneState, path: Path, changes: Sequence[Sequence[str]]) -> st
     for _, home, member, what in members:
         if problem := _move(home, member, what):
             return problem
+    take_over_settings(path, [change[1] for change in changes if change[0] == SCENES])
     state.purge()
     drop_linked(lambda key: True, before)
+    _keep(wanted, kept)
     bpy.context.view_layer.update()
     state.refresh()
     return ""
@@ -71,8 +78,8 @@ def bring(state: SceneState, path: Path, changes: Sequence[Sequence[str]]) -> st
 
 def _problem(change: Sequence[str]) -> str:
     kind, *rest, what = change
-    if kind in NOT_REPLACED:
-        return f"the settings of the scene '{rest[0]}' would be {what}"
+    if kind == SCENES and what in (CREATED, REMOVED):
+        return f"the scene '{rest[0]}' would be {what}"
     expected = 2 if kind == fp.MEMBERSHIP else 1
     return "" if len(rest) == expected else f"'{rest[0]}' is linked from another file"
 
@@ -107,6 +114,14 @@ def _make_local(linked: list[Any]) -> None:
             holder["held"] = block
             block.make_local()
         _data.node_groups.remove(holder)
+
+
+def _keep(brought: Iterable[tuple[str, str]], kept: set[tuple[str, str]]) -> None:
+    """A link forgets who has a fake user. What nothing uses has one, or it would not be in the file."""
+    for kind, name in brought:
+        block = _local(kind, name)
+        if (kind, name) in kept or not block.users:
+            block.use_fake_user = True
 
 
 def _local(kind: str, name: str) -> Any:

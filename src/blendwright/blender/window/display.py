@@ -16,20 +16,22 @@ class Display:
     def __init__(self, status: Status) -> None:
         self._status = status
         self._is_telling = False
+        _redraw_panels()
 
     def show(self, params: dict[str, Any]) -> dict[str, Any]:
         """Answers `window.show`."""
         pressed = self._status.show(params)
         if self._status.running:
             self._tell(f"Blendwright: {self._status.activity()}")
+            _redraw_panels()
         else:
             self.clear()
-        _redraw_panels()
         return pressed
 
     def clear(self) -> None:
         if self._is_telling:
             self._tell(None)
+        _redraw_panels()
 
     def _tell(self, text: str | None) -> None:
         self._is_telling = text is not None

@@ -79,7 +79,7 @@ class WindowState(SceneState):
 
     def _look(self) -> None:
         self._update_trees()
-        hide({block.session_uid for block in unused_blocks() if not block.name.startswith(RESERVED_PREFIX)})
+        hide(block for block in unused_blocks() if not block.name.startswith(RESERVED_PREFIX))
 
     def _update_trees(self) -> None:
         """Blender marks sockets as unavailable when a tree is next changed, or opened: here as in the file."""

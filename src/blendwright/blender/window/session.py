@@ -98,7 +98,7 @@ class WindowSession:
         if self.ended is None:
             self._turns.abandon()
         self._display.clear()
-        hide(set())
+        hide(())
         shutil.rmtree(self.scratch, ignore_errors=True)
 
     @staticmethod

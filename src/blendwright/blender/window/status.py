@@ -1,6 +1,7 @@
 """What the panel shows of an attached core, as plain data, and what the person has pressed. Without bpy."""
 
 from dataclasses import dataclass, field
+from time import time
 from typing import Any, cast
 
 from blendwright.values.invisible import escape_invisible
@@ -11,6 +12,7 @@ MOST_APPROVALS = 8
 # Drawing must stay quick, whatever a core sends; more than the panel shows of a question, so that it knows what is not whole.
 LONGEST_TEXT = 4000
 LONGEST_LINE = 200
+UNFINISHED = "not finished"
 
 
 @dataclass
@@ -41,6 +43,10 @@ class Status:
         self._answers = [given for given in self._answers if given["id"] != approval]
         self._answers.append({"id": approval, "answer": answer})
         self.approvals = [asked for asked in self.approvals if asked.get("id") != approval]
+
+    def note_unfinished(self) -> None:
+        """The core was lost in the middle of the plan whose turn it is: nobody else will say so."""
+        self.plans.insert(0, {"label": str(self.turn), "state": UNFINISHED, "time": time()})
 
     def activity(self) -> str:
         """What is going on, in one line; "" when nothing is."""

@@ -194,6 +194,7 @@ class Turns:
         if self._began_with is not None and not self._is_stale and self._state.root() != self._began_with:
             # What was done so far is the person's to keep or to take back, with one key.
             _ops.ed.undo_push(message=f"{PREFIX}{self._status.turn} (not finished)")
+            self._status.note_unfinished()
         self._close()
 
     def _close(self) -> None:

@@ -133,6 +133,9 @@ class SceneMethods:
     def swap(self, request: methods.SwapRequest) -> methods.SwapAnswer:
         leaves = dict(self._state.fingerprint.leaves())
         opened = self.open({"path": request["path"], "drop_unused": request.get("drop_unused", False)})
+        if external_files.rebase(request.get("home", "")):
+            self._state.refresh()
+            opened = self._hash()
         changes = fp.changes_between(leaves, self._state.fingerprint.leaves())
         return {**opened, "changes": changes, "active_content": active_content()}
 
