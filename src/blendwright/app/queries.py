@@ -22,6 +22,7 @@ from blendwright.policy.redaction import redacted, redacted_receipt
 from blendwright.records.audit import AuditRecord
 from blendwright.records.commits import Commit, HeadMove
 from blendwright.records.requests import Attempt, StoredProgram
+from blendwright.run.commit_names import find, require_head
 from blendwright.run.differences import (
     Difference,
     SceneSnapshot,
@@ -31,7 +32,6 @@ from blendwright.run.differences import (
     with_modifier_settings,
 )
 from blendwright.run.externals import External, Externals, current_externals, findings_about
-from blendwright.run.history import find, require_head
 from blendwright.run.rebuild import Replay, rebuild_commit
 from blendwright.run.rebuild import replay as replay_journal
 from blendwright.run.renames import renaming_calls

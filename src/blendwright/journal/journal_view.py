@@ -16,6 +16,7 @@ import orjson
 from blendwright.journal import (
     approvals,
     audit_verification,
+    branches,
     head_moves,
     head_notes,
     journal_copy,
@@ -33,6 +34,7 @@ from blendwright.journal.checkpoint_files import CheckpointFiles
 from blendwright.journal.statistics import Statistics
 from blendwright.journal.store import FILE, Store
 from blendwright.records.audit import AuditHead, AuditRecord, AuditReport
+from blendwright.records.branches import Branch
 from blendwright.records.commits import (
     Commit,
     CommittedStep,
@@ -200,6 +202,16 @@ class JournalView:
     def tags(self) -> Mapping[str, int]:
         with self._store.snapshot():
             return dict(self._store.rows("SELECT name, number FROM tags ORDER BY name"))
+
+    def branches(self) -> tuple[Branch, ...]:
+        """By name; HEAD is on the one that is current, or on none."""
+        with self._store.snapshot():
+            return branches.listed(self._store)
+
+    def current_branch(self) -> str | None:
+        """The branch that HEAD is on; None where it is detached."""
+        with self._store.snapshot():
+            return branches.current(self._store)
 
     def contract(self, fingerprint: str) -> Mapping[str, Any] | None:
         """The contract that a receipt names, as it was kept."""
