@@ -84,7 +84,26 @@ COMMANDS = {
         "history", "show", "Show one commit: what was run with which arguments, its receipt and its hashes."
     ),
     "diff": Command("history", "diff", "Show what differs between the scenes of two commits, property by property."),
-    "checkout": Command("history", "checkout", "Go to the scene of any commit."),
+    "checkout": Command("history", "checkout", "Go to the scene of any commit, or of a branch."),
+    "branch": Command("branches", "branch", "List the branches, begin one at a commit, or delete one."),
+    "switch": Command(
+        "branches",
+        "switch",
+        "Go on with a branch: its scene becomes the current one, and what is done takes the branch along.",
+    ),
+    "tag": Command(
+        "branches", "tag", "List the tags, or give a commit a name that stays with it; a tag that is there is moved."
+    ),
+    "fork": Command(
+        "branches",
+        "fork",
+        "Make a new workspace that begins with the scene of a commit; this one stays as it is.",
+    ),
+    "blame": Command(
+        "blame",
+        "blame",
+        "Show which commits made and changed an object, newest first: by which request, and who asked for it.",
+    ),
     "undo": Command("history", "undo", "Go back to the scene before the last commit; `redo` leads forward again."),
     "redo": Command("history", "redo", "Go forward over the last undo."),
     "export": Command(

@@ -36,7 +36,7 @@ from blendwright.run.rebuild import Replay
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
 
-Number = Annotated[str, argument("N", "The number of a commit, or HEAD.")]
+Number = Annotated[str, argument("N", "The number of a commit, HEAD, a branch or a tag.")]
 ATTEMPT_STYLES = {"succeeded": "green", "failed": "red", "unfinished": "yellow"}
 audit_app = typer.Typer(help="The audit chain.", no_args_is_help=True)
 
@@ -92,9 +92,12 @@ def diff(
 def checkout(
     number: Number, workspace: Workspace = ".blendwright", blender: Blender = None, json: AsJson = False
 ) -> int:
-    """Go to the scene of any commit. Nothing is lost: every other commit stays where it is."""
-    with _open(workspace, blender) as opened:
-        return _present_move(opened.history.checkout(number), json)
+    """Go to the scene of any commit, or of a branch. Nothing is lost: every other commit stays where it is.
+
+    At a commit HEAD is on no branch; what is done from there is kept under a name with `blendwright switch --create NAME`.
+    """
+    with open_scene(workspace, blender) as opened:
+        return present_move(opened.history.checkout(number), json)
 
 
 def undo(
@@ -104,14 +107,14 @@ def undo(
     json: AsJson = False,
 ) -> int:
     """Go back to the scene before the last commit; `redo` leads forward again."""
-    with _open(workspace, blender) as opened:
-        return _present_move(opened.history.undo(count), json)
+    with open_scene(workspace, blender) as opened:
+        return present_move(opened.history.undo(count), json)
 
 
 def redo(workspace: Workspace = ".blendwright", blender: Blender = None, json: AsJson = False) -> int:
     """Go forward over the last undo."""
-    with _open(workspace, blender) as opened:
-        return _present_move(opened.history.redo(), json)
+    with open_scene(workspace, blender) as opened:
+        return present_move(opened.history.redo(), json)
 
 
 def export(
@@ -139,7 +142,7 @@ def adopt(
     json: AsJson = False,
 ) -> int:
     """Take an edited file in as the current scene. It is a commit like any other: `undo` leads back."""
-    with _open(workspace, blender) as opened:
+    with open_scene(workspace, blender) as opened:
         commit = opened.history.adopt(file)
         scene_hash, findings = opened.hash, queries.external_findings(opened.journal)
     document: dict[str, Any] = {
@@ -163,13 +166,13 @@ def gc(
         int, option("--redo-budget N", "Keep every scene within so many commits of a file.", min=0)
     ] = REDO_BUDGET,
     drop_other_lines: Annotated[
-        bool, option("--drop-other-lines", "Give up commits that lie before neither HEAD, redo nor a tag.")
+        bool, option("--drop-other-lines", "Give up commits that lie before neither HEAD, redo, a branch nor a tag.")
     ] = False,
     workspace: Workspace = ".blendwright",
     json: AsJson = False,
 ) -> int:
     """Remove saved scenes that no commit needs, and say what that frees. Every commit can still be checked out."""
-    with _open(workspace) as opened:
+    with open_scene(workspace) as opened:
         report = opened.history.gc(redo_budget=redo_budget, drop_other_lines=drop_other_lines, dry_run=dry_run)
 
     def show_report(out: SafeConsole) -> None:
@@ -184,20 +187,24 @@ def gc(
     return present(json, lambda: {"ok": True, "dry_run": dry_run, **asdict(report)}, show_report)
 
 
-def _open(workspace: str, blender: str | None = None) -> blendwright.OpenScene:
+def open_scene(workspace: str, blender: str | None = None) -> blendwright.OpenScene:
     opened = open_existing(workspace, blender=blender)
     note_recovered(opened.recovered)
     return opened
 
 
-def _present_move(moved: Moved, json: bool) -> int:
+def present_move(moved: Moved, json: bool) -> int:
     commit = moved.commit
     document = {
         "ok": True, "move": moved.kind, "from": moved.origin, "head": commit.number, "scene_hash": commit.hash_after,
+        "branch": moved.branch,
     }  # fmt: skip
 
     def show_move(out: SafeConsole) -> None:
-        out.show(f"HEAD is at commit {commit.number} (was {moved.origin}): {commit.tool} {commit.operation_id}")
+        where = "on no branch" if moved.branch is None else f"on {moved.branch}"
+        out.show(
+            f"HEAD is {where}, at commit {commit.number} (was {moved.origin}): {commit.tool} {commit.operation_id}"
+        )
         out.show(f"scene {commit.hash_after}", "dim")
 
     return present(json, lambda: document, show_move)
@@ -208,6 +215,7 @@ def _show_page(out: SafeConsole, page: queries.LogPage, more: str) -> None:
         (
             ("HEAD" if commit.number == page.head else "", "bold green"), (str(commit.number), "bold"),
             commit.timestamp[:19], commit.tool, commit.operation_id[:40], (commit.hash_after[-12:], "dim"),
+            (", ".join(page.names.get(commit.number, ())), "cyan"),
         )
         for commit in page.commits
     ]  # fmt: skip

@@ -20,6 +20,7 @@ from blendwright.journal import (
     head_moves,
     head_notes,
     journal_copy,
+    line_changes,
     operation_lookup,
     planner_attempts,
     programs,
@@ -35,6 +36,7 @@ from blendwright.journal.statistics import Statistics
 from blendwright.journal.store import FILE, Store
 from blendwright.records.audit import AuditHead, AuditRecord, AuditReport
 from blendwright.records.branches import Branch
+from blendwright.records.changes import CommitChanges
 from blendwright.records.commits import (
     Commit,
     CommittedStep,
@@ -67,6 +69,11 @@ class JournalView:
         self._cleaned: tuple[str, ...] = ()
         self._naming_files: list[Commit] = []
         self._looked_through = 0
+
+    @property
+    def identity(self) -> str:
+        """The name that the workspace was given when it was begun."""
+        return self._store.identity
 
     @property
     def head_number(self) -> int | None:
@@ -155,6 +162,12 @@ class JournalView:
             ancestors = self._ancestry.of(head[0])
             return tuple(islice(commits_among(self._store, ancestors, below=below, newest_first=True), limit))
 
+    def changes_to(self, to: int, *, since: int | None = None) -> tuple[CommitChanges, ...]:
+        """What the commits that led to one did to datablocks, oldest first; those after the commit `since`, which lies before it."""
+        with self._store.snapshot():
+            above = -1 if since is None else self._commit(since).generation
+            return tuple(line_changes.read(self._store, self._ancestry.of(to), above))
+
     def origins(self, *, all_lines: bool = False) -> tuple[Commit, ...]:
         """The commits that took a whole scene in (baseline, adopted files), newest first; those before HEAD unless all are asked for."""
         # Each kind has an index of its own. With OR, or with an order that no index has, all commits would be read.
@@ -171,9 +184,9 @@ class JournalView:
             ancestors = self._ancestry.of(head[0])
             return tuple(each for each in commits if ancestors.holds(each.line, each.generation))
 
-    def naming_files(self, *, all_lines: bool = False) -> tuple[Commit, ...]:
-        """The commits whose receipts record external files, and those that took a whole scene in, newest first; those before HEAD unless
-        all are asked for."""
+    def naming_files(self, *, all_lines: bool = False, at: int | None = None) -> tuple[Commit, ...]:
+        """The commits whose receipts record external files, and those that took a whole scene in, newest first; those before HEAD, or
+        before the commit `at`, unless all are asked for."""
         # Who names a file cannot be redone from its arguments. Commits stay as they are: each is looked at once.
         sql = (
             f"SELECT {row.COMMIT} FROM commits WHERE number > ? AND replayable = 0 AND kind = 'operation'"
@@ -185,7 +198,7 @@ class JournalView:
                 return ()
             self._naming_files += map(row.commit_of, self._store.rows(sql, (self._looked_through,)))
             self._looked_through = self._store.one("SELECT max(number) FROM commits")[0]
-            ancestors = None if all_lines else self._ancestry.of(head[0])
+            ancestors = None if all_lines else self._ancestry.of(head[0] if at is None else at)
             found = sorted((*self._naming_files, *self.origins(all_lines=True)), key=lambda each: -each.number)
             return tuple(each for each in found if ancestors is None or ancestors.holds(each.line, each.generation))
 
