@@ -104,6 +104,11 @@ COMMANDS = {
         "blame",
         "Show which commits made and changed an object, newest first: by which request, and who asked for it.",
     ),
+    "bisect": Command(
+        "bisect",
+        "bisect",
+        "Find the first commit that does not pass a check, rebuilding few scenes beside the workspace, which stays as it is.",
+    ),
     "undo": Command("history", "undo", "Go back to the scene before the last commit; `redo` leads forward again."),
     "redo": Command("history", "redo", "Go forward over the last undo."),
     "export": Command(

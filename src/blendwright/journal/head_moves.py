@@ -28,7 +28,7 @@ def move(
     to: int,
     switch: SwitchTo | None = None,
 ) -> HeadMove | None:
-    """The branch that HEAD is on goes along, unless it is to `switch`; then None where HEAD is at that commit already."""
+    """The branch that HEAD is on goes along, unless it is to `switch`; None where that is all, since HEAD is at the branch's commit already."""
     with store.transaction("head"):
         if recovery.open_boundary(store) is not None:
             raise JournalError("HEAD cannot be moved while a plan that is kept whole or not at all is under way")
@@ -41,7 +41,7 @@ def move(
         now = utc_now()
         if switch is not None:
             branches.switch(store, switch, head[0], to)
-            if to == head[0]:
+            if to == head[0] and switch.branch is not None:
                 return None
         id = insert_move(store, kind, head[0], to, now)
     return HeadMove(id, kind, head[0], to, now)

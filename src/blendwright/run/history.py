@@ -181,7 +181,7 @@ class History:
     def _move(self, kind: Literal["checkout", "undo", "redo"], target: Commit, switch: SwitchTo | None = None) -> Moved:
         origin = require_head(self._journal).number
         if switch is not None and target.number == origin:
-            self._journal.move_head(kind, origin, switch)  # the scene stays, and so does what redo leads to
+            self._journal.move_head(kind, origin, switch)
             return Moved(kind, origin, target, self._journal.current_branch())
         worker = self._scene.release_worker() or take_worker(self._pool, self._catalogue)
         started = perf_counter()
