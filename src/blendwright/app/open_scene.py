@@ -49,6 +49,7 @@ from blendwright.wire.worker_port import WorkerPool
 
 if TYPE_CHECKING:
     from blendwright.app.looking_back import LookBack
+    from blendwright.app.merging import Merged
     from blendwright.app.observing.metrics import Metrics
 
 # Redo beyond this is worth a checkpoint when the workspace is closed: saving costs a small part of it.
@@ -237,6 +238,17 @@ class OpenScene:
         target = find(self._session.journal, to).number
         self._require_allowed(CHECKOUT, SafetyLevel.SAFE_WRITE.value, {"commit": target}, options)
         return self.history.checkout(to, take_branch=take_branch)
+
+    def merge(self, source: int | str, options: RunOptions = DEFAULT_OPTIONS) -> Merged:
+        """Run the commits of a branch, or of any line, again on top of HEAD: all of them or none, and only where neither line touched what
+        the other did. The rules for `history.merge`, a safe_write, and those for the operations decide.
+
+        Raises Refusal with what is in the way, before anything is written."""
+        from blendwright.app.merging import MERGE, merge_into
+
+        target = find(self._session.journal, source).number
+        self._require_allowed(MERGE, SafetyLevel.SAFE_WRITE.value, {"commit": target}, options)
+        return merge_into(self, self._session, self._pool, self._registry, source, options)
 
     def _require_allowed(self, act: str, level: str, args: Mapping[str, Any], options: RunOptions) -> None:
         """Raises Refusal where the policy is against it, or whoever must be asked says no."""

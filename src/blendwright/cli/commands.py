@@ -109,6 +109,9 @@ COMMANDS = {
         "bisect",
         "Find the first commit that does not pass a check, rebuilding few scenes beside the workspace, which stays as it is.",
     ),
+    "merge": Command(
+        "merge", "merge", "Run the commits of another branch again on top of this one: all of them or none."
+    ),
     "undo": Command("history", "undo", "Go back to the scene before the last commit; `redo` leads forward again."),
     "redo": Command("history", "redo", "Go forward over the last undo."),
     "export": Command(

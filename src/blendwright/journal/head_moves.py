@@ -28,7 +28,7 @@ def move(
     to: int,
     switch: SwitchTo | None = None,
 ) -> HeadMove | None:
-    """The branch that HEAD is on goes along, unless it is to `switch`; None where that is all, since HEAD is at the branch's commit already."""
+    """The branch that HEAD is on goes along, unless it is to `switch`; None where that is all, since HEAD is at that commit already."""
     with store.transaction("head"):
         if recovery.open_boundary(store) is not None:
             raise JournalError("HEAD cannot be moved while a plan that is kept whole or not at all is under way")

@@ -19,6 +19,7 @@ from blendwright.journal import (
     garbage_collection,
     head_moves,
     head_notes,
+    merges,
     planner_attempts,
     programs,
     recovery,
@@ -33,7 +34,7 @@ from blendwright.journal.lock import WorkspaceLock
 from blendwright.journal.store import Store, as_json, translate_errors, utc_now
 from blendwright.policy.approvals import Approval, ApprovalRequest
 from blendwright.records.audit import AuditDetails
-from blendwright.records.branches import SwitchTo
+from blendwright.records.branches import Merge, SwitchTo
 from blendwright.records.checkpoints import Checkpoint, GcReport, StagedCheckpoint
 from blendwright.records.commits import (
     CommitResult,
@@ -253,6 +254,10 @@ class Journal(JournalView):
     def delete_branch(self, name: str) -> None:
         """Raises JournalError where there is none, or HEAD is on it."""
         branches.delete(self._store, name)
+
+    def record_merge(self, merge: Merge) -> None:
+        """Before the first commit of it."""
+        merges.record(self._store, merge)
 
     def set_tag(self, name: str, commit: int) -> None:
         """Moves one that is there. Raises JournalError where there is a branch of that name."""

@@ -21,6 +21,7 @@ from blendwright.journal import (
     head_notes,
     journal_copy,
     line_changes,
+    merges,
     operation_lookup,
     planner_attempts,
     programs,
@@ -35,7 +36,7 @@ from blendwright.journal.checkpoint_files import CheckpointFiles
 from blendwright.journal.statistics import Statistics
 from blendwright.journal.store import FILE, Store
 from blendwright.records.audit import AuditHead, AuditRecord, AuditReport
-from blendwright.records.branches import Branch
+from blendwright.records.branches import Branch, Merge
 from blendwright.records.changes import CommitChanges
 from blendwright.records.commits import (
     Commit,
@@ -220,6 +221,16 @@ class JournalView:
         """By name; HEAD is on the one that is current, or on none."""
         with self._store.snapshot():
             return branches.listed(self._store)
+
+    def merges(self) -> Mapping[str, Merge]:
+        """By request; also those of which nothing was kept in the end."""
+        with self._store.snapshot():
+            return merges.all_merges(self._store)
+
+    def common_ancestor(self, one: int, other: int) -> int:
+        """The nearest commit that led to both."""
+        with self._store.snapshot():
+            return self._ancestry.common(one, other)
 
     def current_branch(self) -> str | None:
         """The branch that HEAD is on; None where it is detached."""

@@ -27,7 +27,7 @@ def read(store: Store, ancestors: Ancestors, above: int = -1) -> Iterator[Commit
 def _changes_of(row: Row) -> CommitChanges:
     number, kind, tool, version, args, request, operation, replayable, changed, listed, handles = row
     found = [_change(one) for one in orjson.loads(listed or "[]")]
-    complete = kind == "operation" and (listed is not None or not changed)
+    complete = kind == "operation" and bool(found or not changed)
     if len(found) >= MOST_CHANGES:
         left: list[dict[str, str]] = orjson.loads(handles or "[]")
         known = {(one.kind, one.name) for one in found}

@@ -22,6 +22,18 @@ class Branch:
         return asdict(self)
 
 
+@dataclass(frozen=True, slots=True)
+class Merge:
+    """Commits of one line that were run again on another, under the id `request_id`: those of `source` from `base` to `theirs`, on top of
+    `ours`. The operation id of each is the number of the commit that it repeats."""
+
+    request_id: str
+    source: str
+    base: int
+    ours: int
+    theirs: int
+
+
 class SwitchTo(NamedTuple):
     """HEAD leaves its branch for another one; for none at all where `branch` is None: it is detached then."""
 
