@@ -20,6 +20,7 @@ TRANSACTIONS = (
     "approval",
     "answer",
     "branch",
+    "merge",
 )
 INSIDE = (
     "commit.half_of_commits",

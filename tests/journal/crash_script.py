@@ -12,7 +12,7 @@ from pathlib import Path
 
 from blendwright.journal import Journal, approvals
 from blendwright.policy.approvals import ApprovalAnswer, ApprovalRequest
-from blendwright.records.branches import SwitchTo
+from blendwright.records.branches import Merge, SwitchTo
 from blendwright.records.commits import OperationMatch
 from blendwright.records.recovery import NewIntent
 from blendwright.run.invocation import new_id
@@ -99,6 +99,7 @@ def _branch_off(journal: Journal, tell: Tell) -> None:
     assert main is not None
     journal.create_branch("side", main.number)
     tell("branch side")
+    journal.record_merge(Merge(new_id(), "side", 1, main.number, main.number))
     journal.move_head("checkout", main.number, SwitchTo("side"))
     journal.commit([operation(new_id(), main.hash_after, "scene-side")])
     tell("side goes on")

@@ -46,6 +46,8 @@ MergeKind = Literal["up_to_date", "fast_forward", "merge"]
 MERGE = "history.merge"
 # Follows from other datablocks than the one that says it.
 DERIVED = ("matrix_world", "users", "data_users")
+# Belongs to what an object is made of, which it may share with others.
+OF_ITS_DATA = ("data_fingerprint", "materials")
 CURE = "Undo one of the two, or do their work on this branch again."
 CURE_OF_UNMERGEABLE = {
     "theirs": "Do it again on this branch, or go on there: blendwright switch",
@@ -231,7 +233,6 @@ class _Rehearsal:
 
 def _is_own(name: str, properties: dict[str, Any], changed: dict[tuple[str, str], CommitChanges]) -> bool:
     """Whether a property of a datablock is its own, and not one of what others made of it or of the data that it shares."""
-    last = name.rpartition(".")[2]
-    if last == "data_fingerprint":
+    if name.partition(".")[0] in OF_ITS_DATA:
         return any((kind, properties.get("data")) in changed for kind in DATA)
-    return last not in DERIVED
+    return name.rpartition(".")[2] not in DERIVED

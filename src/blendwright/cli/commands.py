@@ -166,7 +166,7 @@ COMMANDS = {
         "hosts", "doctor", "Check that Blendwright can work here; says what is missing and how to get it."
     ),
     "init-host": Command("hosts", "init_host", "Configure a host to start our server."),
-    "audit": Command("history", "audit_app", "The audit chain."),
+    "audit": Command("audit", "audit_app", "The audit chain."),
     "blender": Command("blender", "blender_app", "The Blenders that can be used: list, add and remove them."),
 }
 

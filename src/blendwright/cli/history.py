@@ -1,23 +1,18 @@
-"""blendwright log, show, diff, checkout, undo, redo, export, adopt, gc, replay, audit: the history of a workspace."""
+"""blendwright log, show, diff, checkout, undo, redo, export, adopt, gc, replay: the history of a workspace."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
 import orjson
-import typer
 from rich.text import Text
 
 import blendwright
 from blendwright.app import exporting, queries
 from blendwright.app.opening import open_existing
-from blendwright.app.policy_files import load_policy
-from blendwright.app.read_workspace import read_journal
-from blendwright.app.workspace_settings import heads_directory
 from blendwright.cli.options import AsJson, Blender, Workspace
 from blendwright.cli.output import (
     Exit,
@@ -29,16 +24,12 @@ from blendwright.cli.output import (
     show_difference,
 )
 from blendwright.cli.parameters import argument, option
-from blendwright.records.audit import AuditHead, AuditReport, Status
 from blendwright.records.commits import HeadMove
 from blendwright.run.history import REDO_BUDGET, Moved
 from blendwright.run.rebuild import Replay
-from blendwright.values.errors import Refusal
-from blendwright.values.faults import Fault
 
 Number = Annotated[str, argument("N", "The number of a commit, HEAD, a branch or a tag.")]
 ATTEMPT_STYLES = {"succeeded": "green", "failed": "red", "unfinished": "yellow"}
-audit_app = typer.Typer(help="The audit chain.", no_args_is_help=True)
 
 
 def log(
@@ -280,77 +271,3 @@ def _show_replay(out: SafeConsole, result: Replay) -> None:
 
 def _text(value: Any) -> str:
     return value if isinstance(value, str) else orjson.dumps(value).decode()
-
-
-@audit_app.callback()
-def audit() -> None:
-    """The audit chain."""
-
-
-@audit_app.command()
-def verify(
-    workspace: Workspace = ".blendwright",
-    known: Annotated[
-        list[str] | None, option("--known SEQUENCE:HASH", "A record that you know from a receipt; may be repeated.")
-    ] = None,
-    json: AsJson = False,
-) -> int:
-    """Check every record of the audit chain; exit code 1 names the ones that were edited, removed or cut off."""
-    heads = [_head(text) for text in known or ()]
-    with read_journal(workspace) as journal:
-        report = journal.verify_audit(
-            heads, heads_outside=heads_directory(load_policy(Path(workspace).resolve()).policy)
-        )
-    head = {"sequence": report.head.sequence, "hash": report.head.hash}
-    return present(
-        json,
-        lambda: {"ok": report.ok, "records": report.records, "head": head, "problems": report.problems},
-        lambda out: _show_audit(out, report),
-        Exit.DONE if report.ok else Exit.FAILED,
-    )
-
-
-@audit_app.command("list")
-def list_records(
-    workspace: Workspace = ".blendwright",
-    request: Annotated[str | None, option("--request ID", "Only those of this request.")] = None,
-    operation: Annotated[str | None, option("--operation ID", "Only those of this operation.")] = None,
-    tool: Annotated[str | None, option("--tool NAME", "Only those of this tool.")] = None,
-    status: Annotated[Status | None, option("--status", "Only those with this outcome.")] = None,
-    after: Annotated[int, option("--after N", "Only those after this sequence number: the next page.", min=0)] = 0,
-    limit: Annotated[int, option("--limit", "At most so many.", min=1, max=10_000)] = 50,
-    json: AsJson = False,
-) -> int:
-    """List the audit records, oldest first: every operation that was tried, with its ids and hashes."""
-    page = queries.audit_page(
-        workspace, after=after, limit=limit, request_id=request, operation_id=operation, tool_name=tool, status=status
-    )
-    return present(json, page.to_json, lambda out: _show_records(out, page))
-
-
-def _show_records(out: SafeConsole, page: queries.AuditPage) -> None:
-    for one in page.records:
-        record = one.record
-        ids = f"{record['request_id']}  {record['operation_id']}  {record['mcp_call_id']}"
-        about = f"{record['timestamp'][:19]}  {record['status']}  {record['tool_name']}  {ids}"
-        out.labelled(
-            f"{one.sequence} ", about, "bold" if record["status"] in ("succeeded", "skipped_idempotent") else "red"
-        )
-    if page.next_after is not None:
-        out.show(f"more: --after {page.next_after}", "dim")
-
-
-def _show_audit(out: SafeConsole, report: AuditReport) -> None:
-    for problem in report.problems:
-        out.labelled("problem:", problem, "bold red")
-    if report.ok:
-        out.labelled("ok", f"{report.records} records", "bold green")
-    out.show(f"head {report.head.sequence}:{report.head.hash}", "dim")
-
-
-def _head(text: str) -> AuditHead:
-    if not re.fullmatch(r"[0-9]{1,18}:[0-9a-f]{64}", text):
-        cure = "Give its sequence and hash, as a receipt has them: 12:ab34…"
-        raise Refusal.of(Fault.TARGET_NOT_FOUND, f"'{text}' does not name a record", cure)
-    sequence, _, digest = text.partition(":")
-    return AuditHead(int(sequence), digest)

@@ -5,7 +5,7 @@ The work is done by the modules it names.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
@@ -25,6 +25,7 @@ from blendwright.journal import (
     operation_lookup,
     planner_attempts,
     programs,
+    proof_lines,
     rebuild_routes,
     recovery,
     statistics,
@@ -301,6 +302,10 @@ class JournalView:
         report = audit_verification.verify(self._store, known_heads)
         contradictions = head_notes.contradictions(self._store, heads_outside, notes)
         return replace(report, problems=(*report.problems, *contradictions))
+
+    def proof_lines(self, *, key: str, hidden: Sequence[str], with_scenes: bool = False) -> Iterator[bytes]:
+        """All of it as the lines of a proof bundle, as things are committed at one moment."""
+        return proof_lines.proof_lines(self._store, self._files, key=key, hidden=hidden, with_scenes=with_scenes)
 
     def release_memory(self) -> None:
         """Give up what is kept only to answer the next question sooner."""
