@@ -87,7 +87,10 @@ def edited(content: bytes, edit: Callable[[list[dict[str, Any]]], None]) -> byte
     edit(body)
     texts = [json.dumps(line, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode() for line in body]
     digests = "".join(proof_bundles._digest(text) for text in texts)
-    last = [json.dumps({"digests": digests}, separators=(",", ":")).encode(), json.dumps(lines[-1], separators=(",", ":")).encode()]
+    last = [
+        json.dumps({"digests": digests}, separators=(",", ":")).encode(),
+        json.dumps(lines[-1], separators=(",", ":")).encode(),
+    ]
     return b"\n".join([*texts, *last]) + b"\n"
 
 
@@ -133,7 +136,9 @@ def test_what_is_done_to_records_is_named(bundle: Path) -> None:
         assert any("the signature is not that of this content" in problem for problem in found)
 
 
-def test_who_signs_is_told_apart(bundle: Path, workspace: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_who_signs_is_told_apart(
+    bundle: Path, workspace: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     ours = signing_key()
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "somebody else"))
     theirs = signing_key(create=True)
@@ -177,7 +182,9 @@ def test_nothing_is_signed_that_does_not_hold_and_no_file_is_replaced_unasked(wo
     with pytest.raises(Refusal, match="there already"):
         write_bundle(workspace, target)
     database = raw(workspace)
-    database.execute("UPDATE audit SET record = replace(record, 'object.create_empty', 'object.delete') WHERE sequence = 2")
+    database.execute(
+        "UPDATE audit SET record = replace(record, 'object.create_empty', 'object.delete') WHERE sequence = 2"
+    )
     database.close()
     with pytest.raises(Refusal, match="does not hold: record 2 was edited"):
         write_bundle(workspace, target, overwrite=True)
