@@ -65,7 +65,7 @@ class Line:
     def delete(self) -> None:
         name = self._object()
         mesh = self.data.pop(name)
-        gone = set() if mesh in self.data.values() else {("mesh", mesh)}
+        gone = set[Key]() if mesh in self.data.values() else {("mesh", mesh)}
         family = self._children(name)
         self.parents = {c: p for c, p in self.parents.items() if name not in (c, p)}
         touched = {("object", one) for one in (name, *family)} | gone

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import apsw
 import pytest
@@ -79,7 +80,7 @@ def test_names_are_taken_once_and_the_current_branch_stays(tmp_path: Path) -> No
 
 def test_what_became_of_branches_never_changes(tmp_path: Path) -> None:
     begun(tmp_path).close()
-    connection = apsw.Connection(str(tmp_path / "journal.db"))
+    connection: Any = apsw.Connection(str(tmp_path / "journal.db"))
     for statement in ("DELETE FROM branch_moves", "UPDATE branch_moves SET number = 1"):
         with pytest.raises(apsw.ConstraintError, match="never change"):
             connection.execute(statement)

@@ -49,7 +49,13 @@ def test_what_an_object_is_made_of_counts_for_it() -> None:
         (3, "Box", "changed"),
         (4, "Crate", "renamed"),
     ]
-    two = commit(2, *(("created", kind, name) for kind in ("objects", "meshes") for name in ("A", "B")))
+    two = commit(
+        2,
+        ("created", "objects", "A"),
+        ("created", "objects", "B"),
+        ("created", "meshes", "A"),
+        ("created", "meshes", "B"),
+    )
     assert told(Follower([two, commit(3, ("changed", "meshes", "A"))]).find("objects", "A")) == [(2, "A", "created")]
 
 

@@ -14,6 +14,7 @@ from blendwright.values.faults import Fault
 
 # An expression says what must hold; a text that is longer does something.
 MOST_BYTES = 16_384
+CURE = 'As in: scene.objects["Lamp"].location[2] > 0, or audit.errors == 0.'
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,11 +41,14 @@ def judge(
     try:
         answer = evaluators.ask(request, limits.seconds, no_libraries)
     except EvaluatorEnded as ended:
-        much = f"{limits.memory_mb} MB of memory" if ended.in_time else f"{limits.seconds:g} seconds"
-        raise Refusal.of(Fault.LIMIT_EXCEEDED, f"the check takes more than {much}", "Let it look at less.") from None
+        raise _too_much(
+            f"{limits.memory_mb} MB of memory" if ended.in_time else f"{limits.seconds:g} seconds"
+        ) from None
     error = answer["error"]
     if error is None:
         return Verdict(answer["holds"])
+    if error["limit"] is not None:
+        raise _too_much(error["limit"])
     if error["unsound"]:
         raise Refusal.of(
             Fault.ARGS_INVALID, f"the check is no expression: {error['message']}", f"{error['cure']} {CURE}"
@@ -52,4 +56,5 @@ def judge(
     return Verdict(False, error["message"])
 
 
-CURE = 'As in: scene.objects["Lamp"].location[2] > 0, or audit.errors == 0.'
+def _too_much(limit: str) -> Refusal:
+    return Refusal.of(Fault.LIMIT_EXCEEDED, f"the check takes more than {limit}", "Let it look at less.")

@@ -29,14 +29,21 @@ FULL = 0.85
 def evaluate_predicate(
     request: Mapping[str, Any], prelude: Prelude, memory: Callable[[], float] = lambda: 0.0
 ) -> dict[str, Any]:
-    """`holds`, or the error: `unsound` where the expression is none whatever the scene, else it does not fit this scene."""
+    """`holds`, or the error: `unsound` where the expression is none whatever the scene, with the `limit` that it passed, or else it does
+    not fit this scene."""
     limits = Limits(**request["limits"])
-    ends, checks = time.monotonic() + limits.seconds, 0
+    ends, checks, passed = time.monotonic() + limits.seconds, 0, ""
 
     def over() -> bool:
-        nonlocal checks
+        nonlocal checks, passed
         checks += 1
-        return checks * STEPS_PER_CHECK > limits.steps or time.monotonic() > ends or memory() > FULL
+        if checks * STEPS_PER_CHECK > limits.steps:
+            passed = f"{limits.steps:,} steps"
+        elif time.monotonic() > ends:
+            passed = f"{limits.seconds:g} seconds"
+        elif memory() > FULL:
+            passed = f"{limits.memory_mb} MB of memory"
+        return bool(passed)
 
     answer: dict[str, Any] = {"broken": False, "worn": memory() > FULL / 2, "holds": False, "error": None}
     options = starlark.EvalOptions(check_cancelled=over, max_callstack_size=limits.call_depth)
@@ -45,7 +52,7 @@ def evaluate_predicate(
         module["_values"] = request["values"]
         starlark.eval(module, starlark.parse("<values>", SURROUNDINGS, dialect()), program_globals())
         # On lines of its own: what follows an expression must not become part of it.
-        text = f"_holds = bool(\n{request['predicate']}\n)\n_holds"
+        text = f"_found = (\n{request['predicate']}\n)\nbool(_found)"
         try:
             starlark.parse("<0>", request["predicate"], dialect())
             parsed = starlark.parse("<0>", text, dialect())
@@ -53,7 +60,8 @@ def evaluate_predicate(
             return {**answer, "error": _error(str(failure), prelude, unsound=True)}
         answer["holds"] = starlark.eval_with(options, module, parsed, program_globals()).value is True
     except starlark.StarlarkError as failure:
-        return {**answer, "error": _error(str(failure), prelude, unsound=False)}
+        error = _error(str(failure), prelude, unsound=False)
+        return {**answer, "error": {**error, "limit": passed} if passed else error}
     except BaseException as failure:
         # As in a program: a panic of the interpreter.
         if isinstance(failure, (KeyboardInterrupt, SystemExit)):
@@ -65,4 +73,4 @@ def evaluate_predicate(
 def _error(text: str, prelude: Prelude, *, unsound: bool) -> dict[str, Any]:
     message = read_error(text, prelude.current).message
     unsound = unsound or message.startswith("Variable `")
-    return {"message": plain_message(message), "cure": cure_of(message), "unsound": unsound}
+    return {"message": plain_message(message), "cure": cure_of(message), "unsound": unsound, "limit": None}
