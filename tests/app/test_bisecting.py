@@ -25,7 +25,7 @@ VALUES: dict[str, Any] = {
 def with_commits(place: Path, count: int, guilty: int) -> Path:
     """A workspace of so many commits; from the guilty one on there is an object that must not be."""
     names = {n: "Bad" if n == guilty else f"Empty {n}" for n in range(2, count + 1)}
-    operations = [
+    operations: list[dict[str, Any]] = [
         {
             "operation_id": f"{n:06}",
             "tool_name": "object.create_empty",

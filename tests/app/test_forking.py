@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Generator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -22,7 +23,8 @@ def workspace(tmp_path_factory: pytest.TempPathFactory) -> Generator[Path]:
     with blendwright.open(place, spare=False) as opened:
         for name in ("A", "B"):
             assert opened.call("mesh.create_primitive", kind="cube", name=name).ok
-        opened.journal.add_checkpoint(opened.journal.stage_checkpoint(opened._session.scene.save(), opened.hash), 3)
+        live: Any = opened
+        opened.journal.add_checkpoint(opened.journal.stage_checkpoint(live._session.scene.save(), opened.hash), 3)
         assert opened.call("mesh.create_primitive", kind="cube", name="C").ok
     (place / "blendwright.toml").write_text('[policy.levels]\ndestructive = "ask"\n')
     (place / "macros").mkdir()

@@ -92,7 +92,11 @@ def test_a_merge_that_fails_half_way_leaves_nothing(opened: OpenScene, monkeypat
     on(opened, "more", *(("object.transform", {"object": "B", "location": [n, 0, 0]}) for n in (1, 2)))
     on(opened, "less", ("object.transform", {"object": "A", "location": [1, 1, 1]}))
     head, scene = opened.journal.head_number, opened.hash
-    monkeypatch.setattr("blendwright.app.merging._Rehearsal.run", lambda self, plan: "another hash")
+
+    def another(self: object, plan: object) -> str:
+        return "another hash"
+
+    monkeypatch.setattr("blendwright.app.merging._Rehearsal.run", another)
     with pytest.raises(Refusal, match="another scene than its rehearsal"):
         opened.merge("more")
     assert opened.journal.head_number == head and opened.hash == scene

@@ -86,7 +86,7 @@ def edited(content: bytes, edit: Callable[[list[dict[str, Any]]], None]) -> byte
     body = [line for line in lines if not {"digests", "signature"} & line.keys()]
     edit(body)
     texts = [json.dumps(line, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode() for line in body]
-    digests = "".join(proof_bundles._digest(text) for text in texts)
+    digests = "".join(proof_bundles.line_digest(text) for text in texts)
     last = [
         json.dumps({"digests": digests}, separators=(",", ":")).encode(),
         json.dumps(lines[-1], separators=(",", ":")).encode(),

@@ -107,7 +107,7 @@ def _write(made: BinaryIO, lines: Iterator[bytes], key: SigningKey) -> None:
         made.write(line + b"\n")
 
     for line in lines:
-        digests.append(_digest(line))
+        digests.append(line_digest(line))
         put(line)
     for at in range(0, len(digests), PER_LINE):
         put(as_json("the digests", {"digests": "".join(digests[at : at + PER_LINE])}).encode())
@@ -190,7 +190,7 @@ class _Reader:
                 return None
             found = _last_part(text)
             if found is None:
-                self._digests.append(_digest(text))
+                self._digests.append(line_digest(text))
                 for problem in self._check.take(text):
                     self._note(number, problem)
             elif found[0] == "signature":
@@ -216,7 +216,7 @@ class _Reader:
             self._problems.append(f"line {line}: {problem}" if line else problem)
 
 
-def _digest(line: bytes) -> str:
+def line_digest(line: bytes) -> str:
     return hashlib.sha256(line).hexdigest()[:DIGEST]
 
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from blendwright.app import merging
+from blendwright.app import RunOptions, merging
 from blendwright.cli.approvals import approver
 from blendwright.cli.options import Approve, AsJson, Blender, Workspace
 from blendwright.cli.output import Exit, SafeConsole, present
 from blendwright.cli.parameters import argument, option
 from blendwright.cli.running import show_findings_and_repair
 from blendwright.cli.session import open_session, stops_on_interrupt
-from blendwright.run.options import RunOptions
 from blendwright.values.cancel import CancelToken
 
 
