@@ -95,7 +95,7 @@ def test_undo_and_redo_move_head_and_a_plan_from_elsewhere_is_a_conflict(shell: 
     document = shell("run", "plan.json", "--json", code=1).document
     assert document["result"]["error_code"] == "IDEMPOTENCY_CONFLICT"
     assert "`blendwright redo` leads to commit 4" in shell("log", code=0).out
-    assert "HEAD is at commit 4 (was 2)" in shell("redo", code=0).out
+    assert "HEAD is on main, at commit 4 (was 2)" in shell("redo", code=0).out
     assert "all hashes agree" in shell("replay", code=0).out
     moves = shell("log", "--moves", "--json", code=0).document["moves"]
     assert [(move["kind"], move["to_commit"]) for move in moves][:2] == [("redo", 4), ("undo", 2)]

@@ -19,6 +19,8 @@ TRANSACTIONS = (
     "session",
     "approval",
     "answer",
+    "branch",
+    "merge",
 )
 INSIDE = (
     "commit.half_of_commits",
@@ -28,6 +30,7 @@ INSIDE = (
     "commit.head_moved",
     "rollback.audit_written",
     "rollback.head_moved",
+    "head.branch_left",
 )
 FILES = (
     "lock.held",

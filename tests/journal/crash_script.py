@@ -12,6 +12,7 @@ from pathlib import Path
 
 from blendwright.journal import Journal, approvals
 from blendwright.policy.approvals import ApprovalAnswer, ApprovalRequest
+from blendwright.records.branches import Merge, SwitchTo
 from blendwright.records.commits import OperationMatch
 from blendwright.records.recovery import NewIntent
 from blendwright.run.invocation import new_id
@@ -75,10 +76,37 @@ def work(journal: Journal, scenes: Path, tell: Tell) -> None:
     tell("checkpoint late")
     journal.set_tag("here", head.number)
     tell("tag here")
+    _branch_off(journal, tell)
     journal.quarantine("trial", expected="a", found="b")
     journal.end_quarantine("trial")
     journal.begin_intent(NewIntent(key_of("r", "ghost"), "r", "ghost", "file.export", "writes a file"))
     tell("intent ghost")
+
+
+def _branch_off(journal: Journal, tell: Tell) -> None:
+    """A branch of its own for one commit, back on main, and the branch given up; begun anew where an earlier one was killed."""
+    head = journal.head
+    assert head is not None
+    names = [branch.name for branch in journal.branches()]
+    if journal.current_branch() == "side":
+        main = next(branch.commit for branch in journal.branches() if branch.name == "main")
+        assert main is not None
+        journal.move_head("checkout", main, SwitchTo("main"))
+    if "side" in names:
+        journal.delete_branch("side")
+        tell("no branch side")
+    main = journal.head
+    assert main is not None
+    journal.create_branch("side", main.number)
+    tell("branch side")
+    journal.record_merge(Merge(new_id(), "side", 1, main.number, main.number))
+    journal.move_head("checkout", main.number, SwitchTo("side"))
+    journal.commit([operation(new_id(), main.hash_after, "scene-side")])
+    tell("side goes on")
+    journal.move_head("checkout", main.number, SwitchTo("main"))
+    tell("on main")
+    journal.move_head("checkout", 1, SwitchTo(None))
+    journal.move_head("checkout", main.number, SwitchTo("main"))
 
 
 def _ask(journal: Journal, workspace: Path) -> None:

@@ -15,11 +15,13 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from blendwright.journal import Journal
+from blendwright.records.branches import SwitchTo
 from blendwright.records.commits import Entry
 from blendwright.values.errors import JournalError
 from journal.ledger import EMPTY, assert_sound, audit, baseline, operation, reading, saved, special, wanted
 
 NAMES = [f"op{n}" for n in range(8)]
+BRANCHES = ["main", "one", "two"]
 
 
 @dataclass
@@ -48,6 +50,9 @@ class JournalMachine(RuleBasedStateMachine):
         self.boundary = 0
         self.records = 0
         self.head = 0
+        self.current: str | None = "main"
+        self.left: dict[str, int] = {}
+        """Where the branches are that HEAD is not on."""
 
     @initialize()
     def begin(self) -> None:
@@ -112,6 +117,44 @@ class JournalMachine(RuleBasedStateMachine):
         self.journal.move_head("checkout", to)
         self.head = to
         self.undone.clear()
+
+    @rule(name=st.sampled_from(BRANCHES), data=st.data())
+    def create_branch(self, name: str, data: st.DataObject) -> None:
+        at = data.draw(st.sampled_from(sorted(self.nodes.keys() - self.gone)))
+        if name in (self.current, *self.left):
+            with pytest.raises(JournalError, match="already"):
+                self.journal.create_branch(name, at)
+            return
+        self.journal.create_branch(name, at)
+        self.left[name] = at
+
+    @rule(name=st.sampled_from(BRANCHES))
+    def delete_branch(self, name: str) -> None:
+        if name not in self.left:
+            with pytest.raises(JournalError, match="HEAD is on" if name == self.current else "no branch"):
+                self.journal.delete_branch(name)
+            return
+        self.journal.delete_branch(name)
+        del self.left[name]
+
+    @precondition(lambda self: self.base is None)
+    @rule(name=st.sampled_from([None, *BRANCHES]), data=st.data())
+    def switch(self, name: str | None, data: st.DataObject) -> None:
+        """To a branch, to a new one, or to none at all."""
+        new = name is not None and name not in (self.current, *self.left)
+        anywhere = st.sampled_from(sorted(self.nodes.keys() - self.gone))
+        to = data.draw(anywhere) if name is None or new else self.left.get(name, self.head)
+        moved = self.journal.move_head("checkout", to, SwitchTo(name, create=new))
+        stays = to == self.head and name is not None
+        assert (moved is None) == stays
+        if self.current is not None and self.current != name:
+            self.left[self.current] = self.head
+        if name is not None:
+            self.left.pop(name, None)
+        self.current = name
+        self.head = to
+        if not stays:
+            self.undone.clear()
 
     @precondition(lambda self: self.base is None)
     @rule()
@@ -180,7 +223,8 @@ class JournalMachine(RuleBasedStateMachine):
 
     @rule()
     def drop_other_lines(self) -> None:
-        needed = [number for root in (self.head, *self.undone) for number in self.line(root)]
+        roots = (self.head, *self.undone, *self.left.values())
+        needed = [number for root in roots for number in self.line(root)]
         reach = {number: len(self.journal.route(number).redo) for number in needed}
         freed = self.journal.gc(redo_budget=3, drop_other_lines=True)
         gone = set(self.gone)
@@ -216,6 +260,9 @@ class JournalMachine(RuleBasedStateMachine):
             return
         head = self.journal.head
         assert head is not None and (head.number, head.hash_after) == (self.head, self.nodes[self.head].scene)
+        on_it = {} if self.current is None else {self.current: self.head}
+        assert {one.name: one.commit for one in self.journal.branches()} == {**self.left, **on_it}
+        assert self.journal.current_branch() == self.current
         line = self.line(self.head)
         assert [commit.number for commit in self.journal.log(limit=1000)] == line
         found = self.journal.find_many([wanted(name) for name in NAMES])

@@ -9,8 +9,8 @@ import blendwright
 from journal import crash_point_names
 
 SOURCE = Path(blendwright.__file__).parent
-# Nobody plans or upgrades anything in the simulation.
-ELSEWHERE = ("attempt.", "upgrade.")
+# Nobody plans, upgrades, forks or merges anything in the simulation.
+ELSEWHERE = ("attempt.", "upgrade.", "fork.", "merge.")
 REACHED = "crash_points.reach"
 
 

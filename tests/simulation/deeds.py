@@ -47,7 +47,7 @@ class Deeds(CodeDeeds):
             self.plan: 8, self.again: 3, self.changed: 1, self.call: 1, self.import_: 3, self.export: 1, self.lose: 1, self.lose_midway: 3,
             self.interrupted: 2,
             self.failing_whole: 1, self.undo: 2, self.redo: 1, self.checkout: 1, self.adopt: 1, self.save: 1,
-            self.collect: 0.5, self.intrude: 0.5, self.preview: 1, self.tag: 2, self.follow: 0.5,
+            self.collect: 0.5, self.intrude: 0.5, self.preview: 1, self.tag: 2, self.branch: 1, self.follow: 0.5,
             self.delete: 2 if self.asking else 0.3, self.answer: 2 if self.asking else 0.1,
             self.code_call: 1.5, self.code_plan: 1.5, self.code_writes: 1, self.trusted_code: 1.5 if self.asking else 0.2,
         }  # fmt: skip
@@ -201,6 +201,24 @@ class Deeds(CodeDeeds):
             others = {each: number for each, number in self.oracle.tags.items() if each != name}
             self._tagged(others, lambda: scene.journal.delete_tag(name))
 
+    def branch(self, scene: OpenScene) -> None:
+        """A branch is begun where HEAD is, and another one where it was; or one is gone on with; or one is given up."""
+        history, names = scene.history, {branch.name for branch in scene.journal.branches()}
+        name = self.chance.choice(("one", "two"))
+        if name not in names:
+            self._branched({*self.oracle.branches, name}, lambda: history.create_branch(name))
+        elif self.chance.random() < 0.3 and scene.journal.current_branch() != name:
+            self._branched(self.oracle.branches - {name}, lambda: history.delete_branch(name))
+        if not self.world.dead:
+            names = sorted(branch.name for branch in scene.journal.branches())
+            self._moved(lambda: history.switch(self.chance.choice(names)))
+
+    def _branched(self, branches: set[str], act: Callable[[], object]) -> None:
+        self.oracle.branching = branches
+        act()
+        if not self.world.dead:
+            self.oracle.branches, self.oracle.branching = branches, None
+
     def _tagged(self, tags: dict[str, int], act: Callable[[], None]) -> None:
         if self.world.dead:
             return
@@ -270,7 +288,8 @@ class Deeds(CodeDeeds):
         self.oracle.moving = True
         moved = move()
         if not self.world.dead:
-            self.oracle.moves.append((moved.kind, moved.commit.number))
+            if moved.branch is None or moved.origin != moved.commit.number:
+                self.oracle.moves.append((moved.kind, moved.commit.number))
             self.world.say(f"{moved.kind} to {moved.commit.number}")
 
     def adopt(self, scene: OpenScene) -> None:
@@ -367,6 +386,8 @@ LEADS_THERE: dict[str, Callable[[Deeds, OpenScene], None]] = {
     "rebuild.": Deeds.lose,
     "background.": Deeds.follow,
     "tag.": Deeds.tag,
+    "branch.": Deeds.branch,
+    "head.branch_left": Deeds.branch,
     "approval.": Deeds.delete,
     "answer.": Deeds.answer,
     "quarantine.": Deeds.lose,

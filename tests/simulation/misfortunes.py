@@ -56,7 +56,10 @@ class Misfortunes:
 
     def prepare(self, number: int) -> None:
         chance, world = self.chance, self.world
-        if self.fate is not None and (number or self.fate.startswith(("baseline.", "create."))):
+        legacy = next((point for name, point in LEGACIES.items() if (self.fate or "").startswith(name)), None)
+        # Where nothing was left behind by the one that was to, another one tries.
+        leaves = number == 0 if legacy is None else number % 2 == 0
+        if self.fate is not None and (not leaves or self.fate.startswith(("baseline.", "create."))):
             # The first process of a life leaves something behind; then death waits at the point that the seed has come for.
             self.wait_at_fate()
             world.say(f"session: death waits at {self.fate}")
@@ -65,7 +68,6 @@ class Misfortunes:
             if self.fate.startswith("background."):
                 world.rates = Rates()  # whoever follows needs a worker that lasts
             return
-        legacy = next((point for name, point in LEGACIES.items() if (self.fate or "").startswith(name)), None)
         if legacy is not None:
             self.power_cut = False
             world.waiting.append(Waiting(1, self._kill, legacy))

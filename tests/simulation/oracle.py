@@ -51,6 +51,9 @@ class Oracle:
     tags: dict[str, int] = field(default_factory=dict[str, int])
     tagging: dict[str, int] | None = None
     """What the tags are where what is under way was done."""
+    branches: set[str] = field(default_factory=lambda: {"main"})
+    branching: set[str] | None = None
+    """What the names of the branches are where what is under way was done."""
     approved: set[str] = field(default_factory=set[str])
     """The approvals that a person gave."""
     nobody_there: bool = False
@@ -121,6 +124,12 @@ class Oracle:
         self._check_approvals(approvals)
         assert tags in (self.tags, self.tagging), f"the tags are {tags}, and were acknowledged as {self.tags}"
         self.tags, self.tagging = tags, None
+        with _reading(self.workspace) as journal:
+            branches = {branch.name for branch in journal.branches()}
+        assert branches in (self.branches, self.branching), (
+            f"there are {branches}, and were acknowledged {self.branches}"
+        )
+        self.branches, self.branching = branches, None
         scenes = self._folded(commits, checkpoints)
         if head is None:
             assert self.head is None

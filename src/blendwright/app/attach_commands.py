@@ -11,7 +11,7 @@ from blendwright.app.opening import is_workspace, open, workspace_directory
 from blendwright.app.read_workspace import inspection_workers, read_journal
 from blendwright.bridge.windows.rendezvous import OpenWindow, open_windows
 from blendwright.bridge.windows.window import connect
-from blendwright.run.history import require_head
+from blendwright.run.commit_names import require_head
 from blendwright.run.rebuild import rebuild_commit
 from blendwright.run.scratch_files import SCENE_FILE
 from blendwright.values.errors import EnvironmentUnfit, Refusal

@@ -13,8 +13,8 @@ from blendwright.app.read_workspace import inspection_workers, read_journal
 from blendwright.bridge.worker_source import WorkerSource
 from blendwright.policy.approvals import Approver
 from blendwright.records.commits import Commit
+from blendwright.run.commit_names import find
 from blendwright.run.delivery import deliver_picture
-from blendwright.run.history import find
 from blendwright.run.options import RunOptions
 from blendwright.run.preview import PICTURE_SAMPLES
 from blendwright.run.rebuild import rebuild_commit

@@ -14,7 +14,7 @@ from blendwright.bridge.worker_source import WorkerSource
 from blendwright.journal import JournalView
 from blendwright.records.commits import Commit
 from blendwright.run.calls import NOWHERE
-from blendwright.run.history import find
+from blendwright.run.commit_names import find
 from blendwright.run.invocation import new_id
 from blendwright.run.options import RunOptions
 from blendwright.run.rebuild import rebuild_commit, take_worker

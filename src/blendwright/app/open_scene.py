@@ -24,9 +24,10 @@ from blendwright.plan.validate import ValidPlan, validate
 from blendwright.policy.objections import denied
 from blendwright.policy.session_contract import ContractTerms, Proposal, SessionContract
 from blendwright.run.calls import call
+from blendwright.run.commit_names import find, require_head
 from blendwright.run.edited_uses import edited_uses
 from blendwright.run.file_roots import FileRoots
-from blendwright.run.history import History, Moved, find, require_head
+from blendwright.run.history import History, Moved
 from blendwright.run.idempotency import MOST_KEPT
 from blendwright.run.options import DEFAULT_OPTIONS, RunOptions
 from blendwright.run.preview import Preview
@@ -48,6 +49,7 @@ from blendwright.wire.worker_port import WorkerPool
 
 if TYPE_CHECKING:
     from blendwright.app.looking_back import LookBack
+    from blendwright.app.merging import Merged
     from blendwright.app.observing.metrics import Metrics
 
 # Redo beyond this is worth a checkpoint when the workspace is closed: saving costs a small part of it.
@@ -225,25 +227,41 @@ class OpenScene:
 
     @property
     def history(self) -> History:
-        """Checkout, undo, redo, adopt, gc."""
+        """Checkout, branches, tags, undo, redo, adopt, gc."""
         return history_of(self._session.journal, self._session.scene, self._pool, self._registry)
 
-    def checkout(self, to: int | str, options: RunOptions = DEFAULT_OPTIONS) -> Moved:
-        """Go to the scene of a commit, as whoever is held to the policy may: the rules for `history.checkout`, a safe_write, decide.
+    def checkout(self, to: int | str, options: RunOptions = DEFAULT_OPTIONS, *, take_branch: bool = False) -> Moved:
+        """Go to the scene of a commit or a branch, as whoever is held to the policy may: the rules for `history.checkout`, a safe_write,
+        decide. `take_branch` as in `History.checkout`.
 
         `history` asks nobody: it is for those who own the workspace. Raises Refusal."""
-        level = SafetyLevel.SAFE_WRITE.value
-        against = list(denied(self.terms, CHECKOUT, level))
+        target = find(self._session.journal, to).number
+        self._require_allowed(CHECKOUT, SafetyLevel.SAFE_WRITE.value, {"commit": target}, options)
+        return self.history.checkout(to, take_branch=take_branch)
+
+    def merge(self, source: int | str, options: RunOptions = DEFAULT_OPTIONS) -> Merged:
+        """Run the commits of a branch, or of any line, again on top of HEAD: all of them or none, and only where neither line touched what
+        the other did. The rules for `history.merge`, a safe_write, and those for the operations decide.
+
+        Raises Refusal with what is in the way, before anything is written."""
+        from blendwright.app.merging import MERGE, merge_into
+
+        target = find(self._session.journal, source).number
+        self._require_allowed(MERGE, SafetyLevel.SAFE_WRITE.value, {"commit": target}, options)
+        return merge_into(self, self._session, self._pool, self._registry, source, options)
+
+    def _require_allowed(self, act: str, level: str, args: Mapping[str, Any], options: RunOptions) -> None:
+        """Raises Refusal where the policy is against it, or whoever must be asked says no."""
+        against = list(denied(self.terms, act, level))
         if against:
             raise Refusal(against)
-        target, baseline = find(self._session.journal, to).number, require_head(self._session.journal).hash_after
+        baseline = require_head(self._session.journal).hash_after
         approvals = self._session.approvals
-        request = approvals.request_about(self.terms, CHECKOUT, level, {"commit": target}, baseline=baseline)
+        request = approvals.request_about(self.terms, act, level, args, baseline=baseline)
         if request is not None:
             outcome = approvals.ask(request, options.approver or self._session.approver, options.cancel)
             if outcome.finding is not None:
                 raise Refusal([outcome.finding])
-        return self.history.checkout(target)
 
     @property
     def metrics(self) -> Metrics:

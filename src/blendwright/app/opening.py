@@ -32,8 +32,8 @@ from blendwright.policy.policy import Policy
 from blendwright.policy.session_contract import Proposal, SessionContract
 from blendwright.run.attached_scene import AttachedScene
 from blendwright.run.background_checkpoints import BackgroundCheckpoints
+from blendwright.run.commit_names import require_head
 from blendwright.run.externals import External, Externals, externals_of_receipt, findings_about
-from blendwright.run.history import require_head
 from blendwright.run.live_scene import LiveScene
 from blendwright.run.session import Session
 from blendwright.run.window_panel import WindowPanel

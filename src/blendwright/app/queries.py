@@ -9,7 +9,7 @@ import contextlib
 import tempfile
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +22,7 @@ from blendwright.policy.redaction import redacted, redacted_receipt
 from blendwright.records.audit import AuditRecord
 from blendwright.records.commits import Commit, HeadMove
 from blendwright.records.requests import Attempt, StoredProgram
+from blendwright.run.commit_names import find, require_head
 from blendwright.run.differences import (
     Difference,
     SceneSnapshot,
@@ -31,7 +32,6 @@ from blendwright.run.differences import (
     with_modifier_settings,
 )
 from blendwright.run.externals import External, Externals, current_externals, findings_about
-from blendwright.run.history import find, require_head
 from blendwright.run.rebuild import Replay, rebuild_commit
 from blendwright.run.rebuild import replay as replay_journal
 from blendwright.run.renames import renaming_calls
@@ -52,17 +52,24 @@ SUMMARY_FIELDS = ("number", "parent", "kind", "request_id", "operation_id", "too
 
 @dataclass(frozen=True, slots=True)
 class LogPage:
-    """Commits, newest first. `redo` is where redo would lead; `next_before` is what to ask for the next page with."""
+    """Commits, newest first. `redo` is where redo would lead; `next_before` is what to ask for the next page with. `branch` is the one that
+    HEAD is on, None where it is detached; `names` are the branches and tags of each commit that has some."""
 
     commits: tuple[Commit, ...]
     head: int | None
     redo: int | None
     next_before: int | None
+    branch: str | None = None
+    names: Mapping[int, tuple[str, ...]] = field(default_factory=dict[int, tuple[str, ...]])
 
     def to_json(self) -> dict[str, Any]:
-        commits = [summary(commit) | {"head": commit.number == self.head} for commit in self.commits]
+        commits = [
+            summary(commit) | {"head": commit.number == self.head, "names": list(self.names.get(commit.number, ()))}
+            for commit in self.commits
+        ]
         return {
-            "ok": True, "head": self.head, "redo": self.redo, "commits": commits, "next_before": self.next_before,
+            "ok": True, "head": self.head, "branch": self.branch, "redo": self.redo, "commits": commits,
+            "next_before": self.next_before,
         }  # fmt: skip
 
 
@@ -122,9 +129,19 @@ def commit_log(
         # One more than is shown tells whether there is a next page.
         commits = journal.log(limit=limit + 1, before=below, all_lines=all_lines)
         redo = journal.redo_target()
+        branch, names = journal.current_branch(), _names(journal)
     page = commits[:limit]
     following = page[-1].number if len(commits) > limit else None
-    return LogPage(page, None if head is None else head.number, redo, following)
+    return LogPage(page, None if head is None else head.number, redo, following, branch, names)
+
+
+def _names(journal: JournalView) -> dict[int, tuple[str, ...]]:
+    """The branches and tags that name each commit."""
+    named: dict[int, tuple[str, ...]] = {}
+    for name, commit in (*((one.name, one.commit) for one in journal.branches()), *journal.tags().items()):
+        if commit is not None:
+            named[commit] = (*named.get(commit, ()), name)
+    return named
 
 
 def audit_page(workspace: str | Path, *, after: int, limit: int, **fields: str | None) -> AuditPage:

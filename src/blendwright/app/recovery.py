@@ -11,7 +11,7 @@ from blendwright.app.read_workspace import inspection_workers, repair_journal
 from blendwright.journal import Journal
 from blendwright.records.recovery import RecoveryInfo
 from blendwright.run import workspace_problems
-from blendwright.run.history import find
+from blendwright.run.commit_names import find
 from blendwright.values import crash_points
 from blendwright.values.errors import EnvironmentUnfit, JournalError, Refusal
 from blendwright.values.faults import Fault

@@ -28,14 +28,14 @@ def run_instead(opened: OpenScene, plan: Plan, options: RunOptions = DEFAULT_OPT
     before = _before_last_plan(opened.journal)
     if before is None or opened.check(plan, determinism=options.determinism) is not None:
         return opened.run(plan, options)  # which says why it is refused
-    last = opened.checkout(before, options).origin
+    last = opened.checkout(before, options, take_branch=True).origin
     restored = False
     try:
         report = opened.run(replace(plan, request_id=_new_id(opened.journal, plan.request_id)), options)
     finally:
         head = opened.journal.head
         if head is not None and head.number == before:
-            opened.history.checkout(last)
+            opened.history.checkout(last, take_branch=True)
             restored = True
     return replace(report, scene_hash_after=opened.hash) if restored else report
 

@@ -23,9 +23,9 @@ from blendwright.app.workspace_settings import heads_directory
 from blendwright.bridge.worker_source import WorkerSource
 from blendwright.journal import Journal, JournalView
 from blendwright.records.commits import Commit
+from blendwright.run.commit_names import require_head
 from blendwright.run.content_comparison import total
 from blendwright.run.hash_schemes import scheme_of
-from blendwright.run.history import require_head
 from blendwright.run.rebaseline import rebaseline
 from blendwright.run.rebuild import head_line
 from blendwright.run.scratch_files import SCENE_FILE, copy_scene

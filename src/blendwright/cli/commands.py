@@ -84,7 +84,34 @@ COMMANDS = {
         "history", "show", "Show one commit: what was run with which arguments, its receipt and its hashes."
     ),
     "diff": Command("history", "diff", "Show what differs between the scenes of two commits, property by property."),
-    "checkout": Command("history", "checkout", "Go to the scene of any commit."),
+    "checkout": Command("history", "checkout", "Go to the scene of any commit, or of a branch."),
+    "branch": Command("branches", "branch", "List the branches, begin one at a commit, or delete one."),
+    "switch": Command(
+        "branches",
+        "switch",
+        "Go on with a branch: its scene becomes the current one, and what is done takes the branch along.",
+    ),
+    "tag": Command(
+        "branches", "tag", "List the tags, or give a commit a name that stays with it; a tag that is there is moved."
+    ),
+    "fork": Command(
+        "branches",
+        "fork",
+        "Make a new workspace that begins with the scene of a commit; this one stays as it is.",
+    ),
+    "blame": Command(
+        "blame",
+        "blame",
+        "Show which commits made and changed an object, newest first: by which request, and who asked for it.",
+    ),
+    "bisect": Command(
+        "bisect",
+        "bisect",
+        "Find the first commit that does not pass a check, rebuilding few scenes beside the workspace, which stays as it is.",
+    ),
+    "merge": Command(
+        "merge", "merge", "Run the commits of another branch again on top of this one: all of them or none."
+    ),
     "undo": Command("history", "undo", "Go back to the scene before the last commit; `redo` leads forward again."),
     "redo": Command("history", "redo", "Go forward over the last undo."),
     "export": Command(
@@ -139,7 +166,7 @@ COMMANDS = {
         "hosts", "doctor", "Check that Blendwright can work here; says what is missing and how to get it."
     ),
     "init-host": Command("hosts", "init_host", "Configure a host to start our server."),
-    "audit": Command("history", "audit_app", "The audit chain."),
+    "audit": Command("audit", "audit_app", "The audit chain."),
     "blender": Command("blender", "blender_app", "The Blenders that can be used: list, add and remove them."),
 }
 

@@ -1,23 +1,18 @@
-"""blendwright log, show, diff, checkout, undo, redo, export, adopt, gc, replay, audit: the history of a workspace."""
+"""blendwright log, show, diff, checkout, undo, redo, export, adopt, gc, replay: the history of a workspace."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
 import orjson
-import typer
 from rich.text import Text
 
 import blendwright
 from blendwright.app import exporting, queries
 from blendwright.app.opening import open_existing
-from blendwright.app.policy_files import load_policy
-from blendwright.app.read_workspace import read_journal
-from blendwright.app.workspace_settings import heads_directory
 from blendwright.cli.options import AsJson, Blender, Workspace
 from blendwright.cli.output import (
     Exit,
@@ -29,16 +24,12 @@ from blendwright.cli.output import (
     show_difference,
 )
 from blendwright.cli.parameters import argument, option
-from blendwright.records.audit import AuditHead, AuditReport, Status
 from blendwright.records.commits import HeadMove
 from blendwright.run.history import REDO_BUDGET, Moved
 from blendwright.run.rebuild import Replay
-from blendwright.values.errors import Refusal
-from blendwright.values.faults import Fault
 
-Number = Annotated[str, argument("N", "The number of a commit, or HEAD.")]
+Number = Annotated[str, argument("N", "The number of a commit, HEAD, a branch or a tag.")]
 ATTEMPT_STYLES = {"succeeded": "green", "failed": "red", "unfinished": "yellow"}
-audit_app = typer.Typer(help="The audit chain.", no_args_is_help=True)
 
 
 def log(
@@ -92,9 +83,12 @@ def diff(
 def checkout(
     number: Number, workspace: Workspace = ".blendwright", blender: Blender = None, json: AsJson = False
 ) -> int:
-    """Go to the scene of any commit. Nothing is lost: every other commit stays where it is."""
-    with _open(workspace, blender) as opened:
-        return _present_move(opened.history.checkout(number), json)
+    """Go to the scene of any commit, or of a branch. Nothing is lost: every other commit stays where it is.
+
+    At a commit HEAD is on no branch; what is done from there is kept under a name with `blendwright switch --create NAME`.
+    """
+    with open_scene(workspace, blender) as opened:
+        return present_move(opened.history.checkout(number), json)
 
 
 def undo(
@@ -104,14 +98,14 @@ def undo(
     json: AsJson = False,
 ) -> int:
     """Go back to the scene before the last commit; `redo` leads forward again."""
-    with _open(workspace, blender) as opened:
-        return _present_move(opened.history.undo(count), json)
+    with open_scene(workspace, blender) as opened:
+        return present_move(opened.history.undo(count), json)
 
 
 def redo(workspace: Workspace = ".blendwright", blender: Blender = None, json: AsJson = False) -> int:
     """Go forward over the last undo."""
-    with _open(workspace, blender) as opened:
-        return _present_move(opened.history.redo(), json)
+    with open_scene(workspace, blender) as opened:
+        return present_move(opened.history.redo(), json)
 
 
 def export(
@@ -139,7 +133,7 @@ def adopt(
     json: AsJson = False,
 ) -> int:
     """Take an edited file in as the current scene. It is a commit like any other: `undo` leads back."""
-    with _open(workspace, blender) as opened:
+    with open_scene(workspace, blender) as opened:
         commit = opened.history.adopt(file)
         scene_hash, findings = opened.hash, queries.external_findings(opened.journal)
     document: dict[str, Any] = {
@@ -163,13 +157,13 @@ def gc(
         int, option("--redo-budget N", "Keep every scene within so many commits of a file.", min=0)
     ] = REDO_BUDGET,
     drop_other_lines: Annotated[
-        bool, option("--drop-other-lines", "Give up commits that lie before neither HEAD, redo nor a tag.")
+        bool, option("--drop-other-lines", "Give up commits that lie before neither HEAD, redo, a branch nor a tag.")
     ] = False,
     workspace: Workspace = ".blendwright",
     json: AsJson = False,
 ) -> int:
     """Remove saved scenes that no commit needs, and say what that frees. Every commit can still be checked out."""
-    with _open(workspace) as opened:
+    with open_scene(workspace) as opened:
         report = opened.history.gc(redo_budget=redo_budget, drop_other_lines=drop_other_lines, dry_run=dry_run)
 
     def show_report(out: SafeConsole) -> None:
@@ -184,20 +178,24 @@ def gc(
     return present(json, lambda: {"ok": True, "dry_run": dry_run, **asdict(report)}, show_report)
 
 
-def _open(workspace: str, blender: str | None = None) -> blendwright.OpenScene:
+def open_scene(workspace: str, blender: str | None = None) -> blendwright.OpenScene:
     opened = open_existing(workspace, blender=blender)
     note_recovered(opened.recovered)
     return opened
 
 
-def _present_move(moved: Moved, json: bool) -> int:
+def present_move(moved: Moved, json: bool) -> int:
     commit = moved.commit
     document = {
         "ok": True, "move": moved.kind, "from": moved.origin, "head": commit.number, "scene_hash": commit.hash_after,
+        "branch": moved.branch,
     }  # fmt: skip
 
     def show_move(out: SafeConsole) -> None:
-        out.show(f"HEAD is at commit {commit.number} (was {moved.origin}): {commit.tool} {commit.operation_id}")
+        where = "on no branch" if moved.branch is None else f"on {moved.branch}"
+        out.show(
+            f"HEAD is {where}, at commit {commit.number} (was {moved.origin}): {commit.tool} {commit.operation_id}"
+        )
         out.show(f"scene {commit.hash_after}", "dim")
 
     return present(json, lambda: document, show_move)
@@ -208,6 +206,7 @@ def _show_page(out: SafeConsole, page: queries.LogPage, more: str) -> None:
         (
             ("HEAD" if commit.number == page.head else "", "bold green"), (str(commit.number), "bold"),
             commit.timestamp[:19], commit.tool, commit.operation_id[:40], (commit.hash_after[-12:], "dim"),
+            (", ".join(page.names.get(commit.number, ())), "cyan"),
         )
         for commit in page.commits
     ]  # fmt: skip
@@ -272,77 +271,3 @@ def _show_replay(out: SafeConsole, result: Replay) -> None:
 
 def _text(value: Any) -> str:
     return value if isinstance(value, str) else orjson.dumps(value).decode()
-
-
-@audit_app.callback()
-def audit() -> None:
-    """The audit chain."""
-
-
-@audit_app.command()
-def verify(
-    workspace: Workspace = ".blendwright",
-    known: Annotated[
-        list[str] | None, option("--known SEQUENCE:HASH", "A record that you know from a receipt; may be repeated.")
-    ] = None,
-    json: AsJson = False,
-) -> int:
-    """Check every record of the audit chain; exit code 1 names the ones that were edited, removed or cut off."""
-    heads = [_head(text) for text in known or ()]
-    with read_journal(workspace) as journal:
-        report = journal.verify_audit(
-            heads, heads_outside=heads_directory(load_policy(Path(workspace).resolve()).policy)
-        )
-    head = {"sequence": report.head.sequence, "hash": report.head.hash}
-    return present(
-        json,
-        lambda: {"ok": report.ok, "records": report.records, "head": head, "problems": report.problems},
-        lambda out: _show_audit(out, report),
-        Exit.DONE if report.ok else Exit.FAILED,
-    )
-
-
-@audit_app.command("list")
-def list_records(
-    workspace: Workspace = ".blendwright",
-    request: Annotated[str | None, option("--request ID", "Only those of this request.")] = None,
-    operation: Annotated[str | None, option("--operation ID", "Only those of this operation.")] = None,
-    tool: Annotated[str | None, option("--tool NAME", "Only those of this tool.")] = None,
-    status: Annotated[Status | None, option("--status", "Only those with this outcome.")] = None,
-    after: Annotated[int, option("--after N", "Only those after this sequence number: the next page.", min=0)] = 0,
-    limit: Annotated[int, option("--limit", "At most so many.", min=1, max=10_000)] = 50,
-    json: AsJson = False,
-) -> int:
-    """List the audit records, oldest first: every operation that was tried, with its ids and hashes."""
-    page = queries.audit_page(
-        workspace, after=after, limit=limit, request_id=request, operation_id=operation, tool_name=tool, status=status
-    )
-    return present(json, page.to_json, lambda out: _show_records(out, page))
-
-
-def _show_records(out: SafeConsole, page: queries.AuditPage) -> None:
-    for one in page.records:
-        record = one.record
-        ids = f"{record['request_id']}  {record['operation_id']}  {record['mcp_call_id']}"
-        about = f"{record['timestamp'][:19]}  {record['status']}  {record['tool_name']}  {ids}"
-        out.labelled(
-            f"{one.sequence} ", about, "bold" if record["status"] in ("succeeded", "skipped_idempotent") else "red"
-        )
-    if page.next_after is not None:
-        out.show(f"more: --after {page.next_after}", "dim")
-
-
-def _show_audit(out: SafeConsole, report: AuditReport) -> None:
-    for problem in report.problems:
-        out.labelled("problem:", problem, "bold red")
-    if report.ok:
-        out.labelled("ok", f"{report.records} records", "bold green")
-    out.show(f"head {report.head.sequence}:{report.head.hash}", "dim")
-
-
-def _head(text: str) -> AuditHead:
-    if not re.fullmatch(r"[0-9]{1,18}:[0-9a-f]{64}", text):
-        cure = "Give its sequence and hash, as a receipt has them: 12:ab34…"
-        raise Refusal.of(Fault.TARGET_NOT_FOUND, f"'{text}' does not name a record", cure)
-    sequence, _, digest = text.partition(":")
-    return AuditHead(int(sequence), digest)

@@ -102,6 +102,18 @@ class Ancestry:
         if self._latest is not None and self._latest.number == start:
             self._latest.advance(number, line, first, last, adopted_at)
 
+    def common(self, one: int, other: int) -> int:
+        """The nearest commit that is an ancestor of both, or is one of them."""
+        ours, theirs = self._read(one), self._read(other)
+        shared = [
+            (min(top, theirs.tops[at]), line)
+            for line, top in zip(ours.lines, ours.tops, strict=True)
+            if (at := bisect_left(theirs.lines, line)) < len(theirs.lines) and theirs.lines[at] == line
+        ]
+        generation, line = max(shared)
+        sql = "SELECT number FROM commits WHERE line = ? AND generation = ?"
+        return self._store.one(sql, (line, generation))[0]
+
     def _read(self, number: int) -> Ancestors:
         line, top = position_of(self._store, number)
         lines, lows, tops = array("q"), array("q"), array("q")

@@ -59,7 +59,7 @@ def _chain(store: Store, head: AuditHead) -> Iterator[str]:
     for sequence, hash, text in store.rows("SELECT sequence, hash, record FROM audit ORDER BY sequence"):
         if sequence != previous.sequence + 1:
             yield _missing(previous.sequence + 1, sequence - 1)
-        yield from _record(sequence, hash, text, previous if sequence == previous.sequence + 1 else None)
+        yield from record_problems(sequence, hash, text, previous if sequence == previous.sequence + 1 else None)
         previous = AuditHead(sequence, hash)
     if previous.sequence < head.sequence:
         yield f"{_missing(previous.sequence + 1, head.sequence)}: the chain was cut off at its end"
@@ -67,7 +67,8 @@ def _chain(store: Store, head: AuditHead) -> Iterator[str]:
         yield f"record {previous.sequence} is not the head that the journal keeps (record {head.sequence})"
 
 
-def _record(sequence: int, hash: str, text: str, previous: AuditHead | None) -> Iterator[str]:
+def record_problems(sequence: int, hash: str, text: str, previous: AuditHead | None) -> Iterator[str]:
+    """What is wrong with the record of a number, by itself and as the one after `previous`."""
     record = _parsed(text)
     if record.keys() not in (KEYS, APPROVED_KEYS, FIRST_KEYS) or as_json("a record", record) != text:
         yield f"record {sequence} was edited: it is not a record in canonical form"

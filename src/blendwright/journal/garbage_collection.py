@@ -2,14 +2,14 @@
 
 Needed are, for the end of every line of commits: its newest checkpoint, those of commits on it that cannot be replayed, and as many
 more that no scene of the line is further than the redo budget from one. So every commit can still be checked out. Only who asks to
-drop the other lines keeps no more than HEAD, redo and the tags need.
+drop the other lines keeps no more than HEAD, redo, the branches and the tags need.
 """
 
 from __future__ import annotations
 
 from functools import cache
 
-from blendwright.journal import head_moves
+from blendwright.journal import branches, head_moves
 from blendwright.journal.ancestry import Ancestors, Ancestry, head_row
 from blendwright.journal.checkpoint_files import CheckpointFiles
 from blendwright.journal.rebuild_routes import checkpoints_of
@@ -61,10 +61,11 @@ def _last_of_each_line(store: Store) -> set[int]:
 
 
 def _current_commits(store: Store) -> set[int]:
-    """HEAD, what redo leads to, and the tagged commits."""
+    """HEAD, what redo leads to, and the commits that branches and tags name."""
     head = head_row(store)
-    tagged = {number for (number,) in store.rows("SELECT number FROM tags")}
-    return tagged | ({head[0], *head_moves.redo_targets(store)} if head else set())
+    named = {number for (number,) in store.rows("SELECT number FROM tags")}
+    named |= {branch.commit for branch in branches.listed(store) if branch.commit is not None}
+    return named | ({head[0], *head_moves.redo_targets(store)} if head else set())
 
 
 def _needed(store: Store, ancestry: Ancestry, files: CheckpointFiles, roots: set[int], budget: int) -> set[int]:

@@ -10,17 +10,25 @@ from typing import Literal
 
 import orjson
 
-from blendwright.journal import recovery
+from blendwright.journal import branches, recovery
 from blendwright.journal.ancestry import Ancestry, commits_among, head_row, position_of
 from blendwright.journal.audit_log import AuditAppender
 from blendwright.journal.commit_transaction import insert_move
 from blendwright.journal.store import Row, Store, utc_now
+from blendwright.records.branches import SwitchTo
 from blendwright.records.commits import CommitResult, HeadMove, NewAudit
 from blendwright.values import crash_points
 from blendwright.values.errors import JournalError
 
 
-def move(store: Store, ancestry: Ancestry, kind: Literal["checkout", "undo", "redo"], to: int) -> HeadMove:
+def move(
+    store: Store,
+    ancestry: Ancestry,
+    kind: Literal["checkout", "undo", "redo"],
+    to: int,
+    switch: SwitchTo | None = None,
+) -> HeadMove | None:
+    """The branch that HEAD is on goes along, unless it is to `switch`; None where that is all, since HEAD is at that commit already."""
     with store.transaction("head"):
         if recovery.open_boundary(store) is not None:
             raise JournalError("HEAD cannot be moved while a plan that is kept whole or not at all is under way")
@@ -31,6 +39,10 @@ def move(store: Store, ancestry: Ancestry, kind: Literal["checkout", "undo", "re
         if kind == "redo" and to not in redo_targets(store):
             raise JournalError(f"commit {to} was not undone, so there is nothing to redo")
         now = utc_now()
+        if switch is not None:
+            branches.switch(store, switch, head[0], to)
+            if to == head[0] and switch.branch is not None:
+                return None
         id = insert_move(store, kind, head[0], to, now)
     return HeadMove(id, kind, head[0], to, now)
 

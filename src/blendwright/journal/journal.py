@@ -14,10 +14,12 @@ from typing import Any, Literal
 
 from blendwright.journal import (
     approvals,
+    branches,
     commit_transaction,
     garbage_collection,
     head_moves,
     head_notes,
+    merges,
     planner_attempts,
     programs,
     recovery,
@@ -32,6 +34,7 @@ from blendwright.journal.lock import WorkspaceLock
 from blendwright.journal.store import Store, as_json, translate_errors, utc_now
 from blendwright.policy.approvals import Approval, ApprovalRequest
 from blendwright.records.audit import AuditDetails
+from blendwright.records.branches import Merge, SwitchTo
 from blendwright.records.checkpoints import Checkpoint, GcReport, StagedCheckpoint
 from blendwright.records.commits import (
     CommitResult,
@@ -233,17 +236,36 @@ class Journal(JournalView):
         values = (id, commit, owner.generation, staged.scene_hash, staged.sha256, staged.size, now)
         return row.checkpoint_of(values, self._files.directory)
 
-    def move_head(self, kind: Literal["checkout", "undo", "redo"], to: int) -> HeadMove:
-        """The caller has brought the scene there, or will: HEAD alone is the truth."""
+    def move_head(
+        self, kind: Literal["checkout", "undo", "redo"], to: int, switch: SwitchTo | None = None
+    ) -> HeadMove | None:
+        """The caller has brought the scene there, or will: HEAD alone is the truth. Its branch goes along, or it is to `switch`; None
+        where that is all, since HEAD is at that commit already."""
         self._refuse_in_quarantine()
-        moved = head_moves.move(self._store, self._ancestry, kind, to)
-        self._observe(events.HeadMoved(kind, moved.from_commit, moved.to_commit))
+        moved = head_moves.move(self._store, self._ancestry, kind, to, switch)
+        if moved is not None:
+            self._observe(events.HeadMoved(kind, moved.from_commit, moved.to_commit))
         return moved
 
+    def create_branch(self, name: str, commit: int) -> None:
+        """Raises JournalError where there is a branch or a tag of that name."""
+        branches.create(self._store, name, commit)
+
+    def delete_branch(self, name: str) -> None:
+        """Raises JournalError where there is none, or HEAD is on it."""
+        branches.delete(self._store, name)
+
+    def record_merge(self, merge: Merge) -> None:
+        """Before the first commit of it."""
+        merges.record(self._store, merge)
+
     def set_tag(self, name: str, commit: int) -> None:
+        """Moves one that is there. Raises JournalError where there is a branch of that name."""
         sql = "INSERT INTO tags VALUES (?, ?) ON CONFLICT DO UPDATE SET number = excluded.number"
         with self._store.transaction("tag"):
             position_of(self._store, commit)
+            if any(branch.name == name for branch in branches.listed(self._store)):
+                raise JournalError(f"there is a branch {name}, which a tag of that name would hide")
             self._store.change(sql, (name, commit))
 
     def delete_tag(self, name: str) -> None:
@@ -262,7 +284,7 @@ class Journal(JournalView):
     def gc(self, *, redo_budget: int, drop_other_lines: bool = False, dry_run: bool = False) -> GcReport:
         """Remove checkpoint files that no commit needs, keeping redo within `redo_budget` commits.
 
-        `drop_other_lines` gives up the commits that lie before neither HEAD nor a tag nor what redo leads to.
+        `drop_other_lines` gives up the commits that lie before neither HEAD, a branch, a tag nor what redo leads to.
         """
         return garbage_collection.collect(
             self._store, self._ancestry, self._files,

@@ -24,7 +24,7 @@ from blendwright.records.recovery import RebuildRoute
 from blendwright.values.errors import EnvironmentUnfit
 
 # Few rows however long a journal is: people make them, or rollbacks and quarantines do.
-_WHOLE = ("lines", "approvals", "quarantines", "tags")
+_WHOLE = ("lines", "approvals", "quarantines", "tags", "branch_moves")
 _REQUESTED = "SELECT min(number) FROM commits WHERE request_id = ?"
 
 

@@ -5,7 +5,7 @@ The work is done by the modules it names.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
@@ -16,12 +16,16 @@ import orjson
 from blendwright.journal import (
     approvals,
     audit_verification,
+    branches,
     head_moves,
     head_notes,
     journal_copy,
+    line_changes,
+    merges,
     operation_lookup,
     planner_attempts,
     programs,
+    proof_lines,
     rebuild_routes,
     recovery,
     statistics,
@@ -33,6 +37,8 @@ from blendwright.journal.checkpoint_files import CheckpointFiles
 from blendwright.journal.statistics import Statistics
 from blendwright.journal.store import FILE, Store
 from blendwright.records.audit import AuditHead, AuditRecord, AuditReport
+from blendwright.records.branches import Branch, Merge
+from blendwright.records.changes import CommitChanges
 from blendwright.records.commits import (
     Commit,
     CommittedStep,
@@ -65,6 +71,11 @@ class JournalView:
         self._cleaned: tuple[str, ...] = ()
         self._naming_files: list[Commit] = []
         self._looked_through = 0
+
+    @property
+    def identity(self) -> str:
+        """The name that the workspace was given when it was begun."""
+        return self._store.identity
 
     @property
     def head_number(self) -> int | None:
@@ -153,6 +164,12 @@ class JournalView:
             ancestors = self._ancestry.of(head[0])
             return tuple(islice(commits_among(self._store, ancestors, below=below, newest_first=True), limit))
 
+    def changes_to(self, to: int, *, since: int | None = None) -> tuple[CommitChanges, ...]:
+        """What the commits that led to one did to datablocks, oldest first; those after the commit `since`, which lies before it."""
+        with self._store.snapshot():
+            above = -1 if since is None else self._commit(since).generation
+            return tuple(line_changes.read(self._store, self._ancestry.of(to), above))
+
     def origins(self, *, all_lines: bool = False) -> tuple[Commit, ...]:
         """The commits that took a whole scene in (baseline, adopted files), newest first; those before HEAD unless all are asked for."""
         # Each kind has an index of its own. With OR, or with an order that no index has, all commits would be read.
@@ -169,9 +186,9 @@ class JournalView:
             ancestors = self._ancestry.of(head[0])
             return tuple(each for each in commits if ancestors.holds(each.line, each.generation))
 
-    def naming_files(self, *, all_lines: bool = False) -> tuple[Commit, ...]:
-        """The commits whose receipts record external files, and those that took a whole scene in, newest first; those before HEAD unless
-        all are asked for."""
+    def naming_files(self, *, all_lines: bool = False, at: int | None = None) -> tuple[Commit, ...]:
+        """The commits whose receipts record external files, and those that took a whole scene in, newest first; those before HEAD, or
+        before the commit `at`, unless all are asked for."""
         # Who names a file cannot be redone from its arguments. Commits stay as they are: each is looked at once.
         sql = (
             f"SELECT {row.COMMIT} FROM commits WHERE number > ? AND replayable = 0 AND kind = 'operation'"
@@ -183,7 +200,7 @@ class JournalView:
                 return ()
             self._naming_files += map(row.commit_of, self._store.rows(sql, (self._looked_through,)))
             self._looked_through = self._store.one("SELECT max(number) FROM commits")[0]
-            ancestors = None if all_lines else self._ancestry.of(head[0])
+            ancestors = None if all_lines else self._ancestry.of(head[0] if at is None else at)
             found = sorted((*self._naming_files, *self.origins(all_lines=True)), key=lambda each: -each.number)
             return tuple(each for each in found if ancestors is None or ancestors.holds(each.line, each.generation))
 
@@ -200,6 +217,26 @@ class JournalView:
     def tags(self) -> Mapping[str, int]:
         with self._store.snapshot():
             return dict(self._store.rows("SELECT name, number FROM tags ORDER BY name"))
+
+    def branches(self) -> tuple[Branch, ...]:
+        """By name; HEAD is on the one that is current, or on none."""
+        with self._store.snapshot():
+            return branches.listed(self._store)
+
+    def merges(self) -> Mapping[str, Merge]:
+        """By request; also those of which nothing was kept in the end."""
+        with self._store.snapshot():
+            return merges.all_merges(self._store)
+
+    def common_ancestor(self, one: int, other: int) -> int:
+        """The nearest commit that led to both."""
+        with self._store.snapshot():
+            return self._ancestry.common(one, other)
+
+    def current_branch(self) -> str | None:
+        """The branch that HEAD is on; None where it is detached."""
+        with self._store.snapshot():
+            return branches.current(self._store)
 
     def contract(self, fingerprint: str) -> Mapping[str, Any] | None:
         """The contract that a receipt names, as it was kept."""
@@ -265,6 +302,10 @@ class JournalView:
         report = audit_verification.verify(self._store, known_heads)
         contradictions = head_notes.contradictions(self._store, heads_outside, notes)
         return replace(report, problems=(*report.problems, *contradictions))
+
+    def proof_lines(self, *, key: str, hidden: Sequence[str], with_scenes: bool = False) -> Iterator[bytes]:
+        """All of it as the lines of a proof bundle, as things are committed at one moment."""
+        return proof_lines.proof_lines(self._store, self._files, key=key, hidden=hidden, with_scenes=with_scenes)
 
     def release_memory(self) -> None:
         """Give up what is kept only to answer the next question sooner."""

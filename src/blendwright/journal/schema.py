@@ -1,8 +1,8 @@
 """The tables of journal.db, version by version.
 
-History (commits, lines, moves of HEAD, audit, readings, rollbacks, attempts of planners, programs) is append-only, and the database itself
-refuses to change it. Only what describes the present may change: checkpoints, tags, states of intents, boundaries, approvals and
-quarantine, and the one row of `state`.
+History (commits, lines, moves of HEAD and of branches, merges, audit, readings, rollbacks, attempts of planners, programs) is
+append-only, and the database itself refuses to change it. Only what describes the present may change: checkpoints, tags, states of
+intents, boundaries, approvals and quarantine, and the one row of `state`.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable
 
-VERSION = 4
+VERSION = 5
 # "BWjl": says whose file this is to tools that read the header of a SQLite file.
 APPLICATION_ID = 0x42576A6C
 
@@ -207,6 +207,42 @@ CREATE TABLE programs (
 CREATE UNIQUE INDEX programs_by_request ON programs (request_id, hash);
 """
 
+# Since version 5: branches, and which commits of one were run again on another line.
+_BRANCHES = """
+-- Where each branch was left last; the one that was entered and not left is where HEAD is.
+CREATE TABLE branch_moves (
+    id INTEGER PRIMARY KEY,
+    branch TEXT NOT NULL,
+    kind TEXT NOT NULL CHECK (kind IN ('created', 'entered', 'left', 'deleted')),
+    number INTEGER REFERENCES commits (number),
+    fence INTEGER NOT NULL,
+    timestamp TEXT NOT NULL
+);
+CREATE INDEX moves_of_branch ON branch_moves (branch, id);
+
+-- Written before the first commit of the merge: `request_id` is theirs. What was taken is in their operation ids.
+CREATE TABLE merges (
+    request_id TEXT PRIMARY KEY,
+    source TEXT NOT NULL,
+    base INTEGER NOT NULL REFERENCES commits (number),
+    ours INTEGER NOT NULL REFERENCES commits (number),
+    theirs INTEGER NOT NULL REFERENCES commits (number),
+    fence INTEGER NOT NULL,
+    timestamp TEXT NOT NULL
+) WITHOUT ROWID;
+"""
+
+# A new journal, and one of a version without branches, is on the branch main.
+ENTER_MAIN = "".join(
+    f"""
+INSERT INTO branch_moves (branch, kind, number, fence, timestamp) VALUES (
+    'main', '{kind}', (SELECT to_commit FROM head_moves ORDER BY id DESC LIMIT 1),
+    (SELECT fence FROM state), strftime('%Y-%m-%dT%H:%M:%f', 'now') || '000Z'
+);
+"""
+    for kind in ("created", "entered")
+)
+
 APPEND_ONLY = (
     "lines",
     "commits",
@@ -218,6 +254,8 @@ APPEND_ONLY = (
     "sessions",
     "attempts",
     "programs",
+    "branch_moves",
+    "merges",
 )
 
 
@@ -238,13 +276,14 @@ UPGRADES: dict[int, str] = {
     1: _SESSIONS + _guards(("contracts", "sessions")),
     2: _ATTEMPTS + _guards(("attempts",)),
     3: _PROGRAMS + _guards(("programs",)),
+    4: _BRANCHES + ENTER_MAIN + _guards(("branch_moves", "merges")),
 }
 
 # The oldest version that can be opened still.
 OLDEST = min(UPGRADES)
 
 _HEADER = f"PRAGMA application_id = {APPLICATION_ID};\nPRAGMA user_version = {VERSION};\n"
-CREATE = f"{_TABLES}{_SESSIONS}{_ATTEMPTS}{_PROGRAMS}{_guards(APPEND_ONLY)}{_HEADER}"
+CREATE = f"{_TABLES}{_SESSIONS}{_ATTEMPTS}{_PROGRAMS}{_BRANCHES}{_guards(APPEND_ONLY)}{_HEADER}"
 
 
 def genesis(workspace: str) -> str:

@@ -106,6 +106,7 @@ class Store:
                 self._connection.execute(
                     "INSERT INTO state VALUES (1, ?, 0, 0, ?)", (workspace, schema.genesis(workspace))
                 )
+                self._connection.execute(schema.ENTER_MAIN)
         sync_directory(self.directory)
 
     def _upgrade(self, writable: bool) -> None:

@@ -1,8 +1,9 @@
 """The process in which programs are evaluated: `python -m blendwright.programs.evaluator`. Speaks frames on its standard streams.
 
-A frame is four bytes of length and a JSON object. In: {"program": …}, or the answer to a load. Out: {"ready": true} once, {"load": path},
-or the result. The line that was reached last is in four bytes of memory that the core shares, since a program may end its process. The
-process has no files, limited memory and limited time; the core ends it when a program takes longer than it notices itself.
+A frame is four bytes of length and a JSON object. In: {"program": …}, {"predicate": …}, or the answer to a load. Out: {"ready": true}
+once, {"load": path}, or the result. The line that was reached last is in four bytes of memory that the core shares, since a program may
+end its process. The process has no files, limited memory and limited time; the core ends it when a program takes longer than it notices
+itself.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from typing import Any
 import orjson
 
 from blendwright.programs.evaluation import Evaluation, Prelude
+from blendwright.programs.predicate_evaluation import evaluate_predicate
 from blendwright.programs.recording import ProgramError
 
 LENGTH = struct.Struct(">I")
@@ -85,7 +87,10 @@ def main() -> None:
             limited = True
         prelude.at = note
         note(1)
-        send(Evaluation(request, prelude, ask_library, memory).run())
+        if "predicate" in request:
+            send(evaluate_predicate(request, prelude, memory))
+        else:
+            send(Evaluation(request, prelude, ask_library, memory).run())
 
 
 def limit_resources(address_space: int | None) -> None:

@@ -87,17 +87,15 @@ class Difference:
 
 
 def take_snapshot(worker: RemoteScene) -> SceneSnapshot:
-    """Every page of a snapshot of the worker's scene."""
+    """The worker's scene."""
     entries: dict[Key, Properties] = {}
-    offset: int | None = 0
     scene_hash = ""
-    while offset is not None:
-        page = _page(worker, offset)
-        scene_hash, offset = page["fingerprint"], page["next_offset"]
+    for page in snapshot_pages(worker):
+        scene_hash = page["fingerprint"]
         for kind in LISTS:
             for item in page[kind]["items"]:
                 entries[kind, item["name"]] = _flat(_without_name(item))
-        for item in _collections(page["collections"]["items"]):
+        for item in collections_of(page):
             entries["collections", item["name"]] = _flat(_without_name(item))
         for kind in SETTINGS:
             if page[kind] is not None:
@@ -122,6 +120,20 @@ def compare(before: SceneSnapshot, after: SceneSnapshot, renamed: Mapping[str, s
     names = tuple(Renamed(kind, name, now) for (kind, name), now in sorted(renames.items()))
     seen = bool(created or removed or changed or names)
     return Difference(created, tuple(changed), removed, not seen and before.hash != after.hash, names)
+
+
+def snapshot_pages(worker: RemoteScene) -> Iterator[dict[str, Any]]:
+    """Every page of a snapshot of the worker's scene. Raises RebuildFailed where none can be taken."""
+    offset: int | None = 0
+    while offset is not None:
+        page = _page(worker, offset)
+        offset = page["next_offset"]
+        yield page
+
+
+def collections_of(page: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """The collections of a page, with those inside of others."""
+    return _collections(page["collections"]["items"])
 
 
 def _page(worker: RemoteScene, offset: int) -> dict[str, Any]:

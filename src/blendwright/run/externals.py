@@ -265,10 +265,10 @@ class Externals:
         return "withheld" if hidden or self._roots.is_own(path) or not fits_its_users(path, used_by) else None
 
 
-def current_externals(journal: JournalView) -> tuple[External, ...]:
-    """The files that HEAD's scene names, as they were recorded last: when it was taken in, and by calls since."""
+def current_externals(journal: JournalView, at: int | None = None) -> tuple[External, ...]:
+    """The files that the scene of HEAD, or of the commit `at`, names, as they were recorded last: when it was taken in, and by calls."""
     found: dict[str, External] = {}
-    for commit in journal.naming_files():
+    for commit in journal.naming_files(at=at):
         for external in externals_of_receipt(commit.receipt):
             found.setdefault(external.path, external)
         if commit.kind != "operation":

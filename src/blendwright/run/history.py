@@ -1,4 +1,5 @@
-"""Moves through the history of a workspace: checkout, undo, redo, adopt, gc. Commits stay where they are; only HEAD moves.
+"""Moves through the history of a workspace: checkout, switch, undo, redo, adopt, gc. Commits stay where they are; only HEAD moves, and
+with it the branch that it is on.
 
 A scene is rebuilt and its hash compared before HEAD moves to it, so a commit that cannot be reached leaves everything as it was.
 """
@@ -12,10 +13,13 @@ from time import perf_counter
 from typing import Literal
 
 from blendwright.blendfile.comparison import same_content
-from blendwright.journal import Journal, JournalView
+from blendwright.journal import Journal
 from blendwright.records.audit import AuditDetails
+from blendwright.records.branches import Branch, SwitchTo
 from blendwright.records.checkpoints import GcReport, StagedCheckpoint
 from blendwright.records.commits import Commit, NewCommit
+from blendwright.run import branches
+from blendwright.run.commit_names import HEAD, find, find_branch, refusal, require_head, require_name
 from blendwright.run.externals import External
 from blendwright.run.hash_schemes import other_scheme, scheme_of
 from blendwright.run.invocation import new_id
@@ -25,11 +29,9 @@ from blendwright.run.scratch_files import copy_scene
 from blendwright.values import crash_points
 from blendwright.values.errors import JournalError, Refusal
 from blendwright.values.faults import Fault
-from blendwright.values.findings import Finding
 from blendwright.wire.remote_scene import RemoteScene
 from blendwright.wire.worker_port import WorkerPool
 
-HEAD = "HEAD"
 ADOPT = "workspace.adopt"
 # Redo of a simple operation takes about 0.1 ms: so many commits are redone within the time that Blender takes to start.
 REDO_BUDGET = 5000
@@ -37,11 +39,12 @@ REDO_BUDGET = 5000
 
 @dataclass(frozen=True, slots=True)
 class Moved:
-    """Where HEAD was, and the commit whose scene is now the current one."""
+    """Where HEAD was, and the commit whose scene is now the current one; `branch` is the one that it is on now, None for none."""
 
     kind: Literal["checkout", "undo", "redo"]
     origin: int
     commit: Commit
+    branch: str | None
 
 
 class History:
@@ -53,9 +56,47 @@ class History:
         self._pool = pool
         self._catalogue = catalogue
 
-    def checkout(self, to: int | str) -> Moved:
-        """Make the scene of any commit the current one."""
-        return self._move("checkout", find(self._journal, to))
+    def checkout(self, to: int | str, *, take_branch: bool = False) -> Moved:
+        """Make the scene of any commit the current one. HEAD is then on the branch that was named, or on none: what is done from there on
+        leaves the branch alone that it was on, unless that one is to be taken along."""
+        name = str(to)
+        if take_branch or name.upper() == HEAD:
+            return self._move("checkout", find(self._journal, to))
+        if any(branch.name == name for branch in self._journal.branches()):
+            return self.switch(name)
+        return self._move("checkout", find(self._journal, to), SwitchTo(None))
+
+    def switch(self, name: str, *, create_at: int | str | None = None) -> Moved:
+        """Go on with a branch: its scene becomes the current one. With `create_at`, with a new one from that commit on.
+
+        Raises Refusal where there is no such branch, or one of that name already."""
+        if create_at is not None:
+            require_name(name)
+            target = find(self._journal, create_at)
+            try:
+                return self._move("checkout", target, SwitchTo(name, create=True))
+            except JournalError as error:
+                raise Refusal.of(Fault.SCENE_CONFLICT, error.message, "Choose another name.") from error
+        branch = find_branch(self._journal, name)
+        if branch.commit is None:
+            raise refusal("the workspace has no commit yet", "Run a plan first.")
+        return self._move("checkout", self._journal.show(branch.commit), SwitchTo(name))
+
+    def create_branch(self, name: str, at: int | str = HEAD) -> Branch:
+        """A branch at a commit; HEAD stays on its own. Raises Refusal for a name that cannot be one, or is taken."""
+        return branches.create_branch(self._journal, name, at)
+
+    def delete_branch(self, name: str) -> Branch:
+        """Give up a name, and no commit. Raises Refusal for the branch that HEAD is on."""
+        return branches.delete_branch(self._journal, name)
+
+    def set_tag(self, name: str, at: int | str = HEAD) -> Commit:
+        """Name a commit; a tag that is there is moved. Raises Refusal for a name that cannot be one."""
+        return branches.set_tag(self._journal, name, at)
+
+    def delete_tag(self, name: str) -> Commit:
+        """Raises Refusal where there is none."""
+        return branches.delete_tag(self._journal, name)
 
     def undo(self, count: int = 1) -> Moved:
         """Back over the last commits of HEAD's line, in one move. Raises Refusal when there are not so many."""
@@ -134,17 +175,20 @@ class History:
         return same
 
     def gc(self, *, redo_budget: int = REDO_BUDGET, drop_other_lines: bool = False, dry_run: bool = False) -> GcReport:
-        """Remove the checkpoints that no commit needs, or that HEAD, redo and the tags do not need."""
+        """Remove the checkpoints that no commit needs, or that HEAD, redo, the branches and the tags do not need."""
         return self._journal.gc(redo_budget=redo_budget, drop_other_lines=drop_other_lines, dry_run=dry_run)
 
-    def _move(self, kind: Literal["checkout", "undo", "redo"], target: Commit) -> Moved:
+    def _move(self, kind: Literal["checkout", "undo", "redo"], target: Commit, switch: SwitchTo | None = None) -> Moved:
         origin = require_head(self._journal).number
+        if switch is not None and target.number == origin:
+            self._journal.move_head(kind, origin, switch)
+            return Moved(kind, origin, target, self._journal.current_branch())
         worker = self._scene.release_worker() or take_worker(self._pool, self._catalogue)
         started = perf_counter()
         try:
             rebuild_commit(worker, self._journal, target.number)
             crash_points.reach("move.rebuilt")
-            self._journal.move_head(kind, target.number)
+            self._journal.move_head(kind, target.number, switch)
             crash_points.reach("move.moved")
         except BaseException:
             # The next need for the scene rebuilds what HEAD still is, or is already, where an interruption came behind its move.
@@ -152,7 +196,7 @@ class History:
             self._scene.follow_head()
             raise
         self._scene.adopt_worker(worker, (perf_counter() - started) * 1000)
-        return Moved(kind, origin, target)
+        return Moved(kind, origin, target, self._journal.current_branch())
 
 
 def adoption(name: str, before: str, checkpoint: StagedCheckpoint, externals: Sequence[External]) -> NewCommit:
@@ -183,29 +227,3 @@ def adoption(name: str, before: str, checkpoint: StagedCheckpoint, externals: Se
         kind="adopt",
         checkpoint=checkpoint,
     )
-
-
-def find(journal: JournalView, name: int | str) -> Commit:
-    """The commit of a number, of a tag, or HEAD. Raises Refusal when there is none."""
-    if isinstance(name, str) and name.upper() == HEAD:
-        return require_head(journal)
-    number = journal.tags().get(str(name)) or (int(name) if str(name).isascii() and str(name).isdigit() else None)
-    cure = "See what there is: blendwright log"
-    if number is None or number >= 2**63:
-        raise refusal(f"'{name}' is neither the number of a commit, nor a tag, nor HEAD", cure)
-    try:
-        return journal.show(number)
-    except JournalError as error:
-        raise refusal(error.message, cure) from error
-
-
-def require_head(journal: JournalView) -> Commit:
-    head = journal.head
-    if head is None:
-        raise refusal("the workspace has no commit yet", "Run a plan first.")
-    return head
-
-
-def refusal(message: str, cure: str) -> Refusal:
-    """Nothing ran, and nothing will until something else is asked for."""
-    return Refusal([Finding(Fault.TARGET_NOT_FOUND, message, "", cure)])

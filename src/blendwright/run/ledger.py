@@ -11,6 +11,7 @@ from typing import Any
 
 from blendwright.journal import Journal
 from blendwright.records.audit import AuditDetails, Status
+from blendwright.records.changes import MOST_CHANGES
 from blendwright.records.checkpoints import StagedCheckpoint
 from blendwright.records.commits import CommitResult, Entry, NewAudit, NewCommit, NewReading
 from blendwright.run.active_contract import ActiveContract
@@ -24,8 +25,6 @@ from blendwright.values.plan import Operation, Plan
 from blendwright.wire.methods import StepAnswer
 
 MOST_HANDLES = 1000
-# A receipt says what changed; of a call that changed thousands of things it says it of the first.
-MOST_CHANGES = 200
 NOT_REACHED = (None, None, None)
 
 

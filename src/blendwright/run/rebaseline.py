@@ -13,7 +13,7 @@ from typing import Any
 from blendwright.journal import Journal
 from blendwright.records.audit import AuditDetails
 from blendwright.records.commits import Commit, NewCommit
-from blendwright.run.history import require_head
+from blendwright.run.commit_names import require_head
 from blendwright.run.invocation import new_id
 from blendwright.values import crash_points
 

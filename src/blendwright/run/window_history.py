@@ -6,9 +6,11 @@ from pathlib import Path
 from typing import Literal
 
 from blendwright.journal import Journal
+from blendwright.records.branches import SwitchTo
 from blendwright.records.commits import Commit
 from blendwright.run.attached_scene import AttachedScene
-from blendwright.run.history import History, Moved, refusal, require_head
+from blendwright.run.commit_names import refusal, require_head
+from blendwright.run.history import History, Moved
 from blendwright.run.live_scene import LiveScene
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
@@ -31,8 +33,10 @@ class WindowHistory(History):
         super().__init__(journal, scene, pool, catalogue)
         self._attached = scene
 
-    def checkout(self, to: int | str) -> Moved:
-        raise _unasked(f"commit {to} is not brought into the window that a person has open")
+    def _move(self, kind: Literal["checkout", "undo", "redo"], target: Commit, switch: SwitchTo | None = None) -> Moved:
+        if switch is not None and target.number == require_head(self._journal).number:
+            return super()._move(kind, target, switch)
+        raise _unasked(f"commit {target.number} is not brought into the window that a person has open")
 
     def adopt(self, file: Path) -> Commit | None:
         raise _unasked(f"{file} is not brought into the window that a person has open")
@@ -52,7 +56,7 @@ class WindowHistory(History):
             head = require_head(self._journal)
         if head.number == origin.number:
             raise refusal(f"there is nothing to {kind} in the window", "See what there is: blendwright log")
-        return Moved(kind, origin.number, head)
+        return Moved(kind, origin.number, head, self._journal.current_branch())
 
 
 def _unasked(message: str) -> Refusal:

@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from blendwright.journal import Journal
 from blendwright.records.commits import Commit
 from blendwright.records.recovery import Intent, OpenBoundary, Quarantine
+from blendwright.run.commit_names import refusal, require_head
 from blendwright.run.externals import current_externals
 from blendwright.run.hash_schemes import other_scheme, scheme_of
-from blendwright.run.history import adoption, refusal, require_head
+from blendwright.run.history import adoption
 from blendwright.run.rebuild import open_checkpoint, rebuild_commit, redo
 from blendwright.run.scratch_files import SCENE_FILE, open_scene_file
 from blendwright.values import crash_points

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from blendwright.records.commits import Commit
+from blendwright.run.commit_names import find
 from blendwright.run.differences import take_snapshot
-from blendwright.run.history import History, find
+from blendwright.run.history import History
 from blendwright.run.rebuild import head_line, rebuild_commit
 from blendwright.run.scratch_files import SCENE_FILE
 from blendwright.values.errors import RebuildFailed, Refusal
