@@ -1,0 +1,132 @@
+"""Runs one case in one workspace, on the warm Blender of its lane, and makes its outputs. Publishes nothing."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import blendwright.app.opening as opening
+from blendwright.app import OpenScene, RunOptions
+from blendwright.app.approving import parse_grants
+from blendwright.batch.case import Case
+from blendwright.batch.definition import Batch, BatchSource
+from blendwright.batch.lane_workers import LaneWorkers
+from blendwright.batch.making import make_outputs
+from blendwright.dialects import registry
+from blendwright.dialects.dialect import Surroundings
+from blendwright.policy.approvals import Approver
+from blendwright.policy.policy import Policy
+from blendwright.tools import catalog
+from blendwright.values.cancel import CancelToken
+from blendwright.values.errors import Refusal
+from blendwright.values.faults import Fault
+from blendwright.values.findings import Finding
+from blendwright.values.plan import Plan
+from blendwright.values.report import RunReport
+
+
+@dataclass(frozen=True, slots=True)
+class CaseRun:
+    """What became of a case in its workspace. With findings it failed; `cancelled` says that it was called off instead."""
+
+    findings: tuple[Finding, ...] = ()
+    scene_hash: str | None = None
+    operations: int = 0
+    reused: int = 0
+    times: Mapping[str, float] = field(default_factory=dict[str, float])
+    cancelled: bool = False
+
+    @property
+    def ok(self) -> bool:
+        return not self.findings and not self.cancelled
+
+
+def case_plan(source: BatchSource, params: Mapping[str, Any], request_id: str, tools: tuple[str, ...]) -> Plan:
+    """The plan of a case: what the program yields for its parameters, kept operation by operation, so that a case that was cut off goes
+    on where it was. Raises Refusal."""
+    if source.is_program:
+        document = {"program": source.text, "params": dict(params), "name": source.name}
+        around = Surroundings(tools, lambda path: _library(source, path))
+        plan = registry.parse_plan(
+            document, dialect="program", request_id=request_id, boundary="operation", surroundings=around
+        )
+    else:
+        plan = replace(registry.read_plan(source.text.encode(), boundary="operation"), request_id=request_id)
+    if plan.findings:
+        raise Refusal(plan.findings)
+    return plan
+
+
+def _library(source: BatchSource, path: str) -> str:
+    if path not in source.libraries:
+        raise Refusal([Finding(Fault.SCHEMA_INVALID, f"'{path[:200]}' was not loaded when the batch was made")])
+    return source.libraries[path]
+
+
+class CaseRunner:
+    """Of one lane and one batch."""
+
+    def __init__(self, batch: Batch, workers: LaneWorkers, policy: Policy) -> None:
+        self._batch = batch
+        self._workers = workers
+        self._policy = policy
+        self._approver = Approver(None, parse_grants(batch.approve))
+        self._tools = tuple(catalog.tools())
+
+    def run(self, case: Case, workspace: Path, staging: Path, cancel: CancelToken | None = None) -> CaseRun:
+        """The plan of the case in its workspace, which may hold a part of it already, and its outputs in `staging`, which is empty.
+
+        Raises EnvironmentUnfit and other errors that are not the case's own fault."""
+        started = perf_counter()
+        try:
+            plan = case_plan(self._batch.source, case.params, self._batch.request_id, self._tools)
+        except Refusal as refusal:
+            return CaseRun(refusal.findings, times={"evaluate": _since(started)})
+        evaluated = perf_counter()
+        with self._opened(workspace) as opened:
+            ready = perf_counter()
+            options = RunOptions(timeout=self._batch.case_seconds, cancel=cancel, background=True)
+            report = opened.run(plan, options)
+            ran = perf_counter()
+            findings = () if report.ok else tuple(_findings(report))
+            cancelled = report.cancelled
+            if report.ok:
+                try:
+                    make_outputs(opened, staging, self._batch.outputs, cancel)
+                except Refusal as refusal:
+                    findings = refusal.findings
+                    cancelled = any(finding.fault is Fault.CANCELLED for finding in findings)
+            made = perf_counter()
+        times = {"evaluate": evaluated - started, "open": ready - evaluated, "run": ran - ready, "outputs": made - ran}
+        return CaseRun(
+            findings,
+            report.scene_hash_after,
+            len(report.operations),
+            sum(operation.status == "skipped_idempotent" for operation in report.operations),
+            {name: round(seconds, 4) for name, seconds in {**times, "close": _since(made)}.items()},
+            cancelled,
+        )
+
+    @contextlib.contextmanager
+    def _opened(self, workspace: Path) -> Iterator[OpenScene]:
+        with opening.open(
+            workspace, blender=self._workers, policy=self._policy, approver=self._approver, spare=False
+        ) as opened:
+            yield opened
+
+
+def _findings(report: RunReport) -> Iterator[Finding]:
+    """At least one: a case that failed says why."""
+    found = list(report.all_findings())
+    for operation in report.operations:
+        if operation.fault is not None and not operation.findings:
+            found.append(Finding(operation.fault, operation.message or operation.status, f"/{operation.operation_id}"))
+    yield from found or [Finding(Fault.EXECUTION_FAILED, f"the plan ended as {report.status}")]
+
+
+def _since(started: float) -> float:
+    return round(perf_counter() - started, 4)

@@ -1,0 +1,109 @@
+"""One run of a batch on this machine: cases into the table, jobs to the engine, and what came of it into files that anybody can read."""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+
+from blendwright.batch.definition import Batch
+from blendwright.batch.directory import BatchDirectory
+from blendwright.batch.engines.engine import Engine, Job, JobReport
+from blendwright.batch.locations import open_outputs, open_results
+from blendwright.batch.outputs import OutputStore
+from blendwright.batch.result_files import write_result_files
+from blendwright.batch.results import Counts, ResultsTable
+from blendwright.batch.tables import Row
+from blendwright.values.errors import BlendwrightError
+
+# Is told of every job that ended, and None now and then when nothing did.
+OnProgress = Callable[[JobReport | None], None]
+TICK_SECONDS = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class RunSummary:
+    """`added` cases are new to the table; `finished_before` had their row when the run began."""
+
+    batch: str
+    counts: Counts
+    added: int
+    finished_before: int
+
+    @property
+    def ok(self) -> bool:
+        return not self.counts.failed and not self.counts.open
+
+
+class BatchRun:
+    """One run, from whatever an earlier one left."""
+
+    def __init__(self, batch: Batch, directory: BatchDirectory, engine: Engine) -> None:
+        self._batch = batch
+        self._directory = directory
+        self._engine = engine
+
+    def run(self, rows: Iterable[Row], lanes: int, progress: OnProgress, *, parquet: bool = False) -> RunSummary:
+        """Every row that is not finished yet, until all are, or until the engine is stopped.
+
+        Raises Refusal for rows that cannot be read, EnvironmentUnfit where the directory or Blender cannot be used."""
+        settings = self._directory.lane_settings()
+        with self._directory.locked(), open_results(settings.results) as results:
+            outputs = open_outputs(settings.outputs)
+            results.begin(self._batch)
+            added = results.add(self._batch, rows)
+            counts = results.counts(self._batch.id)
+            finished_before = counts.total - counts.open
+            self._directory.clear_work()
+            if counts.open:
+                self._engine.submit(_jobs(settings.results, self._batch.id))
+                self._work(lanes, progress)
+            sweep(results, outputs)
+            write_result_files(results, self._directory.root, self._batch.id, parquet=parquet)
+            return RunSummary(self._batch.id, results.counts(self._batch.id), added, finished_before)
+
+    def _work(self, lanes: int, progress: OnProgress) -> None:
+        """The engine in a thread, so that this one, which signals come to, is never kept waiting for long."""
+        reports: queue.SimpleQueue[JobReport] = queue.SimpleQueue()
+        failed: list[BlendwrightError] = []
+
+        def work() -> None:
+            try:
+                self._engine.work(self._directory.lane_settings(), lanes, reports.put)
+            except BlendwrightError as error:
+                failed.append(error)
+
+        engine = threading.Thread(target=work, name="blendwright-engine")
+        engine.start()
+        try:
+            while engine.is_alive() or not reports.empty():
+                try:
+                    progress(reports.get(timeout=TICK_SECONDS))
+                except queue.Empty:
+                    progress(None)
+        except BaseException:
+            self._engine.stop(at_once=True)
+            raise
+        finally:
+            engine.join()
+        if failed:
+            raise failed[0]
+
+
+def _jobs(place: str, batch: str) -> Iterator[Job]:
+    """With a connection of its own: engines read jobs in their threads."""
+    with open_results(place) as results:
+        for case in results.open_cases(batch):
+            yield Job(batch, case.key)
+
+
+def sweep(results: ResultsTable, outputs: OutputStore) -> int:
+    """Remove the outputs of attempts that do not count: whoever made them ended before their row was taken. Returns how many.
+
+    Only while nobody works on the batch."""
+    counted = {row.location for row in results.rows() if row.location is not None}
+    stray = [name for name in outputs.names() if outputs.location(name) not in counted]
+    for name in stray:
+        outputs.remove(name)
+    return len(stray)
