@@ -35,7 +35,6 @@ from blendwright.run.session import Session
 from blendwright.run.window_history import history_of
 from blendwright.tool_api.promises import Determinism, SafetyLevel
 from blendwright.tool_api.tool import AnyTool
-from blendwright.tools.registry import registry_fingerprint
 from blendwright.values import crash_points
 from blendwright.values.errors import BlendwrightError, Refusal
 from blendwright.values.events import Defect, RunEnded, WorkspaceClosed
@@ -78,7 +77,7 @@ class OpenScene:
         self._closed = False
         self._runner = Runner(session)
         self._compiler = Compiler(session.tools, session.macros, session.draft.terms, session.files.roots)
-        self._registry = registry_fingerprint(session.tools.values())
+        self._registry = session.scene.catalogue
 
     def __enter__(self) -> Self:
         return self

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-import blendwright.app.opening as opening
-from blendwright.app import OpenScene, RunOptions
+from blendwright.app import OpenScene, RunOptions, opening
 from blendwright.app.approving import parse_grants
+from blendwright.app.workspace_settings import WorkspaceSettings
 from blendwright.batch.case import Case
 from blendwright.batch.definition import Batch, BatchSource
 from blendwright.batch.lane_workers import LaneWorkers
@@ -19,8 +18,6 @@ from blendwright.batch.making import make_outputs
 from blendwright.dialects import registry
 from blendwright.dialects.dialect import Surroundings
 from blendwright.policy.approvals import Approver
-from blendwright.policy.policy import Policy
-from blendwright.tools import catalog
 from blendwright.values.cancel import CancelToken
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
@@ -45,12 +42,12 @@ class CaseRun:
         return not self.findings and not self.cancelled
 
 
-def case_plan(source: BatchSource, params: Mapping[str, Any], request_id: str, tools: tuple[str, ...]) -> Plan:
+def case_plan(source: BatchSource, params: Mapping[str, Any], request_id: str, names: tuple[str, ...]) -> Plan:
     """The plan of a case: what the program yields for its parameters, kept operation by operation, so that a case that was cut off goes
     on where it was. Raises Refusal."""
     if source.is_program:
         document = {"program": source.text, "params": dict(params), "name": source.name}
-        around = Surroundings(tools, lambda path: _library(source, path))
+        around = Surroundings(names, lambda path: _library(source, path))
         plan = registry.parse_plan(
             document, dialect="program", request_id=request_id, boundary="operation", surroundings=around
         )
@@ -70,12 +67,12 @@ def _library(source: BatchSource, path: str) -> str:
 class CaseRunner:
     """Of one lane and one batch."""
 
-    def __init__(self, batch: Batch, workers: LaneWorkers, policy: Policy) -> None:
-        self._batch = batch
+    def __init__(self, batch: Batch, workers: LaneWorkers, settings: WorkspaceSettings) -> None:
+        self.batch = batch
         self._workers = workers
-        self._policy = policy
+        self._settings = settings
         self._approver = Approver(None, parse_grants(batch.approve))
-        self._tools = tuple(catalog.tools())
+        self._names = (*settings.tools, *settings.macros)
 
     def run(self, case: Case, workspace: Path, staging: Path, cancel: CancelToken | None = None) -> CaseRun:
         """The plan of the case in its workspace, which may hold a part of it already, and its outputs in `staging`, which is empty.
@@ -83,20 +80,20 @@ class CaseRunner:
         Raises EnvironmentUnfit and other errors that are not the case's own fault."""
         started = perf_counter()
         try:
-            plan = case_plan(self._batch.source, case.params, self._batch.request_id, self._tools)
+            plan = case_plan(self.batch.source, case.params, self.batch.request_id, self._names)
         except Refusal as refusal:
             return CaseRun(refusal.findings, times={"evaluate": _since(started)})
         evaluated = perf_counter()
         with self._opened(workspace) as opened:
             ready = perf_counter()
-            options = RunOptions(timeout=self._batch.case_seconds, cancel=cancel, background=True)
+            options = RunOptions(timeout=self.batch.case_seconds, cancel=cancel, background=True)
             report = opened.run(plan, options)
             ran = perf_counter()
             findings = () if report.ok else tuple(_findings(report))
             cancelled = report.cancelled
             if report.ok:
                 try:
-                    make_outputs(opened, staging, self._batch.outputs, cancel)
+                    make_outputs(opened, staging, self.batch.outputs, cancel)
                 except Refusal as refusal:
                     findings = refusal.findings
                     cancelled = any(finding.fault is Fault.CANCELLED for finding in findings)
@@ -111,12 +108,15 @@ class CaseRunner:
             cancelled,
         )
 
-    @contextlib.contextmanager
-    def _opened(self, workspace: Path) -> Iterator[OpenScene]:
-        with opening.open(
-            workspace, blender=self._workers, policy=self._policy, approver=self._approver, spare=False
-        ) as opened:
-            yield opened
+    def _opened(self, workspace: Path) -> OpenScene:
+        return opening.open(
+            workspace,
+            settings=self._settings,
+            blender=self._workers,
+            approver=self._approver,
+            spare=False,
+            durable=False,
+        )
 
 
 def _findings(report: RunReport) -> Iterator[Finding]:

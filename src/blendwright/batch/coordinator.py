@@ -12,13 +12,14 @@ from blendwright.batch.directory import BatchDirectory
 from blendwright.batch.engines.engine import Engine, Job, JobReport
 from blendwright.batch.locations import open_outputs, open_results
 from blendwright.batch.outputs import OutputStore
+from blendwright.batch.progress import Progress
 from blendwright.batch.result_files import write_result_files
 from blendwright.batch.results import Counts, ResultsTable
 from blendwright.batch.tables import Row
 from blendwright.values.errors import BlendwrightError
 
-# Is told of every job that ended, and None now and then when nothing did.
-OnProgress = Callable[[JobReport | None], None]
+# Is told of every job that ended, and None now and then when nothing did, with how far the batch has come.
+OnProgress = Callable[[JobReport | None, Progress], None]
 TICK_SECONDS = 0.5
 
 
@@ -30,6 +31,8 @@ class RunSummary:
     counts: Counts
     added: int
     finished_before: int
+    stopped: bool = False
+    """Before all cases were finished, because somebody asked."""
 
     @property
     def ok(self) -> bool:
@@ -43,6 +46,12 @@ class BatchRun:
         self._batch = batch
         self._directory = directory
         self._engine = engine
+        self._stopped = False
+
+    def stop(self, *, at_once: bool = False) -> None:
+        """End the run after the cases that are under way, or at once: these are given back, and gone on with next time."""
+        self._stopped = True
+        self._engine.stop(at_once=at_once)
 
     def run(self, rows: Iterable[Row], lanes: int, progress: OnProgress, *, parquet: bool = False) -> RunSummary:
         """Every row that is not finished yet, until all are, or until the engine is stopped.
@@ -58,12 +67,13 @@ class BatchRun:
             self._directory.clear_work()
             if counts.open:
                 self._engine.submit(_jobs(settings.results, self._batch.id))
-                self._work(lanes, progress)
+                self._work(lanes, Progress(counts), progress)
             sweep(results, outputs)
             write_result_files(results, self._directory.root, self._batch.id, parquet=parquet)
-            return RunSummary(self._batch.id, results.counts(self._batch.id), added, finished_before)
+            counts = results.counts(self._batch.id)
+        return RunSummary(self._batch.id, counts, added, finished_before, self._stopped and counts.open > 0)
 
-    def _work(self, lanes: int, progress: OnProgress) -> None:
+    def _work(self, lanes: int, progress: Progress, tell: OnProgress) -> None:
         """The engine in a thread, so that this one, which signals come to, is never kept waiting for long."""
         reports: queue.SimpleQueue[JobReport] = queue.SimpleQueue()
         failed: list[BlendwrightError] = []
@@ -79,9 +89,12 @@ class BatchRun:
         try:
             while engine.is_alive() or not reports.empty():
                 try:
-                    progress(reports.get(timeout=TICK_SECONDS))
+                    report = reports.get(timeout=TICK_SECONDS)
                 except queue.Empty:
-                    progress(None)
+                    tell(None, progress)
+                else:
+                    progress.add(report)
+                    tell(report, progress)
         except BaseException:
             self._engine.stop(at_once=True)
             raise

@@ -12,7 +12,9 @@ from typing import Any
 
 from blendwright.app.blenders import chosen_blender
 from blendwright.app.policy_files import load_policy
+from blendwright.app.workspace_settings import load_settings
 from blendwright.batch.case import Case
+from blendwright.batch.case_place import WORKSPACE, CasePlace
 from blendwright.batch.case_runner import CaseRun, CaseRunner
 from blendwright.batch.definition import Batch
 from blendwright.batch.engines.engine import Job, JobReport, LaneSettings
@@ -30,7 +32,6 @@ from blendwright.values.errors import BlendwrightError, EnvironmentUnfit
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
-WORKSPACE = "workspace"
 # A case whose lane died so often while it ran is at fault itself.
 MOST_ATTEMPTS = 4
 
@@ -47,7 +48,8 @@ class CaseHandler:
         # One directory for this lane alone: the only one that cases may write their outputs to.
         self._staging = self._work / "staging" / f"lane-{os.getpid()}"
         self._staging.mkdir(parents=True, exist_ok=True)
-        self._policy = _policy(Path(settings.settings), self._staging)
+        directory = Path(settings.settings)
+        self._case_settings = load_settings(directory, policy=_policy(directory, self._staging))
         self._name = f"{socket.gethostname()}:{os.getpid()}"
         self._workers: tuple[str | None, LaneWorkers] | None = None
         self._runners: dict[str, CaseRunner] = {}
@@ -65,12 +67,12 @@ class CaseHandler:
         try:
             shutil.rmtree(staging, ignore_errors=True)
             staging.mkdir()
-            place = self._work / "cases" / claim.case.key[:32]
-            run = self._run(job, claim, place / WORKSPACE, staging)
+            place = CasePlace(self._work, claim.case.key)
+            run = self._run(job, claim, place, staging)
             if run.cancelled:
                 self._results.give_back(job.case, claim.fence)
                 return JobReport(job, "given_back")
-            row = self._published(claim, run, staging, self._batch(job.batch), place, started)
+            row = self._published(claim, run, staging, self._runner(job.batch).batch, place, started)
         except BaseException:
             self._results.give_back(job.case, claim.fence)
             raise
@@ -79,14 +81,15 @@ class CaseHandler:
             return JobReport(job, "done_before", retire=self._worn())
         return JobReport(job, "published", row.to_json(), self._worn())
 
-    def _run(self, job: Job, claim: Claim, workspace: Path, staging: Path) -> CaseRun:
+    def _run(self, job: Job, claim: Claim, place: CasePlace, staging: Path) -> CaseRun:
         """A case that fails by itself has a result that says so; raises EnvironmentUnfit for what would keep any case from running."""
         if claim.attempts > MOST_ATTEMPTS:
             message = f"its process ended {claim.attempts - 1} times while it ran"
             cure = "Run it by itself to see why; it may need more memory than there is."
             return CaseRun((Finding(Fault.WORKER_LOST, message, "", cure),))
         try:
-            return self._runner(job.batch).run(claim.case, workspace, staging, self._cancel)
+            place.prepare()
+            return self._runner(job.batch).run(claim.case, place.workspace, staging, self._cancel)
         except EnvironmentUnfit as error:
             if not error.details.get("quarantined"):
                 raise
@@ -96,14 +99,14 @@ class CaseHandler:
         return CaseRun((Finding(Fault.INTERNAL_ERROR, failure.message, "", failure.cure),))
 
     def _published(
-        self, claim: Claim, run: CaseRun, staging: Path, batch: Batch, place: Path, started: float
+        self, claim: Claim, run: CaseRun, staging: Path, batch: Batch, place: CasePlace, started: float
     ) -> ResultRow | None:
         """The row that counts now; None where somebody else's does, and then nothing of this attempt is left."""
         case, name = claim.case, attempt_name(claim.case.number, claim.fence)
         row = _row(case, run, claim, self._name)
         location = None
         if run.ok:
-            _keep_workspace(place / WORKSPACE, staging / WORKSPACE, batch)
+            place.keep_in(staging, batch.keep)
             if not self._results.holds(case.key, claim.fence):
                 remove_directory(staging)
                 return None
@@ -121,27 +124,23 @@ class CaseHandler:
             return None
         remove_directory(staging)
         if run.ok or batch.keep == "drop":
-            remove_directory(place)
+            place.remove()
         return row
-
-    def _batch(self, id: str) -> Batch:
-        batch = self._results.batch(id)
-        if batch is None:
-            raise EnvironmentUnfit(f"{self._settings.results} has no batch {id}", cure="Submit the batch again.")
-        return batch
 
     def _runner(self, id: str) -> CaseRunner:
         if id not in self._runners:
-            batch = self._batch(id)
-            self._runners[id] = CaseRunner(batch, self._blender(batch.blender), self._policy)
+            batch = self._results.batch(id)
+            if batch is None:
+                raise EnvironmentUnfit(f"{self._settings.results} has no batch {id}", cure="Submit the batch again.")
+            self._runners[id] = CaseRunner(batch, self._blender(batch.blender), self._case_settings)
         return self._runners[id]
 
     def _blender(self, blender: str | None) -> LaneWorkers:
         if self._workers is None or self._workers[0] != blender:
             if self._workers is not None:
                 self._workers[1].close()
-            source = chosen_blender(self._work, blender, self._policy)
-            limits = self._policy.constraints
+            source = chosen_blender(Path(self._settings.settings), blender)
+            limits = self._case_settings.draft.terms.constraints
             workers = LaneWorkers(source, self._work / "scratch", limits.memory_mb, limits.scratch_mb)
             self._workers = (blender, workers)
         return self._workers[1]
@@ -180,14 +179,3 @@ def _row(case: Case, run: CaseRun, claim: Claim, worker: str) -> ResultRow:
         findings=findings, times=run.times, operations=run.operations, reused=run.reused,
         source=case.source, worker=worker, attempts=claim.attempts,
     )  # fmt: skip
-
-
-def _keep_workspace(workspace: Path, target: Path, batch: Batch) -> None:
-    """Beside the outputs, published with them; the log and the scratch are not part of what is kept compactly."""
-    if batch.keep == "drop":
-        return
-    shutil.rmtree(workspace / "scratch", ignore_errors=True)
-    if batch.keep == "compact":
-        for name in ("logs", "artifacts", "frames"):
-            shutil.rmtree(workspace / name, ignore_errors=True)
-    workspace.rename(target)

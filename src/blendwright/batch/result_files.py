@@ -5,20 +5,15 @@ from __future__ import annotations
 import contextlib
 import csv
 import os
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from typing import Any, TextIO
 
 import orjson
 
+from blendwright.batch.parquet_files import write_parquet
 from blendwright.batch.results import ResultRow, ResultsTable
 from blendwright.values.errors import EnvironmentUnfit
-
-COLUMNS = (
-    "number", "status", "scene_hash", "location", "seconds", "operations", "reused", "attempts", "finding", "source", "worker",
-    "finished", "key",
-)  # fmt: skip
-PARQUET_ROWS = 1000
 
 
 def write_result_files(
@@ -27,10 +22,10 @@ def write_result_files(
     """Raises EnvironmentUnfit where they cannot be written, or Parquet is asked for and cannot be had."""
     writers: dict[str, Callable[[Path], None]] = {
         "results.jsonl": lambda path: _write_jsonl(path, results.rows(batch)),
-        "results.csv": lambda path: _write_csv(path, results, batch),
+        "results.csv": lambda path: _write_csv(path, _flat_rows(results, batch)),
     }
     if parquet:
-        writers["results.parquet"] = lambda path: _write_parquet(path, results, batch)
+        writers["results.parquet"] = lambda path: write_parquet(path, lambda: _flat_rows(results, batch))
     written: list[Path] = []
     for name, write in writers.items():
         target = directory / name
@@ -90,12 +85,16 @@ def _write_jsonl(path: Path, rows: Iterator[ResultRow]) -> None:
         os.fsync(file.fileno())
 
 
-def _write_csv(path: Path, results: ResultsTable, batch: str) -> None:
+def _flat_rows(results: ResultsTable, batch: str) -> Iterator[dict[str, Any]]:
     params, outputs = _columns(results.rows(batch))
+    for row in results.rows(batch):
+        yield flat_row(row, params, outputs)
+
+
+def _write_csv(path: Path, rows: Iterator[dict[str, Any]]) -> None:
     with _text(path) as file:
         writer: Any = None
-        for row in results.rows(batch):
-            values = flat_row(row, params, outputs)
+        for values in rows:
             if writer is None:
                 writer = csv.DictWriter(file, list(values))
                 writer.writeheader()
@@ -113,57 +112,3 @@ def _text(path: Path) -> Generator[TextIO]:
         yield file
         file.flush()
         os.fsync(file.fileno())
-
-
-def require_parquet() -> None:
-    """Raises EnvironmentUnfit where it cannot be written."""
-    try:
-        import pyarrow.parquet  # noqa: F401
-    except ModuleNotFoundError as error:
-        cure = "Get it: pip install 'blendwright[parquet]'. results.csv and results.jsonl are written in any case."
-        raise EnvironmentUnfit("writing Parquet takes pyarrow, which is not installed", cure=cure) from error
-
-
-def _write_parquet(path: Path, results: ResultsTable, batch: str) -> None:
-    require_parquet()
-    import pyarrow
-    import pyarrow.parquet as parquet
-
-    params, outputs = _columns(results.rows(batch))
-    types: dict[str, Any] = _arrow_types(results.rows(batch), params, outputs)
-    schema: Any = pyarrow.schema(list(types.items()))
-    with parquet.ParquetWriter(path, schema) as writer:
-        page: list[Mapping[str, Any]] = []
-        for row in results.rows(batch):
-            page.append(_fitting(flat_row(row, params, outputs), types))
-            if len(page) == PARQUET_ROWS:
-                writer.write_table(pyarrow.Table.from_pylist(page, schema=schema))
-                page = []
-        if page:
-            writer.write_table(pyarrow.Table.from_pylist(page, schema=schema))
-
-
-def _arrow_types(rows: Iterator[ResultRow], params: tuple[str, ...], outputs: tuple[str, ...]) -> dict[str, Any]:
-    """One type for each column: that of its values, or text where they are of several."""
-    import pyarrow
-
-    known = {bool: pyarrow.bool_(), int: pyarrow.int64(), float: pyarrow.float64()}
-    seen: dict[str, set[type]] = {}
-    for row in rows:
-        for name, value in flat_row(row, params, outputs).items():
-            seen.setdefault(name, set()).update(() if value is None else {type(value)})
-    found: dict[str, Any] = {}
-    for name, types in seen.items():
-        only = float if types == {int, float} else next(iter(types)) if len(types) == 1 else str
-        found[name] = known.get(only, pyarrow.string())
-    return found
-
-
-def _fitting(values: Mapping[str, Any], types: Mapping[str, Any]) -> dict[str, Any]:
-    as_text = {name for name, type in types.items() if str(type) == "string"}
-    return {
-        name: orjson.dumps(value).decode()
-        if name in as_text and value is not None and not isinstance(value, str)
-        else value
-        for name, value in values.items()
-    }

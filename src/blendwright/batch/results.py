@@ -56,7 +56,9 @@ class ResultRow:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Self:
-        return cls(**{**data, "findings": tuple(data["findings"])})
+        fields: dict[str, Any] = dict(data)
+        fields["findings"] = tuple(data["findings"])
+        return cls(**fields)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,11 +9,11 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Iterator, Mapping
-from itertools import count
 from pathlib import Path
 from typing import Any
 
-from blendwright.values.errors import EnvironmentUnfit, Refusal
+from blendwright.batch.parquet_files import read_parquet
+from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 from blendwright.values.json_reader import read_json
@@ -23,7 +23,6 @@ Row = tuple[Mapping[str, Any], str]
 SEED = "seed"
 SEEDS = re.compile(r"(-?\d+):(-?\d+)")
 ENDINGS = (".csv", ".jsonl", ".parquet")
-PARQUET_ROWS = 1000
 
 
 def seed_rows(text: str) -> Iterator[Row]:
@@ -99,28 +98,14 @@ def _json_rows(path: Path) -> Iterator[Row]:
 
 
 def _parquet_rows(path: Path) -> Iterator[Row]:
-    try:
-        import pyarrow
-        import pyarrow.parquet as parquet
-    except ModuleNotFoundError as error:
-        cure = "Get it: pip install 'blendwright[parquet]'. Or save the table as .csv or .jsonl."
-        raise EnvironmentUnfit(f"reading {path.name} takes pyarrow, which is not installed", cure=cure) from error
-    try:
-        table: Any = parquet.ParquetFile(path)
-        _require_names(path, table.schema_arrow.names)
-        numbers = count(1)
-        for batch in table.iter_batches(PARQUET_ROWS):
-            for values in batch.to_pylist():
-                row = next(numbers)
-                for name, value in values.items():
-                    if value is not None and not isinstance(value, str | int | float | bool | list | dict):
-                        message = f"it holds a {type(value).__name__}"
-                        raise _wrong(
-                            path, row, name, message, "Numbers, texts, true and false, and lists of them can be given."
-                        )
-                yield {name: value for name, value in values.items() if value is not None}, _at(path, row)
-    except pyarrow.ArrowException as error:
-        raise Refusal.of(Fault.ARGS_INVALID, f"{path} is not Parquet: {error}", "Write it anew.") from error
+    names, rows = read_parquet(path)
+    _require_names(path, names)
+    for number, values in enumerate(rows, 1):
+        for name, value in values.items():
+            if value is not None and not isinstance(value, str | int | float | bool | list | dict):
+                cure = "Numbers, texts, true and false, and lists of them can be given."
+                raise _wrong(path, number, name, f"it holds a {type(value).__name__}", cure)
+        yield {name: value for name, value in values.items() if value is not None}, _at(path, number)
 
 
 def _require_names(path: Path, names: Any, line: int = 1) -> None:

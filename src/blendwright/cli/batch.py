@@ -12,59 +12,107 @@ import typer
 from blendwright.batch.coordinator import BatchRun, RunSummary
 from blendwright.batch.definition import KEEPS, Keep
 from blendwright.batch.directory import BatchDirectory
-from blendwright.batch.engines.engine import JobReport
 from blendwright.batch.engines.local_pool import LocalPool
 from blendwright.batch.locations import open_results
-from blendwright.batch.making import output_of
-from blendwright.batch.preparing import prepare
+from blendwright.batch.making import KINDS, output_of
+from blendwright.batch.parquet_files import require_pyarrow
+from blendwright.batch.preparing import Prepared, prepare
+from blendwright.batch.result_files import write_result_files
+from blendwright.batch.results import Counts, Standing
 from blendwright.batch.tables import Row, seed_rows, table_rows
-from blendwright.cli.options import Approve, AsJson, Blender, Set
-from blendwright.cli.output import Exit, SafeConsole, present
+from blendwright.cli.batch_display import BatchDisplay
+from blendwright.cli.options import Approve, Blender, Set
+from blendwright.cli.output import Exit, SafeConsole, notes, present
 from blendwright.cli.parameters import argument, option
 from blendwright.cli.plan_files import parameters
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
 
-batch_app = typer.Typer(
-    help="Run a program for every row of a table, in several Blenders at once, and go on after anything.",
-    no_args_is_help=True,
-)
+DEFAULT_OUTPUTS = ("blend", "picture")
+HELP = """Run a program for every row of a table, in several Blenders at once, and go on after anything.
+
+\b
+One case for each seed, four Blenders, results and outputs in `shots`:
+  blendwright batch run scene.star --seeds 0:100 --workers 4 --out shots
+One case for each row of a table, with GLB files and pictures:
+  blendwright batch run chair.star --params chairs.csv --output glb --output picture --out chairs
+Everything that a batch file says:
+  blendwright batch run batch.json --out shots
+After an interruption, a crash, or with more rows: the same command again.
+"""
+
+batch_app = typer.Typer(help=HELP, no_args_is_help=True)
+
+AsJson = Annotated[bool, option("--json", "Print JSON on standard output, nothing else.")]
+JsonLines = Annotated[bool, option("--json", "Print a line of JSON for every case, and one for the whole at the end.")]
+Directory = Annotated[Path, argument("DIR", "The directory that `batch run` had as --out.")]
+Workers = Annotated[int | None, option("--workers N", "How many Blenders at once; as many as processors.", min=1)]
+AsParquet = Annotated[bool, option("--parquet", "Write results.parquet as well.")]
 
 
 @batch_app.command("run")
 def run_command(
     program: Annotated[str, argument("PROGRAM", "A program (.star), a plan or a batch file (.json).")],
     out: Annotated[Path, option("--out DIR", "Where outputs and results go; the same again goes on.")],
-    seeds: Annotated[str | None, option("--seeds FIRST:END", "One case for each seed; END is not among them.")] = None,
-    params: Annotated[Path | None, option("--params TABLE", "One case for each row: .csv, .jsonl or .parquet.")] = None,
+    seeds: Annotated[str | None, option("--seeds FIRST:END", "A case for each seed; END is not among them.")] = None,
+    params: Annotated[Path | None, option("--params TABLE", "A case for each row: .csv, .jsonl or .parquet.")] = None,
     set: Set = None,
-    workers: Annotated[int | None, option("--workers N", "Blenders at once; as many as processors.", min=1)] = None,
-    output: Annotated[list[str] | None, option("--output KIND", "blend, glb, usd, fbx, picture or still.")] = None,
+    workers: Workers = None,
+    output: Annotated[
+        list[str] | None, option("--output KIND", f"{', '.join(KINDS)}; may be repeated. blend and picture by default.")
+    ] = None,
     keep: Annotated[str, option(f"--keep {'|'.join(KEEPS)}", "What becomes of the workspaces of cases.")] = "drop",
     blender: Blender = None,
     approve: Approve = None,
-    json: AsJson = False,
+    parquet: AsParquet = False,
+    json: JsonLines = False,
 ) -> int:
-    """Run every case that is not done yet."""
-    outputs = tuple(output_of(kind) for kind in (output or ["blend", "picture"]))
+    """Run every case that is not finished yet. Ctrl-C ends it after the cases that are under way, twice at once; the same command goes
+    on."""
+    if parquet:
+        require_pyarrow("--parquet")
+    directory = out.resolve()
     prepared = prepare(
         Path(program),
         _rows(seeds, params),
         common=parameters(set),
-        outputs=outputs,
-        directory=out.resolve(),
+        outputs=tuple(output_of(kind) for kind in (output or DEFAULT_OUTPUTS)),
+        directory=directory,
         keep=_keep(keep),
         blender=blender,
         approve=tuple(approve or ()),
     )
-    engine = LocalPool(blender)
-    run = BatchRun(prepared.batch, BatchDirectory(out.resolve()), engine)
+    return _run(prepared, BatchDirectory(directory), workers, parquet=parquet, json=json)
 
-    def progress(report: JobReport | None) -> None:
-        pass
 
-    summary = run.run(prepared.rows, workers or os.cpu_count() or 1, progress)
-    return present(json, lambda: _document(summary), lambda shown: _show(shown, summary), _exit(summary))
+def _run(prepared: Prepared, directory: BatchDirectory, workers: int | None, *, parquet: bool, json: bool) -> int:
+    run = BatchRun(prepared.batch, directory, LocalPool(prepared.batch.blender))
+    with BatchDisplay(json=json, stop=run.stop) as display:
+        summary = run.run(prepared.rows, workers or os.cpu_count() or 1, display.tell, parquet=parquet)
+    if json:
+        display.line({"event": "summary", **_document(summary.counts, summary.batch), "stopped": summary.stopped})
+    else:
+        _show_summary(summary, directory)
+    if summary.stopped:
+        return Exit.INTERRUPTED
+    return Exit.DONE if summary.ok else Exit.FAILED
+
+
+def _show_summary(summary: RunSummary, directory: BatchDirectory) -> None:
+    _show_counts(notes(), summary.counts)
+    if summary.finished_before:
+        notes().show(f"  {summary.finished_before} were finished before", "dim")
+    notes().show(f"  results  {directory.root / 'results.csv'}", "dim")
+    if summary.counts.failed:
+        notes().show(f"  see why: blendwright batch status {directory.root}", "dim")
+    if summary.counts.open:
+        notes().show("  the same command goes on", "dim")
+
+
+def _show_counts(out: SafeConsole, counts: Counts) -> None:
+    style = "bold red" if counts.failed else "bold green" if not counts.open else "bold yellow"
+    waiting = f", {counts.open} open" if counts.open else ""
+    out.labelled("batch", f"{counts.done} of {counts.total} cases done, {counts.failed} failed{waiting}", style)
 
 
 def _rows(seeds: str | None, params: Path | None) -> Iterator[Row]:
@@ -72,7 +120,8 @@ def _rows(seeds: str | None, params: Path | None) -> Iterator[Row]:
         raise Refusal.of(Fault.ARGS_INVALID, "--seeds and --params are two tables", "Give one of them.")
     if seeds is not None:
         return seed_rows(seeds)
-    return table_rows(params) if params is not None else iter([({}, "")])
+    single: Row = ({}, "")
+    return table_rows(params) if params is not None else iter((single,))
 
 
 def _keep(text: str) -> Keep:
@@ -83,32 +132,93 @@ def _keep(text: str) -> Keep:
             raise typer.BadParameter(f"'{text}' is not one of {', '.join(KEEPS)}.")
 
 
-def _document(summary: RunSummary) -> dict[str, Any]:
-    counts = summary.counts
+def _document(counts: Counts, batch: str) -> dict[str, Any]:
+    ok = not counts.failed and not counts.open
     return {
-        "ok": summary.ok, "batch": summary.batch, "cases": counts.total, "done": counts.done, "failed": counts.failed,
-        "open": counts.open, "added": summary.added, "finished_before": summary.finished_before,
+        "ok": ok, "batch": batch, "cases": counts.total, "done": counts.done, "failed": counts.failed,
+        "running": counts.running, "waiting": counts.waiting,
     }  # fmt: skip
 
 
-def _show(out: SafeConsole, summary: RunSummary) -> None:
-    counts = summary.counts
-    out.show(f"{counts.done} of {counts.total} cases done, {counts.failed} failed, {counts.open} open")
-
-
-def _exit(summary: RunSummary) -> Exit:
-    return Exit.DONE if summary.ok else Exit.FAILED
-
-
 @batch_app.command("status")
-def status_command(
-    directory: Annotated[Path, argument("DIR", "As --out of `batch run`.")], json: AsJson = False
-) -> int:
-    """Show how far a batch is; it may be running."""
+def status_command(directory: Directory, parquet: AsParquet = False, json: AsJson = False) -> int:
+    """Show how far a batch is, which may be running, and the cases that failed; write the files with its results anew."""
     place = BatchDirectory(directory.resolve())
     place.require()
     with open_results(str(place.results)) as results:
         batch = results.batch()
         assert batch is not None
-        summary = RunSummary(batch.id, results.counts(batch.id), 0, 0)
-    return present(json, lambda: _document(summary), lambda out: _show(out, summary))
+        counts = results.counts(batch.id)
+        failed = [row.to_json() for row in results.rows(batch.id) if row.status == "failed"] if counts.failed else []
+        write_result_files(results, place.root, batch.id, parquet=parquet)
+
+    def show(out: SafeConsole) -> None:
+        _show_counts(out, counts)
+        for row in failed[:20]:
+            finding = row["findings"][0]
+            out.labelled(f"  {row['number']:06d}", f"{finding['code']}: {finding['message']}", "red")
+        if len(failed) > 20:
+            out.show(f"  and {len(failed) - 20} more, in {place.root / 'results.csv'}", "dim")
+
+    return present(json, lambda: {**_document(counts, batch.id), "failures": failed}, show)
+
+
+@batch_app.command("retry")
+def retry_command(
+    directory: Directory,
+    failed: Annotated[bool, option("--failed", "The cases that failed.")] = False,
+    workers: Workers = None,
+    parquet: AsParquet = False,
+    json: JsonLines = False,
+) -> int:
+    """Run the cases that failed once more, and whatever is open."""
+    if not failed:
+        raise Refusal.of(Fault.ARGS_INVALID, "it must be said what to run again", "Give --failed.")
+    place = BatchDirectory(directory.resolve())
+    place.require()
+    with place.locked(), open_results(str(place.results)) as results:
+        batch = results.batch()
+        assert batch is not None
+        results.retry_failed(batch.id)
+    return _run(Prepared(batch, iter(())), place, workers, parquet=parquet, json=json)
+
+
+@batch_app.command("show")
+def show_command(
+    directory: Directory,
+    case: Annotated[str, argument("CASE", "Its number, or the beginning of its key.")],
+    json: AsJson = False,
+) -> int:
+    """Show one case: its parameters, what became of it, its files and how long it took."""
+    place = BatchDirectory(directory.resolve())
+    place.require()
+    with open_results(str(place.results)) as results:
+        standing = results.standing(int(case) if case.isdecimal() and len(case) < 16 else case)
+    if standing is None:
+        cure = "results.csv lists the cases with their numbers."
+        raise Refusal.of(Fault.TARGET_NOT_FOUND, f"there is no case {case[:70]} in {place.root}", cure)
+    return present(json, lambda: _standing_document(standing), lambda out: _show_standing(out, standing, place))
+
+
+def _standing_document(standing: Standing) -> dict[str, Any]:
+    case = standing.case
+    head = {"number": case.number, "key": case.key, "params": dict(case.params), "status": standing.status}
+    return {**head, "attempts": standing.attempts, "row": None if standing.row is None else standing.row.to_json()}
+
+
+def _show_standing(out: SafeConsole, standing: Standing, place: BatchDirectory) -> None:
+    case, row = standing.case, standing.row
+    style = {"done": "bold green", "failed": "bold red"}.get(standing.status, "bold yellow")
+    out.labelled(standing.status, f"case {case.name}{f', {case.source}' if case.source else ''}", style)
+    out.columns([(f"  {name}", str(value)) for name, value in case.params.items()])
+    if row is None:
+        return
+    for finding in row.findings:
+        out.labelled(f"  {finding['code']}", finding["message"], "red")
+        if finding["cure"]:
+            out.show(f"    {finding['cure']}", "dim")
+    for name in row.outputs:
+        out.show(f"  wrote   {row.location}/{name}")
+    out.show(f"  scene   {row.scene_hash}", "dim")
+    out.show(f"  times   {', '.join(f'{name} {seconds:g} s' for name, seconds in row.times.items())}", "dim")
+    out.show(f"  reused  {row.reused} of {row.operations} operations; attempt {row.attempts} on {row.worker}", "dim")
