@@ -10,9 +10,9 @@ import shutil
 from pathlib import Path
 
 from blendwright.batch.definition import Keep
+from blendwright.batch.outputs import WORKSPACE
 from blendwright.values.directory_removal import remove_directory
 
-WORKSPACE = "workspace"
 BOOT = "boot"
 # What a compact workspace goes without: nothing of it is needed to look back, to replay or to verify.
 DISPENSABLE = ("logs", "artifacts", "frames")

@@ -14,7 +14,7 @@ from blendwright.app.blenders import chosen_blender
 from blendwright.app.policy_files import load_policy
 from blendwright.app.workspace_settings import load_settings
 from blendwright.batch.case import Case
-from blendwright.batch.case_place import WORKSPACE, CasePlace
+from blendwright.batch.case_place import CasePlace
 from blendwright.batch.case_runner import CaseRun, CaseRunner
 from blendwright.batch.definition import Batch
 from blendwright.batch.engines.engine import Job, JobReport, LaneSettings
@@ -113,10 +113,7 @@ class CaseHandler:
             assert run.scene_hash is not None
             manifest = self._outputs.publish(staging, name, case.key, run.scene_hash)
             location = self._outputs.location(name)
-            outputs = {
-                file: dict(said) for file, said in manifest.files.items() if not file.startswith(f"{WORKSPACE}/")
-            }
-            row = replace(row, location=location, outputs=outputs)
+            row = replace(row, location=location, outputs=manifest.files)
         row = replace(row, times={**row.times, "total": round(perf_counter() - started, 4)}, finished=utc_now())
         if not self._results.publish(row, claim.fence):
             if location is not None:

@@ -24,6 +24,7 @@ from blendwright.values.errors import EnvironmentUnfit
 
 MANIFEST = "manifest.json"
 CASES = "cases"
+WORKSPACE = "workspace"
 # The number of a case, and of the attempt from the second one on.
 NAME = re.compile(r"(\d{6,})(?:-(\d+))?")
 
@@ -131,17 +132,19 @@ class DirectoryOutputs(OutputStore):
 
 
 def write_manifest(staged: Path, key: str, scene_hash: str) -> Manifest:
-    """Hash and sync every file of a staged directory, and put the manifest beside them, all durable when this returns."""
+    """Hash and sync every file of a staged directory, and put the manifest beside them, all durable when this returns. A workspace that
+    is kept there is synced and not listed: whoever opens it changes it."""
     files: dict[str, dict[str, Any]] = {}
     for directory, folders, names in os.walk(staged):
         folders.sort()
         for name in sorted(names):
             path = Path(directory, name)
+            relative = path.relative_to(staged)
             with path.open("rb") as file:
-                sha256 = hashlib.file_digest(file, "sha256").hexdigest()
                 os.fsync(file.fileno())
-                size = os.fstat(file.fileno()).st_size
-            files[path.relative_to(staged).as_posix()] = {"sha256": sha256, "bytes": size}
+                if relative.parts[0] != WORKSPACE:
+                    sha256 = hashlib.file_digest(file, "sha256").hexdigest()
+                    files[relative.as_posix()] = {"sha256": sha256, "bytes": os.fstat(file.fileno()).st_size}
     files.pop(MANIFEST, None)
     manifest = Manifest(key, scene_hash, files)
     with (staged / MANIFEST).open("wb") as written:
