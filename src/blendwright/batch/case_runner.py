@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from time import perf_counter
@@ -15,11 +15,14 @@ from blendwright.batch.case import Case
 from blendwright.batch.definition import Batch, BatchSource
 from blendwright.batch.lane_workers import LaneWorkers
 from blendwright.batch.making import make_outputs
+from blendwright.batch.prefix_store import PrefixStore
+from blendwright.batch.prefixes import Prefix, Sharing
 from blendwright.dialects import registry
 from blendwright.dialects.dialect import Surroundings
 from blendwright.policy.approvals import Approver
 from blendwright.values.cancel import CancelToken
 from blendwright.values.errors import Refusal
+from blendwright.values.events import Event, SceneBuilt
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 from blendwright.values.plan import Plan
@@ -36,6 +39,8 @@ class CaseRun:
     reused: int = 0
     times: Mapping[str, float] = field(default_factory=dict[str, float])
     cancelled: bool = False
+    prefix: str | None = None
+    """The hash of the shared beginning that it started from."""
 
     @property
     def ok(self) -> bool:
@@ -65,17 +70,30 @@ def _library(source: BatchSource, path: str) -> str:
 
 
 class CaseRunner:
-    """Of one lane and one batch."""
+    """Of one lane and one batch. `shared` is where the lanes keep what cases have in common; None: nothing is shared."""
 
-    def __init__(self, batch: Batch, workers: LaneWorkers, settings: WorkspaceSettings) -> None:
+    def __init__(self, batch: Batch, workers: LaneWorkers, settings: WorkspaceSettings, shared: Path | None) -> None:
         self.batch = batch
         self._workers = workers
         self._settings = settings
         self._approver = Approver(None, parse_grants(batch.approve))
         self._names = (*settings.tools, *settings.macros)
+        self._prefixes: PrefixStore | None = None
+        # Where heads of audit chains are noted outside, copies of a journal would contradict each other.
+        if shared is not None and settings.heads_outside is None:
+            sharing = Sharing(settings.tools, settings.macros)
+            self._prefixes = PrefixStore(shared, self._opened, sharing)
 
-    def run(self, case: Case, workspace: Path, staging: Path, cancel: CancelToken | None = None) -> CaseRun:
+    def run(
+        self,
+        case: Case,
+        workspace: Path,
+        staging: Path,
+        cancel: CancelToken | None = None,
+        prefixes: Sequence[Prefix] = (),
+    ) -> CaseRun:
         """The plan of the case in its workspace, which may hold a part of it already, and its outputs in `staging`, which is empty.
+        `prefixes` are the beginnings that it shares with others.
 
         Raises EnvironmentUnfit and other errors that are not the case's own fault."""
         started = perf_counter()
@@ -84,7 +102,12 @@ class CaseRunner:
         except Refusal as refusal:
             return CaseRun(refusal.findings, times={"evaluate": _since(started)})
         evaluated = perf_counter()
-        with self._opened(workspace) as opened:
+        prefix: Prefix | None = None
+        if prefixes and self._prefixes is not None and not workspace.exists():
+            prefix = self._prefixes.begin(plan, prefixes, workspace, cancel)
+        begun = perf_counter()
+        redone: list[int] = []
+        with self._opened(workspace, redone) as opened:
             ready = perf_counter()
             options = RunOptions(timeout=self.batch.case_seconds, cancel=cancel, background=True)
             report = opened.run(plan, options)
@@ -98,7 +121,15 @@ class CaseRunner:
                     findings = refusal.findings
                     cancelled = any(finding.fault is Fault.CANCELLED for finding in findings)
             made = perf_counter()
-        times = {"evaluate": evaluated - started, "open": ready - evaluated, "run": ran - ready, "outputs": made - ran}
+            # Nobody goes on from here: what is kept of the workspace is redone where somebody wants to see it.
+            opened.close(save=False)
+        if prefix is not None and self._prefixes is not None and any(redone):
+            # Its checkpoint opens to another scene, so that all of it was done again.
+            self._prefixes.reject(prefix)
+        times = {
+            "evaluate": evaluated - started, "prefix": begun - evaluated, "open": ready - begun, "run": ran - ready,
+            "outputs": made - ran,
+        }  # fmt: skip
         return CaseRun(
             findings,
             report.scene_hash_after,
@@ -106,17 +137,20 @@ class CaseRunner:
             sum(operation.status == "skipped_idempotent" for operation in report.operations),
             {name: round(seconds, 4) for name, seconds in {**times, "close": _since(made)}.items()},
             cancelled,
+            None if prefix is None else prefix[1],
         )
 
-    def _opened(self, workspace: Path) -> OpenScene:
+    def _opened(self, workspace: Path, redone: list[int] | None = None) -> OpenScene:
+        """`redone` gets how many operations had to be done again, each time the scene was built."""
+
+        def observe(event: Event) -> None:
+            if isinstance(event, SceneBuilt) and redone is not None:
+                redone.append(event.redone)
+
         return opening.open(
-            workspace,
-            settings=self._settings,
-            blender=self._workers,
-            approver=self._approver,
-            spare=False,
-            durable=False,
-        )
+            workspace, settings=self._settings, blender=self._workers, approver=self._approver, spare=False, durable=False,
+            observers=(observe,),
+        )  # fmt: skip
 
 
 def _findings(report: RunReport) -> Iterator[Finding]:

@@ -6,17 +6,24 @@ import queue
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
+from blendwright.app.workspace_settings import load_settings
+from blendwright.batch.case import Case
+from blendwright.batch.case_runner import case_plan
 from blendwright.batch.definition import Batch
 from blendwright.batch.directory import BatchDirectory
-from blendwright.batch.engines.engine import Engine, Job, JobReport
+from blendwright.batch.engines.engine import Engine, Job, JobReport, LaneSettings
 from blendwright.batch.locations import open_outputs, open_results
 from blendwright.batch.outputs import OutputStore
+from blendwright.batch.prefix_store import PREFIXES, is_of_use
+from blendwright.batch.prefixes import Sharing, jobs_with_prefixes
 from blendwright.batch.progress import Progress
 from blendwright.batch.result_files import write_result_files
 from blendwright.batch.results import Counts, ResultsTable
 from blendwright.batch.tables import Row
 from blendwright.values.errors import BlendwrightError
+from blendwright.values.plan import Plan
 
 # Is told of every job that ended, and None now and then when nothing did, with how far the batch has come.
 OnProgress = Callable[[JobReport | None, Progress], None]
@@ -66,12 +73,29 @@ class BatchRun:
             finished_before = counts.total - counts.open
             self._directory.clear_work()
             if counts.open:
-                self._engine.submit(_jobs(settings.results, self._batch.id))
+                self._engine.submit(self._jobs(settings))
                 self._work(lanes, Progress(counts), progress)
             sweep(results, outputs)
             write_result_files(results, self._directory.root, self._batch.id, parquet=parquet)
             counts = results.counts(self._batch.id)
         return RunSummary(self._batch.id, counts, added, finished_before, self._stopped and counts.open > 0)
+
+    def _jobs(self, lanes: LaneSettings) -> Iterator[Job]:
+        """With a connection of its own: engines read jobs in their threads."""
+        batch = self._batch
+        settings = load_settings(Path(lanes.settings))
+        names = (*settings.tools, *settings.macros)
+
+        def plan_of(case: Case) -> Plan:
+            return case_plan(batch.source, case.params, batch.request_id, names)
+
+        with open_results(lanes.results) as results:
+            cases = results.open_cases(batch.id)
+            if not lanes.prefixes or not batch.source.is_program:
+                yield from (Job(batch.id, case.key) for case in cases)
+                return
+            sharing, shared = Sharing(settings.tools, settings.macros), Path(lanes.work) / PREFIXES
+            yield from jobs_with_prefixes(batch.id, cases, plan_of, sharing, lambda: is_of_use(shared))
 
     def _work(self, lanes: int, progress: Progress, tell: OnProgress) -> None:
         """The engine in a thread, so that this one, which signals come to, is never kept waiting for long."""
@@ -102,13 +126,6 @@ class BatchRun:
             engine.join()
         if failed:
             raise failed[0]
-
-
-def _jobs(place: str, batch: str) -> Iterator[Job]:
-    """With a connection of its own: engines read jobs in their threads."""
-    with open_results(place) as results:
-        for case in results.open_cases(batch):
-            yield Job(batch, case.key)
 
 
 def sweep(results: ResultsTable, outputs: OutputStore) -> int:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from blendwright.batch.engines.engine import LaneSettings
+from blendwright.batch.prefix_store import PREFIXES
 from blendwright.batch.results_sqlite import FILE as RESULTS
 from blendwright.journal.lock import WorkspaceLock
 from blendwright.journal.store import utc_now
@@ -64,5 +65,5 @@ class BatchDirectory:
 
     def clear_work(self) -> None:
         """What lanes of an earlier run left behind; the workspaces of cases that were cut off stay. Only under the lock."""
-        for name in ("staging", "scratch"):
+        for name in ("staging", "scratch", PREFIXES):
             shutil.rmtree(self.work / name, ignore_errors=True)

@@ -21,6 +21,7 @@ from blendwright.batch.engines.engine import Job, JobReport, LaneSettings
 from blendwright.batch.lane_workers import LaneWorkers
 from blendwright.batch.locations import open_outputs, open_results
 from blendwright.batch.outputs import attempt_name
+from blendwright.batch.prefix_store import PREFIXES
 from blendwright.batch.results import Claim, ResultRow
 from blendwright.journal.store import utc_now
 from blendwright.policy.policy import Policy, Verdict
@@ -89,7 +90,7 @@ class CaseHandler:
             return CaseRun((Finding(Fault.WORKER_LOST, message, "", cure),))
         try:
             place.prepare()
-            return self._runner(job.batch).run(claim.case, place.workspace, staging, self._cancel)
+            return self._runner(job.batch).run(claim.case, place.workspace, staging, self._cancel, job.prefixes)
         except EnvironmentUnfit as error:
             if not error.details.get("quarantined"):
                 raise
@@ -129,7 +130,8 @@ class CaseHandler:
             batch = self._results.batch(id)
             if batch is None:
                 raise EnvironmentUnfit(f"{self._settings.results} has no batch {id}", cure="Submit the batch again.")
-            self._runners[id] = CaseRunner(batch, self._blender(batch.blender), self._case_settings)
+            shared = self._work / PREFIXES if self._settings.prefixes else None
+            self._runners[id] = CaseRunner(batch, self._blender(batch.blender), self._case_settings, shared)
         return self._runners[id]
 
     def _blender(self, blender: str | None) -> LaneWorkers:
@@ -174,5 +176,5 @@ def _row(case: Case, run: CaseRun, claim: Claim, worker: str) -> ResultRow:
     return ResultRow(
         case.number, case.key, case.params, "done" if run.ok else "failed", run.scene_hash,
         findings=findings, times=run.times, operations=run.operations, reused=run.reused,
-        source=case.source, worker=worker, attempts=claim.attempts,
+        source=case.source, worker=worker, attempts=claim.attempts, prefix=run.prefix,
     )  # fmt: skip

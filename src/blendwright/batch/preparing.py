@@ -12,13 +12,14 @@ from blendwright.app.blenders import blender_version, chosen_blender
 from blendwright.app.plan_validation import check
 from blendwright.app.policy_files import load_policy
 from blendwright.app.programs import program_surroundings
+from blendwright.app.workspace_settings import load_settings
 from blendwright.batch.case_runner import case_plan
 from blendwright.batch.definition import Batch, BatchSource, Keep, Output
 from blendwright.batch.tables import Row
 from blendwright.dialects import registry
+from blendwright.macros import macro_registry
 from blendwright.plan.validate import ValidPlan
-from blendwright.tools import catalog
-from blendwright.tools.registry import registry_fingerprint
+from blendwright.values.canonical import digest
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
 from blendwright.values.json_reader import LARGEST, read_json
@@ -53,11 +54,13 @@ def prepare(
     if first is None:
         raise Refusal.of(Fault.ARGS_INVALID, "there is no case: the table has no rows", "Give one row at least.")
     source = read_source(path, first[0], directory)
+    settings = load_settings(directory)
+    registry_of_macros = macro_registry(settings.macros.values()).fingerprint
     version = blender_version(chosen_blender(directory, blender, load_policy(directory).policy))
     batch = Batch(
-        source, outputs, registry_fingerprint(catalog.tools().values()), version, keep, blender, approve, case_seconds
+        source, outputs, digest([settings.registry, registry_of_macros]), version, keep, blender, approve, case_seconds
     )
-    plan = case_plan(source, first[0], batch.request_id, tuple(catalog.tools()))
+    plan = case_plan(source, first[0], batch.request_id, (*settings.tools, *settings.macros))
     valid = check(plan, directory)
     if not isinstance(valid, ValidPlan):
         raise Refusal(valid)

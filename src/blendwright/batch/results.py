@@ -46,6 +46,8 @@ class ResultRow:
     operations: int = 0
     reused: int = 0
     """How many of the operations were there already: those of a shared prefix, or of an attempt that was cut off."""
+    prefix: str | None = None
+    """The hash of the operations that it shares with other cases and started from."""
     source: str = ""
     worker: str = ""
     attempts: int = 1

@@ -83,4 +83,4 @@ class Engine(ABC):
 
     @abstractmethod
     def stop(self, *, at_once: bool = False) -> None:
-        """End `work`, from any thread or signal handler: after the cases that are under way, or at once, which gives them back."""
+        """End `work`, from any thread: after the cases that are under way, or at once, which gives them back."""

@@ -16,7 +16,7 @@ from typing import Any
 import orjson
 
 from blendwright.batch.engines.engine import Engine, Job, JobReport, LaneSettings, OnReport
-from blendwright.values.errors import EnvironmentUnfit
+from blendwright.values.errors import BlendwrightError, EnvironmentUnfit
 
 # Jobs that are looked through for one that shares a prefix with the last one of a lane.
 WINDOW = 256
@@ -31,8 +31,10 @@ class LocalPool(Engine):
     def __init__(self, blender: str | None = None) -> None:
         self._blender = blender
         self._jobs: Iterator[Job] = iter(())
-        self._lock = threading.Lock()
+        self._changed = threading.Condition()
         self._waiting: deque[Job] = deque()
+        self._running = 0
+        self._feeding = False
         self._stopping = False
         self._lanes: set[_Lane] = set()
         self._trouble: list[EnvironmentUnfit] = []
@@ -42,6 +44,9 @@ class LocalPool(Engine):
         self._jobs = _chained(before, iter(jobs))
 
     def work(self, lanes: LaneSettings, count: int, report: OnReport) -> None:
+        self._feeding = True
+        feeder = threading.Thread(target=self._feed, name="blendwright-jobs", daemon=True)
+        feeder.start()
         threads = [
             threading.Thread(target=self._drive, args=(lanes, report), name=f"blendwright-lane-{number}")
             for number in range(count)
@@ -50,11 +55,12 @@ class LocalPool(Engine):
             thread.start()
         for thread in threads:
             thread.join()
+        feeder.join()
         if self._trouble:
             raise self._trouble[0]
 
     def stop(self, *, at_once: bool = False) -> None:
-        self._stopping = True
+        self._stop_lanes()
         if at_once:
             for lane in tuple(self._lanes):
                 lane.stop_at_once()
@@ -64,7 +70,7 @@ class LocalPool(Engine):
         false_starts = 0
         last: Job | None = None
         try:
-            while not self._stopping and (job := self._next(last)) is not None:
+            while (job := self._next(last)) is not None:
                 if lane is None:
                     lane = self._start(settings)
                 answer = lane.do(job)
@@ -78,6 +84,7 @@ class LocalPool(Engine):
                     report(JobReport(job, "lost"))
                     continue
                 false_starts, last = 0, job
+                self._finish()
                 report(JobReport(job, answer["end"], answer["row"], answer["retire"]))
                 if answer["end"] == "given_back":
                     break
@@ -86,7 +93,7 @@ class LocalPool(Engine):
                     lane = None
         except EnvironmentUnfit as error:
             self._trouble.append(error)
-            self._stopping = True
+            self._stop_lanes()
         finally:
             if lane is not None:
                 self._end(lane)
@@ -101,11 +108,13 @@ class LocalPool(Engine):
         self._lanes.discard(lane)
 
     def _next(self, last: Job | None) -> Job | None:
-        """The next job; among the nearest, one that shares the longest prefix with the last one of this lane."""
-        with self._lock:
-            while len(self._waiting) < WINDOW and (job := next(self._jobs, None)) is not None:
-                self._waiting.append(job)
-            if not self._waiting:
+        """The next job; among the nearest, one that shares the longest prefix with the last one of this lane. None where there is none,
+        and none can come any more."""
+        with self._changed:
+            # A job that is under way may come back, with a lane that dies.
+            while not self._waiting and (self._feeding or self._running) and not self._stopping:
+                self._changed.wait()
+            if not self._waiting or self._stopping:
                 return None
             best = 0
             if last is not None and last.prefixes:
@@ -114,11 +123,44 @@ class LocalPool(Engine):
                 best = shared.index(max(shared))
             job = self._waiting[best]
             del self._waiting[best]
+            self._running += 1
+            self._changed.notify_all()
             return job
 
     def _return(self, job: Job) -> None:
-        with self._lock:
+        with self._changed:
             self._waiting.appendleft(job)
+            self._running -= 1
+            self._changed.notify_all()
+
+    def _finish(self) -> None:
+        with self._changed:
+            self._running -= 1
+            self._changed.notify_all()
+
+    def _stop_lanes(self) -> None:
+        with self._changed:
+            self._stopping = True
+            self._changed.notify_all()
+
+    def _feed(self) -> None:
+        """Read jobs ahead, in a thread of its own: finding out what they share takes its time."""
+        try:
+            for job in self._jobs:
+                with self._changed:
+                    while len(self._waiting) >= WINDOW and not self._stopping:
+                        self._changed.wait()
+                    if self._stopping:
+                        return
+                    self._waiting.append(job)
+                    self._changed.notify_all()
+        except BlendwrightError as error:
+            self._trouble.append(EnvironmentUnfit(error.message, cure=error.cure))
+            self._stop_lanes()
+        finally:
+            with self._changed:
+                self._feeding = False
+                self._changed.notify_all()
 
 
 class _Lane:
