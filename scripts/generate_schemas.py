@@ -15,6 +15,7 @@ from pydantic import BaseModel
 from pydantic.json_schema import JsonSchemaMode
 from run_documents import Receipt, RunReportDocument
 
+from blendwright.batch.batch_file import BatchDocument
 from blendwright.dialects.geonodes_models import GateEnvelope, GeonodesPlan, GeonodesResult
 from blendwright.macros.definition import MacroDocument
 from blendwright.policy.policy import Policy
@@ -23,6 +24,7 @@ from blendwright.tools.scene.snapshot_model import Snapshot
 
 SCHEMAS = Path(__file__).parent.parent / "src" / "blendwright" / "schemas"
 PUBLISHED: dict[str, tuple[type[BaseModel], JsonSchemaMode]] = {
+    "batch.v1": (BatchDocument, "validation"),
     "geonodes_gates.v1": (GateEnvelope, "serialization"),
     "geonodes_plan.v1": (GeonodesPlan, "validation"),
     "geonodes_result.v1": (GeonodesResult, "serialization"),

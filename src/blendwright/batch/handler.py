@@ -115,7 +115,8 @@ class CaseHandler:
             manifest = self._outputs.publish(staging, name, case.key, run.scene_hash)
             location = self._outputs.location(name)
             row = replace(row, location=location, outputs=manifest.files)
-        row = replace(row, times={**row.times, "total": round(perf_counter() - started, 4)}, finished=utc_now())
+        times = {**row.times, "total": round(perf_counter() - started, 4)}
+        row = replace(row, times=times, finished=utc_now(), memory_mb=self._memory_mb())
         if not self._results.publish(row, claim.fence):
             if location is not None:
                 self._outputs.remove(name)
@@ -153,8 +154,11 @@ class CaseHandler:
         settings = self._settings
         if self._cases >= settings.most_cases or monotonic() - self._started >= settings.most_seconds:
             return True
-        pids = [os.getpid(), *(() if self._workers is None else [self._workers[1].worker().profile.pid])]
-        return sum(usage(pid)[0] for pid in pids) >> 20 >= settings.most_memory_mb
+        return self._memory_mb() >= settings.most_memory_mb
+
+    def _memory_mb(self) -> int:
+        pids = [os.getpid(), *(() if self._workers is None else self._workers[1].pids())]
+        return sum(usage(pid)[0] for pid in pids) >> 20
 
     def close(self) -> None:
         if self._workers is not None:

@@ -31,6 +31,10 @@ class LaneWorkers(WorkerSource):
         """The Blender of this lane, started where there is none."""
         return self._lent.take()
 
+    def pids(self) -> tuple[int, ...]:
+        """Of the Blender that is running, where one is."""
+        return self._lent.pids()
+
     def close(self) -> None:
         self._pool.close()
 
@@ -55,6 +59,9 @@ class _LentPool(WorkerPool):
         self._pool.allow(self._readable)
         self._kept, self._started_with = self._pool.take(seconds=seconds), self._readable
         return self._kept
+
+    def pids(self) -> tuple[int, ...]:
+        return () if self._kept is None or not self._kept.alive else (self._kept.profile.pid,)
 
     def warm(self) -> None:
         """A lane has one Blender; a lost one is replaced when the next is needed."""

@@ -73,8 +73,8 @@ def _picture(opened: OpenScene, staging: Path, output: Output, cancel: CancelTok
 
 def _still(opened: OpenScene, staging: Path, output: Output, cancel: CancelToken | None) -> None:
     options = RunOptions(cancel=cancel, call_seconds=PICTURE_SECONDS)
-    outcome = opened.outcome("render.still", {**output.args, "artifact": output.name}, options)
-    _move(_require(outcome, output), staging / output.name)
+    args = {**output.args, "path": str(staging / output.name)}
+    _require(opened.outcome("render.still", args, options), output)
 
 
 def _require(outcome: Outcome, output: Output) -> Outcome:

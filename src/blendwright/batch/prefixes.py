@@ -36,7 +36,7 @@ READING = frozenset({"read", "asset", "pictures"})
 
 class Sharing:
     """What of a plan can be shared, by the tools and macros that there are: writes to the scene, up to the first operation that reads it,
-    writes files, or needs to be asked about."""
+    or writes files."""
 
     def __init__(self, tools: Mapping[str, AnyTool], macros: Mapping[str, Macro]) -> None:
         self._tools = tools
@@ -61,7 +61,9 @@ class Sharing:
         if tool is None:
             return False
         promises, roles = tool.promises, file_arguments(tool.args_model).values()
-        return promises.safety_level is SafetyLevel.SAFE_WRITE and bool(promises.writes) and READING.issuperset(roles)
+        return (
+            promises.safety_level is not SafetyLevel.READ_ONLY and bool(promises.writes) and READING.issuperset(roles)
+        )
 
 
 def _essence(operation: Operation) -> bytes:

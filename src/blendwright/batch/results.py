@@ -52,6 +52,8 @@ class ResultRow:
     worker: str = ""
     attempts: int = 1
     finished: str = ""
+    memory_mb: int = 0
+    """What the lane held when it was done with the case, its Blender included; 0 where the system does not tell."""
 
     def to_json(self) -> dict[str, Any]:
         return {**asdict(self), "findings": [dict(finding) for finding in self.findings]}

@@ -9,8 +9,9 @@ from typing import Annotated, Any
 
 import typer
 
+from blendwright.batch.batch_file import BatchDocument, read_batch_file
 from blendwright.batch.coordinator import BatchRun, RunSummary
-from blendwright.batch.definition import KEEPS, Keep
+from blendwright.batch.definition import KEEPS, Keep, Output
 from blendwright.batch.directory import BatchDirectory
 from blendwright.batch.engines.local_pool import LocalPool
 from blendwright.batch.locations import open_results
@@ -56,12 +57,15 @@ def run_command(
     out: Annotated[Path, option("--out DIR", "Where outputs and results go; the same again goes on.")],
     seeds: Annotated[str | None, option("--seeds FIRST:END", "A case for each seed; END is not among them.")] = None,
     params: Annotated[Path | None, option("--params TABLE", "A case for each row: .csv, .jsonl or .parquet.")] = None,
+    cases: Annotated[int | None, option("--cases N", "Of a batch file: how often each row is drawn.", min=1)] = None,
     set: Set = None,
     workers: Workers = None,
     output: Annotated[
         list[str] | None, option("--output KIND", f"{', '.join(KINDS)}; may be repeated. blend and picture by default.")
     ] = None,
-    keep: Annotated[str, option(f"--keep {'|'.join(KEEPS)}", "What becomes of the workspaces of cases.")] = "drop",
+    keep: Annotated[
+        str | None, option(f"--keep {'|'.join(KEEPS)}", "What becomes of the workspaces of cases; drop by default.")
+    ] = None,
     blender: Blender = None,
     approve: Approve = None,
     parquet: AsParquet = False,
@@ -72,15 +76,22 @@ def run_command(
     if parquet:
         require_pyarrow("--parquet")
     directory = out.resolve()
+    path = Path(program)
+    file = read_batch_file(path) if path.suffix == ".json" else None
+    if file is None and cases is not None:
+        raise Refusal.of(Fault.ARGS_INVALID, "--cases is for batch files", "Give --seeds 0:100 for a hundred cases.")
+    said = None if file is None else file.document.model_copy(update={} if cases is None else {"cases": cases})
+    outputs = _outputs(output, said)
     prepared = prepare(
-        Path(program),
-        _rows(seeds, params),
-        common=parameters(set),
-        outputs=tuple(output_of(kind) for kind in (output or DEFAULT_OUTPUTS)),
+        path if file is None else file.program,
+        _rows(seeds, params) if file is None or said is None else _file_rows(file.path, said, seeds, params),
+        common={**({} if said is None else said.params), **parameters(set)},
+        outputs=outputs,
         directory=directory,
-        keep=_keep(keep),
-        blender=blender,
-        approve=tuple(approve or ()),
+        keep=_keep(keep) if keep is not None or said is None else said.keep,
+        blender=blender or (None if said is None else said.blender),
+        approve=(*(() if said is None else said.approve), *(approve or ())),
+        case_seconds=None if said is None else said.case_seconds,
     )
     return _run(prepared, BatchDirectory(directory), workers, parquet=parquet, json=json)
 
@@ -124,8 +135,23 @@ def _rows(seeds: str | None, params: Path | None) -> Iterator[Row]:
     return table_rows(params) if params is not None else iter((single,))
 
 
-def _keep(text: str) -> Keep:
+def _outputs(kinds: list[str] | None, said: BatchDocument | None) -> tuple[Output, ...]:
+    if kinds or said is None:
+        return tuple(output_of(kind) for kind in kinds or DEFAULT_OUTPUTS)
+    return said.wanted_outputs()
+
+
+def _file_rows(path: Path, said: BatchDocument, seeds: str | None, params: Path | None) -> Iterator[Row]:
+    if seeds is not None or params is not None:
+        cure = "Leave them out, or name the program itself."
+        raise Refusal.of(Fault.ARGS_INVALID, "a batch file says itself what rows there are", cure)
+    return said.rows(path.parent)
+
+
+def _keep(text: str | None) -> Keep:
     match text:
+        case None:
+            return "drop"
         case "keep" | "compact" | "drop":
             return text
         case _:
