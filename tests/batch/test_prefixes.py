@@ -67,8 +67,7 @@ def test_the_schedule_finds_sets_and_products_by_itself() -> None:
 
 def test_what_reads_the_scene_or_writes_files_is_not_shared() -> None:
     stand = 'mesh.create_primitive(kind = "cube", name = "Stand"'
-    reading = SET.replace(stand, f"scene.snapshot()
-{stand}")
+    reading = SET.replace(stand, f"scene.snapshot()\n{stand}")
     found = jobs(reading, [{"camera_x": x} for x in (1, 2)])
     assert [[size for size, _ in job.prefixes] for job in found] == [[2], [2]]
 
