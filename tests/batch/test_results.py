@@ -56,6 +56,15 @@ def test_a_changed_table_adds_only_what_is_new(results: SqliteResults) -> None:
     assert results.counts(BATCH.id) == Counts(waiting=3, done=1)
 
 
+def test_rows_that_are_not_in_the_table_any_more_do_not_belong_to_the_batch(results: SqliteResults) -> None:
+    claim = claimed(results, 1)
+    assert results.publish(row(claim), claim.fence)
+    results.begin(BATCH, anew=True)
+    assert results.add(BATCH, [({"seed": seed}, "") for seed in (1, 2)]) == 0
+    assert results.counts(BATCH.id) == Counts(waiting=1, done=1)
+    assert results.standing(0) is not None
+
+
 def test_another_program_has_cases_of_its_own_with_numbers_of_their_own(results: SqliteResults) -> None:
     other = replace(BATCH, source=BatchSource("p.star", "x = 2"))
     results.begin(other)

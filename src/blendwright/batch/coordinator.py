@@ -60,15 +60,15 @@ class BatchRun:
         self._stopped = True
         self._engine.stop(at_once=at_once)
 
-    def run(self, rows: Iterable[Row], lanes: int, progress: OnProgress, *, parquet: bool = False) -> RunSummary:
-        """Every row that is not finished yet, until all are, or until the engine is stopped.
+    def run(self, rows: Iterable[Row] | None, lanes: int, progress: OnProgress, *, parquet: bool = False) -> RunSummary:
+        """Every row that is not finished yet, until all are, or until the engine is stopped; without rows, those of the last run.
 
         Raises Refusal for rows that cannot be read, EnvironmentUnfit where the directory or Blender cannot be used."""
         settings = self._directory.lane_settings()
         with self._directory.locked(), open_results(settings.results) as results:
             outputs = open_outputs(settings.outputs)
-            results.begin(self._batch)
-            added = results.add(self._batch, rows)
+            results.begin(self._batch, anew=rows is not None)
+            added = 0 if rows is None else results.add(self._batch, rows)
             counts = results.counts(self._batch.id)
             finished_before = counts.total - counts.open
             self._directory.clear_work()

@@ -107,8 +107,9 @@ class ResultsTable(ABC):
         self.close()
 
     @abstractmethod
-    def begin(self, batch: Batch) -> None:
-        """Keep the definition under its id; one that is there stays as it is. It is the latest from now on."""
+    def begin(self, batch: Batch, *, anew: bool = False) -> None:
+        """Keep the definition under its id; one that is there stays as it is. It is the latest from now on. `anew`: its cases are those
+        that are added from now on; what others have become stays, and does not belong to it any more."""
 
     @abstractmethod
     def batch(self, id: str | None = None) -> Batch | None:

@@ -60,7 +60,7 @@ class SqliteResults(ResultsTable):
             if self._connection.execute("PRAGMA user_version").get == 0:
                 self._connection.execute(CREATE)
 
-    def begin(self, batch: Batch) -> None:
+    def begin(self, batch: Batch, *, anew: bool = False) -> None:
         definition = orjson.dumps(batch.to_json()).decode()
         with self._transaction():
             latest = self._one("SELECT coalesce(max(latest), 0) + 1 FROM batches")[0]
@@ -68,6 +68,8 @@ class SqliteResults(ResultsTable):
                 "INSERT INTO batches VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET latest = excluded.latest",
                 (batch.id, definition, utc_now(), latest),
             )
+            if anew:
+                self._connection.execute("DELETE FROM members WHERE batch = ?", (batch.id,))
 
     def batch(self, id: str | None = None) -> Batch | None:
         with self._told():

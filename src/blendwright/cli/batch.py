@@ -11,13 +11,13 @@ import typer
 
 from blendwright.batch.batch_file import BatchDocument, read_batch_file
 from blendwright.batch.coordinator import BatchRun, RunSummary
-from blendwright.batch.definition import KEEPS, Keep, Output
+from blendwright.batch.definition import KEEPS, Batch, Keep, Output
 from blendwright.batch.directory import BatchDirectory
 from blendwright.batch.engines.local_pool import LocalPool
 from blendwright.batch.locations import open_results
 from blendwright.batch.making import KINDS, output_of
 from blendwright.batch.parquet_files import require_pyarrow
-from blendwright.batch.preparing import Prepared, prepare
+from blendwright.batch.preparing import prepare
 from blendwright.batch.result_files import write_result_files
 from blendwright.batch.results import Counts, Standing
 from blendwright.batch.tables import Row, seed_rows, table_rows
@@ -93,13 +93,22 @@ def run_command(
         approve=(*(() if said is None else said.approve), *(approve or ())),
         case_seconds=None if said is None else said.case_seconds,
     )
-    return _run(prepared, BatchDirectory(directory), workers, parquet=parquet, json=json)
+    place = BatchDirectory(directory)
+    return _run(prepared.batch, prepared.rows, place, workers, parquet=parquet, json=json)
 
 
-def _run(prepared: Prepared, directory: BatchDirectory, workers: int | None, *, parquet: bool, json: bool) -> int:
-    run = BatchRun(prepared.batch, directory, LocalPool(prepared.batch.blender))
+def _run(
+    batch: Batch,
+    rows: Iterator[Row] | None,
+    directory: BatchDirectory,
+    workers: int | None,
+    *,
+    parquet: bool,
+    json: bool,
+) -> int:
+    run = BatchRun(batch, directory, LocalPool(batch.blender))
     with BatchDisplay(json=json, stop=run.stop) as display:
-        summary = run.run(prepared.rows, workers or os.cpu_count() or 1, display.tell, parquet=parquet)
+        summary = run.run(rows, workers or os.cpu_count() or 1, display.tell, parquet=parquet)
     if json:
         display.line({"event": "summary", **_document(summary.counts, summary.batch), "stopped": summary.stopped})
     else:
@@ -206,7 +215,7 @@ def retry_command(
         batch = results.batch()
         assert batch is not None
         results.retry_failed(batch.id)
-    return _run(Prepared(batch, iter(())), place, workers, parquet=parquet, json=json)
+    return _run(batch, None, place, workers, parquet=parquet, json=json)
 
 
 @batch_app.command("show")
