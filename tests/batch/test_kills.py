@@ -111,7 +111,7 @@ def assert_each_once(root: Path, place: Path, program: Path, cases: int) -> None
 
 
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="children are found in /proc")
-def test_a_killed_lane_is_replaced_and_a_killed_coordinator_leaves_nothing_running(tmp_path: Path) -> None:
+def test_a_killed_lane_is_replaced_and_coordinators_that_end_early_leave_nothing_running(tmp_path: Path) -> None:
     cases, root, program = 24, tmp_path / "killed", write_program(tmp_path)
     first = Coordinator(root, program, cases, 2)
     first.wait_for(root, 4)
@@ -121,7 +121,13 @@ def test_a_killed_lane_is_replaced_and_a_killed_coordinator_leaves_nothing_runni
     assert_gone(first.seen)
     assert 12 <= finished(root) < cases
     second = Coordinator(root, program, cases, 1)
-    assert second.process.wait(120) == 0
+    second.wait_for(root, 15)
+    second.process.send_signal(signal.SIGINT)
+    assert second.process.wait(200) == 130
+    assert_gone(second.seen)
+    assert 15 <= finished(root) < cases
+    third = Coordinator(root, program, cases, 1)
+    assert third.process.wait(200) == 0
     assert_each_once(root, tmp_path, program, cases)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import socket
+import tempfile
 from dataclasses import replace
 from pathlib import Path
 from time import monotonic, perf_counter
@@ -35,6 +36,7 @@ from blendwright.values.findings import Finding
 
 # A case whose lane died so often while it ran is at fault itself.
 MOST_ATTEMPTS = 4
+STAGING = "staging"
 
 
 class CaseHandler:
@@ -47,8 +49,10 @@ class CaseHandler:
         self._outputs = open_outputs(settings.outputs)
         self._work = Path(settings.work).resolve()
         # One directory for this lane alone: the only one that cases may write their outputs to.
-        self._staging = self._work / "staging" / f"lane-{os.getpid()}"
-        self._staging.mkdir(parents=True, exist_ok=True)
+        (self._work / STAGING).mkdir(parents=True, exist_ok=True)
+        self._staging = Path(tempfile.mkdtemp(prefix=f"lane-{os.getpid()}-", dir=self._work / STAGING))
+        # What is published from here is for whoever may read the directory of the batch.
+        self._staging.chmod(0o755)
         directory = Path(settings.settings)
         self._case_settings = load_settings(directory, policy=_policy(directory, self._staging))
         self._name = f"{socket.gethostname()}:{os.getpid()}"
