@@ -47,7 +47,8 @@ class Taken:
         return [each for each in self.picture["instances"] if each["object"] == name]
 
     def numbers(self, layer: str) -> Any:
-        return np.asarray(Image.open(self.folder / self.picture["files"][layer])).astype(int)
+        with Image.open(self.folder / self.picture["files"][layer]) as picture:
+            return np.asarray(picture).astype(int)
 
     @property
     def depths(self) -> Any:

@@ -82,7 +82,7 @@ def test_points_come_where_blenders_own_projection_has_them(stage: Stage, camera
 
 
 @pytest.mark.parametrize(
-    ("camera", "render"), [("plain", "odd part"), ("fit along", "high pixels"), ("shift", "along")]
+    ("camera", "render"), [("plain", "odd part"), ("fit across", "high pixels"), ("shift", "along")]
 )
 def test_what_is_rendered_is_where_points_come_to(stage: Stage, camera: str, render: str) -> None:
     set_up(stage, CAMERAS[camera], RENDERS[render])

@@ -68,13 +68,22 @@ def _picture(opened: OpenScene, staging: Path, output: Output, cancel: CancelTok
     outcome = opened.outcome("render.preview", args, options)
     if outcome.fault is Fault.SCENE_CONFLICT and not output.args:
         outcome = opened.outcome("render.preview", {"view": "ISO", "artifact": output.name}, options)
-    _move(_require(outcome, output), staging / output.name)
+    _move(_require(outcome, output).artifacts[0], staging / output.name)
 
 
 def _still(opened: OpenScene, staging: Path, output: Output, cancel: CancelToken | None) -> None:
     options = RunOptions(cancel=cancel, call_seconds=PICTURE_SECONDS)
     args = {**output.args, "path": str(staging / output.name)}
     _require(opened.outcome("render.still", args, options), output)
+
+
+def _annotations(opened: OpenScene, staging: Path, output: Output, cancel: CancelToken | None) -> None:
+    """A folder, as render.annotations leaves it."""
+    options = RunOptions(cancel=cancel, call_seconds=PICTURE_SECONDS)
+    outcome = opened.outcome("render.annotations", {**output.args, "artifact": output.name}, options)
+    (staging / output.name).mkdir()
+    for artifact in _require(outcome, output).artifacts:
+        _move(artifact, staging / output.name / Path(artifact).name)
 
 
 def _require(outcome: Outcome, output: Output) -> Outcome:
@@ -84,9 +93,9 @@ def _require(outcome: Outcome, output: Output) -> Outcome:
     return outcome
 
 
-def _move(outcome: Outcome, target: Path) -> None:
+def _move(artifact: str, target: Path) -> None:
     """Artifacts that are kept in a workspace are for its owner alone; outputs are for whoever may read the directory."""
-    shutil.move(outcome.artifacts[0], target)
+    shutil.move(artifact, target)
     target.chmod(0o666 & ~_umask())
 
 
@@ -105,4 +114,5 @@ KINDS: dict[str, Kind] = {
     "fbx": Kind(_export, "scene.fbx", (".fbx",)),
     "picture": Kind(_picture, "picture.png", (".png",)),
     "still": Kind(_still, "still.png", (".png", ".exr", ".jpg")),
+    "annotations": Kind(_annotations, "annotations", ("",)),
 }

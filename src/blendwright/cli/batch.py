@@ -11,6 +11,8 @@ import typer
 
 from blendwright.batch.batch_file import BatchDocument, read_batch_file
 from blendwright.batch.coordinator import BatchRun, RunSummary
+from blendwright.batch.datasets.samples import annotated_cases
+from blendwright.batch.datasets.writing import FORMATS, write_dataset
 from blendwright.batch.definition import KEEPS, Batch, Keep, Output
 from blendwright.batch.directory import BatchDirectory
 from blendwright.batch.engines.local_pool import LocalPool
@@ -216,6 +218,33 @@ def retry_command(
         assert batch is not None
         results.retry_failed(batch.id)
     return _run(batch, None, place, workers, parquet=parquet, json=json)
+
+
+@batch_app.command("dataset")
+def dataset_command(
+    directory: Directory,
+    form: Annotated[str, option(f"--format {'|'.join(FORMATS)}", "What to write.")],
+    to: Annotated[Path, option("--to PATH", "Where it goes; the same again goes on after an interruption.")],
+    json: AsJson = False,
+) -> int:
+    """Write a data set for training from the cases that were annotated (`--output annotations`), in the order of their numbers."""
+    place = BatchDirectory(directory.resolve())
+    place.require()
+    chosen = next((known for known in FORMATS if known == form), None)
+    if chosen is None:
+        raise typer.BadParameter(f"'{form}' is not one of {', '.join(FORMATS)}.")
+    target = to.resolve()
+    with open_results(str(place.results)) as results:
+        batch = results.batch()
+        assert batch is not None
+        written = write_dataset(lambda: annotated_cases(results.rows(batch.id)), chosen, target)
+
+    def show(out: SafeConsole) -> None:
+        out.labelled("dataset", f"{written.cases} cases, {len(written.categories)} categories", "bold green")
+        out.show(f"  wrote   {target}")
+
+    told = {"ok": True, "format": chosen, "path": str(target), "cases": written.cases, "categories": written.categories}
+    return present(json, lambda: told, show)
 
 
 @batch_app.command("show")
