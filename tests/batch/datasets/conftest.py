@@ -23,7 +23,7 @@ CATEGORIES = [
     {"name": "wall", "id": 7, "collections": ["Walls"]},
 ]
 # What stands where in each case: nothing in the second, a cup behind a wall in the third.
-PLACES = (
+PLACES: tuple[dict[str, list[list[float]]], ...] = (
     {"Cups": [[-1, 0, 0.5], [1, 0, 0]], "Walls": [[0, 4, 0]]},
     {},
     {"Cups": [[0.3, 2, 0.2]], "Walls": [[0, -1, 0]]},
