@@ -349,3 +349,46 @@ def test_categories_that_contradict_each_other_are_refused(stage: Stage) -> None
     assert stage.invalid("render.annotations", {"categories": [joined]})
     both = category("c", keypoints=[{"name": "a", "at": [0, 0, 0], "bone": "b"}])
     assert stage.invalid("render.annotations", {"categories": [both]})
+
+
+SCATTER = {
+    "v": 1,
+    "target": {"object_name": "Ground", "modifier_name": "GeometryNodes"},
+    "ops": [
+        {"op": "ensure_target", "allow_create_modifier": True},
+        {"op": "ensure_single_group_io"},
+        {"op": "add_node", "id": "put", "bl_idname": "GeometryNodeInstanceOnPoints", "x": 100},
+        {"op": "add_node", "id": "stone", "bl_idname": "GeometryNodeObjectInfo", "x": 0},
+        {"op": "set_input", "node_id": "stone", "socket_name": "Object", "value": "Stone"},
+        {"op": "set_input", "node_id": "stone", "socket_name": "As Instance", "value": True},
+        {
+            "op": "link",
+            "from": {"node_id": "group_input", "socket_name": "Geometry"},
+            "to": {"node_id": "put", "socket_name": "Points"},
+        },
+        {
+            "op": "link",
+            "from": {"node_id": "stone", "socket_name": "Geometry"},
+            "to": {"node_id": "put", "socket_name": "Instance"},
+        },
+        {
+            "op": "link",
+            "from": {"node_id": "put", "socket_name": "Instances"},
+            "to": {"node_id": "group_output", "socket_name": "Geometry"},
+        },
+    ],
+}
+
+
+def test_what_nodes_scatter_is_told_apart(eye: Stage) -> None:
+    box(eye, "Stone", size=0.5, location=[0, 30, 0])
+    eye.do("mesh.create_primitive", {"kind": "plane", "name": "Ground", "size": 4, "rotation_euler_deg": [90, 0, 0]})
+    eye.do("geonodes.patch", SCATTER)
+    taken = annotate(eye, category("stone", "Stone"))
+    consistent(taken)
+    scattered = [each for each in taken.all_of("Stone") if each["instancer"] == "Ground"]
+    assert len(scattered) == 4 and all(each["visible_pixels"] > 4 for each in scattered)
+    places = {tuple(round(value, 2) + 0.0 for value in each["box_3d"]["world"]["center"]) for each in scattered}
+    assert places == {(x, 0.0, z) for x in (-2.0, 2.0) for z in (-2.0, 2.0)}
+    one = annotate(eye, category("ground", "Ground"), artifact="one")
+    assert one.of("Ground")["visible_pixels"] == sum(each["visible_pixels"] for each in scattered)

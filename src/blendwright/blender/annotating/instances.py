@@ -4,7 +4,7 @@ An object is one thing. What a collection instance, geometry nodes or particles 
 category of its own; where only the object that repeats it has one, all of it together is that object.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -65,12 +65,36 @@ class Thing:
         return np.concatenate(placed) if placed else np.zeros((0, 3))
 
 
-def find_things(scene: Any, depsgraph: Any, labels: Labels) -> list[Thing]:
-    """Everything that a render shows and that has a category, in the order of names; what is repeated, in Blender's own order."""
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """The things that a render shows, by their numbers from 1 on, and what else it shows, which has the number 0."""
+
+    things: list[Thing]
+    others: list[Appearance]
+
+    def by_source(self) -> Mapping[int, list[tuple[int, Appearance]]]:
+        """For each object, where it is shown as a part of what, by the numbers of things."""
+        found: dict[int, list[tuple[int, Appearance]]] = {}
+        for number, thing in enumerate(self.things, 1):
+            for each in thing.appearances:
+                found.setdefault(each.source, []).append((number, each))
+        for each in self.others:
+            if each.source in found:
+                found[each.source].append((0, each))
+        return found
+
+    def needs_telling_apart(self) -> bool:
+        """Whether an object is shown as a part of several things, or also as a part of none."""
+        return any(len({number for number, _ in shown}) > 1 for shown in self.by_source().values())
+
+
+def find_things(scene: Any, depsgraph: Any, labels: Labels) -> Shown:
+    """Everything that a render shows; what has a category in the order of names; what is repeated, in Blender's own order."""
     rendered = _rendered(scene)
     evaluated: set[int] = set()
     shapes: dict[int, Shape | None] = {}
     things: dict[tuple[Any, ...], Thing] = {}
+    others: list[Appearance] = []
     for entry in depsgraph.object_instances:
         source = entry.object.original
         evaluated.add(source.as_pointer())
@@ -79,9 +103,11 @@ def find_things(scene: Any, depsgraph: Any, labels: Labels) -> list[Thing]:
         if source.hide_render or shown_by.as_pointer() not in rendered or not entry.show_self:
             continue
         key, owner, category = _owner(labels, source, instancer, tuple(entry.persistent_id))
-        if category is None:
-            continue
         matrix: Array = np.array(entry.matrix_world, dtype=np.float64)
+        random = (entry.random_id % 2**32) / (2**32 - 1)
+        if category is None:
+            others.append(Appearance(source.as_pointer(), matrix, random, None))
+            continue
         thing = things.get(key)
         if thing is None:
             is_own = owner == source
@@ -89,13 +115,12 @@ def find_things(scene: Any, depsgraph: Any, labels: Labels) -> list[Thing]:
             made_by = instancer.name if instancer is not None and is_own and instancer != source else None
             thing = things[key] = Thing(owner.name, made_by, category, place, owner)
         shape = _shape(entry.object, shapes)
-        random = (entry.random_id % 2**32) / (2**32 - 1)
         thing.appearances.append(Appearance(source.as_pointer(), matrix, random, shape))
     for obj in rendered.values():
         if obj.name in labels.categories and obj.as_pointer() not in evaluated:
             message = f"object '{obj.name}' is in renders, but hidden from viewports: its shape is not known"
             raise StepError.of(Fault.SCENE_CONFLICT, message, cure="Show it, or hide it from renders too.")
-    return [things[key] for key in sorted(things)]
+    return Shown([things[key] for key in sorted(things)], others)
 
 
 def _owner(
@@ -153,33 +178,17 @@ def _of_mesh(key: int, mesh: Any) -> Shape:
     return Shape(key, vertices.reshape(-1, 3).astype(np.float64), triangles.reshape(-1, 3))
 
 
-def by_source(things: list[Thing]) -> Iterator[tuple[int, list[tuple[int, Appearance]]]]:
-    """For each object that is shown, what it is a part of: the numbers of things from 1 on, with the appearance."""
-    found: dict[int, list[tuple[int, Appearance]]] = {}
-    for number, thing in enumerate(things, 1):
-        for each in thing.appearances:
-            found.setdefault(each.source, []).append((number, each))
-    yield from found.items()
-
-
-def needs_telling_apart(things: list[Thing]) -> bool:
-    """Whether an object is shown as a part of several things."""
-    return any(len({number for number, _ in shown}) > 1 for _, shown in by_source(things))
-
-
-def numbers_of(
-    things: list[Thing], objects: Mapping[int, int], indices: Any, places: Any | None, randoms: Any | None
-) -> Any:
+def numbers_of(shown: Shown, objects: Mapping[int, int], indices: Any, places: Any | None, randoms: Any | None) -> Any:
     """The number of the thing at each pixel, 0 for none. `objects` gives the index of each object in `indices`; `places` and `randoms` are
     where the shown object stands and its random number, needed where `needs_telling_apart`."""
     numbers = np.zeros(indices.shape, np.int64)
-    for source, shown in by_source(things):
+    for source, candidates in shown.by_source().items():
         pixels = indices == objects.get(source, -1)
-        alike = {number for number, _ in shown}
+        alike = {number for number, _ in candidates}
         if len(alike) == 1:
             numbers[pixels] = alike.pop()
         elif places is not None and randoms is not None and pixels.any():
-            numbers[pixels] = _nearest(shown, places[pixels], randoms[pixels])
+            numbers[pixels] = _nearest(candidates, places[pixels], randoms[pixels])
     return numbers
 
 

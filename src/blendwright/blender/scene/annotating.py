@@ -29,12 +29,13 @@ class Annotating(Looking):
     ) -> dict[str, Any]:
         from blendwright.blender.annotating import description, layer_files
         from blendwright.blender.annotating.camera_model import camera_model
-        from blendwright.blender.annotating.instances import find_things, needs_telling_apart, numbers_of
+        from blendwright.blender.annotating.instances import find_things, numbers_of
         from blendwright.blender.looking.sight import NOWHERE
 
         scene, depsgraph = self.active, self.depsgraph()
         model = camera_model(scene, camera, depsgraph)
-        things = find_things(scene, depsgraph, labels)
+        shown = find_things(scene, depsgraph, labels)
+        things = shown.things
         if len(things) > MOST_INSTANCES:
             message = f"there are {len(things)} instances, and a picture can tell {MOST_INSTANCES} apart"
             raise StepError.of(Fault.LIMIT_EXCEEDED, message, cure="Give fewer objects a category.")
@@ -42,14 +43,14 @@ class Annotating(Looking):
         with _indexed() as indices_of:
             passes = ("use_pass_z", "use_pass_object_index", "use_pass_normal")
             layers = self.render_passes(scratch, camera, passes)
-            if needs_telling_apart(things):
+            if shown.needs_telling_apart():
                 with self._telling_apart():
                     marks = self.render_passes(scratch, camera, ("use_pass_object_index",))
                 places = np.stack([layer_named(marks, PLACE, channel=each) for each in "RGB"], axis=2)
                 randoms = layer_named(marks, RANDOM)
         depths, indices = layer_named(layers, "Depth"), object_indices(layers)
         something = depths < NOWHERE
-        numbers = numbers_of(things, indices_of, np.where(something, indices, 0), places, randoms)
+        numbers = numbers_of(shown, indices_of, np.where(something, indices, 0), places, randoms)
         if "INSTANCES" in files:
             layer_files.write_numbers(files["INSTANCES"][0], numbers)
         if "CATEGORIES" in files:
