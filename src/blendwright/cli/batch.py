@@ -230,7 +230,7 @@ def dataset_command(
     """Write a data set for training from the cases that were annotated (`--output annotations`), in the order of their numbers."""
     place = BatchDirectory(directory.resolve())
     place.require()
-    chosen = next((known for known in FORMATS if known == form), None)
+    chosen = FORMATS[FORMATS.index(form)] if form in FORMATS else None
     if chosen is None:
         raise typer.BadParameter(f"'{form}' is not one of {', '.join(FORMATS)}.")
     target = to.resolve()
