@@ -19,6 +19,7 @@ def main(target: Path | None) -> int:
     from bench import (
         audits,
         bake,
+        batch,
         blenders,
         fingerprint,
         geonodes,
@@ -50,6 +51,7 @@ def main(target: Path | None) -> int:
         pictures.measure,
         blenders.measure,
         window.measure,
+        batch.measure,
     )
     rows = [row for part in parts for row in part()]
     table = Table("what", "measured", "limit", "")

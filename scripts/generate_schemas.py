@@ -15,14 +15,18 @@ from pydantic import BaseModel
 from pydantic.json_schema import JsonSchemaMode
 from run_documents import Receipt, RunReportDocument
 
+from blendwright.batch.batch_file import BatchDocument
 from blendwright.dialects.geonodes_models import GateEnvelope, GeonodesPlan, GeonodesResult
 from blendwright.macros.definition import MacroDocument
 from blendwright.policy.policy import Policy
 from blendwright.policy.session_contract import Negotiation, SessionContract
+from blendwright.tools.render.annotation_document import AnnotationDocument
 from blendwright.tools.scene.snapshot_model import Snapshot
 
 SCHEMAS = Path(__file__).parent.parent / "src" / "blendwright" / "schemas"
 PUBLISHED: dict[str, tuple[type[BaseModel], JsonSchemaMode]] = {
+    "annotations.v1": (AnnotationDocument, "serialization"),
+    "batch.v1": (BatchDocument, "validation"),
     "geonodes_gates.v1": (GateEnvelope, "serialization"),
     "geonodes_plan.v1": (GeonodesPlan, "validation"),
     "geonodes_result.v1": (GeonodesResult, "serialization"),

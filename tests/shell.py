@@ -16,6 +16,8 @@ import pytest
 
 from blendwright import entry
 
+# Commands that tell programs of their progress.
+IN_LINES = {("batch", "run"), ("batch", "retry")}
 PROGRAM = Path(sys.executable).with_name("blendwright")
 
 
@@ -31,6 +33,11 @@ class Ran:
     def document(self) -> Any:
         """Standard output as exactly one JSON document."""
         return json.loads(self.out)
+
+    @property
+    def lines(self) -> list[Any]:
+        """Standard output as one JSON document in each line."""
+        return [json.loads(line) for line in self.out.splitlines()]
 
 
 class Shell:
@@ -51,7 +58,9 @@ class Shell:
     def _checked(self, ran: Ran, arguments: tuple[str, ...], code: int) -> Ran:
         assert "Traceback" not in ran.out + ran.err
         assert ran.code == code, (arguments, ran)
-        if "--json" in arguments:
+        if arguments[:2] in IN_LINES and "--json" in arguments:
+            assert ran.lines
+        elif "--json" in arguments:
             assert ran.document is not None
         return ran
 

@@ -329,3 +329,42 @@ def test_a_file_that_is_too_large_is_refused_before_it_is_copied(root: Path, scr
 def test_settings_of_workspaces_and_hosts_are_never_written(access: FileAccess, root: Path, name: str) -> None:
     assert refusal(access, target=str(root / name)) == ("POLICY_BLOCKED", "/target")
     assert access.target_findings(root / name) and not access.target_findings(root / "scene.glb")
+
+
+def test_artifacts_of_a_folder_stay_together_and_the_folder_is_numbered(
+    access: FileAccess, scratch: Path, tmp_path: Path
+) -> None:
+    for text in ("first", "second"):
+        (scratch / "artifacts" / "set").mkdir(exist_ok=True)
+        for name in ("a.json", "b.png"):
+            (scratch / "artifacts" / "set" / name).write_text(text)
+        paths = access.keep_artifacts(["set/a.json", "set/b.png"], scratch)
+    assert paths == [str(tmp_path / "kept" / "set-2" / name) for name in ("a.json", "b.png")]
+    kept = {str(path.relative_to(tmp_path / "kept")): path.read_text() for path in (tmp_path / "kept").glob("*/*")}
+    assert kept == {"set/a.json": "first", "set/b.png": "first", "set-2/a.json": "second", "set-2/b.png": "second"}
+
+
+@pytest.mark.parametrize("name", ["a/../../b.png", "../set/b.png", "/set/b.png", "x/y/set/b.png"])
+def test_the_folder_of_an_artifact_leads_nowhere_else(
+    access: FileAccess, scratch: Path, tmp_path: Path, name: str
+) -> None:
+    (scratch / "artifacts" / "set").mkdir()
+    (scratch / "artifacts" / "set" / "b.png").write_text("from the worker")
+    (scratch / "artifacts" / "b.png").write_text("from the worker")
+    (path,) = access.keep_artifacts([name], scratch)
+    assert Path(path).is_relative_to(tmp_path / "kept")
+    with pytest.raises(ProtocolBreach):
+        access.keep_artifacts(["a\0b/c.png"], scratch)
+
+
+def test_of_a_folder_with_a_link_in_it_nothing_is_kept(access: FileAccess, scratch: Path, tmp_path: Path) -> None:
+    (tmp_path / "secret").write_text("secret")
+    (scratch / "artifacts" / "set").mkdir()
+    (scratch / "artifacts" / "set" / "a.png").write_text("a")
+    (scratch / "artifacts" / "set" / "b.png").symlink_to(tmp_path / "secret")
+    with pytest.raises(Refusal, match="cannot be written"):
+        access.keep_artifacts(["set/a.png", "set/b.png"], scratch)
+    assert not [path for path in (tmp_path / "kept").rglob("*") if path.is_file()]
+    (scratch / "artifacts" / "out").symlink_to(tmp_path)
+    with pytest.raises(Refusal, match="cannot be written"):
+        access.keep_artifacts(["out/secret"], scratch)

@@ -20,6 +20,8 @@ NOTES = (ROOT / "docs" / "versioning.md").read_text()
 
 # Who writes documents of a schema: others for us, or we for others.
 SIDES: dict[str, Side] = {
+    "annotations": "read",
+    "batch": "written",
     "failure_payload": "read",
     "geonodes_gates": "read",
     "geonodes_plan": "written",

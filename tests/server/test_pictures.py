@@ -95,6 +95,16 @@ def test_all_pictures_of_an_answer_arrive_together(tmp_path: Path) -> None:
     assert briefly[-1] == {"width": 600, "height": 600, "path": paths[-1]}
 
 
+def test_layers_in_a_folder_of_artifacts_are_not_shown(tmp_path: Path) -> None:
+    (tmp_path / "annotations").mkdir()
+    for name in ("annotations/0000_instances.png", "seen.png"):
+        (tmp_path / name).write_bytes(noise(30, 30))
+    paths = [str(tmp_path / name) for name in ("annotations/0000_instances.png", "seen.png")]
+    sent = with_pictures(ToolResponse(Outcome("render.annotations", 1, artifacts=tuple(paths))), tmp_path)
+    told: Any = (sent.outcome.result or {})["pictures"]
+    assert [each["path"] for each in told] == paths[1:] and len(sent.images) == 1
+
+
 def test_a_picture_that_code_left_is_named_and_not_shown_where_it_is_broken_or_a_bomb(tmp_path: Path) -> None:
     """The call has done its work: its answer must arrive, and the server must not take the memory of 150 million pixels for it."""
     bomb, whole = png(Image.new("1", (15_000, 10_000))), noise(300, 300)

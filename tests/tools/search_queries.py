@@ -235,6 +235,8 @@ QUERIES: dict[str, str | None] = {
     "compare the scene with a reference photo": "render.compare",
     "silhouette overlap with concept art": "render.compare",
     "picture with object names": "render.preview",
+    "training data with bounding boxes": "render.annotations",
+    "coco dataset with keypoints": "render.annotations",
     "segmentation mask of all objects": "render.preview",
     "browse the asset library": "asset.search",
     "place a chair from the asset library": "asset.add",

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import sys
+import tempfile
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -15,10 +16,12 @@ from typing import Any, Literal
 from blendwright.app.policy_files import load_policy, user_file
 from blendwright.bridge.environments import making
 from blendwright.bridge.environments.interpreters import find_interpreter
-from blendwright.bridge.environments.records import Environment, environments
+from blendwright.bridge.environments.records import Environment, environment_named, environments
 from blendwright.bridge.environments.series import SERIES, VERSION_TEXT, own_blender, series_named
 from blendwright.bridge.sources import worker_source
 from blendwright.bridge.sources.named_blender import NamedBlender
+from blendwright.bridge.sources.python_environment import PythonEnvironment
+from blendwright.bridge.spawn import WorkerSettings
 from blendwright.bridge.worker_source import WorkerSource
 from blendwright.journal import JournalView
 from blendwright.journal.store import FILE as JOURNAL
@@ -57,6 +60,20 @@ def chosen_blender(
         raise Refusal([Finding(Fault.SCHEMA_INVALID, message, "/blender/use", cure)])
     path = Path(use).expanduser()
     return worker_source(path if path.is_absolute() or len(path.parts) == 1 else origin.parent / path)
+
+
+def blender_version(source: WorkerSource) -> str:
+    """The version of a source's Blender, which is started only where nothing else tells. Raises EnvironmentUnfit."""
+    own, name = own_blender(), source.name if isinstance(source, NamedBlender) else None
+    if name is not None and (added := environment_named(name)) is not None:
+        return added.blender
+    if own is not None and own != "unknown" and (name is not None or source == PythonEnvironment()):
+        return own
+    with (
+        tempfile.TemporaryDirectory(prefix="blendwright-version-") as scratch,
+        source.open_pool(WorkerSettings(Path(scratch).resolve())) as pool,
+    ):
+        return ".".join(map(str, pool.take().profile.version))
 
 
 def _belonging(directory: Path) -> str | None:

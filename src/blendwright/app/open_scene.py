@@ -36,7 +36,6 @@ from blendwright.run.session import Session
 from blendwright.run.window_history import history_of
 from blendwright.tool_api.promises import Determinism, SafetyLevel
 from blendwright.tool_api.tool import AnyTool
-from blendwright.tools.registry import registry_fingerprint
 from blendwright.values import crash_points
 from blendwright.values.errors import BlendwrightError, Refusal
 from blendwright.values.events import Defect, RunEnded, WorkspaceClosed
@@ -80,7 +79,7 @@ class OpenScene:
         self._closed = False
         self._runner = Runner(session)
         self._compiler = Compiler(session.tools, session.macros, session.draft.terms, session.files.roots)
-        self._registry = registry_fingerprint(session.tools.values())
+        self._registry = session.scene.catalogue
 
     def __enter__(self) -> Self:
         return self
@@ -196,6 +195,10 @@ class OpenScene:
         """Start Blender and bring the scene up ahead of the first call. Raises EnvironmentUnfit where there is none."""
         self._session.scene.worker()
 
+    def save_checkpoint(self) -> None:
+        """Save the scene in the workspace, so that whoever opens it next has nothing to redo."""
+        self._session.scene.checkpoint()
+
     def rest(self) -> None:
         """Nobody is about to ask for anything: give up memory that is held only to be quick."""
         self._session.journal.release_memory()
@@ -280,8 +283,8 @@ class OpenScene:
         """The process of that Blender."""
         return self._session.scene.worker().profile.pid
 
-    def close(self) -> None:
-        """End Blender and remove what it left; a second time does nothing."""
+    def close(self, *, save: bool = True) -> None:
+        """End Blender and remove what it left; a second time does nothing. `save`: keep a checkpoint where redo would take long."""
         if self._closed:
             return
         self._closed = True
@@ -295,7 +298,7 @@ class OpenScene:
             # A checkpoint is a convenience; what is wrong with the scene or the disk shows when it is needed next.
             with contextlib.suppress(BlendwrightError):
                 scene.end_background()
-                if scene.redo_ms > WORTH_SAVING_MS or scene.worth_saving:
+                if save and (scene.redo_ms > WORTH_SAVING_MS or scene.worth_saving):
                     scene.checkpoint()
             crash_points.reach("close.saved")
 

@@ -23,7 +23,12 @@ from blendwright.app.policy_files import FILE as POLICY
 from blendwright.app.read_workspace import read_journal
 from blendwright.app.recovery import recover
 from blendwright.app.session_scratch import SessionScratch, unfit_on_os_error
-from blendwright.app.workspace_settings import copy_start, load_settings, require_no_scene
+from blendwright.app.workspace_settings import (
+    WorkspaceSettings,
+    copy_start,
+    load_settings,
+    require_no_scene,
+)
 from blendwright.bridge.worker_source import WorkerSource
 from blendwright.journal import Journal
 from blendwright.journal.store import FILE as JOURNAL
@@ -58,6 +63,8 @@ def open(
     contract: SessionContract | None = None,
     approver: Approver = NOBODY,
     spare: bool = True,
+    settings: WorkspaceSettings | None = None,
+    durable: bool = True,
     tools: Mapping[str, AnyTool] | None = None,
     environment: Mapping[str, str] | None = None,
     observers: Sequence[Observer] = (),
@@ -74,6 +81,8 @@ def open(
     contract: one from before, which must still hold.
     approver: who can be asked about what the policy does not simply allow, and what is allowed beforehand.
     spare: keep a second Blender ready, so that a lost one is replaced at once.
+    settings: those of another workspace, which hold here as well; policy, roots, proposal, contract and tools are theirs then.
+    durable: whether what is committed survives the end of the machine too, not only that of the process.
     observers: are told every event, beside the log and the metrics; each is a function of one argument.
     tools: the catalogue to use, and `environment` for the worker: both for tests of the engine itself.
 
@@ -85,13 +94,19 @@ def open(
     if start is not None and not start.is_file():
         raise Refusal.of(Fault.TARGET_NOT_FOUND, f"there is no file {start}", "Check the path given as scene.")
     directory = workspace_directory(workspace)
-    settings = load_settings(directory, tools=tools, roots=roots, policy=policy, proposal=proposal, contract=contract)
+    if settings is None:
+        settings = load_settings(
+            directory, tools=tools, roots=roots, policy=policy, proposal=proposal, contract=contract
+        )
+    else:
+        settings = settings.at(directory)
     draft, files = settings.draft, settings.files
     with contextlib.ExitStack() as undo:
         events = EventBus()
         journal = Journal(
-            directory, heads_outside=settings.heads_outside, head_command=settings.head_command, observe=events
-        )
+            directory, heads_outside=settings.heads_outside, head_command=settings.head_command, observe=events,
+            durable=durable,
+        )  # fmt: skip
         undo.callback(journal.close)
         if start is not None:
             require_no_scene(journal, directory, start)

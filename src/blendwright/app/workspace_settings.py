@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 
 from blendwright.app.policy_files import allowed_roots, load_policy
@@ -29,7 +30,7 @@ from blendwright.values.faults import Fault
 from blendwright.values.no_follow import open_file
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class WorkspaceSettings:
     """Equal for whoever opens the workspace and whoever previews a plan beside it."""
 
@@ -41,9 +42,15 @@ class WorkspaceSettings:
     heads_outside: Path | None = None
     head_command: tuple[str, ...] | None = None
 
-    @property
+    @cached_property
     def registry(self) -> str:
         return registry_fingerprint(self.tools.values())
+
+    def at(self, directory: Path) -> WorkspaceSettings:
+        """The same for another workspace, with its own files in reach; for whoever opens many."""
+        other = replace(self, directory=directory, files=_files_in_reach(self.draft, directory, self.files.assets))
+        other.__dict__["registry"] = self.registry
+        return other
 
     def worker_settings(self, scratch: Path, environment: Mapping[str, str] | None) -> WorkerSettings:
         costs = self.draft.terms.constraints
@@ -71,16 +78,16 @@ def load_settings(
     draft = ContractDraft(
         registered.values(), proposal=proposal, policy=rules, macros=macro_registry(macros.values()), earlier=contract
     )
-    costs = draft.terms.constraints
-    files = FileAccess(
-        costs.rules.roots,
-        directory / "artifacts",
-        workspace=directory,
-        scratch_mb=costs.scratch_mb,
-        assets=asset_supply(rules),
-    )
+    files = _files_in_reach(draft, directory, asset_supply(rules))
     return WorkspaceSettings(
         directory, registered, macros, draft, files, heads_directory(rules), rules.journal.audit_heads_command
+    )
+
+
+def _files_in_reach(draft: ContractDraft, directory: Path, assets: AssetSupply) -> FileAccess:
+    costs = draft.terms.constraints
+    return FileAccess(
+        costs.rules.roots, directory / "artifacts", workspace=directory, scratch_mb=costs.scratch_mb, assets=assets
     )
 
 

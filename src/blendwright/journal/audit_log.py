@@ -117,12 +117,13 @@ class HeadNotes:
 
     def __init__(self, store: Store, files: Sequence[Path], command: HeadCommand | None = None) -> None:
         self._beginning = as_json("the workspace", {"workspace": store.identity})[:-1].encode()
+        self._durable = store.durable
         self._descriptors: list[int] = []
         for file in files:
             with translate_errors(f"noting the head of the audit chain in {file}"):
                 is_new = not file.exists()
                 self._descriptors.append(os.open(file, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, FILE_MODE))
-                if is_new:
+                if is_new and store.durable:
                     sync_directory(file.parent)
         self._command: HeadCommand | None = None
         head = read_head(store)
@@ -149,7 +150,7 @@ class HeadNotes:
                 os.pwrite(descriptor, text.ljust(NOTE_LENGTH - 1) + b"\n", 0)
 
     def sync(self) -> None:
-        for descriptor in self._descriptors:
+        for descriptor in self._descriptors if self._durable else ():
             with contextlib.suppress(OSError):
                 os.fsync(descriptor)
 

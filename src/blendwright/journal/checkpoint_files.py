@@ -25,15 +25,16 @@ CHUNK = 1 << 20
 
 
 class CheckpointFiles:
-    """The checkpoint directory of a workspace."""
+    """The checkpoint directory of a workspace. Where it is not `durable`, nothing waits for the disk."""
 
-    def __init__(self, workspace: Path) -> None:
+    def __init__(self, workspace: Path, *, durable: bool = True) -> None:
         self.directory = workspace / DIRECTORY
+        self._durable = durable
 
     def create(self) -> None:
         if not self.directory.is_dir():
             self.directory.mkdir(mode=DIRECTORY_MODE, parents=True)
-            sync_directory(self.directory.parent)
+            self._sync(self.directory.parent)
 
     def stage(self, saved: Path, scene_hash: str, fence: int) -> StagedCheckpoint:
         """Copy a saved scene in. Never move it: the process that wrote it may still hold the file open and write to it."""
@@ -41,14 +42,14 @@ class CheckpointFiles:
         with translate_errors(f"saving a checkpoint in {self.directory}"):
             crash_points.reach("checkpoint.before_copy")
             try:
-                sha256, size = _copy(saved, part)
+                sha256, size = _copy(saved, part, durable=self._durable)
                 crash_points.reach("checkpoint.before_rename")
                 part.replace(self.directory / file_name(sha256))
             except BaseException:
                 part.unlink(missing_ok=True)
                 raise
             crash_points.reach("checkpoint.before_directory_sync")
-            sync_directory(self.directory)
+            self._sync(self.directory)
         crash_points.reach("checkpoint.durable")
         return StagedCheckpoint(file_name(sha256), sha256, size, scene_hash)
 
@@ -85,10 +86,14 @@ class CheckpointFiles:
             (self.directory / name).unlink(missing_ok=True)
             crash_points.reach("gc.after_unlink")
         if names and durably:
-            sync_directory(self.directory)
+            self._sync(self.directory)
+
+    def _sync(self, directory: Path) -> None:
+        if self._durable:
+            sync_directory(directory)
 
 
-def _copy(source: Path, target: Path) -> tuple[str, int]:
+def _copy(source: Path, target: Path, *, durable: bool) -> tuple[str, int]:
     """Copy, hash on the way, sync. A link in place of the source is refused: it could lead anywhere."""
     digest = hashlib.sha256()
     size = 0
@@ -100,7 +105,8 @@ def _copy(source: Path, target: Path) -> tuple[str, int]:
             digest.update(chunk)
             size += len(chunk)
         crash_points.reach("checkpoint.before_file_sync")
-        os.fsync(outward.fileno())
+        if durable:
+            os.fsync(outward.fileno())
     return digest.hexdigest(), size
 
 

@@ -57,7 +57,8 @@ class Journal(JournalView):
     of its audit chain contradicts it (`heads_outside` is where such notes are kept besides the workspace, `head_command` what is told
     the head besides). Every write raises
     EnvironmentUnfit when the disk refuses it and JournalError when it would break a promise or the lock was lost; nothing of it has
-    taken place then. After the disk refused, the journal must be opened again.
+    taken place then. After the disk refused, the journal must be opened again. One that is not `durable` survives the end of the
+    process and not that of the machine: for a workspace that can be made again from elsewhere.
     """
 
     def __init__(
@@ -68,6 +69,7 @@ class Journal(JournalView):
         heads_outside: Path | None = None,
         head_command: Sequence[str] | None = None,
         observe: events.Observer = events.silent,
+        durable: bool = True,
         vfs: str | None = None,
     ) -> None:
         self._observe = observe
@@ -78,7 +80,9 @@ class Journal(JournalView):
             make_private_workspace(workspace)
             self._lock = WorkspaceLock(workspace, utc_now())
         try:
-            self._store = Store(workspace, writable=True, vfs=vfs, before_create=head_notes.require_unused)
+            self._store = Store(
+                workspace, writable=True, durable=durable, vfs=vfs, before_create=head_notes.require_unused
+            )
         except BaseException:
             self._lock.release()
             raise

@@ -66,7 +66,7 @@ class JournalView:
         self._prepare(workspace)
 
     def _prepare(self, workspace: Path) -> None:
-        self._files = CheckpointFiles(workspace)
+        self._files = CheckpointFiles(workspace, durable=self._store.durable)
         self._ancestry = Ancestry(self._store)
         self._cleaned: tuple[str, ...] = ()
         self._naming_files: list[Commit] = []

@@ -42,11 +42,14 @@ class Store:
         directory: Path,
         *,
         writable: bool,
+        durable: bool = True,
         vfs: str | None = None,
         before_create: Callable[[Path], None] = lambda directory: None,
     ) -> None:
-        """`before_create` may object to beginning a journal in the directory."""
+        """`before_create` may object to beginning a journal in the directory. What is not `durable` survives the end of the process,
+        and not that of the machine: nothing waits for the disk."""
         self.directory = directory
+        self.durable = durable
         self._before_create = before_create
         self.path = directory / FILE
         self.fence = 0
@@ -76,7 +79,7 @@ class Store:
                     f"{self.path}: this file system cannot hold a write-ahead log",
                     cure="Put the workspace on a local disk.",
                 )
-            connection.execute("PRAGMA synchronous = FULL")
+            connection.execute(f"PRAGMA synchronous = {'FULL' if self.durable else 'OFF'}")
         version = connection.execute("PRAGMA user_version").get
         if version == 0:
             self._before_create(self.directory)
@@ -107,7 +110,8 @@ class Store:
                     "INSERT INTO state VALUES (1, ?, 0, 0, ?)", (workspace, schema.genesis(workspace))
                 )
                 self._connection.execute(schema.ENTER_MAIN)
-        sync_directory(self.directory)
+        if self.durable:
+            sync_directory(self.directory)
 
     def _upgrade(self, writable: bool) -> None:
         """A journal of an older version becomes one of this, in one transaction. Who only reads upgrades a copy in memory."""

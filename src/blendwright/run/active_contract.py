@@ -32,7 +32,7 @@ from blendwright.tools.registry import tool_registry
 from blendwright.values.errors import Refusal
 from blendwright.values.findings import Finding
 from blendwright.values.plan import Operation
-from blendwright.wire.blender_profile import WorkerProfile
+from blendwright.wire.blender_profile import BlenderProfile, WorkerProfile
 
 NO_MACROS = registry("1", {})
 
@@ -64,6 +64,7 @@ class ContractDraft:
         if isinstance(terms, tuple):
             raise Refusal(terms)
         self.terms: ContractTerms = terms
+        self._made: tuple[BlenderProfile, SessionContract] | None = None
         if earlier is not None:
             self._refuse_outdated(earlier)
 
@@ -79,6 +80,8 @@ class ContractDraft:
     def contract(self, blender: WorkerProfile) -> SessionContract:
         """The contract with this Blender. Raises Refusal."""
         lasting = blender.lasting
+        if self._made is not None and self._made[0] == lasting:
+            return self._made[1]
         findings = () if self.earlier is None else tuple(other_blender(self.earlier, lasting))
         made = negotiate(
             Negotiation(
@@ -92,6 +95,7 @@ class ContractDraft:
         )
         if findings or isinstance(made, tuple):
             raise Refusal(findings + (made if isinstance(made, tuple) else ()))
+        self._made = (lasting, made)
         return made
 
 

@@ -24,7 +24,7 @@ class FileRoots:
         self.workspace = None if workspace is None else workspace.resolve()
         own = () if self.workspace is None else [self.workspace / name for name in OWN]
         # What the program stores may lie elsewhere, behind a link.
-        self._own = frozenset(own) | {path.resolve() for path in own}
+        self._own = frozenset(own) | {path.resolve() for path in own if path.is_symlink()}
 
     def rule(self, path: Path) -> tuple[str, Verdict] | None:
         """The root that decides about a path without links, and what the policy says of it."""

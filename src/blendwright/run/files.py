@@ -262,16 +262,27 @@ class FileAccess:
             raise Refusal([refusal("scratch", message)])
 
     def keep_artifacts(self, names: Sequence[str], scratch: Path) -> list[str]:
-        """Bring artifacts to the workspace; an existing name gets a number, since nothing there may be lost."""
+        """Bring artifacts to the workspace; an existing name gets a number, since nothing there may be lost. Files that the worker names in
+        one folder come in one, all or none, and it is the folder that gets the number."""
         paths: list[str] = []
+        folders: dict[str, list[str]] = {}
         for name in names:
-            # The worker says the name: nothing but a name is taken from it.
+            # The worker says the name: nothing but a name is taken from it, and that of a folder.
             plain = Path(name).name
-            if plain in ("", "..") or "\0" in plain:
+            if plain in ("", "..") or "\0" in name:
                 raise ProtocolBreach("the worker names an artifact that no file can be")
+            folder = Path(name).parent.name
+            if folder not in ("", ".."):
+                folders.setdefault(folder, []).append(plain)
+                continue
             target = self._free(self._artifacts / plain)
             deliver([Move(scratch, ("artifacts", plain), target, private=True)])
             paths.append(str(target))
+        for folder, inside in folders.items():
+            place = self._free(self._artifacts / folder)
+            moves = [Move(scratch, ("artifacts", folder, plain), place / plain, private=True) for plain in inside]
+            deliver(moves)
+            paths += (str(move.destination) for move in moves)
         return paths
 
     def _findings(self, path: Path, role: str, at: str, overwrite: bool) -> Iterator[Finding]:

@@ -64,7 +64,8 @@ class LiveScene:
         """
         self._pool = pool
         self._journal = journal
-        self._catalogue = catalogue
+        self.catalogue = catalogue
+        """The fingerprint of the tools that the worker must know."""
         self._spare = spare
         self._start = start
         self._origin = origin
@@ -180,7 +181,7 @@ class LiveScene:
 
         Raises DeadlinePassed where there is none in so many seconds."""
         self.allow_externals()
-        worker = take_worker(self._pool, self._catalogue, bare=bare, seconds=seconds)
+        worker = take_worker(self._pool, self.catalogue, bare=bare, seconds=seconds)
         if self._spare:
             self._pool.warm()
         return worker
@@ -309,7 +310,7 @@ class LiveScene:
                     return reusable
         if not is_new:
             self.allow_externals()
-        worker = take_worker(self._pool, self._catalogue)
+        worker = take_worker(self._pool, self.catalogue)
         mismatch = self._bring_to_head(worker, started)
         if mismatch is not None:
             raise self._quarantine(mismatch.reason(), mismatch.expected, mismatch.found)

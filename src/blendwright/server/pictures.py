@@ -115,7 +115,8 @@ def with_pictures(response: ToolResponse, artifacts: Path) -> ToolResponse:
     `artifacts` is the workspace's directory of them, whose files are resources too. Reads files: not for the thread of the event loop."""
     held = {each.path for each in response.images}
     paths = [Path(path) for path in response.outcome.artifacts if path.lower().endswith(".png")]
-    found = (_read(path) for path in paths if path not in held)
+    # Pictures in a folder of artifacts are data, most of them no colours.
+    found = (_read(path) for path in paths if path not in held and path.parent.parent != artifacts)
     made = [*(each for each in found if each is not None), *response.images]
     if not made:
         return response

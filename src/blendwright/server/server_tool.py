@@ -177,6 +177,11 @@ def _direct_tool(tool: AnyTool) -> ServerTool:
 
 
 def _listed_summary(tool: AnyTool) -> str:
-    """The first sentence; of a long one what comes before the list of its parts, which the page of the tool has."""
+    """The first sentence; of a long one what comes before the list of its parts, or before its last comma, which the page of the tool
+    has."""
     sentence = tool.summary().partition(". ")[0].removesuffix(".")
-    return (PARTS.split(sentence, maxsplit=1)[0] if len(sentence) > LONGEST_SUMMARY else sentence) + "."
+    if len(sentence) > LONGEST_SUMMARY:
+        sentence = PARTS.split(sentence, maxsplit=1)[0]
+    if len(sentence) > LONGEST_SUMMARY:
+        sentence = sentence[:LONGEST_SUMMARY].rpartition(", ")[0] or sentence
+    return sentence + "."

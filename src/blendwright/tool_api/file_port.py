@@ -44,7 +44,8 @@ class FilePort(Protocol):
         ...
 
     def artifact(self, name: str) -> str:
-        """Where the worker writes a file that the core will keep among the workspace's artifacts under that name."""
+        """Where the worker writes a file that the core will keep among the workspace's artifacts under that name. `folder/name`: in a
+        folder of the artifacts, together with the others that a step names so."""
         ...
 
     def blend_contents(self, path: str) -> Mapping[Kind, Sequence[str]]:

@@ -17,6 +17,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from blendwright.tool_api.annotations import Annotates
 from blendwright.tool_api.datablocks import Block, Kind, Point
 from blendwright.tool_api.file_port import FilePort
 from blendwright.tool_api.mesh_port import MeshPort
@@ -65,7 +66,7 @@ class GeometryFacts:
         return (self.high[0] - self.low[0], self.high[1] - self.low[1], self.high[2] - self.low[2])
 
 
-class Scene(MeshPort, FilePort, PicturePort, LooksCloser, PhysicsPort, Rigging, Protocol):
+class Scene(MeshPort, FilePort, PicturePort, LooksCloser, Annotates, PhysicsPort, Rigging, Protocol):
     """The port with all its parts. What belongs to one sort of work (meshes, files, pictures) is declared in a part of its own."""
 
     # ------------------------------------------------------------------ reading

@@ -43,7 +43,7 @@ NAMES = (
     "place.align", "place.around", "place.distribute", "place.on_surface", "place.scatter",
     "pose.set",
     "python.run",
-    "render.animation", "render.bake", "render.compare", "render.preview", "render.still",
+    "render.animation", "render.annotations", "render.bake", "render.compare", "render.preview", "render.still",
     "scene.audit", "scene.expect", "scene.find", "scene.purge", "scene.snapshot", "scene.set_color_management",
     "scene.set_frame_range", "scene.set_output", "scene.set_passes", "scene.set_render", "scene.set_sky", "scene.set_units",
     "scene.set_world",

@@ -1,4 +1,4 @@
-"""Pictures as arrays: rows from the top down, of red, green and blue from 0 to 255; and the PNG file of one."""
+"""Pictures as arrays: rows from the top down, of red, green and blue from 0 to 255; and the PNG file of one, or of plain numbers."""
 
 import struct
 import zlib
@@ -12,13 +12,16 @@ Pixels = Any
 
 
 def png(pixels: Pixels) -> bytes:
-    height, width, _ = pixels.shape
-    rows = np.concatenate([np.zeros((height, 1), np.uint8), pixels.reshape(height, -1)], axis=1)
+    """Of bytes, or of numbers of two bytes; of three channels, or of one."""
+    height, width = pixels.shape[:2]
+    size = pixels.dtype.itemsize
+    lines = np.ascontiguousarray(pixels, f">u{size}").reshape(height, -1).view(np.uint8)
+    rows = np.concatenate([np.zeros((height, 1), np.uint8), lines], axis=1)
 
     def chunk(kind: bytes, body: bytes) -> bytes:
         return struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
 
-    header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
+    header = struct.pack(">IIBBBBB", width, height, size * 8, 2 if pixels.ndim == 3 else 0, 0, 0, 0)
     packed = zlib.compress(rows.tobytes(), 6)
     return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", packed) + chunk(b"IEND", b"")
 

@@ -88,34 +88,46 @@ class Looking(Rendering):
             png_files.write_png(file, contact_sheets.contact_sheet(pictures, letters))
 
     def _seen(self, file: str, camera: Any | None) -> Any:
-        """What is behind each pixel of a render as large as is set now. The file beside `file` that it takes is gone afterwards."""
-        from blendwright.blender.looking.exr_layers import read_layers
+        """What is behind each pixel of a render as large as is set now."""
         from blendwright.blender.looking.sight import SightArrays
 
+        with _numbered(self.active) as (names, expected):
+            layers = self.render_passes(f"{file}.passes.exr", camera, ("use_pass_z", "use_pass_object_index"))
+        return SightArrays(object_indices(layers), layer_named(layers, "Depth"), names, expected)
+
+    def render_passes(self, file: str, camera: Any | None, passes: Sequence[str]) -> dict[str, Any]:
+        """Passes of a render as large as is set now, with one ray through the middle of each pixel, by the names of their channels.
+        The file that it takes is gone afterwards."""
+        from blendwright.blender.looking.exr_layers import read_layers
+
         scene = self.active
-        passes = f"{file}.passes.exr"
         with ExitStack() as temporary:
             render = {"engine": "CYCLES", **dict.fromkeys(PLAIN, False)}
             temporary.enter_context(self.temporarily(scene.render, **render))
             temporary.enter_context(self.temporarily(scene.cycles, **ONE_RAY))
+            temporary.enter_context(self.temporarily((camera or scene.camera).data.dof, use_dof=False))
             for layer in scene.view_layers:
-                wanted = {"use_pass_z": True, "use_pass_object_index": True}
-                temporary.enter_context(self.temporarily(layer, **wanted))
-            names, expected = temporary.enter_context(_numbered(scene))
-            self.render_still(passes, camera=camera, output=EXR)
+                temporary.enter_context(self.temporarily(layer, **dict.fromkeys(passes, True)))
+            self.render_still(file, camera=camera, output=EXR)
         try:
-            layers = read_layers(passes)
+            return read_layers(file)
         except (OSError, ValueError) as error:
             raise StepError.of(Fault.EXECUTION_FAILED, f"Blender wrote no passes: {error}") from error
         finally:
-            Path(passes).unlink(missing_ok=True)
-        depths, numbers = (
-            [values for name, values in sorted(layers.items()) if name.split(".")[-2:-1] in ([old], [new])]
-            for old, new in (("Depth", "Depth"), ("IndexOB", "Object Index"))
-        )
-        if not depths or not numbers:
-            raise StepError.of(Fault.EXECUTION_FAILED, f"Blender wrote other passes: {', '.join(sorted(layers))}")
-        return SightArrays(np.rint(numbers[0]).astype(np.int64), depths[0], names, expected)
+            Path(file).unlink(missing_ok=True)
+
+
+def layer_named(layers: Mapping[str, Any], *names: str, channel: str = "") -> Any:
+    """A channel of the first view layer's pass that has one of these names, or of a pass with a single channel. Raises StepError."""
+    for name, values in sorted(layers.items()):
+        parts = name.split(".")
+        if parts[-2] in names and channel in ("", parts[-1]):
+            return values
+    raise StepError.of(Fault.EXECUTION_FAILED, f"Blender wrote other passes: {', '.join(sorted(layers))}")
+
+
+def object_indices(layers: Mapping[str, Any]) -> Any:
+    return np.rint(layer_named(layers, "IndexOB", "Object Index")).astype(np.int64)
 
 
 def _required(picture: Any | None) -> Any:

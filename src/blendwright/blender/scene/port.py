@@ -4,12 +4,12 @@ from typing import Any
 
 from blendwright.blender import fingerprint as fp
 from blendwright.blender.scene import references
+from blendwright.blender.scene.annotating import Annotating
 from blendwright.blender.scene.baking import Baking
 from blendwright.blender.scene.code_execution import CodeExecution
 from blendwright.blender.scene.evaluation import Evaluation
 from blendwright.blender.scene.inspection import Inspection
 from blendwright.blender.scene.linking import Linking
-from blendwright.blender.scene.looking import Looking
 from blendwright.blender.scene.mesh_changes import MeshChanges
 from blendwright.blender.scene.node_groups import NodeGroups
 from blendwright.blender.scene.removal import Removal
@@ -30,7 +30,7 @@ class BpyScene(
     Rigging,
     Linking,
     CodeExecution,
-    Looking,
+    Annotating,
     Videos,
     Baking,
     Evaluation,

@@ -164,7 +164,9 @@ class SceneReader:
 
     def artifact(self, name: str) -> str:
         self.artifacts.append(name)
-        return str(self._outbox / name)
+        file = self._outbox / name
+        file.parent.mkdir(exist_ok=True)
+        return str(file)
 
     def _invalid_name(self, name: str, at: str) -> Sequence[Finding]:
         if len(name) > FEWEST_CHARACTERS and len(name.encode()) > NAME_BYTES:

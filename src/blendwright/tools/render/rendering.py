@@ -34,6 +34,7 @@ def engine_name(identifier: str) -> str:
 
 
 SIGNATURE = b"\x89PNG\r\n\x1a\n"
+PIXEL_CHUNKS = frozenset({b"IHDR", b"PLTE", b"tRNS", b"IDAT", b"IEND"})
 EXR_SIGNATURE, EXR_PARTS = b"\x76\x2f\x31\x01", 0x1000
 
 # A plain file name: the workspace keeps artifacts side by side.
@@ -129,6 +130,15 @@ def _exr_picture(data: bytes) -> tuple[int, int, str] | None:
             break
     (pixels,) = struct.unpack("<Q", data[offset + several : offset + several + 8])
     return *size, hashlib.sha256(data[pixels:]).hexdigest()
+
+
+def keep_pixels_only(path: str) -> None:
+    """Write a PNG file again without what else is in it: Blender notes the time, and equal pictures are to be equal files."""
+    kept = [SIGNATURE]
+    for kind, body in _chunks(Path(path).read_bytes()):
+        if kind in PIXEL_CHUNKS:
+            kept.append(struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body)))
+    Path(path).write_bytes(b"".join(kept))
 
 
 def _chunks(data: bytes) -> Iterator[tuple[bytes, bytes]]:

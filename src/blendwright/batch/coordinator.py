@@ -1,0 +1,139 @@
+"""One run of a batch on this machine: cases into the table, jobs to the engine, and what came of it into files that anybody can read."""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from blendwright.app.workspace_settings import load_settings
+from blendwright.batch.case import Case
+from blendwright.batch.case_runner import case_plan
+from blendwright.batch.definition import Batch
+from blendwright.batch.directory import BatchDirectory
+from blendwright.batch.engines.engine import Engine, Job, JobReport, LaneSettings
+from blendwright.batch.locations import open_outputs, open_results
+from blendwright.batch.outputs import OutputStore
+from blendwright.batch.prefix_store import PREFIXES, is_of_use
+from blendwright.batch.prefixes import Sharing, jobs_with_prefixes
+from blendwright.batch.progress import Progress
+from blendwright.batch.result_files import write_result_files
+from blendwright.batch.results import Counts, ResultsTable
+from blendwright.batch.tables import Row
+from blendwright.values.errors import BlendwrightError
+from blendwright.values.plan import Plan
+
+# Is told of every job that ended, and None now and then when nothing did, with how far the batch has come.
+OnProgress = Callable[[JobReport | None, Progress], None]
+TICK_SECONDS = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class RunSummary:
+    """`added` cases are new to the table; `finished_before` had their row when the run began."""
+
+    batch: str
+    counts: Counts
+    added: int
+    finished_before: int
+    stopped: bool = False
+    """Before all cases were finished, because somebody asked."""
+
+    @property
+    def ok(self) -> bool:
+        return not self.counts.failed and not self.counts.open
+
+
+class BatchRun:
+    """One run, from whatever an earlier one left."""
+
+    def __init__(self, batch: Batch, directory: BatchDirectory, engine: Engine) -> None:
+        self._batch = batch
+        self._directory = directory
+        self._engine = engine
+        self._stopped = False
+
+    def stop(self, *, at_once: bool = False) -> None:
+        """End the run after the cases that are under way, or at once: these are given back, and gone on with next time."""
+        self._stopped = True
+        self._engine.stop(at_once=at_once)
+
+    def run(self, rows: Iterable[Row] | None, lanes: int, progress: OnProgress, *, parquet: bool = False) -> RunSummary:
+        """Every row that is not finished yet, until all are, or until the engine is stopped; without rows, those of the last run.
+
+        Raises Refusal for rows that cannot be read, EnvironmentUnfit where the directory or Blender cannot be used."""
+        settings = self._directory.lane_settings()
+        with self._directory.locked(), open_results(settings.results) as results:
+            outputs = open_outputs(settings.outputs)
+            results.begin(self._batch, anew=rows is not None)
+            added = 0 if rows is None else results.add(self._batch, rows)
+            counts = results.counts(self._batch.id)
+            finished_before = counts.total - counts.open
+            self._directory.clear_work()
+            if counts.open:
+                self._engine.submit(self._jobs(settings))
+                self._work(lanes, Progress(counts), progress)
+            sweep(results, outputs)
+            write_result_files(results, self._directory.root, self._batch.id, parquet=parquet)
+            counts = results.counts(self._batch.id)
+        return RunSummary(self._batch.id, counts, added, finished_before, self._stopped and counts.open > 0)
+
+    def _jobs(self, lanes: LaneSettings) -> Iterator[Job]:
+        """With a connection of its own: engines read jobs in their threads."""
+        batch = self._batch
+        settings = load_settings(Path(lanes.settings))
+        names = (*settings.tools, *settings.macros)
+
+        def plan_of(case: Case) -> Plan:
+            return case_plan(batch.source, case.params, batch.request_id, names)
+
+        with open_results(lanes.results) as results:
+            cases = results.open_cases(batch.id)
+            if not lanes.prefixes or not batch.source.is_program:
+                yield from (Job(batch.id, case.key) for case in cases)
+                return
+            sharing, shared = Sharing(settings.tools, settings.macros), Path(lanes.work) / PREFIXES
+            yield from jobs_with_prefixes(batch.id, cases, plan_of, sharing, lambda: is_of_use(shared))
+
+    def _work(self, lanes: int, progress: Progress, tell: OnProgress) -> None:
+        """The engine in a thread, so that this one, which signals come to, is never kept waiting for long."""
+        reports: queue.SimpleQueue[JobReport] = queue.SimpleQueue()
+        failed: list[BlendwrightError] = []
+
+        def work() -> None:
+            try:
+                self._engine.work(self._directory.lane_settings(), lanes, reports.put)
+            except BlendwrightError as error:
+                failed.append(error)
+
+        engine = threading.Thread(target=work, name="blendwright-engine")
+        engine.start()
+        try:
+            while engine.is_alive() or not reports.empty():
+                try:
+                    report = reports.get(timeout=TICK_SECONDS)
+                except queue.Empty:
+                    tell(None, progress)
+                else:
+                    progress.add(report)
+                    tell(report, progress)
+        except BaseException:
+            self._engine.stop(at_once=True)
+            raise
+        finally:
+            engine.join()
+        if failed:
+            raise failed[0]
+
+
+def sweep(results: ResultsTable, outputs: OutputStore) -> int:
+    """Remove the outputs of attempts that do not count: whoever made them ended before their row was taken. Returns how many.
+
+    Only while nobody works on the batch."""
+    counted = {row.location for row in results.rows() if row.location is not None}
+    stray = [name for name in outputs.names() if outputs.location(name) not in counted]
+    for name in stray:
+        outputs.remove(name)
+    return len(stray)

@@ -1,0 +1,188 @@
+"""One job from its claim to its row: run the case, publish its outputs, publish its row, clear up. The same in every engine."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+from time import monotonic, perf_counter
+from typing import Any
+
+from blendwright.app.blenders import chosen_blender
+from blendwright.app.policy_files import load_policy
+from blendwright.app.workspace_settings import load_settings
+from blendwright.batch.case import Case
+from blendwright.batch.case_place import CasePlace
+from blendwright.batch.case_runner import CaseRun, CaseRunner
+from blendwright.batch.definition import Batch
+from blendwright.batch.engines.engine import Job, JobReport, LaneSettings
+from blendwright.batch.lane_workers import LaneWorkers
+from blendwright.batch.locations import open_outputs, open_results
+from blendwright.batch.outputs import attempt_name
+from blendwright.batch.prefix_store import PREFIXES
+from blendwright.batch.results import Claim, ResultRow
+from blendwright.journal.store import utc_now
+from blendwright.policy.policy import Policy, Verdict
+from blendwright.run.resource_guard import usage
+from blendwright.values import crash_points
+from blendwright.values.cancel import CancelToken
+from blendwright.values.directory_removal import remove_directory
+from blendwright.values.errors import BlendwrightError, EnvironmentUnfit
+from blendwright.values.faults import Fault
+from blendwright.values.findings import Finding
+
+# A case whose lane died so often while it ran is at fault itself.
+MOST_ATTEMPTS = 4
+STAGING = "staging"
+
+
+class CaseHandler:
+    """Does jobs in this process, one after another, on one warm Blender. Close it."""
+
+    def __init__(self, settings: LaneSettings, cancel: CancelToken | None = None) -> None:
+        self._settings = settings
+        self._cancel = cancel
+        self._results = open_results(settings.results)
+        self._outputs = open_outputs(settings.outputs)
+        self._work = Path(settings.work).resolve()
+        # One directory for this lane alone: the only one that cases may write their outputs to.
+        (self._work / STAGING).mkdir(parents=True, exist_ok=True)
+        self._staging = Path(tempfile.mkdtemp(prefix=f"lane-{os.getpid()}-", dir=self._work / STAGING))
+        # What is published from here is for whoever may read the directory of the batch.
+        self._staging.chmod(0o755)
+        directory = Path(settings.settings)
+        self._case_settings = load_settings(directory, policy=_policy(directory, self._staging))
+        self._name = f"{socket.gethostname()}:{os.getpid()}"
+        self._workers: tuple[str | None, LaneWorkers] | None = None
+        self._runners: dict[str, CaseRunner] = {}
+        self._started = monotonic()
+        self._cases = 0
+
+    def __call__(self, job: Job) -> JobReport:
+        """Raises what is not the case's own fault, with the case given back."""
+        claim = self._results.claim(job.case, self._name)
+        if claim is None:
+            return JobReport(job, "done_before", retire=self._worn())
+        crash_points.reach("batch.claimed")
+        started = perf_counter()
+        staging = self._staging / attempt_name(claim.case.number, claim.fence)
+        try:
+            shutil.rmtree(staging, ignore_errors=True)
+            staging.mkdir()
+            place = CasePlace(self._work, claim.case.key)
+            run = self._run(job, claim, place, staging)
+            if run.cancelled:
+                self._results.give_back(job.case, claim.fence)
+                return JobReport(job, "given_back")
+            row = self._published(claim, run, staging, self._runner(job.batch).batch, place, started)
+        except BaseException:
+            self._results.give_back(job.case, claim.fence)
+            raise
+        self._cases += 1
+        if row is None:
+            return JobReport(job, "done_before", retire=self._worn())
+        return JobReport(job, "published", row.to_json(), self._worn())
+
+    def _run(self, job: Job, claim: Claim, place: CasePlace, staging: Path) -> CaseRun:
+        """A case that fails by itself has a result that says so; raises EnvironmentUnfit for what would keep any case from running."""
+        if claim.attempts > MOST_ATTEMPTS:
+            message = f"its process ended {claim.attempts - 1} times while it ran"
+            cure = "Run it by itself to see why; it may need more memory than there is."
+            return CaseRun((Finding(Fault.WORKER_LOST, message, "", cure),))
+        try:
+            place.prepare()
+            return self._runner(job.batch).run(claim.case, place.workspace, staging, self._cancel, job.prefixes)
+        except EnvironmentUnfit as error:
+            if not error.details.get("quarantined"):
+                raise
+            failure: BlendwrightError = error
+        except BlendwrightError as error:
+            failure = error
+        return CaseRun((Finding(Fault.INTERNAL_ERROR, failure.message, "", failure.cure),))
+
+    def _published(
+        self, claim: Claim, run: CaseRun, staging: Path, batch: Batch, place: CasePlace, started: float
+    ) -> ResultRow | None:
+        """The row that counts now; None where somebody else's does, and then nothing of this attempt is left."""
+        case, name = claim.case, attempt_name(claim.case.number, claim.fence)
+        row = _row(case, run, claim, self._name)
+        location = None
+        if run.ok:
+            place.keep_in(staging, batch.keep)
+            if not self._results.holds(case.key, claim.fence):
+                remove_directory(staging)
+                return None
+            assert run.scene_hash is not None
+            manifest = self._outputs.publish(staging, name, case.key, run.scene_hash)
+            location = self._outputs.location(name)
+            row = replace(row, location=location, outputs=manifest.files)
+        times = {**row.times, "total": round(perf_counter() - started, 4)}
+        row = replace(row, times=times, finished=utc_now(), memory_mb=self._memory_mb())
+        if not self._results.publish(row, claim.fence):
+            if location is not None:
+                self._outputs.remove(name)
+            return None
+        remove_directory(staging)
+        if run.ok or batch.keep == "drop":
+            place.remove()
+        return row
+
+    def _runner(self, id: str) -> CaseRunner:
+        if id not in self._runners:
+            batch = self._results.batch(id)
+            if batch is None:
+                raise EnvironmentUnfit(f"{self._settings.results} has no batch {id}", cure="Submit the batch again.")
+            shared = self._work / PREFIXES if self._settings.prefixes else None
+            self._runners[id] = CaseRunner(batch, self._blender(batch.blender), self._case_settings, shared)
+        return self._runners[id]
+
+    def _blender(self, blender: str | None) -> LaneWorkers:
+        if self._workers is None or self._workers[0] != blender:
+            if self._workers is not None:
+                self._workers[1].close()
+            source = chosen_blender(Path(self._settings.settings), blender)
+            limits = self._case_settings.draft.terms.constraints
+            workers = LaneWorkers(source, self._work / "scratch", limits.memory_mb, limits.scratch_mb)
+            self._workers = (blender, workers)
+        return self._workers[1]
+
+    def warm(self, blender: str | None) -> None:
+        """Start Blender ahead of the first job. Raises EnvironmentUnfit."""
+        self._blender(blender).worker()
+
+    def _worn(self) -> bool:
+        """Whether the lane has had its time: then another one takes its place."""
+        settings = self._settings
+        if self._cases >= settings.most_cases or monotonic() - self._started >= settings.most_seconds:
+            return True
+        return self._memory_mb() >= settings.most_memory_mb
+
+    def _memory_mb(self) -> int:
+        pids = [os.getpid(), *(() if self._workers is None else self._workers[1].pids())]
+        return sum(usage(pid)[0] for pid in pids) >> 20
+
+    def close(self) -> None:
+        if self._workers is not None:
+            self._workers[1].close()
+        remove_directory(self._staging)
+        self._results.close()
+
+
+def _policy(settings: Path, staging: Path) -> Policy:
+    """The settings of the batch, with the lane's own directory for outputs as a further root."""
+    policy = load_policy(settings).policy
+    rules = policy.policy
+    roots = {**rules.roots, str(staging): Verdict.ALLOW}
+    return policy.model_copy(update={"policy": rules.model_copy(update={"roots": roots})})
+
+
+def _row(case: Case, run: CaseRun, claim: Claim, worker: str) -> ResultRow:
+    findings: tuple[dict[str, Any], ...] = tuple(finding.to_json() for finding in run.findings)
+    return ResultRow(
+        case.number, case.key, case.params, "done" if run.ok else "failed", run.scene_hash,
+        findings=findings, times=run.times, operations=run.operations, reused=run.reused,
+        source=case.source, worker=worker, attempts=claim.attempts, prefix=run.prefix,
+    )  # fmt: skip
