@@ -30,7 +30,7 @@ from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
 
 DEFAULT_OUTPUTS = ("blend", "picture")
-HELP = """Run a program for every row of a table, in several Blenders at once, and go on after anything.
+HELP = """Run a program for every row of a table, and go on after anything.
 
 \b
 One case for each seed, four Blenders, results and outputs in `shots`:
