@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import asdict, replace
+from dataclasses import fields, replace
 from pathlib import Path
 
 from rich.console import Console
@@ -70,9 +70,9 @@ def cells(fleet: Fleet, outcome: Outcome) -> list[str]:
 
 def show_figures(figures: Figures) -> None:
     table = Table("what the server spends on", "processor ms", "log bytes")
-    for name, value in asdict(figures).items():
-        if isinstance(value, dict):
-            cost = Cost(**value)
+    for field in fields(figures):
+        name, cost = field.name, getattr(figures, field.name)
+        if isinstance(cost, Cost):
             table.add_row(name, f"{cost.cpu_ms:.2f}", f"{cost.log_bytes:.0f}")
     Console(width=100).print(table)
     print(

@@ -1,16 +1,26 @@
 """A fleet on paper: machines whose lanes ask one database for claims, rows and jobs, event by event, with costs that were measured.
 
-The database is so many processors that work off what they are asked in order; an answer also waits for the disk once. Everything a lane does
+The database is so many processors that work off what they are asked in order; an answer also waits for the disk once. What a lane does
 between two questions is its case. A window of the run is simulated, which is enough to see what is full; the rest is arithmetic.
 """
 
 from __future__ import annotations
 
 import heapq
+import math
 import random
 from dataclasses import dataclass
+from typing import Literal
 
-from bench.fleet.figures import Figures
+from bench.fleet.figures import Cost, Figures
+
+Question = Literal["job", "claim", "row", "heartbeat"]
+CLAIMED_TOGETHER = 0.25
+"""What one of many rows of a statement costs, of what a statement for one costs. Assumed: parsing, planning and the commit are shared."""
+SHORTEST = 0.1
+"""Of the mean: no case takes less."""
+MEAN = SHORTEST + math.exp(-SHORTEST)
+"""Of max(SHORTEST, x), for x of an exponential distribution with mean 1."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,14 +66,34 @@ class Database:
         self.waits: list[float] = []
         self.log_bytes = 0.0
 
-    def answer(self, now: float, cpu_ms: float, log_bytes: float) -> float:
+    def answer(self, now: float, cost: Cost) -> float:
+        """When the answer is there. Questions come in the order of their times."""
         begins = max(now, heapq.heappop(self._free))
-        ends = begins + cpu_ms / 1000
+        ends = begins + cost.cpu_ms / 1000
         heapq.heappush(self._free, ends)
-        self.busy += cpu_ms / 1000
-        self.log_bytes += log_bytes
+        self.busy += cost.cpu_ms / 1000
+        self.log_bytes += cost.log_bytes
         self.waits.append(ends + self._disk - now)
         return ends + self._disk
+
+
+def questions(fleet: Fleet, figures: Figures) -> dict[Question, Cost]:
+    """What each question costs, by measured parts: a job is ended and the next fetched; before a row comes `holds`, which writes nothing;
+    with heartbeats come looks at the jobs of others, at every third or so."""
+    claim, row = figures.claim, figures.publish
+    job = Cost(figures.finish.cpu_ms + figures.fetch.cpu_ms, figures.finish.log_bytes + figures.fetch.log_bytes)
+    if fleet.claims_by_job:
+        job = Cost(
+            job.cpu_ms + fleet.cases_per_job * claim.cpu_ms * CLAIMED_TOGETHER,
+            job.log_bytes + fleet.cases_per_job * claim.log_bytes,
+        )
+        claim = Cost(0.0, 0.0)
+    return {
+        "job": job,
+        "claim": claim,
+        "row": Cost(row.cpu_ms + figures.claim.cpu_ms / 2, row.log_bytes),
+        "heartbeat": Cost(figures.heartbeat.cpu_ms + figures.look_after.cpu_ms / 3, figures.heartbeat.log_bytes),
+    }
 
 
 def simulate(fleet: Fleet, figures: Figures, seconds: float, seed: int = 1) -> Outcome:
@@ -72,39 +102,34 @@ def simulate(fleet: Fleet, figures: Figures, seconds: float, seed: int = 1) -> O
     database = Database(fleet.database_cores, fleet.disk_ms)
     lanes = fleet.machines * fleet.lanes
     beat = fleet.stalled_after / 6
-    # What is to happen: when, who, and how many cases of its job a lane has left; -1 is a heartbeat of a machine.
-    events: list[tuple[float, int, int]] = [(chance.uniform(0, beat), lane, 0) for lane in range(lanes)]
-    events += [(chance.uniform(0, beat), machine, -1) for machine in range(fleet.machines)]
+    # What is asked next: when, by whom, what, and how many cases of its job a lane has left.
+    events: list[tuple[float, int, Question, int]] = []
+    events += [(chance.uniform(0, beat), lane, "job", 0) for lane in range(lanes)]
+    events += [(chance.uniform(0, beat), machine, "heartbeat", 0) for machine in range(fleet.machines)]
     heapq.heapify(events)
-    done, twice, dead_per_second = 0, 0.0, fleet.machines / (fleet.mtbf_hours * 3600)
+    costs = questions(fleet, figures)
+    done, dead_per_second = 0, fleet.machines / (fleet.mtbf_hours * 3600)
     while events:
-        now, who, left = heapq.heappop(events)
+        now, who, question, left = heapq.heappop(events)
         if now >= seconds:
             break
-        if left < 0:
-            # A heartbeat, and every third or so a look at the jobs of others.
-            spent = figures.heartbeat.cpu_ms + figures.look_after.cpu_ms / 3
-            database.answer(now, spent, figures.heartbeat.log_bytes)
-            heapq.heappush(events, (now + beat, who, -1))
-            continue
-        if left == 0:
-            cost = figures.finish.cpu_ms + figures.fetch.cpu_ms
-            now = database.answer(now, cost, figures.finish.log_bytes + figures.fetch.log_bytes)
-            left = fleet.cases_per_job
-            if fleet.claims_by_job:
-                many = left * figures.claim.cpu_ms * CLAIMED_TOGETHER
-                now = database.answer(now, many, left * figures.claim.log_bytes)
-        if not fleet.claims_by_job:
-            now = database.answer(now, figures.claim.cpu_ms, figures.claim.log_bytes)
-        now += fleet.case_seconds * max(0.1, chance.expovariate(1.0))
-        # `holds`, before outputs are published, and then the row.
-        now = database.answer(now, figures.publish.cpu_ms + figures.claim.cpu_ms / 2, figures.publish.log_bytes)
-        done += 1
-        heapq.heappush(events, (now, who, left - 1))
+        answered = database.answer(now, costs[question])
+        match question:
+            case "heartbeat":
+                following = (now + beat, who, question, 0)
+            case "job":
+                following = (answered, who, "claim", fleet.cases_per_job)
+            case "claim":
+                spent = fleet.case_seconds * max(SHORTEST, chance.expovariate(1.0))
+                following = (answered + spent, who, "row", left)
+            case "row":
+                done += 1
+                following = (answered, who, "claim" if left > 1 else "job", left - 1)
+        heapq.heappush(events, following)
     # Whoever dies loses the cases under way, and nobody does the rest of its jobs until it counts as lost.
     twice = dead_per_second * seconds * fleet.lanes
     waits = sorted(database.waits)
-    mean_case = fleet.case_seconds * MEAN_OF_CUT
+    mean_case = fleet.case_seconds * MEAN
     return Outcome(
         done / seconds,
         lanes / mean_case,
@@ -114,9 +139,3 @@ def simulate(fleet: Fleet, figures: Figures, seconds: float, seed: int = 1) -> O
         twice / max(done, 1),
         database.log_bytes / seconds / 1e6,
     )
-
-
-CLAIMED_TOGETHER = 0.25
-"""What one of many rows of a statement costs, of what a statement for one costs: parsing, planning and the commit are shared."""
-# The mean of max(0.1, x) for x of an exponential distribution with mean 1.
-MEAN_OF_CUT = 0.1 + 2.718281828459045**-0.1

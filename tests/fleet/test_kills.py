@@ -79,7 +79,7 @@ def test_every_case_is_done_exactly_once_whoever_is_killed(
             restarted = True
         time.sleep(0.3)
     assert restarted
-    assert kills >= 3
+    assert kills > CASES // 20
 
     assert coordinator.wait(120) == 0, machines.log(coordinator)
     for worker in workers:
