@@ -13,7 +13,7 @@ from bench.fleet.figures import Cost, Figures, measure_figures
 from bench.fleet.simulation import Fleet, Outcome, simulate
 
 CASES = 10_000_000
-WINDOW = 60.0
+WINDOW = 20.0
 """Seconds that are simulated."""
 
 
@@ -30,8 +30,7 @@ def main() -> int:
         "log MB/s", "10 M cases",
     )  # fmt: skip
     for fleet in fleets():
-        window = max(WINDOW, 3 * fleet.case_seconds)
-        table.add_row(*cells(fleet, simulate(fleet, figures, window)))
+        table.add_row(*cells(fleet, simulate(fleet, figures, max(WINDOW, fleet.case_seconds))))
     Console(width=140).print(table)
     storage = (CASES * figures.case_bytes + CASES / 50 * figures.job_bytes) / 1e9
     print(

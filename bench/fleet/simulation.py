@@ -66,6 +66,11 @@ class Database:
         self.waits: list[float] = []
         self.log_bytes = 0.0
 
+    def forget(self) -> None:
+        """What was before is not looked at."""
+        self.busy = self.log_bytes = 0.0
+        self.waits.clear()
+
     def answer(self, now: float, cost: Cost) -> float:
         """When the answer is there. Questions come in the order of their times."""
         begins = max(now, heapq.heappop(self._free))
@@ -97,23 +102,30 @@ def questions(fleet: Fleet, figures: Figures) -> dict[Question, Cost]:
 
 
 def simulate(fleet: Fleet, figures: Figures, seconds: float, seed: int = 1) -> Outcome:
-    """Lanes begin within one heartbeat of each other, as after a start of the whole fleet."""
+    """Lanes begin within one heartbeat of each other, as after a start of the whole fleet; from then on `seconds` are looked at."""
     chance = random.Random(seed)
     database = Database(fleet.database_cores, fleet.disk_ms)
     lanes = fleet.machines * fleet.lanes
     beat = fleet.stalled_after / 6
     # What is asked next: when, by whom, what, and how many cases of its job a lane has left.
     events: list[tuple[float, int, Question, int]] = []
-    events += [(chance.uniform(0, beat), lane, "job", 0) for lane in range(lanes)]
-    events += [(chance.uniform(0, beat), machine, "heartbeat", 0) for machine in range(fleet.machines)]
+    for lane in range(lanes):
+        events.append((chance.uniform(0, beat), lane, "job", 0))
+    for machine in range(fleet.machines):
+        events.append((chance.uniform(0, beat), machine, "heartbeat", 0))
     heapq.heapify(events)
     costs = questions(fleet, figures)
     done, dead_per_second = 0, fleet.machines / (fleet.mtbf_hours * 3600)
+    begins = beat + 2 * fleet.case_seconds
     while events:
         now, who, question, left = heapq.heappop(events)
-        if now >= seconds:
+        if now >= begins + seconds:
             break
+        if now < begins:
+            done = 0
+            database.forget()
         answered = database.answer(now, costs[question])
+        following: tuple[float, int, Question, int]
         match question:
             case "heartbeat":
                 following = (now + beat, who, question, 0)
