@@ -59,10 +59,11 @@ test-gui: $(READY)
 	$(BIN)/python -m pytest tests/gui -m gui
 
 # Workers of a fleet on a real PostgreSQL, which is Debian's, in a temporary directory: killed at random, with the database restarted.
-# CASES=500 is the proof at full size.
+# CASES=500 is the proof at full size. Storage of outputs is moto's, which with s3fs is kept out of the environment.
 CASES ?= 60
 test-fleet: $(READY)
 	bash scripts/postgresql > /dev/null
+	-test -d build/s3 || $(BIN)/python -m pip install --quiet --disable-pip-version-check --target build/s3 s3fs "moto[server]"
 	FLEET_CASES=$(CASES) $(BIN)/python -m pytest tests/fleet -m fleet
 
 # Blenders beside that of the environment, for tests that work with several. What cannot be had here is said, by those tests as well.
