@@ -61,6 +61,24 @@ def test_equal_rows_are_one_case_and_known_ones_keep_their_number(results: Postg
     assert [(case.number, case.params["seed"]) for case in results.open_cases(BATCH.id)] == [(0, 5), (1, 7), (2, 9)]
 
 
+@pytest.mark.parametrize("anew", [True, False])
+def test_rows_that_left_the_table_leave_the_batch_and_keep_what_they_became(
+    results: PostgresResults, anew: bool
+) -> None:
+    results.add(BATCH, seeds(1, 2))
+    claim = claimed(results, 0)
+    results.publish(row(claim), claim.fence)
+    results.begin(BATCH, anew=anew)
+    results.add(BATCH, seeds(2, 3))
+    if not anew:
+        # Until then nobody who looks sees fewer cases than there are.
+        assert results.counts(BATCH.id).total == 3
+        results.leave_out_others(BATCH.id)
+    assert [case.params["seed"] for case in results.open_cases(BATCH.id)] == [2, 3]
+    assert results.counts(BATCH.id) == Counts(waiting=2)
+    assert [found.params["seed"] for found in results.rows()] == [1]
+
+
 def test_parameters_come_back_to_the_digit(results: PostgresResults) -> None:
     given: dict[str, Any] = {
         "large": 1e22,

@@ -37,7 +37,9 @@ INSERT INTO cases (space, key, params, source, number)
     WHERE NOT EXISTS (SELECT FROM cases WHERE space = %(space)s AND cases.key = given.key)
 """
 _JOIN = """
-INSERT INTO members SELECT %(batch)s, number FROM cases WHERE space = %(space)s AND key = ANY(%(keys)s) ON CONFLICT DO NOTHING
+INSERT INTO members SELECT serial, number, latest FROM cases JOIN batches USING (space)
+    WHERE space = %(space)s AND id = %(batch)s AND key = ANY(%(keys)s)
+    ON CONFLICT (batch, number) DO UPDATE SET submitted = excluded.submitted
 """
 _CLAIM = (
     "UPDATE cases SET status = 'running', fence = fence + 1, attempts = attempts + 1, worker = %s"
@@ -52,7 +54,7 @@ class PostgresResults(ResultsTable):
         self._database = database
         self.space: int = database.run(lambda connection: _space(connection, outputs))
 
-    def begin(self, batch: Batch) -> None:
+    def begin(self, batch: Batch, *, anew: bool = False) -> None:
         definition = orjson.dumps(batch.to_json())
         if len(definition) > MOST_DEFINITION_BYTES:
             message = (
@@ -64,6 +66,16 @@ class PostgresResults(ResultsTable):
             " VALUES (%s, %s, %s, %s, (SELECT coalesce(max(latest), 0) + 1 FROM batches))"
             " ON CONFLICT (space, id) DO UPDATE SET latest = excluded.latest",
             (self.space, batch.id, definition.decode(), batch_queue(batch)),
+        )
+        if anew:
+            self.leave_out_others(batch.id)
+
+    def leave_out_others(self, batch: str) -> None:
+        """The cases that were added since the last `begin` are those of the batch; what others have become stays. A fleet does so behind
+        adding them: others look at the batch meanwhile."""
+        self._do(
+            "DELETE FROM members USING batches WHERE serial = batch AND submitted < latest AND space = %s AND id = %s",
+            (self.space, batch),
         )
 
     def batch(self, id: str | None = None) -> Batch | None:
@@ -83,6 +95,7 @@ class PostgresResults(ResultsTable):
     def _add_page(self, batch: Batch, cases: list[Case]) -> int:
         given = {
             "space": self.space,
+            "batch": batch.id,
             "keys": [case.key for case in cases],
             "params": [orjson.dumps(dict(case.params)).decode() for case in cases],
             "sources": [case.source for case in cases],
@@ -91,12 +104,8 @@ class PostgresResults(ResultsTable):
         def add(connection: Connection) -> int:
             # Numbers are given by one at a time; the row of the place for outputs stands for all of its cases.
             connection.execute("SELECT FROM spaces WHERE id = %s FOR NO KEY UPDATE", (self.space,))
-            found = connection.execute(
-                "SELECT serial FROM batches WHERE space = %s AND id = %s", (self.space, batch.id)
-            )
-            (serial,) = found.fetchone() or (None,)
             added = connection.execute(_ADD, given).rowcount
-            connection.execute(_JOIN, {**given, "batch": serial})
+            connection.execute(_JOIN, given)
             return added
 
         return self._database.run(add)

@@ -38,6 +38,7 @@ def submit(address: Address, outputs: str, batch: Batch, rows: Iterable[Row], di
     with PostgresResults(Database(address).open(), outputs) as results:
         results.begin(batch)
         added = results.add(batch, rows)
+        results.leave_out_others(batch.id)
         put_open_cases(address, outputs, batch, results, directory)
         return Submitted(batch.id, added, results.counts(batch.id))
 

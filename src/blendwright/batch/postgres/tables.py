@@ -16,7 +16,8 @@ VERSION = 1
 # Any number that others do not use: it keeps two from making the tables at the same time.
 LOCK = 0x626C656E64
 # A place for outputs has a table of results of its own: what is done there is done nowhere else. Rows are updated in place twice
-# (claimed, published), so pages keep room for that; JSON is kept as it was written, to the digit.
+# (claimed, published), so pages keep room for that; JSON is kept as it was written, to the digit. `submitted` is the `latest` of the batch
+# when a case was last among its rows.
 CREATE = """
 CREATE TABLE version (number integer NOT NULL);
 CREATE TABLE spaces (id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY, outputs text NOT NULL UNIQUE);
@@ -32,7 +33,7 @@ CREATE TABLE cases (
     CHECK (status IN ('waiting', 'running', 'done', 'failed')), CHECK ((row IS NULL) = (status IN ('waiting', 'running')))
 ) WITH (fillfactor = 60);
 CREATE TABLE members (
-    batch integer NOT NULL REFERENCES batches, number bigint NOT NULL, PRIMARY KEY (batch, number)
+    batch integer NOT NULL REFERENCES batches, number bigint NOT NULL, submitted bigint NOT NULL, PRIMARY KEY (batch, number)
 );
 CREATE VIEW results AS
     SELECT batches.id AS batch, spaces.outputs, cases.number, cases.key, cases.status, cases.worker, cases.attempts, cases.params, cases.row
