@@ -40,7 +40,7 @@ def worker(
     ] = 60.0,
     json: Annotated[bool, option("--json", "Print a line of JSON for everything that happens.")] = False,
 ) -> int:
-    """Do cases of batches that wait in a database, until told to stop; SIGTERM finishes or gives back what is under way."""
+    """Do cases of batches that wait in a database, until told to stop. SIGTERM finishes or gives back what is under way."""
     tell = Teller(json)
     place = WorkPlace.at(work)
     with place.locked():
