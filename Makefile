@@ -14,7 +14,7 @@ BLENDERS := XDG_DATA_HOME=$(CURDIR)/.envs
 # Compiled modules are kept, wherever Python would be told not to: Blender's own scripts alone cost every start half a second.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo docs gallery extension test test-slow test-gui test-matrix blenders which mcp-conformance gemini-cli check bench soak generate lock clean
+.PHONY: demo docs gallery extension test test-slow test-gui test-fleet test-matrix blenders which mcp-conformance gemini-cli check bench soak generate lock clean
 
 ifneq ($(wildcard requirements/$(VERSION).txt),)
 # An environment of another Python is replaced.
@@ -37,10 +37,10 @@ demo: which
 # A file at a time in each process: tests of one file share what is costly to start. Three of them keep two cores busy while one waits.
 # The order is that of tests/conftest.py, long files first.
 test: which blenders
-	$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder -m "not slow and not gui"
+	$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder -m "not slow and not gui and not fleet"
 
 test-slow: $(READY)
-	$(BIN)/python -m pytest -m slow --timeout 3600 --real-starts
+	$(BIN)/python -m pytest -m "slow and not fleet" --timeout 3600 --real-starts
 	$(BIN)/python -m pytest -m "not slow" --timeout 3600 --real-starts tests/run/test_code_determinism.py tests/run/test_python_attacks.py
 
 # Blenders with windows on a virtual screen, driven by keys. Their roots are made once; pictures of the windows are left in build/gui.
@@ -48,6 +48,14 @@ test-gui: $(READY)
 	bash scripts/gui-root
 	PYTHONPATH=tests $(BIN)/python -m gui.headless
 	$(BIN)/python -m pytest tests/gui -m gui
+
+# Workers of a fleet on a real PostgreSQL, which is Debian's, in a temporary directory: killed at random, with the database restarted.
+# CASES=500 is the proof at full size. Storage of outputs is moto's, which with s3fs is kept out of the environment.
+CASES ?= 60
+test-fleet: $(READY)
+	bash scripts/postgresql > /dev/null
+	-test -d build/s3 || $(BIN)/python -m pip install --quiet --disable-pip-version-check --target build/s3 s3fs "moto[server]"
+	FLEET_CASES=$(CASES) $(BIN)/python -m pytest tests/fleet -m fleet
 
 # Blenders beside that of the environment, for tests that work with several. What cannot be had here is said, by those tests as well.
 blenders: $(READY)

@@ -34,6 +34,7 @@ def main(target: Path | None) -> int:
         uv,
         window,
     )
+    from bench.fleet import overhead
 
     parts: tuple[Callable[[], Rows], ...] = (
         fingerprint.measure,
@@ -51,6 +52,7 @@ def main(target: Path | None) -> int:
         pictures.measure,
         blenders.measure,
         window.measure,
+        overhead.measure,
         batch.measure,
     )
     rows = [row for part in parts for row in part()]

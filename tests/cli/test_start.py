@@ -82,7 +82,7 @@ def _short(summary: str) -> str:
     return TyperCommand(name=None, help=summary).get_short_help_str(70)
 
 
-@pytest.mark.parametrize("name", sorted(COMMANDS.keys() - {"audit", "blender"}))
+@pytest.mark.parametrize("name", sorted(COMMANDS.keys() - {"audit", "batch", "blender"}))
 def test_a_command_shows_its_own_help(shell: Shell, name: str) -> None:
     shown = " ".join(shell(name, "--help", code=0).out.split())
     assert shown.startswith(f"Usage: blendwright {name} ")
@@ -90,7 +90,14 @@ def test_a_command_shows_its_own_help(shell: Shell, name: str) -> None:
     assert " ".join(doc.split("\n\n")[0].split()) in shown
 
 
-@pytest.mark.parametrize(("group", "commands"), [("audit", ["verify", "list"]), ("blender", ["list", "add", "remove"])])
+GROUPS = [
+    ("audit", ["verify", "list"]),
+    ("batch", ["run", "status", "retry", "show"]),
+    ("blender", ["list", "add", "remove"]),
+]
+
+
+@pytest.mark.parametrize(("group", "commands"), GROUPS)
 def test_a_group_shows_its_commands(shell: Shell, group: str, commands: list[str]) -> None:
     shown = shell(group, "--help", code=0).out
     assert COMMANDS[group].summary in shown

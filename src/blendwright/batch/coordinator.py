@@ -9,21 +9,18 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from blendwright.app.workspace_settings import load_settings
-from blendwright.batch.case import Case
-from blendwright.batch.case_runner import case_plan
 from blendwright.batch.definition import Batch
 from blendwright.batch.directory import BatchDirectory
 from blendwright.batch.engines.engine import Engine, Job, JobReport, LaneSettings
+from blendwright.batch.jobs import jobs_of
 from blendwright.batch.locations import open_outputs, open_results
 from blendwright.batch.outputs import OutputStore
 from blendwright.batch.prefix_store import PREFIXES, is_of_use
-from blendwright.batch.prefixes import Sharing, jobs_with_prefixes
 from blendwright.batch.progress import Progress
 from blendwright.batch.result_files import write_result_files
 from blendwright.batch.results import Counts, ResultsTable
 from blendwright.batch.tables import Row
 from blendwright.values.errors import BlendwrightError
-from blendwright.values.plan import Plan
 
 # Is told of every job that ended, and None now and then when nothing did, with how far the batch has come.
 OnProgress = Callable[[JobReport | None, Progress], None]
@@ -82,20 +79,10 @@ class BatchRun:
 
     def _jobs(self, lanes: LaneSettings) -> Iterator[Job]:
         """With a connection of its own: engines read jobs in their threads."""
-        batch = self._batch
-        settings = load_settings(Path(lanes.settings))
-        names = (*settings.tools, *settings.macros)
-
-        def plan_of(case: Case) -> Plan:
-            return case_plan(batch.source, case.params, batch.request_id, names)
-
+        settings, shared = load_settings(Path(lanes.settings)), Path(lanes.work) / PREFIXES
         with open_results(lanes.results) as results:
-            cases = results.open_cases(batch.id)
-            if not lanes.prefixes or not batch.source.is_program:
-                yield from (Job(batch.id, case.key) for case in cases)
-                return
-            sharing, shared = Sharing(settings.tools, settings.macros), Path(lanes.work) / PREFIXES
-            yield from jobs_with_prefixes(batch.id, cases, plan_of, sharing, lambda: is_of_use(shared))
+            cases = results.open_cases(self._batch.id)
+            yield from jobs_of(self._batch, settings, cases, lambda: lanes.prefixes and is_of_use(shared))
 
     def _work(self, lanes: int, progress: Progress, tell: OnProgress) -> None:
         """The engine in a thread, so that this one, which signals come to, is never kept waiting for long."""

@@ -23,6 +23,7 @@ from blendwright.batch.lane_workers import LaneWorkers
 from blendwright.batch.locations import open_outputs, open_results
 from blendwright.batch.outputs import attempt_name
 from blendwright.batch.prefix_store import PREFIXES
+from blendwright.batch.preparing import catalogue_of
 from blendwright.batch.results import Claim, ResultRow
 from blendwright.journal.store import utc_now
 from blendwright.policy.policy import Policy, Verdict
@@ -34,8 +35,6 @@ from blendwright.values.errors import BlendwrightError, EnvironmentUnfit
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
-# A case whose lane died so often while it ran is at fault itself.
-MOST_ATTEMPTS = 4
 STAGING = "staging"
 
 
@@ -56,6 +55,7 @@ class CaseHandler:
         directory = Path(settings.settings)
         self._case_settings = load_settings(directory, policy=_policy(directory, self._staging))
         self._name = f"{socket.gethostname()}:{os.getpid()}"
+        self._named: str | None = None
         self._workers: tuple[str | None, LaneWorkers] | None = None
         self._runners: dict[str, CaseRunner] = {}
         self._started = monotonic()
@@ -88,7 +88,7 @@ class CaseHandler:
 
     def _run(self, job: Job, claim: Claim, place: CasePlace, staging: Path) -> CaseRun:
         """A case that fails by itself has a result that says so; raises EnvironmentUnfit for what would keep any case from running."""
-        if claim.attempts > MOST_ATTEMPTS:
+        if claim.attempts > self._settings.most_attempts:
             message = f"its process ended {claim.attempts - 1} times while it ran"
             cure = "Run it by itself to see why; it may need more memory than there is."
             return CaseRun((Finding(Fault.WORKER_LOST, message, "", cure),))
@@ -135,8 +135,11 @@ class CaseHandler:
             batch = self._results.batch(id)
             if batch is None:
                 raise EnvironmentUnfit(f"{self._settings.results} has no batch {id}", cure="Submit the batch again.")
+            workers = self._blender(self._named or batch.blender)
+            version = ".".join(map(str, workers.worker().profile.version))
+            _require_equal(batch, id, version, catalogue_of(self._case_settings))
             shared = self._work / PREFIXES if self._settings.prefixes else None
-            self._runners[id] = CaseRunner(batch, self._blender(batch.blender), self._case_settings, shared)
+            self._runners[id] = CaseRunner(batch, workers, self._case_settings, shared)
         return self._runners[id]
 
     def _blender(self, blender: str | None) -> LaneWorkers:
@@ -150,7 +153,8 @@ class CaseHandler:
         return self._workers[1]
 
     def warm(self, blender: str | None) -> None:
-        """Start Blender ahead of the first job. Raises EnvironmentUnfit."""
+        """Start Blender ahead of the first job: the one that this machine's user names, or that of batches. Raises EnvironmentUnfit."""
+        self._named = blender
         self._blender(blender).worker()
 
     def _worn(self) -> bool:
@@ -169,6 +173,21 @@ class CaseHandler:
             self._workers[1].close()
         remove_directory(self._staging)
         self._results.close()
+
+
+def _require_equal(batch: Batch, id: str, version: str, catalogue: str) -> None:
+    """A case is done by what its key was made with, or not at all. Raises EnvironmentUnfit."""
+    differing = {
+        "the definition of the batch": (batch.id, id),
+        "Blender": (version, batch.blender_version),
+        "the catalogue of tools": (catalogue, batch.registry),
+    }
+    for what, (here, keyed) in differing.items():
+        if here != keyed:
+            message = f"{what} is not what the batch was made with: {here[:16]} here, {keyed[:16]} there"
+            raise EnvironmentUnfit(
+                message, cure="Use the same Blendwright and the same Blender as whoever made the batch."
+            )
 
 
 def _policy(settings: Path, staging: Path) -> Policy:

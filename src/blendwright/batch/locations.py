@@ -8,11 +8,28 @@ from blendwright.batch.outputs import DirectoryOutputs, OutputStore
 from blendwright.batch.results import ResultsTable
 from blendwright.batch.results_sqlite import SqliteResults
 
+# Before the place of the outputs, whose results are in the database of the engine. Its address is no part of it: it may be a secret.
+DATABASE = "database:"
+
+
+def results_in_database(outputs: str) -> str:
+    return f"{DATABASE}{outputs}"
+
 
 def open_results(place: str) -> ResultsTable:
     """Raises EnvironmentUnfit where there can be none."""
+    if place.startswith(DATABASE):
+        from blendwright.batch.postgres.address import read_address
+        from blendwright.batch.postgres.database import Database
+        from blendwright.batch.postgres.results import PostgresResults
+
+        return PostgresResults(Database(read_address(None)), place.removeprefix(DATABASE))
     return SqliteResults(Path(place))
 
 
 def open_outputs(place: str) -> OutputStore:
+    if "://" in place:
+        from blendwright.batch.outputs_fsspec import FsspecOutputs
+
+        return FsspecOutputs(place)
     return DirectoryOutputs(Path(place))

@@ -75,6 +75,10 @@ class OutputStore(ABC):
     def names(self) -> Iterator[str]:
         """Everything that was published."""
 
+    def attempts(self) -> Iterator[str]:
+        """Everything that was begun, published or not, where that can be seen."""
+        return self.names()
+
     @abstractmethod
     def remove(self, name: str) -> None:
         """Remove what was published by an attempt that does not count; nothing where there is nothing."""

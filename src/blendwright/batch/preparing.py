@@ -12,7 +12,7 @@ from blendwright.app.blenders import blender_version, chosen_blender
 from blendwright.app.plan_validation import check
 from blendwright.app.policy_files import load_policy
 from blendwright.app.programs import program_surroundings
-from blendwright.app.workspace_settings import load_settings
+from blendwright.app.workspace_settings import WorkspaceSettings, load_settings
 from blendwright.batch.case_runner import case_plan
 from blendwright.batch.definition import Batch, BatchSource, Keep, Output
 from blendwright.batch.tables import Row
@@ -55,16 +55,18 @@ def prepare(
         raise Refusal.of(Fault.ARGS_INVALID, "there is no case: the table has no rows", "Give one row at least.")
     source = read_source(path, first[0], directory)
     settings = load_settings(directory)
-    registry_of_macros = macro_registry(settings.macros.values()).fingerprint
     version = blender_version(chosen_blender(directory, blender, load_policy(directory).policy))
-    batch = Batch(
-        source, outputs, digest([settings.registry, registry_of_macros]), version, keep, blender, approve, case_seconds
-    )
+    batch = Batch(source, outputs, catalogue_of(settings), version, keep, blender, approve, case_seconds)
     plan = case_plan(source, first[0], batch.request_id, (*settings.tools, *settings.macros))
     valid = check(plan, directory)
     if not isinstance(valid, ValidPlan):
         raise Refusal(valid)
     return Prepared(batch, chain((first,), merged))
+
+
+def catalogue_of(settings: WorkspaceSettings) -> str:
+    """What tools and macros there are, as it goes into the keys of cases."""
+    return digest([settings.registry, macro_registry(settings.macros.values()).fingerprint])
 
 
 def read_source(path: Path, params: Mapping[str, Any], directory: Path) -> BatchSource:

@@ -16,6 +16,7 @@ from blendwright.batch.datasets.writing import FORMATS, write_dataset
 from blendwright.batch.definition import KEEPS, Batch, Keep, Output
 from blendwright.batch.directory import BatchDirectory
 from blendwright.batch.engines.local_pool import LocalPool
+from blendwright.batch.farm_formats import select_rows
 from blendwright.batch.locations import open_results
 from blendwright.batch.making import KINDS, output_of
 from blendwright.batch.parquet_files import require_pyarrow
@@ -24,7 +25,9 @@ from blendwright.batch.result_files import write_result_files
 from blendwright.batch.results import Counts, Standing
 from blendwright.batch.tables import Row, seed_rows, table_rows
 from blendwright.cli.batch_display import BatchDisplay
-from blendwright.cli.options import Approve, Blender, Set
+from blendwright.cli.batch_export import export_command
+from blendwright.cli.fleet_batch import open_fleet_results, retry_on_fleet, run_on_fleet, show_fleet
+from blendwright.cli.options import Approve, Blender, FleetEngine, Set
 from blendwright.cli.output import Exit, SafeConsole, notes, present
 from blendwright.cli.parameters import argument, option
 from blendwright.cli.plan_files import parameters
@@ -32,7 +35,7 @@ from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
 
 DEFAULT_OUTPUTS = ("blend", "picture")
-HELP = """Run a program for every row of a table, in several Blenders at once, and go on after anything.
+HELP = """Run a program for every row of a table, and go on after anything.
 
 \b
 One case for each seed, four Blenders, results and outputs in `shots`:
@@ -48,7 +51,7 @@ batch_app = typer.Typer(help=HELP, no_args_is_help=True)
 
 AsJson = Annotated[bool, option("--json", "Print JSON on standard output, nothing else.")]
 JsonLines = Annotated[bool, option("--json", "Print a line of JSON for every case, and one for the whole at the end.")]
-Directory = Annotated[Path, argument("DIR", "The directory that `batch run` had as --out.")]
+Directory = Annotated[str, argument("DIR|URL", "What `batch run` had as --out.")]
 Workers = Annotated[int | None, option("--workers N", "How many Blenders at once; as many as processors.", min=1)]
 AsParquet = Annotated[bool, option("--parquet", "Write results.parquet as well.")]
 
@@ -56,10 +59,11 @@ AsParquet = Annotated[bool, option("--parquet", "Write results.parquet as well."
 @batch_app.command("run")
 def run_command(
     program: Annotated[str, argument("PROGRAM", "A program (.star), a plan or a batch file (.json).")],
-    out: Annotated[Path, option("--out DIR", "Where outputs and results go; the same again goes on.")],
+    out: Annotated[str, option("--out DIR|URL", "Where outputs and results go; the same again goes on.")],
     seeds: Annotated[str | None, option("--seeds FIRST:END", "A case for each seed; END is not among them.")] = None,
     params: Annotated[Path | None, option("--params TABLE", "A case for each row: .csv, .jsonl or .parquet.")] = None,
     cases: Annotated[int | None, option("--cases N", "Of a batch file: how often each row is drawn.", min=1)] = None,
+    only: Annotated[str | None, option("--only LIST", "Only these cases, counted from 0, as 0-9,17.")] = None,
     set: Set = None,
     workers: Workers = None,
     output: Annotated[
@@ -71,22 +75,25 @@ def run_command(
     blender: Blender = None,
     approve: Approve = None,
     parquet: AsParquet = False,
+    engine: FleetEngine = None,
+    detach: Annotated[bool, option("--detach", "With --engine: end as soon as the cases wait there.")] = False,
     json: JsonLines = False,
 ) -> int:
     """Run every case that is not finished yet. Ctrl-C ends it after the cases that are under way, twice at once; the same command goes
     on."""
     if parquet:
         require_pyarrow("--parquet")
-    directory = out.resolve()
+    directory = Path(out).resolve() if engine is None else Path.cwd()
     path = Path(program)
     file = read_batch_file(path) if path.suffix == ".json" else None
     if file is None and cases is not None:
         raise Refusal.of(Fault.ARGS_INVALID, "--cases is for batch files", "Give --seeds 0:100 for a hundred cases.")
     said = None if file is None else file.document.model_copy(update={} if cases is None else {"cases": cases})
     outputs = _outputs(output, said)
+    rows = _rows(seeds, params) if file is None or said is None else _file_rows(file.path, said, seeds, params)
     prepared = prepare(
         path if file is None else file.program,
-        _rows(seeds, params) if file is None or said is None else _file_rows(file.path, said, seeds, params),
+        select_rows(rows, only),
         common={**({} if said is None else said.params), **parameters(set)},
         outputs=outputs,
         directory=directory,
@@ -95,6 +102,8 @@ def run_command(
         approve=(*(() if said is None else said.approve), *(approve or ())),
         case_seconds=None if said is None else said.case_seconds,
     )
+    if engine is not None:
+        return run_on_fleet(engine, out, prepared, detach=detach, json=json)
     place = BatchDirectory(directory)
     return _run(prepared.batch, prepared.rows, place, workers, parquet=parquet, json=json)
 
@@ -177,10 +186,17 @@ def _document(counts: Counts, batch: str) -> dict[str, Any]:
     }  # fmt: skip
 
 
+batch_app.command("export")(export_command)
+
+
 @batch_app.command("status")
-def status_command(directory: Directory, parquet: AsParquet = False, json: AsJson = False) -> int:
+def status_command(
+    directory: Directory, parquet: AsParquet = False, engine: FleetEngine = None, json: AsJson = False
+) -> int:
     """Show how far a batch is, which may be running, and the cases that failed; write the files with its results anew."""
-    place = BatchDirectory(directory.resolve())
+    if engine is not None:
+        return show_fleet(engine, directory, json=json)
+    place = BatchDirectory(Path(directory).resolve())
     place.require()
     with open_results(str(place.results)) as results:
         batch = results.batch()
@@ -206,12 +222,15 @@ def retry_command(
     failed: Annotated[bool, option("--failed", "The cases that failed.")] = False,
     workers: Workers = None,
     parquet: AsParquet = False,
+    engine: FleetEngine = None,
     json: JsonLines = False,
 ) -> int:
     """Run the cases that failed once more, and whatever is open."""
     if not failed:
         raise Refusal.of(Fault.ARGS_INVALID, "it must be said what to run again", "Give --failed.")
-    place = BatchDirectory(directory.resolve())
+    if engine is not None:
+        return retry_on_fleet(engine, directory, json=json)
+    place = BatchDirectory(Path(directory).resolve())
     place.require()
     with place.locked(), open_results(str(place.results)) as results:
         batch = results.batch()
@@ -251,16 +270,18 @@ def dataset_command(
 def show_command(
     directory: Directory,
     case: Annotated[str, argument("CASE", "Its number, or the beginning of its key.")],
+    engine: FleetEngine = None,
     json: AsJson = False,
 ) -> int:
     """Show one case: its parameters, what became of it, its files and how long it took."""
-    place = BatchDirectory(directory.resolve())
-    place.require()
-    with open_results(str(place.results)) as results:
+    place = BatchDirectory(Path(directory).resolve())
+    if engine is None:
+        place.require()
+    with open_results(str(place.results)) if engine is None else open_fleet_results(engine, directory) as results:
         standing = results.standing(int(case) if case.isdecimal() and len(case) < 16 else case)
     if standing is None:
         cure = "results.csv lists the cases with their numbers."
-        raise Refusal.of(Fault.TARGET_NOT_FOUND, f"there is no case {case[:70]} in {place.root}", cure)
+        raise Refusal.of(Fault.TARGET_NOT_FOUND, f"there is no case {case[:70]} in {directory}", cure)
     return present(json, lambda: _standing_document(standing), lambda out: _show_standing(out, standing, place))
 
 

@@ -37,11 +37,8 @@ COMMANDS = {
     "eval": Command(
         "ask", "evaluation", "Measure a planner: success rate, attempts, tokens and time over a folder of requests."
     ),
-    "batch": Command(
-        "batch",
-        "batch_app",
-        "Run a program for every row of a table, in several Blenders at once, and go on after anything.",
-    ),
+    "batch": Command("batch", "batch_app", "Run a program for every row of a table, and go on after anything."),
+    "worker": Command("worker", "worker", "Do cases of batches that wait in a database, until told to stop."),
     "preview": Command("running", "preview", "Show what a plan would do.", "refusing_plans"),
     "call": Command(
         "running",

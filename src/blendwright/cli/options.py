@@ -42,6 +42,10 @@ Blender = Annotated[
     str | None,
     option("--blender VERSION|PATH", "5.2 or another that was added, an executable, or an environment with a bpy."),
 ]
+FleetEngine = Annotated[
+    str | None,
+    option("--engine URL|env", "postgres://user@host/database; env: BLENDWRIGHT_ENGINE, which may hold a password."),
+]
 Attach = Annotated[
     str | None, option("--attach PID|auto", "Work in this open window; auto: in the one that is open, if one is.")
 ]

@@ -5,6 +5,7 @@ Every bound has one direction in which it tightens; negotiation only ever goes t
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -281,8 +282,17 @@ def named_rule(rules: Rules, tool: str) -> tuple[str, Verdict] | None:
 
 def nearest_root(roots: Mapping[str, Verdict], path: PurePath) -> tuple[str, Verdict] | None:
     """The innermost of the directories that hold the path. All of them are absolute and without links."""
-    fitting = [root for root in roots if path.is_relative_to(root)]
+    fitting = [root for root in roots if lies_in(path, root)]
     if not fitting:
         return None
     nearest = max(fitting, key=lambda root: len(PurePath(root).parts))
     return nearest, roots[nearest]
+
+
+def lies_in(path: PurePath, root: str) -> bool:
+    """Whether a path is a directory, or something in it; both absolute and without links. Every call with files asks it many times, and
+    pathlib takes its time."""
+    if os.sep != "/":
+        return path.is_relative_to(root)
+    text = str(path)
+    return text == root or text.startswith(root if root.endswith("/") else f"{root}/")

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 
 from blendwright.journal.file_modes import OWN
-from blendwright.policy.policy import Verdict, nearest_root
+from blendwright.policy.policy import Verdict, lies_in, nearest_root
 from blendwright.run.resolved_paths import without_links
 from blendwright.values.errors import EnvironmentUnfit
 
@@ -45,7 +45,8 @@ class FileRoots:
         if self.workspace is None:
             return False
         root = self.rule(path)
-        if path.is_relative_to(self.workspace) and (root is None or not Path(root[0]).is_relative_to(self.workspace)):
+        workspace = str(self.workspace)
+        if lies_in(path, workspace) and (root is None or not lies_in(Path(root[0]), workspace)):
             return True
         return not self._own.isdisjoint((path, *path.parents))
 

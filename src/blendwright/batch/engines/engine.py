@@ -65,6 +65,8 @@ class LaneSettings:
     most_seconds: float = 3600.0
     most_memory_mb: int = 6144
     prefixes: bool = True
+    most_attempts: int = 4
+    """A case whose process ended more often while it ran is at fault itself."""
 
     def to_json(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in LaneSettings.__dataclass_fields__}

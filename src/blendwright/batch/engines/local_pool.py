@@ -5,24 +5,18 @@ Jobs are read as they are needed, and kept nowhere: what is not done is found ag
 
 from __future__ import annotations
 
-import subprocess
-import sys
 import threading
 from collections import deque
 from collections.abc import Iterable, Iterator
-from pathlib import Path
-from typing import Any
-
-import orjson
 
 from blendwright.batch.engines.engine import Engine, Job, JobReport, LaneSettings, OnReport
+from blendwright.batch.engines.lane_process import LaneProcess
 from blendwright.values.errors import BlendwrightError, EnvironmentUnfit
 
 # Jobs that are looked through for one that shares a prefix with the last one of a lane.
 WINDOW = 256
 # A lane that ends so often without having done a job is not going to do one.
 MOST_FALSE_STARTS = 3
-LOG = "lanes.log"
 
 
 class LocalPool(Engine):
@@ -36,7 +30,7 @@ class LocalPool(Engine):
         self._running = 0
         self._feeding = False
         self._stopping = False
-        self._lanes: set[_Lane] = set()
+        self._lanes: set[LaneProcess] = set()
         self._trouble: list[EnvironmentUnfit] = []
 
     def submit(self, jobs: Iterable[Job]) -> None:
@@ -66,7 +60,7 @@ class LocalPool(Engine):
                 lane.stop_at_once()
 
     def _drive(self, settings: LaneSettings, report: OnReport) -> None:
-        lane: _Lane | None = None
+        lane: LaneProcess | None = None
         false_starts = 0
         last: Job | None = None
         try:
@@ -98,12 +92,12 @@ class LocalPool(Engine):
             if lane is not None:
                 self._end(lane)
 
-    def _start(self, settings: LaneSettings) -> _Lane:
-        lane = _Lane(settings, self._blender)
+    def _start(self, settings: LaneSettings) -> LaneProcess:
+        lane = LaneProcess(settings, self._blender)
         self._lanes.add(lane)
         return lane
 
-    def _end(self, lane: _Lane) -> None:
+    def _end(self, lane: LaneProcess) -> None:
         lane.end()
         self._lanes.discard(lane)
 
@@ -161,64 +155,6 @@ class LocalPool(Engine):
             with self._changed:
                 self._feeding = False
                 self._changed.notify_all()
-
-
-class _Lane:
-    """The process of a lane, as its thread holds it."""
-
-    def __init__(self, settings: LaneSettings, blender: str | None) -> None:
-        # A session of its own, so that Ctrl-C on the terminal does not reach it. -P keeps the working directory out of sys.path.
-        command = [sys.executable, "-P", "-m", "blendwright.batch.engines.lane"]
-        self._log = Path(settings.work) / LOG
-        with self._log.open("ab") as log:
-            self._process = subprocess.Popen(
-                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, start_new_session=True
-            )
-        self._ready = False
-        self._send({"settings": settings.to_json(), "blender": blender})
-
-    @property
-    def pid(self) -> int:
-        return self._process.pid
-
-    def do(self, job: Job) -> dict[str, Any] | None:
-        """The lane's answer; None where it died."""
-        if not self._ready:
-            answer = self._receive() or {"error": f"a lane ended while it started: see {self._log}", "cure": None}
-            if "error" in answer:
-                return answer
-            self._ready = True
-        self._send({"job": job.to_json()})
-        return self._receive()
-
-    def stop_at_once(self) -> None:
-        """Its case is called off and given back."""
-        self._send({"stop": "at_once"})
-
-    def end(self) -> None:
-        """Let it close its Blender and end; one that does not is killed."""
-        self._send({"stop": "now"})
-        try:
-            self._process.wait(10)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
-        for pipe in (self._process.stdin, self._process.stdout):
-            if pipe is not None:
-                pipe.close()
-
-    def _send(self, message: dict[str, Any]) -> None:
-        assert self._process.stdin is not None
-        try:
-            self._process.stdin.write(orjson.dumps(message) + b"\n")
-            self._process.stdin.flush()
-        except (OSError, ValueError):
-            pass  # it is gone, which shows where it is waited for
-
-    def _receive(self) -> dict[str, Any] | None:
-        assert self._process.stdout is not None
-        line = self._process.stdout.readline()
-        return orjson.loads(line) if line.endswith(b"\n") else None
 
 
 def _chained(first: Iterator[Job], second: Iterator[Job]) -> Iterator[Job]:

@@ -1,0 +1,163 @@
+"""A batch as jobs of other schedulers: an Open Job Description template, and a job of Flamenco with the script that compiles it.
+
+Each task runs `blendwright batch run` for some cases, into a directory of its own: run again, it goes on. No task needs another one.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from blendwright.batch.tables import Row
+from blendwright.values.errors import Refusal
+from blendwright.values.faults import Fault
+
+FarmFormat = Literal["openjd", "flamenco"]
+CASES = re.compile(r"\d+(-\d+)?(,\d+(-\d+)?)*")
+MOST_RANGES = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class FarmBatch:
+    """`program` and a table are files in `folder`, where every machine of the farm finds them. `table` is the option that names the
+    rows, with its value; `options` are all others of `batch run`, but for those of a task."""
+
+    name: str
+    folder: str
+    program: str
+    table: tuple[str, str] | None
+    options: tuple[str, ...]
+    cases: int
+    per_task: int
+    out: str
+
+    @property
+    def range(self) -> str:
+        return f"0-{self.cases - 1}" if self.cases > 1 else "0"
+
+
+def select_rows(rows: Iterable[Row], cases: str | None) -> Iterator[Row]:
+    """Those rows of a table whose places, from 0 on, are among `0-9,17`. Raises Refusal."""
+    if cases is None:
+        return iter(rows)
+    if not CASES.fullmatch(cases) or cases.count(",") >= MOST_RANGES:
+        raise Refusal.of(
+            Fault.ARGS_INVALID, f"'{cases[:50]}' names no cases", "Write --only 0-9,17 for eleven of them."
+        )
+    ranges = [(int(first), int(last or first)) for first, _, last in (part.partition("-") for part in cases.split(","))]
+    end = max(last for _, last in ranges)
+    return _selected(rows, ranges, end)
+
+
+def _selected(rows: Iterable[Row], ranges: list[tuple[int, int]], end: int) -> Iterator[Row]:
+    for place, row in enumerate(rows):
+        if place > end:
+            return
+        if any(first <= place <= last for first, last in ranges):
+            yield row
+
+
+def openjd_files(batch: FarmBatch) -> dict[str, str]:
+    """`template.json`, of Open Job Description 2023-09: paths are parameters, so that a farm can map them; cases come in chunks.
+
+    A path has a default only where it is relative, which means: beside the template. So `out` is a text where it is not."""
+    out = {"name": "Out", "type": "STRING", "default": batch.out}
+    parameters: list[dict[str, Any]] = [
+        _path("Program", batch.program, "FILE", "IN"),
+        out if batch.out.startswith("/") or "://" in batch.out else _path("Out", batch.out, "DIRECTORY", "OUT"),
+        {"name": "Workers", "type": "INT", "default": 1, "minValue": 1, "description": "Blenders of one task."},
+    ]
+    table: tuple[str, ...] = batch.table or ()
+    if batch.table is not None and batch.table[0] == "--params":
+        parameters.append(_path("Table", batch.table[1], "FILE", "IN"))
+        table = ("--params", "{{Param.Table}}")
+    arguments = [
+        *("batch", "run", "{{Param.Program}}", *table, *batch.options, "--only", "{{Task.Param.Case}}"),
+        *("--out", "{{Param.Out}}/{{Task.Param.Case}}", "--workers", "{{Param.Workers}}", "--json"),
+    ]
+    chunks = {"defaultTaskCount": batch.per_task, "rangeConstraint": "CONTIGUOUS"}
+    case = {"name": "Case", "type": "CHUNK[INT]", "range": batch.range, "chunks": chunks}
+    template = {
+        "specificationVersion": "jobtemplate-2023-09",
+        "extensions": ["TASK_CHUNKING"],
+        "name": batch.name,
+        "description": f"{batch.cases} cases of {batch.name}, {batch.per_task} in a task.",
+        "parameterDefinitions": parameters,
+        "steps": [
+            {
+                "name": "Cases",
+                "parameterSpace": {"taskParameterDefinitions": [case]},
+                "script": {"actions": {"onRun": {"command": "blendwright", "args": arguments}}},
+            }
+        ],
+    }
+    return {"template.json": json.dumps(template, indent=2) + "\n"}
+
+
+def flamenco_files(batch: FarmBatch) -> dict[str, str]:
+    """`job.json`, to be posted to a Flamenco 3 manager, and the job type that it names, for the manager's folder of scripts."""
+    table = batch.table
+    if table is not None and table[0] == "--params":
+        table = (table[0], f"{batch.folder}/{table[1]}")
+    job = {
+        "name": batch.name,
+        "type": "blendwright-batch",
+        "priority": 50,
+        "submitter_platform": "manager",
+        "settings": {
+            "program": f"{batch.folder}/{batch.program}",
+            "table": json.dumps(table or ()),
+            "options": json.dumps(batch.options),
+            "cases": batch.range,
+            "chunk_size": batch.per_task,
+            "workers": 1,
+            "out": batch.out,
+        },
+        "metadata": {"project": batch.name},
+    }
+    return {"job.json": json.dumps(job, indent=2) + "\n", "blendwright_batch.js": FLAMENCO_JOB_TYPE}
+
+
+FARM_FILES: dict[FarmFormat, Callable[[FarmBatch], dict[str, str]]] = {
+    "openjd": openjd_files,
+    "flamenco": flamenco_files,
+}
+
+# The manager calls a job type by the name of its file, with - for _. frameChunker cuts 0-99 into 0-9, 10-19 and so on.
+FLAMENCO_JOB_TYPE = """\
+const JOB_TYPE = {
+    label: "Blendwright batch",
+    description: "Cases of a Blendwright batch, some in each task",
+    settings: [
+        { key: "program", type: "string", required: true, subtype: "file_path" },
+        { key: "table", type: "string", default: "[]", description: "The option that names the rows, as a JSON list" },
+        { key: "options", type: "string", default: "[]", description: "Further options of batch run, as a JSON list" },
+        { key: "cases", type: "string", required: true, description: "Numbers of the cases, as 0-99" },
+        { key: "chunk_size", type: "int32", default: 10, description: "Cases in one task" },
+        { key: "workers", type: "int32", default: 1, description: "Blenders of one task" },
+        { key: "out", type: "string", required: true, subtype: "dir_path" },
+    ],
+};
+
+function compileJob(job) {
+    const settings = job.settings;
+    const fixed = JSON.parse(settings.table).concat(JSON.parse(settings.options));
+    for (const chunk of frameChunker(settings.cases, settings.chunk_size)) {
+        const task = author.Task("cases-" + chunk, "blender");
+        task.addCommand(author.Command("exec", {
+            exe: "blendwright",
+            args: ["batch", "run", settings.program].concat(fixed, [
+                "--only", chunk, "--out", settings.out + "/" + chunk, "--workers", String(settings.workers), "--json",
+            ]),
+        }));
+        job.addTask(task);
+    }
+}
+"""
+
+
+def _path(name: str, default: str, kind: str, flow: str) -> dict[str, Any]:
+    return {"name": name, "type": "PATH", "objectType": kind, "dataFlow": flow, "default": default}

@@ -1,0 +1,74 @@
+"""A batch for a fleet: its cases into the database, jobs for those that are open into the queue. From then on nobody here is needed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from blendwright.app.workspace_settings import load_settings
+from blendwright.batch.definition import Batch
+from blendwright.batch.fleet import batch_queue
+from blendwright.batch.jobs import jobs_of
+from blendwright.batch.outputs import NAME, OutputStore
+from blendwright.batch.postgres.address import Address
+from blendwright.batch.postgres.database import Database
+from blendwright.batch.postgres.engine import EngineSettings, PostgresEngine
+from blendwright.batch.postgres.job_queue import cases_per_job
+from blendwright.batch.postgres.results import PostgresResults
+from blendwright.batch.results import Counts, ResultsTable
+from blendwright.batch.tables import Row
+
+MOST_EVALUATED = 50_000
+
+
+@dataclass(frozen=True, slots=True)
+class Submitted:
+    """`added` cases are new to the database; `counts` are those when jobs had been put into the queue."""
+
+    batch: str
+    added: int
+    counts: Counts
+
+
+def submit(address: Address, outputs: str, batch: Batch, rows: Iterable[Row], directory: Path) -> Submitted:
+    """Safe to be done again, after anything: what is known keeps its row, and what is in the queue is not put there twice. The settings
+    of `directory` hold for evaluating programs here."""
+    with PostgresResults(Database(address).open(), outputs) as results:
+        results.begin(batch)
+        added = results.add(batch, rows)
+        results.leave_out_others(batch.id)
+        put_open_cases(address, outputs, batch, results, directory)
+        return Submitted(batch.id, added, results.counts(batch.id))
+
+
+def put_open_cases(address: Address, outputs: str, batch: Batch, results: ResultsTable, directory: Path) -> None:
+    """Neighbours of a table are in one job, and so in one lane: there they find what they share. What that is takes evaluating every
+    program here, which is not done for very many."""
+    cases = results.counts(batch.id).open
+    engine = PostgresEngine(address, EngineSettings(batch_queue(batch), outputs, cases_per_job(cases)))
+    few = cases <= MOST_EVALUATED
+    engine.submit(jobs_of(batch, load_settings(directory), results.open_cases(batch.id), lambda: few))
+
+
+def remove_stale_outputs(results: ResultsTable, outputs: OutputStore) -> int:
+    """Remove what attempts left that can never count: the case was claimed again since, or has a row with other outputs.
+
+    Unlike whatever runs on one machine alone, nobody has to be at rest for it."""
+    stale = list(_stale(results, outputs))
+    for name in stale:
+        outputs.remove(name)
+    return len(stale)
+
+
+def _stale(results: ResultsTable, outputs: OutputStore) -> Iterator[str]:
+    for name in outputs.attempts():
+        match = re.fullmatch(NAME, name)
+        standing = results.standing(int(match[1])) if match else None
+        if match is None or standing is None:
+            continue
+        replaced = int(match[2] or 1) < standing.fence
+        counts = standing.row is not None and standing.row.location == outputs.location(name)
+        if not counts and (replaced or standing.row is not None):
+            yield name
