@@ -22,11 +22,10 @@ from blendwright.server.responses import sanitise
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, pointer_of
+from blendwright.web import CONNECTION_ID
 
 RequestContext = ServerRequestContext[Any, Any]
 LONGEST_NAME = 200
-# The key under which a request over HTTP has the id of its connection.
-CONNECTION_ID = "blendwright.connection_id"
 # Where a host may say what it can take, among the capabilities that it declares: in either place the fields of HostLimits.
 NOTHING_SAID = HostLimits()
 EXPERIMENTAL = "blendwright"

@@ -5,36 +5,27 @@ The token is compared in constant time and never logged. Errors have the JSON-RP
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
 import hmac
-import signal
-import socket
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
 import pydantic_core
-import uvicorn
 from mcp.server import streamable_http
 from mcp.server.lowlevel.server import Server
 from mcp.server.transport_security import TransportSecuritySettings
 from starlette.responses import JSONResponse
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
-from blendwright.server.bodies import BodyPlaces, Disconnected, NoPlace, TooLarge
-from blendwright.server.connections import DescriptorExhaustionHandler, GuardedConnection, recognise
 from blendwright.server.early_server import LARGEST_MESSAGE
 from blendwright.server.jsonrpc import INVALID_REQUEST, error_response, message_error
-from blendwright.values.errors import EnvironmentUnfit
-
-OnShutdown = Callable[[Callable[[], None]], None]
+from blendwright.web.bodies import BodyPlaces, Disconnected, NoPlace, TooLarge
+from blendwright.web.connections import recognise
+from blendwright.web.listening import OnShutdown, listen, replayed
+from blendwright.web.origins import Names
 
 ENDPOINT = "/mcp"
-LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
-# As many as the socket accepts at once, so that the limits of connections apply before there are too many.
-BACKLOG = 64
 # A refused request ends its connection: whoever may not use the server has no place in it either.
 CLOSE = {"Connection": "close"}
 
@@ -42,15 +33,12 @@ CLOSE = {"Connection": "close"}
 def application(server: Server[Any], token: str, *, host: str, port: int, largest: int = LARGEST_MESSAGE) -> ASGIApp:
     """The whole web application."""
     _keep_no_texts_of_messages()
-    names = sorted({*LOOPBACK, host})
-    security = TransportSecuritySettings(
-        allowed_hosts=[f"{name}:{port}" for name in names],
-        allowed_origins=[f"http://{name}:{port}" for name in names],
-    )
+    names = Names.of(host, port)
+    security = TransportSecuritySettings(allowed_hosts=list(names.hosts), allowed_origins=list(names.origins))
     inner = server.streamable_http_app(
         streamable_http_path=ENDPOINT, transport_security=security, host=host, max_request_body_size=largest
     )
-    return RequestGuard(inner, token, security, largest)
+    return RequestGuard(inner, token, names, largest)
 
 
 def _keep_no_texts_of_messages() -> None:
@@ -73,55 +61,16 @@ async def serve_http(
 ) -> None:
     """Serve until a shutdown is requested; `on_shutdown` is told what to call then, `on_listening` the address once it is ours."""
     app = application(server, token, host=host, port=port)
-    config = uvicorn.Config(
-        app,
-        host=host.strip("[]"),  # brackets are for addresses on the web, not for sockets
-        port=port,
-        log_level="warning",
-        access_log=False,
-        timeout_graceful_shutdown=5,
-        http=GuardedConnection,
-        ws="none",
-        backlog=BACKLOG,
-        proxy_headers=False,  # whoever may send requests is not believed about where they come from
-    )
-    asyncio.get_running_loop().set_exception_handler(DescriptorExhaustionHandler())
-    web_server = _WebServer(config, lambda: on_listening((host, port)))
-    on_shutdown(web_server.end)
-    try:
-        await web_server.serve()
-    except SystemExit as stopped:
-        raise EnvironmentUnfit(f"{host}:{port} cannot be listened on", cure="Name another host or port.") from stopped
-
-
-class _WebServer(uvicorn.Server):
-    """Leaves signals alone: it would raise them again once it has ended, and so end the process before the workspace is closed."""
-
-    def __init__(self, config: uvicorn.Config, on_listening: Callable[[], None]) -> None:
-        super().__init__(config)
-        self._on_listening = on_listening
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        await super().startup(sockets)
-        if self.started:
-            self._on_listening()
-
-    @contextlib.contextmanager
-    def capture_signals(self) -> Generator[None]:
-        yield
-
-    def end(self) -> None:
-        # Not only should_exit: the library of event streams listens here, and streams that are open end at once.
-        self.handle_exit(signal.SIGTERM, None)
+    await listen(app, host, port, on_shutdown, on_listening=on_listening)
 
 
 class RequestGuard:
     """Stands in front of the protocol: refuses requests from the wrong Host or Origin, without the token, or with a broken body."""
 
-    def __init__(self, app: ASGIApp, token: str, security: TransportSecuritySettings, largest: int) -> None:
+    def __init__(self, app: ASGIApp, token: str, names: Names, largest: int) -> None:
         self._app = app
         self._token = token.encode()
-        self._security = security
+        self._names = names
         self._largest = largest
         self._places = BodyPlaces(largest)
 
@@ -142,7 +91,7 @@ class RequestGuard:
             async with self._places.body(scope, receive) as body:
                 problem = message_error(body, self._largest)
                 if problem is None:
-                    await self._app(scope, _replayed(body, receive), send)
+                    await self._app(scope, replayed(body, receive), send)
                 else:
                     await JSONResponse(problem, 400)(scope, receive, send)
         except Disconnected:
@@ -154,10 +103,10 @@ class RequestGuard:
             await _error(503, message, {"Retry-After": "10"})(scope, receive, send)
 
     def _refusal(self, headers: dict[str, str]) -> JSONResponse | None:
-        if headers.get("host") not in self._security.allowed_hosts:
+        refused = self._names.refused(headers)
+        if refused == "host":
             return _error(421, "this server does not answer to that Host")
-        origin = headers.get("origin")
-        if origin is not None and origin not in self._security.allowed_origins:
+        if refused == "origin":
             return _error(403, "pages of that Origin may not use this server")
         scheme, _, token = headers.get("authorization", "").partition(" ")
         if scheme.lower() != "bearer" or not hmac.compare_digest(token.strip().encode(), self._token):
@@ -168,13 +117,3 @@ class RequestGuard:
 
 def _error(status: int, message: str, headers: Mapping[str, str] | None = None) -> JSONResponse:
     return JSONResponse(error_response(INVALID_REQUEST, message), status, headers={**CLOSE, **(headers or {})})
-
-
-def _replayed(body: bytes, receive: Receive) -> Receive:
-    """A receiver that gives the body once more, which was read already."""
-    messages: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
-
-    async def replay() -> Message:
-        return messages.pop() if messages else await receive()
-
-    return replay

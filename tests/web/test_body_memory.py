@@ -14,8 +14,8 @@ import anyio
 import httpx2
 import pytest
 
-from blendwright.server import bodies
-from blendwright.server.bodies import BodyPlaces, NoPlace, TooLarge
+from blendwright.web import bodies
+from blendwright.web.bodies import BodyPlaces, NoPlace, TooLarge
 from web_hosts import TOKEN, http_server, web_client
 
 HELLO = {

@@ -1,8 +1,8 @@
-"""The connections of the HTTP server: how long each may take over its request, and how many there are of which kind.
+"""The connections of an HTTP server: how long each may take over its request, and how many there are of which kind.
 
-A connection is known once a request on it brought the right token. Unknown ones are bounded by themselves, so that nobody without the
-token can take the place of somebody who has it: without limits a few hundred connections that never finish their first line would use
-up every descriptor of the process.
+A connection is known once a request on it brought the right token, or the cookie of a session. Unknown ones are bounded by
+themselves, so that nobody without the token can take the place of somebody who has it: without limits a few hundred connections that
+never finish their first line would use up every descriptor of the process.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import h11
 from starlette.types import Scope
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from blendwright.server.client_info import CONNECTION_ID
+from blendwright.web import CONNECTION_ID
 
 HEADER_SECONDS = 10.0
 BODY_SECONDS = 60.0

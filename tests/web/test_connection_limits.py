@@ -12,17 +12,17 @@ from typing import Any
 
 import pytest
 import uvicorn
-from mcp.server.transport_security import TransportSecuritySettings
 
-from blendwright.server import connections
 from blendwright.server.http import RequestGuard
+from blendwright.web import connections
+from blendwright.web.origins import Names
 
 TOKEN = "a-token-for-tests"
 HEAD = f"GET / HTTP/1.1\r\nHost: here\r\nAuthorization: Bearer {TOKEN}\r\n".encode()
 REQUEST = HEAD + b"\r\n"
 WITHOUT_TOKEN = b"GET / HTTP/1.1\r\nHost: here\r\n\r\n"
 WRONG_TOKEN = HEAD[:-4] + b"\r\n\r\n"
-HERE = TransportSecuritySettings(allowed_hosts=["here"], allowed_origins=[])
+HERE = Names(hosts=("here",), origins=())
 MOST = 8
 
 
