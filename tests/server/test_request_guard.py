@@ -13,7 +13,7 @@ import uvicorn
 from mcp.server.lowlevel.server import Server
 
 from blendwright.server.http import application, serve_http
-from blendwright.server.serve import Shutdown
+from blendwright.web.shutdown import Shutdown
 
 TOKEN = "a-token-for-tests"
 HOME = "http://127.0.0.1:8000"

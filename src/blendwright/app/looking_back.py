@@ -136,7 +136,7 @@ def see_commits(
     cancel: CancelToken | None = None,
 ) -> CommitsSeen:
     """From the same place. Where one of the scenes has no camera of its own, and none was named, both are seen from a corner above."""
-    steps = _Steps(worker, seconds, cancel)
+    steps = LookSteps(worker, seconds, cancel)
     if look.view is None and look.camera is None:
         try:
             return _seen(journal, steps, before, after, look, None)
@@ -148,14 +148,14 @@ def see_commits(
 
 
 def _seen(
-    journal: JournalView, steps: _Steps, before: Commit, after: Commit, look: LookBack, view: NamedView | None
+    journal: JournalView, steps: LookSteps, before: Commit, after: Commit, look: LookBack, view: NamedView | None
 ) -> CommitsSeen:
     """The later one first: a view is chosen for it, and the earlier one is seen from there too."""
     rebuild_commit(steps.worker, journal, after.number)
     shared: dict[str, Any] = {"engine": look.engine, **({} if look.camera is None else {"camera": look.camera})}
     eye: dict[str, Any] | None = None
     if view is not None:
-        eye = {"name": EYE, **_framed(steps, view)}
+        eye = {"name": EYE, **framed(steps, view)}
         shared["camera"] = EYE
     size = {"width": look.width, "height": look.width * 3 // 4, "render_shape": True}
     taken = steps.do(PREVIEW, {**shared, **size, "artifact": AFTER})
@@ -176,7 +176,7 @@ def _seen(
         return CommitsSeen(before, after, result, opened.read())
 
 
-def _framed(steps: _Steps, view: NamedView) -> dict[str, Any]:
+def framed(steps: LookSteps, view: NamedView) -> dict[str, Any]:
     """Where a camera that sees everything from a side stands in the scene as it is now."""
     steps.do("camera.create", {"name": EYE})
     steps.do("camera.frame_objects", {"object": EYE, "from_direction": list(DIRECTIONS[view])})
@@ -184,7 +184,7 @@ def _framed(steps: _Steps, view: NamedView) -> dict[str, Any]:
     return {"clip_end": FAR, **{name: told[name] for name in ("location", "rotation_euler_deg")}}
 
 
-class _Steps:
+class LookSteps:
     """Tools run in a Blender that nobody goes on with."""
 
     def __init__(self, worker: RemoteScene, seconds: float, cancel: CancelToken | None) -> None:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from blendwright.app.observing.event_bus import EventBus
 from blendwright.app.previewing import preview_beside
+from blendwright.app.run_records import RunRecords
 from blendwright.app.session_scratch import SessionScratch
 from blendwright.dialects.envelopes import ToolResult, tool_result
 from blendwright.dialects.registry import parse_plan
@@ -80,6 +81,7 @@ class OpenScene:
         self._runner = Runner(session)
         self._compiler = Compiler(session.tools, session.macros, session.draft.terms, session.files.roots)
         self._registry = session.scene.catalogue
+        self._records = RunRecords(session.journal.workspace)
 
     def __enter__(self) -> Self:
         return self
@@ -126,6 +128,8 @@ class OpenScene:
         if isinstance(valid, RunReport):
             valid = replace(valid, timings={"validate_ms": validate_ms, **valid.timings})
             self._events(RunEnded(valid))
+            if isinstance(plan, Plan):
+                self._records.add_refused(plan, valid)
             return valid
         session = self._session
         with session.scene.turn(valid.plan.request_id):
@@ -134,8 +138,12 @@ class OpenScene:
                 return refused(valid.plan, edited)
             if valid.plan.program is not None:
                 session.journal.record_program(valid.plan.request_id, valid.plan.program)
-            report = self._runner.run(valid.schedule(self._registry, session.scene.hash), options)
-        return replace(report, timings={"validate_ms": validate_ms, **report.timings})
+            schedule = valid.schedule(self._registry, session.scene.hash)
+            record = self._records.begin(schedule)
+            report = self._runner.run(schedule, options)
+        report = replace(report, timings={"validate_ms": validate_ms, **report.timings})
+        record.end(report)
+        return report
 
     def check(self, plan: Plan, *, determinism: Determinism | None = None) -> RunReport | None:
         """The report that refuses a plan, None where it may run. Starts no Blender, so what only Blender knows is not found here."""
@@ -239,7 +247,7 @@ class OpenScene:
 
         `history` asks nobody: it is for those who own the workspace. Raises Refusal."""
         target = find(self._session.journal, to).number
-        self._require_allowed(CHECKOUT, SafetyLevel.SAFE_WRITE.value, {"commit": target}, options)
+        self.require_move(target, options)
         return self.history.checkout(to, take_branch=take_branch)
 
     def merge(self, source: int | str, options: RunOptions = DEFAULT_OPTIONS) -> Merged:
@@ -252,6 +260,10 @@ class OpenScene:
         target = find(self._session.journal, source).number
         self._require_allowed(MERGE, SafetyLevel.SAFE_WRITE.value, {"commit": target}, options)
         return merge_into(self, self._session, self._pool, self._registry, source, options)
+
+    def require_move(self, target: int, options: RunOptions = DEFAULT_OPTIONS) -> None:
+        """Raises Refusal where the rules for `history.checkout` do not let HEAD move to this commit."""
+        self._require_allowed(CHECKOUT, SafetyLevel.SAFE_WRITE.value, {"commit": target}, options)
 
     def _require_allowed(self, act: str, level: str, args: Mapping[str, Any], options: RunOptions) -> None:
         """Raises Refusal where the policy is against it, or whoever must be asked says no."""

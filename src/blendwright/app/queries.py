@@ -173,6 +173,12 @@ def request_history(workspace: str | Path, request_id: str) -> RequestHistory:
     return RequestHistory(request_id, attempts, commits, programs)
 
 
+def programs_of(workspace: str | Path, request_id: str) -> tuple[StoredProgram, ...]:
+    """The programs that plans of a request came from, oldest first."""
+    with read_journal(workspace) as journal:
+        return journal.programs(request_id)
+
+
 def commit_details(workspace: str | Path, number: str) -> dict[str, Any]:
     """All that is stored of a commit, but for what the policy redacts."""
     with read_journal(workspace) as journal:
@@ -213,7 +219,7 @@ def difference(journal: JournalView, workers: InspectionWorkers, before: Commit,
         first, second = (start.result() for start in [starting.submit(workers.worker) for _ in range(2)])
     old, new = _snapshot(journal, first, before), _snapshot(journal, second, after)
     names = objects_to_inspect(old, new)
-    renamed = _renamed_between(journal, before, after)
+    renamed = renamed_between(journal, before, after)
     return compare(with_modifier_settings(old, names, first), with_modifier_settings(new, names, second), renamed)
 
 
@@ -221,7 +227,7 @@ def difference(journal: JournalView, workers: InspectionWorkers, before: Commit,
 MOST_FOLLOWED = 10_000
 
 
-def _renamed_between(journal: JournalView, before: Commit, after: Commit) -> dict[str, str]:
+def renamed_between(journal: JournalView, before: Commit, after: Commit) -> dict[str, str]:
     """The objects that the commits from one to the other renamed; none where the one is not on the line of the other."""
     if not 0 < after.generation - before.generation <= MOST_FOLLOWED:
         return {}

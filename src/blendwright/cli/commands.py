@@ -154,6 +154,11 @@ COMMANDS = {
     "serve": Command(
         "hosts", "serve", "Serve a workspace to a language-model host: over stdio, or over HTTP with a bearer token."
     ),
+    "ui": Command(
+        "console",
+        "ui",
+        "Open the console: a page on this machine in which runs are watched, approved, undone and proven.",
+    ),
     "attach": Command(
         "attaching",
         "attach",

@@ -61,11 +61,14 @@ def serve(
     envelope: Annotated[EnvelopeName | None, option("--envelope", "The form of results.")] = None,
     determinism: MinimumDeterminism = None,
     verification: Annotated[Verification | None, option("--verification", "Whose results are read back.")] = None,
+    ui: Annotated[bool, option("--ui", "The console beside it, on loopback; its link goes to standard error.")] = False,
 ) -> int:
     """Serve a workspace to a language-model host: over stdio, or over HTTP with a bearer token."""
     from blendwright.server.serve import Settings, Watch
     from blendwright.server.serve import serve as run
 
+    if ui:
+        from blendwright.cli.console import console_for
     if directory is not None:
         _change_directory(directory)
     statements = [] if host_profile is None else [HostStatement("host profile", read_host_profile(host_profile))]
@@ -98,6 +101,7 @@ def serve(
             on_listening=lambda where: _show_address(where, made_up),
             on_call=_show_call if address is not None and sys.stderr.isatty() else None,
         ),
+        beside=console_for(Path(workspace), blender) if ui else None,
     )
     if attach is not None:
         from blendwright.app.attach_commands import attach_if_open

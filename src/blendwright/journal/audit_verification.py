@@ -15,7 +15,7 @@ import orjson
 from blendwright.journal.audit_log import APPROVED_KEYS, FIRST_KEYS, KEYS, read_head
 from blendwright.journal.schema import genesis
 from blendwright.journal.store import Store, as_json
-from blendwright.records.audit import AuditHead, AuditRecord, AuditReport
+from blendwright.records.audit import ACTS, AuditHead, AuditRecord, AuditReport
 
 # The columns of a commit or reading that its record repeats, under the record's names.
 _REPEATED = ("request_id", "operation_id", "tool_name", "scene_hash_before", "scene_hash_after")
@@ -29,9 +29,9 @@ SELECT 'reading ' || r.id, r.audit_sequence, a.hash, a.record, r.receipt,
 FROM readings r LEFT JOIN audit a ON a.sequence = r.audit_sequence
 """
 
-_OWNERLESS = """
+_OWNERLESS = f"""
 SELECT sequence FROM audit
-WHERE json_valid(record) AND record ->> 'status' = 'succeeded'
+WHERE json_valid(record) AND record ->> 'status' = 'succeeded' AND record ->> 'tool_name' NOT IN {ACTS}
   AND sequence NOT IN (SELECT audit_sequence FROM commits UNION ALL SELECT audit_sequence FROM readings)
 ORDER BY sequence
 """

@@ -14,7 +14,7 @@ OTHERS = 0o077
 # What holds arguments, scenes and pictures: for the eyes of its owner.
 PRIVATE = (
     "artifacts", "audit.head", "checkpoints", "frames", "journal.db", "journal.db-journal", "journal.db-shm", "journal.db-wal",
-    "journal.lock", "logs", "scratch",
+    "journal.lock", "logs", "pictures", "runs", "scratch",
 )  # fmt: skip
 # Everything that the program itself keeps there. A directory that holds a project besides has other names in it.
 OWN = (*PRIVATE, "blendwright.toml", "example.json", "macros")

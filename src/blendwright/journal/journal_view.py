@@ -15,6 +15,7 @@ import orjson
 
 from blendwright.journal import (
     approvals,
+    audit_log,
     audit_verification,
     branches,
     head_moves,
@@ -169,6 +170,40 @@ class JournalView:
         with self._store.snapshot():
             above = -1 if since is None else self._commit(since).generation
             return tuple(line_changes.read(self._store, self._ancestry.of(to), above))
+
+    def log_from(self, *, offset: int, limit: int) -> tuple[Commit, ...]:
+        """HEAD's line, newest first, without the first `offset` commits: any page of it, whichever was read before."""
+        with self._store.snapshot():
+            head = head_row(self._store)
+            if head is None:
+                return ()
+            below = self._commit(head[0]).generation + 1 - offset
+            ancestors = self._ancestry.of(head[0])
+            return tuple(islice(commits_among(self._store, ancestors, below=below, newest_first=True), limit))
+
+    def before_head(self, commits: Sequence[Commit]) -> frozenset[int]:
+        """Of these commits the numbers of those on HEAD's line."""
+        with self._store.snapshot():
+            head = head_row(self._store)
+            if head is None:
+                return frozenset()
+            ancestors = self._ancestry.of(head[0])
+            return frozenset(each.number for each in commits if ancestors.holds(each.line, each.generation))
+
+    @property
+    def changes(self) -> int:
+        """A number that is another one as soon as somebody else has written. Costs next to nothing."""
+        return self._store.one("PRAGMA data_version")[0]
+
+    @property
+    def count(self) -> int:
+        """How many commits there are, on all lines."""
+        return self._store.one("SELECT coalesce(max(number), 0) FROM commits")[0]
+
+    @property
+    def audit_head(self) -> AuditHead:
+        """Where the audit chain ends."""
+        return audit_log.read_head(self._store)
 
     def origins(self, *, all_lines: bool = False) -> tuple[Commit, ...]:
         """The commits that took a whole scene in (baseline, adopted files), newest first; those before HEAD unless all are asked for."""

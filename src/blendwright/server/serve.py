@@ -1,14 +1,11 @@
-"""Serving one workspace: its queue, the service and a transport, put together and taken apart again.
-
-The first signal ends the server in order, so that the workspace is closed; a second one does what it always does.
-"""
+"""Serving one workspace: its queue, the service and a transport, put together and taken apart again."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
 import signal
-from collections.abc import AsyncGenerator, Callable, Generator
+from collections.abc import AsyncGenerator, Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -31,48 +28,7 @@ from blendwright.server.side_threads import start_side_threads
 from blendwright.server.workspace_queue import WorkspaceQueue
 from blendwright.tools import catalog
 from blendwright.values.errors import Refusal
-
-SIGNALS = (signal.SIGINT, signal.SIGTERM)
-
-
-class Shutdown:
-    """`signal` is the one that came, if one did. It is remembered until `on_request` says how the server is ended."""
-
-    def __init__(self) -> None:
-        self.signal: signal.Signals | None = None
-        self._end: Callable[[], None] | None = None
-
-    def on_request(self, end: Callable[[], None]) -> None:
-        """Call `end` when a signal comes; at once, where one came already."""
-        self._end = end
-        if self.signal is not None:
-            end()
-
-    def request(self, received: signal.Signals) -> None:
-        self.signal = received
-        if self._end is not None:
-            self._end()
-
-
-@contextlib.contextmanager
-def shutdown_on_signals() -> Generator[Shutdown]:
-    """For an event loop that runs in the main thread."""
-    loop, shutdown = asyncio.get_running_loop(), Shutdown()
-
-    def restore_handlers() -> None:
-        for number in SIGNALS:
-            loop.remove_signal_handler(number)
-
-    def handle(received: signal.Signals) -> None:
-        restore_handlers()
-        shutdown.request(received)
-
-    for number in SIGNALS:
-        loop.add_signal_handler(number, handle, number)
-    try:
-        yield shutdown
-    finally:
-        restore_handlers()
+from blendwright.web.shutdown import shutdown_on_signals
 
 
 def _ignore(_: object) -> None:
@@ -101,6 +57,8 @@ class Settings:
     address: tuple[str, int] | None = None
     token: str = ""
     watch: Watch = Watch()
+    beside: Callable[[WorkspaceQueue], contextlib.AbstractAsyncContextManager[None]] | None = None
+    """What runs along as long as the workspace is served, with its queue: a console."""
 
 
 @contextlib.asynccontextmanager
@@ -123,7 +81,11 @@ async def serving(settings: Settings) -> AsyncGenerator[Service]:
     )
     queue.start()
     try:
-        yield Service(context, version=blendwright.__version__, direct=settings.direct, on_call=settings.watch.on_call)
+        service = Service(
+            context, version=blendwright.__version__, direct=settings.direct, on_call=settings.watch.on_call
+        )
+        async with contextlib.nullcontext() if settings.beside is None else settings.beside(queue):
+            yield service
     finally:
         # Not awaited: whatever is cancelled meanwhile, this finishes. Nobody is served any more who would be kept waiting.
         queue.close()

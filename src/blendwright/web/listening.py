@@ -59,6 +59,19 @@ async def listen(
         raise EnvironmentUnfit(f"{host}:{port} cannot be listened on", cure="Name another host or port.") from stopped
 
 
+def free_port(host: str) -> int:
+    """A port of this host that nobody listens on now. Raises EnvironmentUnfit where there is no such host here."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        with socket.socket(family) as probe:
+            probe.bind((host.strip("[]"), 0))
+            return probe.getsockname()[1]
+    except OSError as error:
+        raise EnvironmentUnfit(
+            f"{host} cannot be listened on: {error.strerror}", cure="Name another host or port."
+        ) from error
+
+
 class _WebServer(uvicorn.Server):
     """Leaves signals alone: it would raise them again once it has ended, and so end the process before the workspace is closed."""
 

@@ -1,0 +1,125 @@
+"""What a person does to a workspace by hand: moves of HEAD, tags, plans run again. The policy holds for them, and each is in the audit
+with the session that it was done in."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from blendwright.app import approving
+from blendwright.app.open_scene import OpenScene
+from blendwright.journal import Journal
+from blendwright.policy.approvals import Approval, ApprovalAnswer, ApprovalRequest, Approver
+from blendwright.records.audit import AuditDetails
+from blendwright.records.commits import NewAudit
+from blendwright.records.requests import StoredApproval
+from blendwright.run.history import HEAD, Moved, find, refusal, require_head
+from blendwright.run.invocation import new_id
+from blendwright.run.options import RunOptions
+from blendwright.values.cancel import CancelToken
+from blendwright.values.errors import Refusal
+from blendwright.values.faults import Fault
+from blendwright.values.report import RunReport
+
+LONGEST_TAG = 100
+Move = Literal["undo", "redo", "checkout"]
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """Who acts. `session` is what the audit names."""
+
+    session: str
+
+    @property
+    def by(self) -> str:
+        return f"console {self.session}"
+
+    @property
+    def options(self) -> RunOptions:
+        """Whoever presses the button of an act is asked about nothing else by it."""
+        return RunOptions(approver=Approver(_Yes(self.by)))
+
+
+@dataclass(frozen=True, slots=True)
+class _Yes:
+    name: str
+
+    def ask(self, request: ApprovalRequest, *, cancel: CancelToken | None = None) -> ApprovalAnswer:
+        return ApprovalAnswer.APPROVED
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """The person has seen the question with this hash, and no other."""
+
+    name: str
+    operation_hash: str
+
+    def ask(self, request: ApprovalRequest, *, cancel: CancelToken | None = None) -> ApprovalAnswer:
+        return ApprovalAnswer.APPROVED if request.operation_hash == self.operation_hash else ApprovalAnswer.NONE
+
+
+def move(opened: OpenScene, person: Person, kind: Move, to: int | str | None = None) -> Moved:
+    """Undo, redo, or go to a commit. Raises Refusal where the policy does not allow it or there is nowhere to go."""
+    journal, before = opened.journal, require_head(opened.journal).hash_after
+    target = _target(journal, kind, to)
+    opened.require_move(target, person.options)
+    history = opened.history
+    moved = history.undo() if kind == "undo" else history.redo() if kind == "redo" else history.checkout(target)
+    record(journal, person, f"history.{kind}", before, moved.commit.hash_after)
+    return moved
+
+
+def _target(journal: Journal, kind: Move, to: int | str | None) -> int:
+    if kind == "checkout":
+        return find(journal, to if to is not None else HEAD).number
+    if kind == "redo":
+        target = journal.redo_target()
+        if target is None:
+            raise refusal("there is nothing to redo: the last thing that happened is not an undo", "Go to any commit.")
+        return target
+    parent = require_head(journal).parent
+    if parent is None:
+        raise refusal("there is nothing to undo", "Run a plan first.")
+    return parent
+
+
+def tag(opened: OpenScene, person: Person, name: str, number: int) -> None:
+    """Give a commit a name. Raises Refusal for one that could be taken for something else."""
+    shown = all(unicodedata.category(sign)[0] not in "CZ" or sign == " " for sign in name)
+    if not name.strip() or len(name) > LONGEST_TAG or name.isdigit() or name.upper() == HEAD or not shown:
+        cure = f"Take up to {LONGEST_TAG} letters, digits and signs; not a number alone, and not HEAD."
+        raise Refusal.of(Fault.ARGS_INVALID, "that cannot be the name of a commit", cure)
+    commit = find(opened.journal, number)
+    opened.journal.set_tag(name.strip(), commit.number)
+    record(opened.journal, person, "history.tag", commit.hash_after, commit.hash_after)
+
+
+def answer(workspace: str | Path, person: Person, id: str, operation_hash: str, *, approved: bool) -> StoredApproval:
+    """Answer a question that waits. A yes is for the very operation that the person saw. Raises Refusal where it is another, or cannot
+    be answered any more."""
+    if not approved:
+        return approving.decline(workspace, [id], by=person.by)[0]
+    stored = approving.approve(workspace, [id], _Seen(person.by, operation_hash), by=person.by)[0]
+    if stored.state != "approved":
+        raise Refusal.of(Fault.POLICY_BLOCKED, f"{id} is another question than the one that was shown", "Look again.")
+    return stored
+
+
+def run_again(opened: OpenScene, person: Person, document: Mapping[str, Any], boundary: Any) -> RunReport:
+    """Run a plan once more. What it needs a person's yes for waits among the approvals, as it does for any run."""
+    scene = require_head(opened.journal).hash_after
+    record(opened.journal, person, "plan.run_again", scene, scene)
+    return opened.run(document, boundary=boundary)
+
+
+def record(journal: Journal, person: Person, act: str, before: str, after: str) -> None:
+    """The act in the audit chain, with the session of whoever did it."""
+    details = AuditDetails(
+        new_id(), "safe_write", approval=Approval(person.session, ApprovalAnswer.APPROVED, person.by)
+    )
+    journal.commit([NewAudit(new_id(), act.rpartition(".")[2], act, "succeeded", before, after, details)])

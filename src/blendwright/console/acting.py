@@ -1,0 +1,118 @@
+"""What a person does on the page: moves of HEAD, tags, answers to questions, plans run again. Each is bound to their session."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar, get_args
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from blendwright.app import person_acts
+from blendwright.app.open_scene import OpenScene
+from blendwright.app.person_acts import Move, Person
+from blendwright.app.run_records import run_record
+from blendwright.console.answers import answering, fields, in_thread, json_response, text
+from blendwright.console.guard import SESSION
+from blendwright.console.live import Live
+from blendwright.console.reading import Reading, approval_document
+from blendwright.console.repairs import repaired
+from blendwright.console.workspaces import ConsoleWorkspace
+from blendwright.values.errors import BlendwrightError, Refusal
+from blendwright.values.faults import Fault
+
+T = TypeVar("T")
+_log = logging.getLogger(__name__)
+
+
+class Acting:
+    """The endpoints, for all workspaces."""
+
+    def __init__(self, reading: Reading, live: Live) -> None:
+        self._workspace = reading.workspace
+        self._live = live
+
+    def routes(self) -> list[Route]:
+        endpoints = {
+            "/move": self.move,
+            "/tags": self.tag,
+            "/approvals/{id}": self.answer,
+            "/runs/{id}/again": self.run_again,
+        }
+        return [
+            Route(f"/api/workspaces/{{workspace}}{path}", answering(endpoint), methods=["POST"])
+            for path, endpoint in endpoints.items()
+        ]
+
+    async def move(self, request: Request) -> Response:
+        workspace, person, given = self._workspace(request), _person(request), await fields(request)
+        kind: Any = given.get("kind")
+        if kind not in get_args(Move):
+            raise Refusal.of(Fault.ARGS_INVALID, f"a move is one of {', '.join(get_args(Move))}")
+        to = _number(given, "to") if kind == "checkout" else None
+        moved = await _act(workspace, lambda opened: person_acts.move(opened, person, kind, to))
+        return json_response({"move": moved.kind, "from": moved.origin, "head": moved.commit.number})
+
+    async def tag(self, request: Request) -> Response:
+        workspace, person, given = self._workspace(request), _person(request), await fields(request)
+        name, number = text(given, "name"), _number(given, "number")
+        await _act(workspace, lambda opened: person_acts.tag(opened, person, name, number))
+        return json_response({"name": name, "number": number})
+
+    async def answer(self, request: Request) -> Response:
+        """Answering needs no lock: what waits may wait in a process that has the workspace."""
+        workspace, person, given = self._workspace(request), _person(request), await fields(request)
+        said = text(given, "answer")
+        if said not in ("approve", "decline"):
+            raise Refusal.of(Fault.ARGS_INVALID, "an answer is approve or decline")
+        stored = await in_thread(
+            person_acts.answer,
+            workspace.directory,
+            person,
+            request.path_params["id"],
+            text(given, "operation_hash"),
+            approved=said == "approve",
+        )
+        return json_response(approval_document(stored))
+
+    async def run_again(self, request: Request) -> Response:
+        """Answered at once; how far it is, is seen like any other run. What is wrong with it as a whole is told when it is met."""
+        workspace, person, given = self._workspace(request), _person(request), await fields(request)
+        record = await in_thread(run_record, workspace.directory, request.path_params["id"])
+        if record is None or record.document is None:
+            raise Refusal.of(Fault.TARGET_NOT_FOUND, "that run cannot be run again from here", "Run its file again.")
+        changes: Any = given.get("changes", {})
+        document = repaired(record, changes)
+        self._run(workspace, person, document, record.boundary)
+        return json_response({"request": record.request_id}, 202)
+
+    def _run(self, workspace: ConsoleWorkspace, person: Person, document: Mapping[str, Any], boundary: str) -> None:
+        def work() -> None:
+            try:
+                workspace.act(lambda opened: person_acts.run_again(opened, person, document, boundary))
+            except BlendwrightError as error:
+                self._live.tell(workspace.id, "problem", {"message": error.message, "cure": error.cure})
+            except Exception:
+                # An outermost place: the thread ends with it.
+                _log.exception("a run of the console failed")
+                self._live.tell(workspace.id, "problem", {"message": "the run failed", "cure": "See the log."})
+
+        threading.Thread(target=work, name="console-run", daemon=True).start()
+
+
+async def _act(workspace: ConsoleWorkspace, work: Callable[[OpenScene], T]) -> T:
+    return await in_thread(workspace.act, work)
+
+
+def _person(request: Request) -> Person:
+    return Person(request.scope[SESSION].id)
+
+
+def _number(given: Mapping[str, Any], name: str) -> int:
+    found = given.get(name)
+    if not isinstance(found, int) or isinstance(found, bool) or found < 0:
+        raise Refusal.of(Fault.ARGS_INVALID, f"'{name}' is the number of a commit")
+    return found

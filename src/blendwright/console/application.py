@@ -1,0 +1,121 @@
+"""The whole web application of a console: the page, its session, what it reads and what it does, behind one guard."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+from starlette.types import ASGIApp
+
+from blendwright.console.acting import Acting
+from blendwright.console.answers import answering, fields, json_response, text
+from blendwright.console.guard import ENTRY, SESSION, PageGuard
+from blendwright.console.live import Live
+from blendwright.console.reading import Reading
+from blendwright.console.sessions import Session, Sessions
+from blendwright.console.workspaces import ConsoleWorkspace
+from blendwright.web.origins import Names
+
+PAGE = "index.html"
+TYPES = {
+    "html": "text/html; charset=utf-8",
+    "css": "text/css; charset=utf-8",
+    "js": "text/javascript; charset=utf-8",
+    "svg": "image/svg+xml",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class StaticFile:
+    content: bytes
+    media_type: str
+    etag: str
+
+
+def static_files() -> dict[str, StaticFile]:
+    """The files of the page, by name; there are no others, whatever an address says."""
+    found: dict[str, StaticFile] = {}
+    for file in files(__package__ or "").joinpath("static").iterdir():
+        suffix = file.name.rpartition(".")[2]
+        if suffix in TYPES:
+            content = file.read_bytes()
+            found[file.name] = StaticFile(content, TYPES[suffix], f'"{hashlib.sha256(content).hexdigest()[:32]}"')
+    return found
+
+
+class Console:
+    """One console: its workspaces, its sessions, and the application that serves them."""
+
+    def __init__(
+        self, workspaces: Sequence[ConsoleWorkspace], host: str, port: int, *, read_only: bool = False
+    ) -> None:
+        self.sessions = Sessions()
+        self.live = Live()
+        self._workspaces = {one.id: one for one in workspaces}
+        self._read_only = read_only
+        self._files = static_files()
+        # Cookies know no ports: two consoles on one machine would take each other's.
+        self._cookie = f"blendwright-{port}"
+        self._address = f"http://{host}:{port}/"
+        reading = Reading(self._workspaces, self.live)
+        routes = [
+            Route(ENTRY, answering(self._session), methods=["GET"]),
+            Route(ENTRY, answering(self._enter), methods=["POST"]),
+            Route(ENTRY, answering(self._leave), methods=["DELETE"]),
+            *reading.routes(),
+            *Acting(reading, self.live).routes(),
+            Route("/{name:path}", self._file, methods=["GET"]),
+        ]
+        guarded = Starlette(routes=routes)
+        self.application: ASGIApp = PageGuard(
+            guarded, Names.of(host, port), self.sessions, self._cookie, read_only=read_only
+        )
+
+    def new_link(self) -> str:
+        """An address that opens the page once. What is behind the # is sent to no server, and stands in no log."""
+        return f"{self._address}#link={self.sessions.new_link()}"
+
+    def close(self) -> None:
+        """End what is held open for the workspaces. Waits for their Blenders."""
+        for workspace in self._workspaces.values():
+            workspace.close()
+
+    async def _enter(self, request: Request) -> Response:
+        session = self.sessions.enter(text(await fields(request), "link"))
+        if session is None:
+            message = "this link was used already, or is too old"
+            cure = "Press Enter in the terminal of the console for another one, or start it again."
+            return json_response({"error": {"code": "link_used", "message": message, "cure": cure}}, 401)
+        answer = json_response(self._told(session))
+        answer.set_cookie(self._cookie, session.secret, path="/", httponly=True, samesite="strict")
+        return answer
+
+    async def _session(self, request: Request) -> Response:
+        return json_response(self._told(request.scope[SESSION]))
+
+    async def _leave(self, request: Request) -> Response:
+        self.sessions.leave(request.scope[SESSION])
+        answer = json_response({})
+        answer.delete_cookie(self._cookie, path="/", httponly=True, samesite="strict")
+        return answer
+
+    def _told(self, session: Session) -> Mapping[str, object]:
+        workspaces = [
+            {"id": one.id, "name": one.name, "directory": str(one.directory)} for one in self._workspaces.values()
+        ]
+        return {"session": session.id, "csrf": session.csrf, "read_only": self._read_only, "workspaces": workspaces}
+
+    async def _file(self, request: Request) -> Response:
+        found = self._files.get(request.path_params["name"] or PAGE)
+        if found is None:
+            return Response("there is nothing here", 404, media_type="text/plain")
+        headers = {"etag": found.etag, "cache-control": "no-cache"}
+        if request.headers.get("if-none-match") == found.etag:
+            return Response(status_code=304, headers=headers)
+        return Response(found.content, media_type=found.media_type, headers=headers)

@@ -1,0 +1,128 @@
+"""Stands in front of the page: Host and Origin, the session, the token of every act, bounded bodies, and what a browser is told to refuse.
+
+Whoever has no session gets the page itself, which holds nothing, and can bring a link. Everything else is refused.
+"""
+
+from __future__ import annotations
+
+import hmac
+from http.cookies import CookieError, SimpleCookie
+
+from starlette.datastructures import MutableHeaders
+from starlette.responses import JSONResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from blendwright.console.sessions import Session, Sessions
+from blendwright.web.bodies import BodyPlaces, Disconnected, NoPlace, TooLarge
+from blendwright.web.connections import recognise
+from blendwright.web.listening import replayed
+from blendwright.web.origins import Names
+
+API = "/api/"
+ENTRY = "/api/session"
+CSRF_HEADER = "x-csrf-token"
+SESSION = "blendwright.session"
+LARGEST_BODY = 8 * 1024 * 1024
+READING = ("GET", "HEAD")
+# No inline script or style, nothing from elsewhere, no eval, no frames; and no text ever becomes markup (Trusted Types).
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; connect-src 'self'; base-uri 'none'; "
+    "form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
+)
+HEADERS = {
+    "content-security-policy": POLICY,
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+    "referrer-policy": "no-referrer",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "permissions-policy": "camera=(), microphone=(), geolocation=(), usb=(), payment=()",
+}
+CLOSE = {"connection": "close"}
+
+
+class PageGuard:
+    """`read_only` refuses every act, whoever asks."""
+
+    def __init__(self, app: ASGIApp, names: Names, sessions: Sessions, cookie: str, *, read_only: bool) -> None:
+        self._app = app
+        self._names = names
+        self._sessions = sessions
+        self._cookie = cookie
+        self._read_only = read_only
+        self._places = BodyPlaces(LARGEST_BODY)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        send = _with_headers(send)
+        headers = {key.decode("latin-1").lower(): value.decode("latin-1") for key, value in scope["headers"]}
+        session = self._session(headers)
+        refusal = self._refusal(scope, headers, session)
+        if refusal is not None:
+            await refusal(scope, receive, send)
+            return
+        if session is not None:
+            recognise(scope)
+        scope[SESSION] = session
+        if scope["method"] in READING:
+            await self._app(scope, receive, send)
+            return
+        try:
+            async with self._places.body(scope, receive) as body:
+                await self._app(scope, replayed(body, receive), send)
+        except Disconnected:
+            return
+        except TooLarge:
+            await _error(413, "too_large", "the request is too large")(scope, receive, send)
+        except NoPlace:
+            await _error(503, "busy", "too many large requests at once; try again")(scope, receive, send)
+
+    def _session(self, headers: dict[str, str]) -> Session | None:
+        try:
+            found = SimpleCookie(headers.get("cookie", "")).get(self._cookie)
+        except CookieError:
+            return None
+        return None if found is None else self._sessions.find(found.value)
+
+    def _refusal(self, scope: Scope, headers: dict[str, str], session: Session | None) -> JSONResponse | None:
+        """In this order: names, origin, who it is, and then what it asks for."""
+        path, method = scope["path"], scope["method"]
+        refused = self._names.refused(headers)
+        if refused == "host":
+            return _error(421, "wrong_host", "this page does not answer to that Host")
+        # A browser says where a request comes from, also where it sends no Origin.
+        if refused == "origin" or headers.get("sec-fetch-site", "none") not in ("none", "same-origin"):
+            return _error(403, "wrong_origin", "other pages may not use this one")
+        if method not in READING and "origin" not in headers:
+            return _error(403, "wrong_origin", "an act must say which page it comes from")
+        if not path.startswith(API):
+            return None if method in READING else _error(405, "no_act", "there is nothing to do there")
+        if path == ENTRY and method == "POST":
+            return None
+        if session is None:
+            return _error(401, "no_session", "open the link that the terminal shows; each is good once")
+        if method in READING:
+            return None
+        if not hmac.compare_digest(headers.get(CSRF_HEADER, "").encode(), session.csrf.encode()):
+            return _error(403, "wrong_token", "the act does not come from the page of this session")
+        if self._read_only and path != ENTRY:
+            return _error(403, "read_only", "this console was started with --read-only")
+        return None
+
+
+def _with_headers(send: Send) -> Send:
+    async def sending(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            headers = MutableHeaders(scope=message)
+            for name, value in HEADERS.items():
+                headers[name] = value
+            headers.setdefault("cache-control", "no-store")
+        await send(message)
+
+    return sending
+
+
+def _error(status: int, code: str, message: str) -> JSONResponse:
+    return JSONResponse({"error": {"code": code, "message": message, "cure": None}}, status, headers=CLOSE)

@@ -1,0 +1,124 @@
+"""Running a console: by itself until a signal ends it, or beside a server that has the workspace."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import signal
+from collections.abc import AsyncGenerator, Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TextIO
+
+from blendwright.app.opening import is_workspace, workspace_directory
+from blendwright.console.application import Console
+from blendwright.console.workspaces import Acting, ConsoleWorkspace
+from blendwright.values.errors import EnvironmentUnfit, Refusal
+from blendwright.values.faults import Fault
+from blendwright.web.listening import free_port, listen
+from blendwright.web.origins import LOOPBACK
+from blendwright.web.shutdown import shutdown_on_signals
+
+OnLink = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class ConsoleSettings:
+    """`any_address`: a host that others can reach was asked for by name. `on_link` is told every link that is made."""
+
+    workspaces: tuple[Path, ...]
+    host: str = "127.0.0.1"
+    port: int = 0
+    read_only: bool = False
+    any_address: bool = False
+    blender: str | None = None
+    on_link: OnLink = lambda _: None
+
+
+def make_console(settings: ConsoleSettings, acting: Acting | None = None) -> Console:
+    """Raises Refusal for a host that others can reach and nobody asked for, and for the same workspace twice; EnvironmentUnfit where
+    there is no workspace."""
+    if settings.host not in LOOPBACK and not settings.any_address:
+        message = f"{settings.host} can be reached by others, and the console has no encryption of its own"
+        cure = "Leave --host out, or give --any-address too where that is meant."
+        raise Refusal.of(Fault.POLICY_BLOCKED, message, cure)
+    directories = [workspace_directory(path) for path in settings.workspaces]
+    for directory in directories:
+        if acting is None and not is_workspace(directory):
+            raise EnvironmentUnfit(
+                f"{directory} is not a workspace", cure="Name another directory, or start one: blendwright new."
+            )
+    if len(set(directories)) != len(directories):
+        raise Refusal.of(Fault.ARGS_INVALID, "a workspace is named twice", "Name each once.")
+    workspaces = [ConsoleWorkspace(one, blender=settings.blender, acting=acting) for one in directories]
+    return Console(workspaces, settings.host, settings.port, read_only=settings.read_only)
+
+
+async def serve_console(settings: ConsoleSettings, *, again: TextIO | None = None) -> signal.Signals | None:
+    """Serve until a signal asks to end; returns that signal. A line on `again`, a terminal, asks for another link."""
+    settings = with_port(settings)
+    console = make_console(settings)
+
+    def tell_link(_: object = None) -> None:
+        settings.on_link(console.new_link())
+
+    if again is not None:
+        _on_lines(again, tell_link)
+    with shutdown_on_signals() as shutdown:
+        try:
+            await listen(
+                console.application,
+                settings.host,
+                settings.port,
+                shutdown.on_request,
+                on_listening=tell_link,
+                on_end=console.live.close,
+            )
+        finally:
+            console.close()
+    return shutdown.signal
+
+
+def with_port(settings: ConsoleSettings) -> ConsoleSettings:
+    """The page knows its own address, so a port that may be any is chosen before."""
+    return settings if settings.port else replace(settings, port=free_port(settings.host))
+
+
+def _on_lines(source: TextIO, tell: Callable[[], None]) -> None:
+    """Call something for every line that comes; a source that has ended is left alone."""
+    loop = asyncio.get_running_loop()
+
+    def read() -> None:
+        if source.readline():
+            tell()
+        else:
+            loop.remove_reader(source)
+
+    with contextlib.suppress(OSError, NotImplementedError):  # what is no terminal, and systems without this
+        loop.add_reader(source, read)
+
+
+@contextlib.asynccontextmanager
+async def console_beside(settings: ConsoleSettings, acting: Acting) -> AsyncGenerator[None]:
+    """A console for as long as the context lasts, of a process that has the workspace itself: `acting` does what a person asks for."""
+    settings = with_port(settings)
+    console = make_console(settings, acting)
+    ends: list[Callable[[], None]] = []
+    listening = asyncio.ensure_future(
+        listen(
+            console.application,
+            settings.host,
+            settings.port,
+            ends.append,
+            on_listening=lambda _: settings.on_link(console.new_link()),
+            on_end=console.live.close,
+        )
+    )
+    try:
+        yield
+    finally:
+        for end in ends:
+            end()
+        with contextlib.suppress(EnvironmentUnfit):
+            await listening
+        await asyncio.to_thread(console.close)

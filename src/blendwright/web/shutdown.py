@@ -1,0 +1,50 @@
+"""The first signal ends a server in order, so that its workspace is closed; a second one does what it always does."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import signal
+from collections.abc import Callable, Generator
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+
+class Shutdown:
+    """`signal` is the one that came, if one did. It is remembered until `on_request` says how the server is ended."""
+
+    def __init__(self) -> None:
+        self.signal: signal.Signals | None = None
+        self._end: Callable[[], None] | None = None
+
+    def on_request(self, end: Callable[[], None]) -> None:
+        """Call `end` when a signal comes; at once, where one came already."""
+        self._end = end
+        if self.signal is not None:
+            end()
+
+    def request(self, received: signal.Signals) -> None:
+        self.signal = received
+        if self._end is not None:
+            self._end()
+
+
+@contextlib.contextmanager
+def shutdown_on_signals() -> Generator[Shutdown]:
+    """For an event loop that runs in the main thread."""
+    loop, shutdown = asyncio.get_running_loop(), Shutdown()
+
+    def restore_handlers() -> None:
+        for number in SIGNALS:
+            loop.remove_signal_handler(number)
+
+    def handle(received: signal.Signals) -> None:
+        restore_handlers()
+        shutdown.request(received)
+
+    for number in SIGNALS:
+        loop.add_signal_handler(number, handle, number)
+    try:
+        yield shutdown
+    finally:
+        restore_handlers()
