@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from blendwright.app.queries import commit_details
 from blendwright.app.read_workspace import read_journal
 from blendwright.journal import JournalView
 from blendwright.journal.lock import current_holder
@@ -75,10 +76,13 @@ def timeline(
         return TimelinePage(tuple(map(rows.row, commits)), offset, total)
 
 
-def commit_rows(journal: JournalView, commits: Sequence[Commit]) -> list[dict[str, Any]]:
-    """The same for commits that were found already."""
-    rows = _Rows(journal, commits)
-    return [rows.row(commit) for commit in commits]
+def commit_page(workspace: str | Path, number: int) -> dict[str, Any]:
+    """All that is stored of a commit, but for what the policy redacts, with who asked for it. Raises Refusal where there is none."""
+    details = commit_details(workspace, str(number))
+    with read_journal(workspace) as journal:
+        commit = journal.show(number)
+        row = _Rows(journal, [commit]).row(commit)
+    return {**details, **{name: row[name] for name in ("who", "asked", "about", "tags", "current")}}
 
 
 class _Rows:

@@ -7,6 +7,8 @@ import secrets
 import signal
 import sys
 import time
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -27,6 +29,7 @@ from blendwright.values.faults import Fault
 if TYPE_CHECKING:
     from blendwright.app.attaching import Attached
     from blendwright.server.live_calls import CallEnded
+    from blendwright.server.workspace_queue import WorkspaceQueue
 
 TOKEN = "BLENDWRIGHT_TOKEN"
 
@@ -67,8 +70,6 @@ def serve(
     from blendwright.server.serve import Settings, Watch
     from blendwright.server.serve import serve as run
 
-    if ui:
-        from blendwright.cli.console import console_for
     if directory is not None:
         _change_directory(directory)
     statements = [] if host_profile is None else [HostStatement("host profile", read_host_profile(host_profile))]
@@ -101,7 +102,7 @@ def serve(
             on_listening=lambda where: _show_address(where, made_up),
             on_call=_show_call if address is not None and sys.stderr.isatty() else None,
         ),
-        beside=console_for(Path(workspace), blender) if ui else None,
+        beside=_console_beside(Path(workspace), blender) if ui else None,
     )
     if attach is not None:
         from blendwright.app.attach_commands import attach_if_open
@@ -109,6 +110,14 @@ def serve(
         _show_attached(attach_if_open(workspace, attach, blender=blender))
     stopped = anyio.run(run, settings)
     return Exit.INTERRUPTED if stopped is signal.SIGINT else Exit.DONE
+
+
+def _console_beside(
+    workspace: Path, blender: str | None
+) -> Callable[[WorkspaceQueue], AbstractAsyncContextManager[None]]:
+    from blendwright.cli.console import console_for
+
+    return console_for(workspace, blender)
 
 
 def _show_attached(attached: Attached | None) -> None:

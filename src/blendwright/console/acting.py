@@ -104,7 +104,7 @@ class Acting:
 
 
 async def _act(workspace: ConsoleWorkspace, work: Callable[[OpenScene], T]) -> T:
-    return await in_thread(workspace.act, work)
+    return await in_thread(lambda: workspace.act(work))
 
 
 def _person(request: Request) -> Person:

@@ -26,7 +26,7 @@ LARGEST_BODY = 8 * 1024 * 1024
 READING = ("GET", "HEAD")
 # No inline script or style, nothing from elsewhere, no eval, no frames; and no text ever becomes markup (Trusted Types).
 POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; connect-src 'self'; base-uri 'none'; "
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob: data:; connect-src 'self'; base-uri 'none'; "
     "form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
 )
 HEADERS = {

@@ -96,7 +96,7 @@ class Reading:
 
     async def commit(self, request: Request) -> Response:
         n = number(request.path_params["number"])
-        return json_response(await in_thread(queries.commit_details, self.workspace(request).directory, str(n)))
+        return json_response(await in_thread(timeline.commit_page, self.workspace(request).directory, n))
 
     async def picture(self, request: Request) -> Response:
         """202 while it is being made: the page hears when it is there, and keeps no connection waiting for it."""

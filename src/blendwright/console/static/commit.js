@@ -1,0 +1,104 @@
+// One commit: its picture, who asked for it, what it changed, and what can be done from there.
+
+import { act, get } from "./api.js";
+import { ago, ask, button, clock, h, icon, named, note, pretty, shortHash, waiting } from "./dom.js";
+import { title, WHO } from "./history.js";
+
+const KINDS = { created: "ok", changed: "info", removed: "bad", renamed: "info" };
+const MOST_CHANGES = 60;
+
+function actions(place, commit) {
+  const number = commit.number;
+  const { head, redo } = place.state;
+  const off = place.readOnly;
+  const busy = (made) => async (path, body, done) => {
+    made.classList.add("busy");
+    await act(`${place.path}/${path}`, body, done);
+    made.classList.remove("busy");
+  };
+  const move = (label, symbol, kind, more, done) => {
+    const made = button(label, symbol, () => busy(made)("move", { kind, ...more.body }, done), { ...more.attributes, disabled: off || more.disabled });
+    return made;
+  };
+  const list = [];
+  if (number === head) {
+    list.push(move("Undo", "undo", "undo", { disabled: commit.parent === null, attributes: { class: "primary" } }, (moved) => `HEAD is at commit ${moved.head}`));
+    if (redo) list.push(move("Redo", "redo", "redo", {}, (moved) => `HEAD is at commit ${moved.head}`));
+  } else {
+    list.push(move("Go here", "go", "checkout", { body: { to: number }, attributes: { class: "primary" } }, (moved) => `HEAD is at commit ${moved.head}`));
+    if (redo === number) list.push(move("Redo", "redo", "redo", {}, (moved) => `HEAD is at commit ${moved.head}`));
+  }
+  const link = (label, symbol, href, more = {}) => h("a", { class: "button", href, ...more }, icon(symbol), label);
+  list.push(link("Open in 3D", "scene", place.address("scene", number)));
+  if (commit.parent !== null) list.push(link("Compare with the one before", "compare", place.address("history", "compare", commit.parent, number)));
+  if (head && number !== head) list.push(link("Compare with HEAD", "compare", place.address("history", "compare", Math.min(number, head), Math.max(number, head))));
+  const tagged = button("Tag", "tag", async () => {
+    const name = await ask("Name this commit", `Commit ${number} can then be found by its name.`, { field: "Name", action: "Tag" });
+    if (name) await busy(tagged)("tags", { name, number }, `Commit ${number} is “${named(name, 60)}”`);
+  }, { disabled: off });
+  list.push(tagged,
+    link(".blend", "download", `/api/${place.path}/scenes/${number}/blend?download=1`, { download: "", title: "Download the scene as a .blend file" }),
+    link(".glb", "download", `/api/${place.path}/scenes/${number}/glb?download=1`, { download: "", title: "Download the scene as a GLB file" }));
+  return h("div", { class: "actions" }, ...list);
+}
+
+function changeList(changes) {
+  const told = changes.filter((each) => each.kind !== "member");
+  if (!told.length) return h("p", { class: "dim" }, "Nothing in the scene was made, changed or removed.");
+  return h("ul", { class: "changes" },
+    told.slice(0, MOST_CHANGES).map((each) => h("li", {}, h("span", { class: `chip ${KINDS[each.change] ?? ""}` }, named(each.change, 20)),
+      h("span", { class: "clip" }, named(each.name)), h("span", { class: "dim tool" }, named(each.kind, 30)))),
+    told.length > MOST_CHANGES && h("li", { class: "dim" }, `and ${told.length - MOST_CHANGES} more`));
+}
+
+export function commitView(place, pictures, number) {
+  const element = h("article", { class: "padded" }, waiting("Reading the commit…"));
+  let ended = false;
+
+  const load = async () => {
+    try {
+      const details = await get(`${place.path}/commits/${number}`);
+      if (!ended) fill(details);
+    } catch (error) {
+      if (!ended) element.replaceChildren(note("bad", error.message, error.cure));
+    }
+  };
+
+  const fill = (details) => {
+    const { receipt } = details;
+    const commit = { ...details, hash: details.hash_after, operation: details.operation_id };
+    const large = pictures.element(commit, "large");
+    const { who } = details;
+    const tags = Object.entries(place.state.tags ?? {}).filter(([, at]) => at === number).map(([name]) => name);
+    const facts = [
+      ["Asked by", h("span", { class: "row" }, icon(WHO[who.kind] ?? "person"), [who.name ? named(who.name) : who.kind, who.by && ` by a ${who.by}`].filter(Boolean).join(""))],
+      details.asked && ["Request", named(details.asked, 240)],
+      ["Request id", h("span", { class: "mono" }, named(details.request_id))],
+      ["Operation", h("span", { class: "mono" }, named(details.operation_id))],
+      receipt.approval && ["Approved", named(receipt.approval.by ?? "", 80)],
+      ["When", `${clock(details.timestamp)} (${ago(details.timestamp)})`],
+      ["Scene", h("span", { class: "mono", title: details.hash_after }, shortHash(details.hash_after))],
+      ["Determinism", receipt.determinism_class ? named(receipt.determinism_class, 40) : "—"],
+      ["Audit record", `${details.audit_sequence}`],
+    ].filter(Boolean);
+    element.replaceChildren(
+      h("a", { class: "button quiet back", href: place.address("history") }, icon("back"), "All commits"),
+      h("header", { class: "stack", style: { gap: "8px" } },
+        h("div", { class: "row wrap" }, h("h1", {}, title(commit)), h("span", { class: "chip" }, `#${number}`),
+          number === place.state.head && h("span", { class: "chip accent" }, "HEAD"), tags.map((tag) => h("span", { class: "chip info" }, named(tag, 40)))),
+        h("p", { class: "tool" }, `${named(details.tool, 80)} · version ${details.tool_version}`)),
+      actions(place, details),
+      h("div", { class: "columns" },
+        h("div", { class: "figure" }, large.frame),
+        h("div", { class: "stack" },
+          h("section", { class: "card" }, h("header", {}, h("h2", {}, "About")), h("div", { class: "inside" }, h("dl", { class: "facts" }, facts.flatMap(([name, value]) => [h("dt", {}, name), h("dd", {}, value)])))),
+          h("section", { class: "card" }, h("header", {}, h("h2", {}, "What changed")), h("div", { class: "inside" }, changeList(receipt.changes ?? []))))),
+      h("section", { class: "card" }, h("div", { class: "inside" },
+        h("details", { open: true }, h("summary", {}, "Arguments"), h("pre", { class: "code", tabindex: 0 }, pretty(details.args))),
+        h("details", {}, h("summary", {}, "Receipt"), h("pre", { class: "code", tabindex: 0 }, pretty(receipt))))));
+    large.want();
+  };
+
+  load();
+  return { element, refresh: load, end() { ended = true; } };
+}

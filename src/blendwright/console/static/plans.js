@@ -1,0 +1,2 @@
+import { h } from "./dom.js";
+export function plans() { return { element: h("div", { class: "page" }, "…") }; }

@@ -1,0 +1,51 @@
+// The audit chain: whether it holds, where it ends, and what to hand to somebody who does not take our word for it.
+
+import { get } from "./api.js";
+import { ago, button, h, icon, named, note, plural, waiting } from "./dom.js";
+
+const TONES = { succeeded: "ok", skipped_idempotent: "ok", failed: "bad", rolled_back: "warn" };
+
+export function proof(place) {
+  const result = h("div", { class: "stack" });
+  const again = button("Verify again", "again", () => verify());
+  const element = h("div", { class: "page" },
+    h("header", { class: "row wrap" }, h("div", { class: "grow stack", style: { gap: "4px" } }, h("h1", {}, "Proof"),
+      h("p", { class: "dim" }, "Every operation that was tried is a record, and every record holds the hash of the one before it.")), again), result);
+  let ended = false;
+
+  const verify = async () => {
+    again.disabled = true;
+    result.replaceChildren(waiting("Checking every record…"));
+    try {
+      const found = await get(`${place.path}/proof`);
+      if (!ended) show(found);
+    } catch (error) {
+      result.replaceChildren(note("bad", error.message, error.cure));
+    }
+    again.disabled = false;
+  };
+
+  const show = (found) => {
+    result.replaceChildren(
+      h("section", { class: "card seal" }, h("div", { class: `disc ${found.ok ? "" : "bad"}` }, icon(found.ok ? "check" : "warn")),
+        h("div", { class: "stack grow", style: { gap: "2px" } }, h("h2", {}, found.ok ? "The chain holds" : "The chain does not hold"),
+          h("p", { class: "dim" }, `${plural(found.records, "record")} checked, from the first to the last.`))),
+      ...found.problems.map((problem) => note("bad", problem)),
+      h("section", { class: "card" }, h("header", {}, h("h2", {}, "Head of the chain")), h("div", { class: "inside stack" },
+        h("p", { class: "hash" }, `${found.head.sequence} ${found.head.hash}`),
+        h("p", { class: "dim" }, "Note it somewhere else: whoever rewrites the history cannot get back to this hash. To check it later:"),
+        h("pre", { class: "code wrapped", tabindex: 0 }, `blendwright audit verify --head ${found.head.sequence}:${found.head.hash}`))),
+      h("section", { class: "card" }, h("header", {}, h("h2", {}, "Latest records")), h("div", { class: "scroll-x", tabindex: 0, role: "region", "aria-label": "Latest records" }, h("table", {},
+        h("thead", {}, h("tr", {}, ["Record", "What", "Status", "By", "When", "Hash"].map((name) => h("th", { scope: "col" }, name)))),
+        h("tbody", {}, found.last.map((record) => h("tr", {},
+          h("td", { class: "mono" }, String(record.sequence)),
+          h("td", {}, h("div", { class: "mono" }, named(record.tool_name, 60)), h("div", { class: "dim" }, named(record.operation_id, 60))),
+          h("td", {}, h("span", { class: `chip ${TONES[record.status] ?? ""}` }, record.status.replace("_", " "))),
+          h("td", {}, record.approval_by ? named(record.approval_by, 40) : "—"),
+          h("td", { class: "dim" }, ago(record.timestamp)),
+          h("td", { class: "mono dim" }, record.hash.slice(0, 12)))))))));
+  };
+
+  verify();
+  return { element, show() {}, end() { ended = true; } };
+}
