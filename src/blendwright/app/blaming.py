@@ -152,6 +152,11 @@ def blame_all(workspace: str | Path, *, kind: str = OBJECTS, at: int | str = "HE
         return BlameList(lines, follower.origin, tuple(follower.incomplete))
 
 
+def commit_authors(journal: JournalView) -> Callable[[Commit], Who]:
+    """Who is behind each commit of a list of them; what they share is looked up once."""
+    return _Blamed(journal).who
+
+
 class _Blamed:
     """Touches with their commits and who is behind those; requests and contracts are looked up once."""
 

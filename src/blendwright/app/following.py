@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from blendwright.app.run_records import DIRECTORY as RUNS
+from blendwright.app.timeline import branch_list
 from blendwright.journal import JournalView
 from blendwright.records.audit import AuditRecord
 
@@ -69,6 +70,7 @@ class JournalFollower:
             "approvals": sorted(self._expected),
             "audit": journal.audit_head.sequence,
             "tags": dict(journal.tags()),
+            "branches": branch_list(journal),
         }
 
     def _has_expired(self) -> bool:

@@ -3,20 +3,22 @@ with the session that it was done in."""
 
 from __future__ import annotations
 
-import unicodedata
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 from blendwright.app import approving
+from blendwright.app.forking import fork
 from blendwright.app.open_scene import OpenScene
 from blendwright.journal import Journal
 from blendwright.policy.approvals import Approval, ApprovalAnswer, ApprovalRequest, Approver
 from blendwright.records.audit import AuditDetails
 from blendwright.records.commits import NewAudit
 from blendwright.records.requests import StoredApproval
-from blendwright.run.history import HEAD, Moved, find, refusal, require_head
+from blendwright.run.commit_names import HEAD, find, refusal, require_head, require_name
+from blendwright.run.history import Moved
 from blendwright.run.invocation import new_id
 from blendwright.run.options import RunOptions
 from blendwright.values.cancel import CancelToken
@@ -24,7 +26,6 @@ from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
 from blendwright.values.report import RunReport
 
-LONGEST_TAG = 100
 Move = Literal["undo", "redo", "checkout"]
 
 
@@ -90,13 +91,29 @@ def _target(journal: Journal, kind: Move, to: int | str | None) -> int:
 
 def tag(opened: OpenScene, person: Person, name: str, number: int) -> None:
     """Give a commit a name. Raises Refusal for one that could be taken for something else."""
-    shown = all(unicodedata.category(sign)[0] not in "CZ" or sign == " " for sign in name)
-    if not name.strip() or len(name) > LONGEST_TAG or name.isdigit() or name.upper() == HEAD or not shown:
-        cure = f"Take up to {LONGEST_TAG} letters, digits and signs; not a number alone, and not HEAD."
-        raise Refusal.of(Fault.ARGS_INVALID, "that cannot be the name of a commit", cure)
-    commit = find(opened.journal, number)
-    opened.journal.set_tag(name.strip(), commit.number)
+    commit = opened.history.set_tag(name, number)
     record(opened.journal, person, "history.tag", commit.hash_after, commit.hash_after)
+
+
+def switch(opened: OpenScene, person: Person, name: str, create_at: int | None = None) -> Moved:
+    """Go on with a branch, or with a new one from a commit on. Raises Refusal."""
+    journal, before = opened.journal, require_head(opened.journal).hash_after
+    opened.require_move(find(journal, name if create_at is None else create_at).number, person.options)
+    moved = opened.history.switch(name, create_at=create_at)
+    record(journal, person, "history.switch", before, moved.commit.hash_after)
+    return moved
+
+
+def fork_beside(opened: OpenScene, person: Person, name: str, number: int, *, blender: str | None = None) -> Path:
+    """A new workspace beside this one that begins with the scene of a commit. Raises Refusal for a name that leads elsewhere."""
+    require_name(name)
+    if name in (".", "..") or "/" in name or os.sep in name:
+        cure = "Name a new directory beside this workspace, without a path."
+        raise Refusal.of(Fault.ARGS_INVALID, "that is not the name of a directory", cure)
+    workspace = opened.journal.workspace
+    forked = fork(workspace, number, workspace.parent / name, blender=blender)
+    record(opened.journal, person, "history.fork", forked.origin.hash_after, forked.origin.hash_after)
+    return forked.directory
 
 
 def answer(workspace: str | Path, person: Person, id: str, operation_hash: str, *, approved: bool) -> StoredApproval:

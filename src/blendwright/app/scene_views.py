@@ -12,8 +12,8 @@ from blendwright.app.looking_back import AFTER, EYE, PICTURE_SECONDS, PREVIEW, L
 from blendwright.app.queries import renamed_between
 from blendwright.journal import JournalView
 from blendwright.records.commits import Commit
+from blendwright.run.commit_names import find
 from blendwright.run.differences import Difference, compare, objects_to_inspect, take_snapshot, with_modifier_settings
-from blendwright.run.history import find
 from blendwright.run.rebuild import rebuild_commit, redo_in_batches
 from blendwright.run.scratch_files import SCENE_FILE, open_scratch_file
 from blendwright.values.errors import RebuildFailed, Refusal

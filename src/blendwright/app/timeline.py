@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from blendwright.app.blaming import commit_authors
 from blendwright.app.queries import commit_details
 from blendwright.app.read_workspace import read_journal
 from blendwright.journal import JournalView
@@ -17,7 +18,6 @@ LONGEST_TEXT = 240
 MOST_NAMES = 4
 # What changes in a scene whenever something is put into it: the thing itself says more.
 MEMBERSHIP = "member"
-COMMAND_LINE = "command_line"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,11 +45,17 @@ def workspace_overview(workspace: str | Path) -> dict[str, Any]:
             "total": journal.count,
             "redo": journal.redo_target(),
             "tags": dict(journal.tags()),
+            "branches": branch_list(journal),
             "approvals": len(journal.approvals()),
             "quarantine": None if quarantine is None else quarantine.reason,
             "audit": {"sequence": audit.sequence, "hash": audit.hash},
             "holder": current_holder(directory),
         }
+
+
+def branch_list(journal: JournalView) -> list[dict[str, Any]]:
+    """The branches by name; HEAD is on the one that is current, or on none."""
+    return [{"name": one.name, "commit": one.commit, "current": one.current} for one in journal.branches()]
 
 
 def workspace_holder(workspace: str | Path) -> dict[str, Any] | None:
@@ -82,25 +88,24 @@ def commit_page(workspace: str | Path, number: int) -> dict[str, Any]:
     with read_journal(workspace) as journal:
         commit = journal.show(number)
         row = _Rows(journal, [commit]).row(commit)
-    return {**details, **{name: row[name] for name in ("who", "asked", "about", "tags", "current")}}
+    return {
+        **details,
+        **{name: row[name] for name in ("who", "asked", "approved_by", "about", "tags", "branches", "current")},
+    }
 
 
 class _Rows:
-    """What is asked once for many commits: of their requests, their contracts, HEAD's line and the tags."""
+    """What is asked once for many commits: who is behind them, HEAD's line, and the names that people gave them."""
 
     def __init__(self, journal: JournalView, commits: Sequence[Commit]) -> None:
-        self._journal = journal
+        self._who = commit_authors(journal)
         self._head = journal.head_number
         self._current = journal.before_head(commits)
-        self._tags: dict[int, list[str]] = {}
-        for name, number in journal.tags().items():
-            self._tags.setdefault(number, []).append(name)
-        self._requests: dict[str, tuple[str | None, str, bool]] = {}
-        self._hosts: dict[str, Mapping[str, Any]] = {}
+        self._tags = _by_commit(journal.tags().items())
+        self._branches = _by_commit((one.name, one.commit) for one in journal.branches())
 
     def row(self, commit: Commit) -> dict[str, Any]:
-        model, asked, program = self._request(commit.request_id)
-        approval: Mapping[str, Any] = commit.receipt.get("approval") or {}
+        who = self._who(commit)
         return {
             "number": commit.number,
             "parent": commit.parent,
@@ -110,42 +115,23 @@ class _Rows:
             "tool": commit.tool,
             "time": commit.timestamp,
             "hash": commit.hash_after,
-            "changed": commit.hash_after != commit.hash_before,
-            "who": self._who(commit, model, program),
-            "asked": asked,
+            "who": {"by": who.by, "name": who.model or who.host or "", "program": who.program is not None},
+            "asked": (who.asked or "")[:LONGEST_TEXT],
+            "approved_by": who.approved_by,
             "about": about(commit),
             "head": commit.number == self._head,
             "current": commit.number in self._current,
             "tags": self._tags.get(commit.number, []),
-            "approved_by": approval.get("by"),
+            "branches": self._branches.get(commit.number, []),
         }
 
-    def _request(self, request_id: str) -> tuple[str | None, str, bool]:
-        known = self._requests.get(request_id)
-        if known is None:
-            attempts = self._journal.attempts(request_id)
-            model, asked = (attempts[-1].model, attempts[-1].asked[:LONGEST_TEXT]) if attempts else (None, "")
-            known = self._requests[request_id] = model, asked, bool(self._journal.programs(request_id))
-        return known
 
-    def _who(self, commit: Commit, model: str | None, program: bool) -> dict[str, str]:
-        """A model that planned it, a host whose model called for it, or a person at the command line; and whether code was written."""
-        if commit.kind != "operation":
-            return {"kind": "workspace", "name": commit.kind}
-        code = "program" if program else "code" if commit.tool.startswith("python.") else ""
-        if model is not None:
-            return {"kind": "model", "name": model, "by": code}
-        host = self._host(str(commit.receipt.get("contract")))
-        name = str(host.get("name", ""))
-        if not name or host.get("transport") == COMMAND_LINE:
-            return {"kind": "person", "name": "command line" if name else "", "by": code}
-        return {"kind": "model", "name": name, "by": code}
-
-    def _host(self, contract: str) -> Mapping[str, Any]:
-        if contract not in self._hosts:
-            found = self._journal.contract(contract)
-            self._hosts[contract] = {} if found is None else found.get("host", {})
-        return self._hosts[contract]
+def _by_commit(names: Iterable[tuple[str, int | None]]) -> dict[int, list[str]]:
+    found: dict[int, list[str]] = {}
+    for name, number in names:
+        if number is not None:
+            found.setdefault(number, []).append(name)
+    return found
 
 
 def about(commit: Commit) -> list[str]:

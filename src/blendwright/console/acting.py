@@ -32,6 +32,7 @@ class Acting:
     """The endpoints, for all workspaces."""
 
     def __init__(self, reading: Reading, live: Live) -> None:
+        self._reading = reading
         self._workspace = reading.workspace
         self._live = live
 
@@ -39,6 +40,8 @@ class Acting:
         endpoints = {
             "/move": self.move,
             "/tags": self.tag,
+            "/branches": self.switch,
+            "/forks": self.fork,
             "/approvals/{id}": self.answer,
             "/runs/{id}/again": self.run_again,
         }
@@ -61,6 +64,23 @@ class Acting:
         name, number = text(given, "name"), _number(given, "number")
         await _act(workspace, lambda opened: person_acts.tag(opened, person, name, number))
         return json_response({"name": name, "number": number})
+
+    async def switch(self, request: Request) -> Response:
+        workspace, person, given = self._workspace(request), _person(request), await fields(request)
+        name, at = text(given, "name"), None if given.get("create_at") is None else _number(given, "create_at")
+        moved = await _act(workspace, lambda opened: person_acts.switch(opened, person, name, at))
+        return json_response({"branch": name, "from": moved.origin, "head": moved.commit.number})
+
+    async def fork(self, request: Request) -> Response:
+        """The new workspace is shown here too, from now on."""
+        workspace, person, given = self._workspace(request), _person(request), await fields(request)
+        name, number = text(given, "name"), _number(given, "number")
+        blender = workspace.blender
+        made = await _act(
+            workspace, lambda opened: person_acts.fork_beside(opened, person, name, number, blender=blender)
+        )
+        added = self._reading.add(ConsoleWorkspace(made, blender=blender))
+        return json_response({"workspace": added.told})
 
     async def answer(self, request: Request) -> Response:
         """Answering needs no lock: what waits may wait in a process that has the workspace."""

@@ -106,9 +106,7 @@ class Console:
         return answer
 
     def _told(self, session: Session) -> Mapping[str, object]:
-        workspaces = [
-            {"id": one.id, "name": one.name, "directory": str(one.directory)} for one in self._workspaces.values()
-        ]
+        workspaces = [one.told for one in self._workspaces.values()]
         return {"session": session.id, "csrf": session.csrf, "read_only": self._read_only, "workspaces": workspaces}
 
     async def _file(self, request: Request) -> Response:

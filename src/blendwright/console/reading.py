@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import tempfile
-from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ from starlette.routing import Route
 
 from blendwright.app import queries, timeline
 from blendwright.app.approving import pending_approvals
+from blendwright.app.blaming import Blamed, blame_all
 from blendwright.app.policy_files import load_policy
 from blendwright.app.previewing import preview
 from blendwright.app.proving import verify_workspace
@@ -44,7 +44,7 @@ APPROVAL_FIELDS = (
 class Reading:
     """The endpoints, for all workspaces."""
 
-    def __init__(self, workspaces: Mapping[str, ConsoleWorkspace], live: Live) -> None:
+    def __init__(self, workspaces: dict[str, ConsoleWorkspace], live: Live) -> None:
         self._workspaces = workspaces
         self._live = live
 
@@ -78,6 +78,10 @@ class Reading:
         if found is None:
             raise Refusal.of(Fault.TARGET_NOT_FOUND, "there is no such workspace here", "Choose another one.")
         return found
+
+    def add(self, workspace: ConsoleWorkspace) -> ConsoleWorkspace:
+        """Show another one."""
+        return self._workspaces.setdefault(workspace.id, workspace)
 
     async def overview(self, request: Request) -> Response:
         return json_response(await in_thread(timeline.workspace_overview, self.workspace(request).directory))
@@ -163,7 +167,12 @@ class Reading:
     async def objects(self, request: Request) -> Response:
         workspace, n = self.workspace(request), number(request.path_params["number"])
         found = await ended(workspace.reader.submit(f"objects:{n}", lambda views: views.objects(n), urgent=True))
-        return json_response({"number": n, "objects": found})
+        blamed = await in_thread(blame_all, workspace.directory, at=n)
+        made = {line.name: line for line in blamed.lines}
+        for one in found:
+            line = made.get(one["name"])
+            one["blame"] = None if line is None else {"first": _blamed(line.first), "last": _blamed(line.last)}
+        return json_response({"number": n, "origin": blamed.origin, "objects": found})
 
     async def audit(self, request: Request) -> Response:
         workspace, n = self.workspace(request), number(request.path_params["number"])
@@ -227,6 +236,12 @@ def _preview(directory: Path, id: str) -> dict[str, Any]:
         "totals": totals,
         **redacted(told["result"], hidden),
     }
+
+
+def _blamed(entry: Blamed) -> dict[str, Any]:
+    who = entry.who
+    told = {"commit": entry.commit.number, "tool": entry.commit.tool, "request": entry.commit.request_id}
+    return {**told, "change": entry.change, "by": who.by, "name": who.model or who.host or "", "asked": who.asked}
 
 
 def _pair(request: Request) -> tuple[int, int]:

@@ -27,7 +27,7 @@ class ConsoleWorkspace:
         self.id = hashlib.sha256(str(self.directory).encode()).hexdigest()[:12]
         self.reader = SceneReader(self.directory, blender=blender)
         self.pictures = PictureCache(self.directory)
-        self._blender = blender
+        self.blender = blender
         self._acting = acting
         self._acts = threading.Lock()
 
@@ -36,6 +36,11 @@ class ConsoleWorkspace:
         """What a person knows it by: a directory named .blendwright is the one beside the project."""
         own = self.directory.name
         return self.directory.parent.name if own.startswith(".") else own
+
+    @property
+    def told(self) -> dict[str, str]:
+        """What the page is told of it."""
+        return {"id": self.id, "name": self.name, "directory": str(self.directory)}
 
     def act(self, work: Callable[[OpenScene], T]) -> T:
         """Do something in the workspace. Raises EnvironmentUnfit, with its holder, where another process has it."""
@@ -46,7 +51,7 @@ class ConsoleWorkspace:
 
     @contextlib.contextmanager
     def _opened(self) -> Generator[OpenScene]:
-        with open_existing(self.directory, blender=self._blender) as opened:
+        with open_existing(self.directory, blender=self.blender) as opened:
             yield opened
 
     def close(self) -> None:

@@ -38,6 +38,13 @@ class Place {
     location.hash = this.address(view, ...rest);
   }
 
+  // A workspace that was made from here is shown here too.
+  opened(workspace) {
+    if (!session.workspaces.some((each) => each.id === workspace.id)) session.workspaces.push(workspace);
+    dispatchEvent(new Event("workspaces"));
+    location.hash = `#/${workspace.id}/history`;
+  }
+
   get readOnly() {
     return session.readOnly;
   }
@@ -50,8 +57,10 @@ class Shell {
     this.#main = h("main", { id: "content", tabindex: -1 });
     this.#live = h("span", { class: "live wide-only" }, "live");
     this.#count = h("span", { class: "count hidden" });
-    this.#choice = h("select", { class: "field", "aria-label": "Workspace", onchange: (event) => { location.hash = `#/${event.target.value}/history`; } },
-      session.workspaces.map(({ id, name, directory }) => h("option", { value: id, title: named(directory, 300) }, named(name, 60))));
+    this.#choice = h("select", { class: "field", "aria-label": "Workspace", onchange: (event) => { location.hash = `#/${event.target.value}/history`; } });
+    const list = () => this.#choice.replaceChildren(...session.workspaces.map(({ id, name, directory }) => h("option", { value: id, title: named(directory, 300) }, named(name, 60))));
+    addEventListener("workspaces", list);
+    list();
     const tabs = h("nav", { class: "tabs", "aria-label": "Views" });
     for (const [name, [title, symbol]] of Object.entries(VIEWS)) {
       const tab = h("a", { href: "#" }, icon(symbol), h("span", {}, title), name === "approvals" && this.#count);
@@ -107,7 +116,7 @@ class Shell {
     try {
       place.state = await get(place.path);
     } catch (error) {
-      place.state = { head: null, length: 0, total: 0, redo: null, tags: {}, approvals: 0, quarantine: null, holder: null };
+      place.state = { head: null, length: 0, total: 0, redo: null, tags: {}, branches: [], approvals: 0, quarantine: null, holder: null };
       toast("bad", error.message, error.cure);
     }
     this.#waiting(place.state.approvals);

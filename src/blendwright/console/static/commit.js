@@ -2,7 +2,7 @@
 
 import { act, get } from "./api.js";
 import { ago, ask, button, clock, h, icon, named, note, pretty, shortHash, waiting } from "./dom.js";
-import { title, WHO } from "./history.js";
+import { author, title, WHO } from "./history.js";
 
 const KINDS = { created: "ok", changed: "info", removed: "bad", renamed: "info" };
 const MOST_CHANGES = 60;
@@ -36,7 +36,19 @@ function actions(place, commit) {
     const name = await ask("Name this commit", `Commit ${number} can then be found by its name.`, { field: "Name", action: "Tag" });
     if (name) await busy(tagged)("tags", { name, number }, `Commit ${number} is “${named(name, 60)}”`);
   }, { disabled: off });
-  list.push(tagged,
+  const branched = button("Branch", "fork", async () => {
+    const name = await ask("Start a branch here", `HEAD goes to commit ${number}, and what is done from there on is on the branch.`, { field: "Name", action: "Start" });
+    if (name) await busy(branched)("branches", { name, create_at: number }, `On the new branch “${named(name, 60)}”`);
+  }, { disabled: off });
+  const forked = button("Fork", "workspace", async () => {
+    const name = await ask("Fork into a new workspace", `A directory of this name, beside this workspace, begins with the scene of commit ${number}.`, { field: "Directory", action: "Fork" });
+    if (!name) return;
+    forked.classList.add("busy");
+    const made = await act(`${place.path}/forks`, { name, number }, ({ workspace }) => `${named(workspace.name, 60)} is a workspace now`);
+    forked.classList.remove("busy");
+    if (made) place.opened(made.workspace);
+  }, { disabled: off });
+  list.push(tagged, branched, forked,
     link(".blend", "download", `/api/${place.path}/scenes/${number}/blend?download=1`, { download: "", title: "Download the scene as a .blend file" }),
     link(".glb", "download", `/api/${place.path}/scenes/${number}/glb?download=1`, { download: "", title: "Download the scene as a GLB file" }));
   return h("div", { class: "actions" }, ...list);
@@ -69,13 +81,12 @@ export function commitView(place, pictures, number) {
     const commit = { ...details, hash: details.hash_after, operation: details.operation_id };
     const large = pictures.element(commit, "large");
     const { who } = details;
-    const tags = Object.entries(place.state.tags ?? {}).filter(([, at]) => at === number).map(([name]) => name);
     const facts = [
-      ["Asked by", h("span", { class: "row" }, icon(WHO[who.kind] ?? "person"), [who.name ? named(who.name) : who.kind, who.by && ` by a ${who.by}`].filter(Boolean).join(""))],
+      ["Asked by", h("span", { class: "row" }, icon(WHO[who.by]), author(who))],
       details.asked && ["Request", named(details.asked, 240)],
       ["Request id", h("span", { class: "mono" }, named(details.request_id))],
       ["Operation", h("span", { class: "mono" }, named(details.operation_id))],
-      receipt.approval && ["Approved", named(receipt.approval.by ?? "", 80)],
+      details.approved_by && ["Approved by", named(details.approved_by, 80)],
       ["When", `${clock(details.timestamp)} (${ago(details.timestamp)})`],
       ["Scene", h("span", { class: "mono", title: details.hash_after }, shortHash(details.hash_after))],
       ["Determinism", receipt.determinism_class ? named(receipt.determinism_class, 40) : "—"],
@@ -85,7 +96,7 @@ export function commitView(place, pictures, number) {
       h("a", { class: "button quiet back", href: place.address("history") }, icon("back"), "All commits"),
       h("header", { class: "stack", style: { gap: "8px" } },
         h("div", { class: "row wrap" }, h("h1", {}, title(commit)), h("span", { class: "chip" }, `#${number}`),
-          number === place.state.head && h("span", { class: "chip accent" }, "HEAD"), tags.map((tag) => h("span", { class: "chip info" }, named(tag, 40)))),
+          number === place.state.head && h("span", { class: "chip accent" }, "HEAD"), details.branches.map((name) => h("span", { class: "chip ok" }, named(name, 40))), details.tags.map((tag) => h("span", { class: "chip info" }, named(tag, 40)))),
         h("p", { class: "tool" }, `${named(details.tool, 80)} · version ${details.tool_version}`)),
       actions(place, details),
       h("div", { class: "columns" },

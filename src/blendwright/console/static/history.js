@@ -1,6 +1,6 @@
 // The history of a workspace: every commit as a row, of which only those in sight exist; beside it the one that was chosen, or two compared.
 
-import { get } from "./api.js";
+import { act, get } from "./api.js";
 import { commitView } from "./commit.js";
 import { compareView } from "./compare.js";
 import { ago, button, empty, h, icon, named, plural } from "./dom.js";
@@ -12,7 +12,14 @@ const AROUND = 4;
 // A list that flies by asks for no pictures.
 const STILL_MS = 160;
 
-export const WHO = { model: "model", person: "person", code: "code", workspace: "workspace", file: "workspace" };
+export const WHO = { model: "model", person: "person", code: "code", file: "workspace" };
+
+// Who is behind a commit, in words.
+export function author(who) {
+  if (who.by === "person") return "a person";
+  if (who.by === "file") return "the workspace";
+  return `${who.name ? named(who.name, 40) : `a ${who.by === "code" ? "program" : "model"}`}${who.program ? ", by a program" : ""}`;
+}
 
 export function title(commit) {
   if (commit.kind === "baseline") return "Start of the workspace";
@@ -119,8 +126,9 @@ class Commits {
     h("div", { class: "stack", style: { gap: "2px" } },
       h("div", { class: "title" }, h("strong", { class: "clip" }, title(commit)), h("span", { class: "number" }, `#${commit.number}`)),
       h("div", { class: "meta" }, h("span", { class: "tool clip" }, named(commit.tool, 60))),
-      h("div", { class: "meta" }, icon(WHO[who.kind]), h("span", { class: "clip grow" }, `${who.name ? named(who.name, 40) : who.kind} · ${ago(commit.time)}`),
+      h("div", { class: "meta" }, icon(WHO[who.by]), h("span", { class: "clip grow" }, `${author(who)} · ${ago(commit.time)}`),
         commit.head && h("span", { class: "chip accent" }, "HEAD"), !commit.current && h("span", { class: "chip" }, "other line"),
+        commit.branches.slice(0, 2).map((name) => h("span", { class: "chip ok" }, named(name, 24))),
         commit.tags.slice(0, 2).map((tag) => h("span", { class: "chip info" }, named(tag, 24))))));
     this.#rows.set(at, { element, commit, picture });
     this.element.append(element);
@@ -164,9 +172,19 @@ export function historyView(place, rest) {
     all.setAttribute("aria-pressed", commits.all);
     told();
   }, { "aria-pressed": "false", title: "Also commits that do not lie before HEAD" });
-  const told = () => { count.textContent = plural(commits.all ? place.state.total : place.state.length, "commit"); };
+  const branch = h("select", { class: "field", "aria-label": "Branch", onchange: async () => {
+    await act(`${place.path}/branches`, { name: branch.value }, (moved) => `On ${named(moved.branch, 60)}, at commit ${moved.head}`);
+    told();
+  }, disabled: place.readOnly, style: { "max-width": "150px" } });
+  const told = () => {
+    const current = place.state.branches.find((each) => each.current);
+    branch.replaceChildren(...(current ? [] : [h("option", { value: "", disabled: true }, "on no branch")]),
+      ...place.state.branches.map(({ name }) => h("option", { value: name }, named(name, 40))));
+    branch.value = current?.name ?? "";
+    count.textContent = plural(commits.all ? place.state.total : place.state.length, "commit");
+  };
   const element = h("div", { class: "split" },
-    h("section", { class: "side", "aria-label": "History" }, h("header", {}, h("h1", { class: "visually-hidden" }, "History"), count, all), commits.element), content);
+    h("section", { class: "side", "aria-label": "History" }, h("header", {}, h("h1", { class: "visually-hidden" }, "History"), branch, count, all), commits.element), content);
   let shown = null;
 
   const show = (where) => {
@@ -182,9 +200,10 @@ export function historyView(place, rest) {
     content.replaceChildren(shown.element);
     content.scrollTop = 0;
   };
+  const namesOf = ({ tags, branches }) => JSON.stringify([tags, branches]);
   const changed = ({ detail }) => {
-    if (detail.records.length || detail.state.total !== seen.total || detail.state.head !== seen.head || JSON.stringify(detail.state.tags) !== seen.tags) {
-      seen = { total: detail.state.total, head: detail.state.head, tags: JSON.stringify(detail.state.tags) };
+    if (detail.records.length || detail.state.total !== seen.total || detail.state.head !== seen.head || namesOf(detail.state) !== seen.names) {
+      seen = { total: detail.state.total, head: detail.state.head, names: namesOf(detail.state) };
       clearTimeout(later);
       later = setTimeout(() => {
         commits.reload();
@@ -194,7 +213,7 @@ export function historyView(place, rest) {
     }
   };
   let later = 0;
-  let seen = { total: place.state.total, head: place.state.head, tags: JSON.stringify(place.state.tags) };
+  let seen = { total: place.state.total, head: place.state.head, names: namesOf(place.state) };
   place.live.addEventListener("changes", changed);
   told();
   commits.reload();

@@ -2,6 +2,7 @@
 
 import { get, raw } from "./api.js";
 import { button, empty, h, icon, named, note, plural, waiting } from "./dom.js";
+import { author } from "./history.js";
 import { SceneView } from "./scene-view.js";
 
 const ICONS = { MESH: "mesh", LIGHT: "light", CAMERA: "camera" };
@@ -45,12 +46,19 @@ export function scene(place, rest) {
     shows();
   };
 
+  const blamed = ({ type, blame }) => {
+    if (!blame) return `${type.toLowerCase()} · came with the workspace`;
+    const { first, last } = blame;
+    const who = author({ by: first.by, name: first.name });
+    return `${first.tool.split(".")[0] === "object" ? type.toLowerCase() : named(first.tool, 40)} · ${who}${first.commit === last.commit ? "" : ` · changed by ${named(last.tool, 40)}`}`;
+  };
+
   const objectRow = (each) => {
-    const made = each.blame;
+    const made = each.blame?.last;
     return h("button", { class: "object-row", type: "button", "aria-pressed": view?.selected === each.name, onclick: () => select(each.name) },
       icon(ICONS[each.type] ?? "dot"),
       h("span", { class: "stack", style: { gap: "0" } }, h("span", { class: "clip" }, named(each.name)),
-        h("span", { class: "dim clip", style: { "font-size": "12px" } }, made ? `${made.who} · ${made.change} in #${made.commit}` : each.type.toLowerCase())),
+        h("span", { class: "dim clip", style: { "font-size": "12px" } }, blamed(each))),
       made ? h("a", { class: "chip", href: place.address("history", made.commit), onclick: (event) => event.stopPropagation() }, `#${made.commit}`) : h("span", { class: "dim tool" }, (each.modifiers ?? []).length ? plural(each.modifiers.length, "modifier") : ""));
   };
 
