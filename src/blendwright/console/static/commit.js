@@ -1,7 +1,7 @@
 // One commit: its picture, who asked for it, what it changed, and what can be done from there.
 
 import { act, get } from "./api.js";
-import { ago, ask, button, clock, h, icon, named, note, pretty, shortHash, waiting } from "./dom.js";
+import { ago, ask, button, clock, h, icon, named, note, pretty, requestName, shortHash, waiting } from "./dom.js";
 import { author, title, WHO } from "./history.js";
 
 const KINDS = { created: "ok", changed: "info", removed: "bad", renamed: "info" };
@@ -84,7 +84,7 @@ export function commitView(place, pictures, number) {
     const facts = [
       ["Asked by", h("span", { class: "row" }, icon(WHO[who.by]), author(who))],
       details.asked && ["Request", named(details.asked, 240)],
-      ["Request id", h("span", { class: "mono" }, named(details.request_id))],
+      ["Request id", h("span", { class: "mono", title: named(details.request_id, 200) }, requestName(details.request_id))],
       ["Operation", h("span", { class: "mono" }, named(details.operation_id))],
       details.approved_by && ["Approved by", named(details.approved_by, 80)],
       ["When", `${clock(details.timestamp)} (${ago(details.timestamp)})`],

@@ -66,6 +66,11 @@ export function named(text, most = 120) {
   return visible(shortened(String(text), most));
 }
 
+// The id of a request; one that was made of a hash says no more by being long.
+export function requestName(id) {
+  return /^[0-9a-f]{64}$/.test(id) ? `program ${id.slice(0, 10)}` : /^[0-9a-f]{32}$/.test(id) ? `call ${id.slice(0, 10)}` : named(id, 80);
+}
+
 export function pretty(value) {
   return visible(JSON.stringify(value, null, 2), "\n");
 }

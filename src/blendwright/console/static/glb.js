@@ -136,13 +136,14 @@ function parts(bytes) {
   return { json, binary };
 }
 
-// What is drawn, in world space: one entry for each primitive of each node. `name` is that of the object.
+// What is drawn, in world space: one entry for each primitive of each node. `name` is that of the object. `cameras` are matrices.
 export function readGlb(source) {
   const bytes = source instanceof Uint8Array ? source : new Uint8Array(source);
   const { json, binary } = parts(bytes);
   const reader = new Reader(json, binary);
   const geometry = new Map();
   const drawn = [];
+  const cameras = [];
 
   function primitiveOf(mesh, index, primitive) {
     const key = `${mesh}:${index}`;
@@ -169,6 +170,7 @@ export function readGlb(source) {
     const node = json.nodes?.[index];
     if (!node || depth > DEEPEST) return;
     const matrix = multiply(parent, composed(node));
+    if (node.camera !== undefined) cameras.push(matrix);
     if (node.mesh !== undefined) {
       // A mesh with bones stands where its bones are, wherever its node is.
       const place = node.skin === undefined ? matrix : IDENTITY;
@@ -185,6 +187,5 @@ export function readGlb(source) {
   const images = (json.images ?? []).map((image) =>
     image.bufferView === undefined ? null : new Blob([reader.view(image.bufferView).bytes], { type: image.mimeType }),
   );
-  const cameras = (json.nodes ?? []).filter((node) => node.camera !== undefined).length;
   return { drawn, images, cameras };
 }

@@ -1,7 +1,7 @@
 // Plans that ran or are running: the list of them, the graph of one, and what became of each operation.
 
 import { act, get } from "./api.js";
-import { ago, button, duration, empty, h, icon, named, note, plural, pretty, visible, waiting } from "./dom.js";
+import { ago, button, duration, empty, h, icon, named, note, plural, pretty, requestName, visible, waiting } from "./dom.js";
 import { PlanGraph } from "./graph.js";
 
 const STATES = { running: ["running", "accent"], succeeded: ["succeeded", "ok"], failed: ["failed", "bad"], partial: ["partial", "warn"], refused: ["refused", "bad"], rolled_back: ["rolled back", "warn"], broken_off: ["broken off", "bad"] };
@@ -14,7 +14,7 @@ const chip = (state) => h("span", { class: `chip ${STATES[state]?.[1] ?? ""}` },
 function runRow(place, run, current) {
   const done = (run.counts.succeeded ?? 0) + (run.counts.skipped_idempotent ?? 0);
   return h("a", { class: "run-row", href: place.address("plans", run.id), "aria-current": run.id === current ? "true" : null },
-    h("div", { class: "row" }, h("strong", { class: "clip grow" }, named(run.request, 80)), chip(run.state)),
+    h("div", { class: "row" }, h("strong", { class: "clip grow" }, requestName(run.request)), chip(run.state)),
     h("div", { class: "row dim", style: { "font-size": "12px" } }, h("span", { class: "grow" }, `${ago(run.started * 1000)} · ${named(run.dialect, 20)}`), `${run.state === "running" ? "" : `${done} of `}${plural(run.operations, "operation")}`));
 }
 
@@ -99,7 +99,7 @@ class RunView {
     this.element.className = "plan";
     this.element.replaceChildren(
       h("header", {}, h("a", { class: "button quiet back", href: this.#place.address("plans") }, icon("back"), "All plans"),
-        h("div", { class: "row wrap" }, h("h1", { class: "clip" }, named(run.request, 80)), chip(run.state), h("span", { class: "grow" }), this.#left),
+        h("div", { class: "row wrap" }, h("h1", { class: "clip" }, requestName(run.request)), chip(run.state), h("span", { class: "grow" }), this.#left),
         this.#meter, legend),
       h("div", { class: "plan-body" }, h("div", { class: "graph" }, this.#graph.element, tools), this.#side(run)));
     this.#graph.operations = run.operations;

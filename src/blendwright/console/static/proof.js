@@ -34,7 +34,7 @@ export function proof(place) {
       h("section", { class: "card" }, h("header", {}, h("h2", {}, "Head of the chain")), h("div", { class: "inside stack" },
         h("p", { class: "hash" }, `${found.head.sequence} ${found.head.hash}`),
         h("p", { class: "dim" }, "Note it somewhere else: whoever rewrites the history cannot get back to this hash. To check it later:"),
-        h("pre", { class: "code wrapped", tabindex: 0 }, `blendwright audit verify --head ${found.head.sequence}:${found.head.hash}`))),
+        h("pre", { class: "code wrapped", tabindex: 0 }, `blendwright audit verify --known ${found.head.sequence}:${found.head.hash}`))),
       h("section", { class: "card" }, h("header", {}, h("h2", {}, "Latest records")), h("div", { class: "scroll-x", tabindex: 0, role: "region", "aria-label": "Latest records" }, h("table", {},
         h("thead", {}, h("tr", {}, ["Record", "What", "Status", "By", "When", "Hash"].map((name) => h("th", { scope: "col" }, name)))),
         h("tbody", {}, found.last.map((record) => h("tr", {},

@@ -178,6 +178,7 @@ export class SceneView {
     this.#bounds();
     this.#prepare();
     this.#listen();
+    this.#stand();
     this.frame();
   }
 
@@ -211,7 +212,7 @@ export class SceneView {
 
   // Put the eye where all of it, or one object, is seen.
   frame(name = null) {
-    const shown = this.#scene.drawn.filter((each) => name === null || each.name === name);
+    const shown = name === null ? withoutGround(this.#scene.drawn) : this.#scene.drawn.filter((each) => each.name === name);
     const [low, high] = joined(shown.map((each) => each.bounds));
     const middle = low.map((value, axis) => (value + high[axis]) / 2);
     const radius = Math.max(Math.hypot(...sub(high, low)) / 2, 0.01);
@@ -233,6 +234,15 @@ export class SceneView {
     this.#watch.disconnect();
     this.#gl.getExtension("WEBGL_lose_context")?.loseContext();
     this.#canvas.remove();
+  }
+
+  // On the side from which the camera of the scene looks: there it was meant to be seen from.
+  #stand() {
+    const [camera] = this.#scene.cameras;
+    if (!camera) return;
+    const [x, y, z] = unit([camera[8], camera[9], camera[10]]);
+    this.#turn = Math.atan2(x, z);
+    this.#lift = Math.min(1.2, Math.max(-0.3, Math.asin(y)));
   }
 
   #go({ target, away }) {
@@ -556,6 +566,15 @@ function joined(boxes) {
     low.map((value, axis) => Math.min(value, box[0][axis])),
     high.map((value, axis) => Math.max(value, box[1][axis])),
   ]);
+}
+
+// What is far larger than the rest is what the rest stands on: a floor, a wall, a sky.
+function withoutGround(drawn) {
+  const size = (each) => Math.hypot(...sub(each.bounds[1], each.bounds[0]));
+  const sizes = drawn.map(size).sort((a, b) => a - b);
+  const usual = sizes[Math.floor(sizes.length * 0.75)] ?? 0;
+  const rest = drawn.filter((each) => size(each) <= usual * 5);
+  return rest.length ? rest : drawn;
 }
 
 function turnsOver(m) {

@@ -1,0 +1,267 @@
+"""The door of the console: links, sessions, hosts, origins and tokens. On a real server; nothing here needs a Blender."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx2
+import pytest
+
+from blendwright.console import sessions
+from blendwright.console.guard import LARGEST_BODY
+from blendwright.console.serve import ConsoleSettings, make_console
+from blendwright.console.sessions import Sessions
+from blendwright.journal import Journal
+from blendwright.values.errors import EnvironmentUnfit, Refusal
+from consoles import OpenConsole, open_console
+from journal.ledger import baseline, chain
+
+
+@pytest.fixture(scope="module")
+def workspace(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    directory = tmp_path_factory.mktemp("shown") / "workspace"
+    journal = Journal(directory)
+    journal.commit([baseline(), *chain(["a", "b"])])
+    journal.close()
+    return directory
+
+
+@pytest.fixture(scope="module")
+def console(workspace: Path) -> Iterator[OpenConsole]:
+    with open_console(workspace) as console:
+        yield console
+
+
+def test_a_link_is_good_once(console: OpenConsole) -> None:
+    secret = console.secret
+    first = console.client().post("/api/session", json={"link": secret})
+    assert first.status_code == 200
+    stolen = console.client().post("/api/session", json={"link": secret})
+    assert stolen.status_code == 401
+    assert stolen.json()["error"]["code"] == "link_used"
+    assert "set-cookie" not in stolen.headers
+
+
+@pytest.mark.parametrize("link", ["", "guessed", "x" * 1001, None, 7])
+def test_nothing_but_a_link_opens(console: OpenConsole, link: object) -> None:
+    answer = console.client().post("/api/session", json={"link": link})
+    assert answer.status_code in (401, 409)
+    assert "set-cookie" not in answer.headers
+
+
+def test_a_link_that_nobody_used_is_over_after_a_while() -> None:
+    now = [0.0]
+    kept = Sessions(lambda: now[0])
+    link = kept.new_link()
+    now[0] = sessions.LINK_SECONDS + 1
+    assert kept.enter(link) is None
+
+
+def test_a_session_that_nobody_uses_is_over_after_a_while() -> None:
+    now = [0.0]
+    kept = Sessions(lambda: now[0])
+    session = kept.enter(kept.new_link())
+    assert session is not None
+    now[0] = sessions.IDLE_SECONDS - 1
+    assert kept.find(session.secret) is session
+    now[0] += sessions.IDLE_SECONDS + 1
+    assert kept.find(session.secret) is None
+
+
+def test_the_cookie_is_kept_from_scripts_and_from_other_sites(console: OpenConsole) -> None:
+    answer = console.client().post("/api/session", json={"link": console.secret})
+    cookie = answer.headers["set-cookie"].lower()
+    assert "httponly" in cookie
+    assert "samesite=strict" in cookie
+    assert "path=/" in cookie
+    # The id that the audit names opens nothing.
+    name = cookie.partition("=")[0]
+    assert answer.json()["session"] not in cookie
+    web = console.client(Cookie=f"{name}={answer.json()['session']}")
+    assert web.get("/api/session").status_code == 401
+
+
+def test_without_a_session_there_is_the_page_and_nothing_else(console: OpenConsole) -> None:
+    web, known = console.client(), console.session().path
+    assert web.get("/").status_code == 200
+    assert web.get("/app.js").status_code == 200
+    for path in ("/api/session", f"{known}/commits", "/api/x"):
+        assert web.get(path).status_code == 401
+
+
+@pytest.mark.parametrize("path", ["/../application.py", "/%2e%2e/application.py", "/static/app.js", "//etc/passwd", "/app.py"])
+def test_only_the_files_of_the_page_are_served(console: OpenConsole, path: str) -> None:
+    assert console.client().get(path).status_code == 404
+
+
+@pytest.mark.parametrize("host", ["evil.example", "127.0.0.1", "localhost:1", "127.0.0.1.evil.example"])
+def test_a_name_that_only_leads_here_is_refused(console: OpenConsole, host: str) -> None:
+    page = console.session()
+    assert page.web.get("/api/session", headers={"Host": host}).status_code == 421
+    assert page.web.get("/", headers={"Host": host}).status_code == 421
+
+
+@pytest.mark.parametrize("origin", ["http://evil.example", "null", "", "http://127.0.0.1:1"])
+def test_a_forged_origin_is_refused_whatever_else_is_right(console: OpenConsole, origin: str) -> None:
+    page = console.session()
+    assert page.get("/commits").status_code == 200
+    forged = {"Origin": origin, **page.csrf}
+    assert page.web.get(f"{page.path}/commits", headers=forged).status_code == 403
+    assert page.web.post(f"{page.path}/move", json={"kind": "undo"}, headers=forged).status_code == 403
+
+
+def test_another_site_is_refused_where_the_browser_says_so(console: OpenConsole) -> None:
+    page = console.session()
+    for site in ("cross-site", "same-site"):
+        assert page.web.get(f"{page.path}/commits", headers={"Sec-Fetch-Site": site}).status_code == 403
+    assert page.web.get(f"{page.path}/commits", headers={"Sec-Fetch-Site": "same-origin"}).status_code == 200
+
+
+def test_an_act_without_an_origin_or_without_the_token_is_refused(console: OpenConsole, workspace: Path) -> None:
+    page, other = console.session(), console.session()
+    path, body = f"{page.path}/move", {"kind": "undo"}
+    assert page.web.post(path, json=body).status_code == 403
+    assert page.web.post(path, json=body, headers=other.csrf).status_code == 403
+    assert page.web.post(path, json=body, headers={"X-CSRF-Token": ""}).status_code == 403
+    with httpx2.Client(base_url=console.origin, cookies=page.web.cookies) as bare:
+        assert bare.post(path, json=body, headers=page.csrf).status_code == 403
+    assert page.read()["head"] == 3
+
+
+def test_a_session_can_be_left(console: OpenConsole) -> None:
+    page = console.session()
+    cookies = dict(page.web.cookies)
+    assert page.web.delete("/api/session", headers=page.csrf).status_code == 200
+    assert httpx2.get(f"{console.origin}/api/session", cookies=cookies).status_code == 401
+
+
+def test_a_browser_is_told_to_run_and_frame_nothing_else(console: OpenConsole) -> None:
+    page = console.session()
+    for path in ("/", "/app.js", f"{page.path}/commits", "/api/nothing"):
+        headers = page.web.get(path).headers
+        policy = headers["content-security-policy"]
+        for part in ("default-src 'none'", "script-src 'self'", "frame-ancestors 'none'", "require-trusted-types-for 'script'"):
+            assert part in policy
+        assert "unsafe" not in policy
+        assert headers["x-content-type-options"] == "nosniff"
+        assert headers["referrer-policy"] == "no-referrer"
+        assert "access-control-allow-origin" not in headers
+    assert page.get("/commits").headers["cache-control"] == "no-store"
+
+
+def test_the_page_has_no_script_and_no_style_inside() -> None:
+    from blendwright.console.application import static_files
+
+    page = static_files()["index.html"].content.decode()
+    assert "style=" not in page
+    assert "onload" not in page
+    assert page.count("<script") == page.count("></script>") == 2
+    for name, file in static_files().items():
+        text = file.content.decode()
+        for forbidden in ("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "new Function"):
+            assert forbidden not in text, (name, forbidden)
+        assert "://" not in text.replace("http://www.w3.org/2000/svg", ""), name
+
+
+def test_a_body_that_is_too_large_is_refused(console: OpenConsole) -> None:
+    page = console.session()
+    answer = page.web.post(f"{page.path}/tags", content=b" " * (LARGEST_BODY + 1), headers=page.csrf)
+    assert answer.status_code == 413
+
+
+@pytest.mark.parametrize("body", [b"", b"[]", b"{", b'{"kind": 1, "kind": 2}', b"\xff", b'{"kind": "leap"}', b'{"kind": "checkout"}'])
+def test_an_act_that_makes_no_sense_is_refused_with_a_reason(console: OpenConsole, body: bytes) -> None:
+    page = console.session()
+    answer = page.web.post(f"{page.path}/move", content=body, headers=page.csrf)
+    assert answer.status_code == 409
+    assert answer.json()["error"]["message"]
+
+
+def test_a_console_that_only_shows_does_nothing(workspace: Path) -> None:
+    with open_console(workspace, read_only=True) as console:
+        page = console.session()
+        assert page.told["read_only"] is True
+        assert page.read("/commits")["total"] == 3
+        for path, fields in (("/move", {"kind": "undo"}), ("/tags", {"name": "x", "number": 1}), ("/approvals/abc", {})):
+            answer = page.act(path, **fields)
+            assert answer.status_code == 403
+            assert answer.json()["error"]["code"] == "read_only"
+        assert page.web.delete("/api/session", headers=page.csrf).status_code == 200
+
+
+def test_a_workspace_that_another_process_holds_says_who(workspace: Path) -> None:
+    journal = Journal(workspace)
+    try:
+        with open_console(workspace) as console:
+            page = console.session()
+            assert page.read()["holder"]["pid"] > 0
+            answer = page.act("/move", kind="undo")
+            assert answer.status_code == 423
+            assert "in use by process" in answer.json()["error"]["message"]
+            assert answer.json()["holder"]["pid"]
+    finally:
+        journal.close()
+
+
+def test_others_can_reach_it_only_where_that_was_asked_for(workspace: Path, tmp_path: Path) -> None:
+    with pytest.raises(Refusal, match="reached by others"):
+        make_console(ConsoleSettings((workspace,), host="0.0.0.0", port=1))
+    make_console(ConsoleSettings((workspace,), host="0.0.0.0", port=1, any_address=True)).close()
+    with pytest.raises(EnvironmentUnfit, match="not a workspace"):
+        make_console(ConsoleSettings((tmp_path / "nothing",), port=1))
+
+
+def test_the_first_view_of_a_long_history_is_small_and_quick(tmp_path: Path) -> None:
+    journal = Journal(tmp_path / "long")
+    names = [f"operation-{number}" for number in range(4999)]
+    journal.commit([baseline(), *chain(names, request="a long request")])
+    journal.close()
+    with open_console(tmp_path / "long") as console:
+        page = console.session()
+        started = time.monotonic()
+        files = ("/", "/style.css", "/theme.js", "/icon.svg", *_modules(console))
+        size = sum(len(page.web.get(path).content) for path in files)
+        size += len(page.get().content) + len(page.get("/commits?offset=0&limit=50").content) + len(page.get("/commits/5000").content)
+        spent = time.monotonic() - started
+        assert size < 300_000
+        assert spent < 5  # a promise of one second on an idle machine, of which `make test-ui` measures the page
+        middle = page.read("/commits?offset=2500&limit=50")
+        assert [one["number"] for one in middle["commits"]] == list(range(2500, 2450, -1))
+        assert page.read("/commits?offset=4999&limit=50")["commits"][0]["kind"] == "baseline"
+        assert page.read("/commits?offset=5000&limit=50")["commits"] == []
+
+
+def _modules(console: OpenConsole) -> list[str]:
+    from blendwright.console.application import static_files
+
+    return [f"/{name}" for name in static_files() if name.endswith(".js") and name != "theme.js"]
+
+
+def test_names_of_commits_are_data_and_nothing_else(tmp_path: Path) -> None:
+    hostile = ["<img src=x onerror=alert(1)>", "\u202egnp.exe", "x" * 10_000, "\x00\x1b[31m", "'; DROP TABLE commits; --"]
+    journal = Journal(tmp_path / "hostile")
+    journal.commit([baseline(), *chain(hostile, request="<script>alert(1)</script>")])
+    journal.close()
+    with open_console(tmp_path / "hostile") as console:
+        page = console.session()
+        answer = page.get("/commits")
+        assert answer.headers["content-type"] == "application/json"
+        assert [one["operation"] for one in answer.json()["commits"][:5]] == hostile[::-1]
+        assert page.read("/commits/2")["operation_id"] == hostile[0]
+
+
+def test_what_another_process_does_is_seen(workspace: Path) -> None:
+    with open_console(workspace) as console:
+        page = console.session()
+        with page.web.stream("GET", f"{page.path}/events") as stream:
+            lines = stream.iter_lines()
+            assert next(lines) == "retry: 1000"
+            journal = Journal(workspace)
+            head = journal.head
+            assert head is not None
+            journal.commit(chain(["live"], before=head.hash_after, request="seen at once"))
+            journal.close()
+            told = next(line for line in lines if "seen at once" in line)
+            assert '"status":"succeeded"' in told

@@ -1,0 +1,112 @@
+"""A real console on a loopback port, in a thread, and a client that opened its link."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import anyio
+import httpx2
+
+from blendwright.console.application import Console
+from blendwright.console.serve import ConsoleSettings, make_console
+from blendwright.console.workspaces import Acting
+from blendwright.web.listening import free_port, listen
+
+
+@dataclass(slots=True)
+class OpenConsole:
+    """`link` is one that nobody used yet."""
+
+    console: Console
+    origin: str
+    _clients: list[httpx2.Client] = field(default_factory=list[httpx2.Client])
+
+    @property
+    def link(self) -> str:
+        return self.console.new_link()
+
+    @property
+    def secret(self) -> str:
+        return self.link.partition("#link=")[2]
+
+    def client(self, **headers: str) -> httpx2.Client:
+        """Whoever has no session, on a page of the console itself."""
+        web = httpx2.Client(base_url=self.origin, headers={"Origin": self.origin, **headers}, timeout=120)
+        self._clients.append(web)
+        return web
+
+    def close(self) -> None:
+        for web in self._clients:
+            web.close()
+
+    def session(self) -> Page:
+        web = self.client()
+        told = web.post("/api/session", json={"link": self.secret})
+        assert told.status_code == 200, told.text
+        return Page(web, told.json())
+
+
+class Page:
+    """A page that has a session."""
+
+    def __init__(self, web: httpx2.Client, told: dict[str, Any]) -> None:
+        self.web = web
+        self.told = told
+        self.csrf = {"X-CSRF-Token": told["csrf"]}
+        self.path = f"/api/workspaces/{told['workspaces'][0]['id']}"
+
+    def get(self, path: str = "") -> httpx2.Response:
+        return self.web.get(self.path + path)
+
+    def read(self, path: str = "") -> Any:
+        answer = self.get(path)
+        assert answer.status_code == 200, answer.text
+        return answer.json()
+
+    def act(self, path: str, **fields: Any) -> httpx2.Response:
+        return self.web.post(self.path + path, json=fields, headers=self.csrf)
+
+
+@contextlib.contextmanager
+def open_console(
+    *workspaces: Path, read_only: bool = False, acting: Acting | None = None, blender: str | None = None
+) -> Generator[OpenConsole]:
+    settings = ConsoleSettings(tuple(workspaces), port=free_port("127.0.0.1"), read_only=read_only, blender=blender)
+    console = make_console(settings, acting)
+    listening, ends = threading.Event(), list[Any]()
+
+    async def serve() -> None:
+        await listen(
+            console.application,
+            settings.host,
+            settings.port,
+            ends.append,
+            on_listening=lambda _: listening.set(),
+            on_end=console.live.close,
+        )
+
+    def run() -> None:
+        anyio.run(serve)
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    try:
+        assert listening.wait(30)
+        with contextlib.closing(OpenConsole(console, f"http://127.0.0.1:{settings.port}")) as opened:
+            yield opened
+    finally:
+        for end in ends:
+            end()
+        thread.join(20)
+        console.close()
+        assert not thread.is_alive()
+
+
+def events(lines: Sequence[str]) -> list[str]:
+    """The names of the events in a stream."""
+    return [line.removeprefix("event: ") for line in lines if line.startswith("event: ")]
