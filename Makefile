@@ -14,7 +14,7 @@ BLENDERS := XDG_DATA_HOME=$(CURDIR)/.envs
 # Compiled modules are kept, wherever Python would be told not to: Blender's own scripts alone cost every start half a second.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo docs gallery extension test test-slow test-gui test-fleet test-matrix blenders which mcp-conformance gemini-cli check bench soak generate lock clean
+.PHONY: demo docs gallery extension test test-slow test-gui test-ui test-fleet test-matrix blenders which mcp-conformance gemini-cli check bench soak generate lock clean
 
 ifneq ($(wildcard requirements/$(VERSION).txt),)
 # An environment of another Python is replaced.
@@ -37,7 +37,7 @@ demo: which
 # A file at a time in each process: tests of one file share what is costly to start. Three of them keep two cores busy while one waits.
 # The order is that of tests/conftest.py, long files first.
 test: which blenders
-	$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder -m "not slow and not gui and not fleet"
+	$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder -m "not slow and not gui and not ui and not fleet"
 
 test-slow: $(READY)
 	$(BIN)/python -m pytest -m "slow and not fleet" --timeout 3600 --real-starts
@@ -56,6 +56,12 @@ test-fleet: $(READY)
 	bash scripts/postgresql > /dev/null
 	-test -d build/s3 || $(BIN)/python -m pip install --quiet --disable-pip-version-check --target build/s3 s3fs "moto[server]"
 	FLEET_CASES=$(CASES) $(BIN)/python -m pytest tests/fleet -m fleet
+
+# The console in a real Chromium. Pictures of every view are left in build/ui; axe, which looks for what keeps people out, comes from npm.
+test-ui: $(READY)
+	bash scripts/chromium
+	bash scripts/npm-packages $(NPM) axe-core@4.14.0
+	$(BIN)/python -m pytest tests/ui -m ui
 
 # Blenders beside that of the environment, for tests that work with several. What cannot be had here is said, by those tests as well.
 blenders: $(READY)

@@ -1,0 +1,80 @@
+"""A real Chromium on a real console: every test here is marked `ui`, and leaves its pictures in build/ui."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from blendwright.console.live import POLL_SECONDS
+from consoles import OpenConsole
+
+HERE = Path(__file__).parent
+PICTURES = HERE.parents[1] / "build" / "ui"
+AXE = HERE.parents[1] / "build" / "npm" / "node_modules" / "axe-core" / "axe.min.js"
+# WebGL without a graphics card, and a browser that speaks to nobody but the console.
+ARGUMENTS = (
+    "--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--no-first-run",
+    "--disable-background-networking", "--disable-component-update", "--disable-sync",
+)  # fmt: skip
+SECONDS = 90_000
+
+assert POLL_SECONDS < 1, "tests wait for what is told at once"
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if item.path.is_relative_to(HERE):
+            item.add_marker(pytest.mark.ui)
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    program = shutil.which("chromium") or shutil.which("google-chrome")
+    if program is None:
+        pytest.fail("there is no Chromium: bash scripts/chromium")
+    PICTURES.mkdir(parents=True, exist_ok=True)
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=program, args=list(ARGUMENTS))
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def visit(browser: Browser) -> Iterator[Callable[..., Page]]:
+    """Open a console by a link of its terminal; whatever a page complains about fails the test."""
+    contexts: list[Any] = []
+    wrong: list[str] = []
+
+    def visit(console: OpenConsole, view: str = "", **options: Any) -> Page:
+        context = browser.new_context(**({"viewport": {"width": 1360, "height": 860}} | options))
+        contexts.append(context)
+        page = context.new_page()
+        page.set_default_timeout(SECONDS)
+        page.on("pageerror", lambda error: wrong.append(str(error)))
+        page.on("console", lambda said: wrong.append(said.text) if said.type == "error" and _ours(said.text) else None)
+        page.on("dialog", lambda dialog: (wrong.append(f"a dialog: {dialog.message}"), dialog.dismiss()))
+        page.goto(console.link)
+        page.wait_for_selector(".tabs a[aria-current]")
+        if view:
+            go(page, view)
+        return page
+
+    yield visit
+    for context in contexts:
+        context.close()
+    assert wrong == []
+
+
+def _ours(text: str) -> bool:
+    """A refusal that a test asks for is told by the browser as well."""
+    return not text.startswith("Failed to load resource")
+
+
+def go(page: Page, view: str) -> None:
+    workspace = page.evaluate("location.hash").split("/")[1]
+    page.evaluate("address => { location.hash = address; }", f"#/{workspace}/{view}")
