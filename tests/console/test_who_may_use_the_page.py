@@ -15,6 +15,7 @@ from blendwright.console.serve import ConsoleSettings, make_console
 from blendwright.console.sessions import Sessions
 from blendwright.journal import Journal
 from blendwright.values.errors import EnvironmentUnfit, Refusal
+from blendwright.web.listening import free_port
 from consoles import OpenConsole, open_console
 from journal.ledger import baseline, chain
 
@@ -91,7 +92,9 @@ def test_without_a_session_there_is_the_page_and_nothing_else(console: OpenConso
         assert web.get(path).status_code == 401
 
 
-@pytest.mark.parametrize("path", ["/../application.py", "/%2e%2e/application.py", "/static/app.js", "//etc/passwd", "/app.py"])
+@pytest.mark.parametrize(
+    "path", ["/../application.py", "/%2e%2e/application.py", "/static/app.js", "//etc/passwd", "/app.py"]
+)
 def test_only_the_files_of_the_page_are_served(console: OpenConsole, path: str) -> None:
     assert console.client().get(path).status_code == 404
 
@@ -142,7 +145,12 @@ def test_a_browser_is_told_to_run_and_frame_nothing_else(console: OpenConsole) -
     for path in ("/", "/app.js", f"{page.path}/commits", "/api/nothing"):
         headers = page.web.get(path).headers
         policy = headers["content-security-policy"]
-        for part in ("default-src 'none'", "script-src 'self'", "frame-ancestors 'none'", "require-trusted-types-for 'script'"):
+        for part in (
+            "default-src 'none'",
+            "script-src 'self'",
+            "frame-ancestors 'none'",
+            "require-trusted-types-for 'script'",
+        ):
             assert part in policy
         assert "unsafe" not in policy
         assert headers["x-content-type-options"] == "nosniff"
@@ -171,7 +179,9 @@ def test_a_body_that_is_too_large_is_refused(console: OpenConsole) -> None:
     assert answer.status_code == 413
 
 
-@pytest.mark.parametrize("body", [b"", b"[]", b"{", b'{"kind": 1, "kind": 2}', b"\xff", b'{"kind": "leap"}', b'{"kind": "checkout"}'])
+@pytest.mark.parametrize(
+    "body", [b"", b"[]", b"{", b'{"kind": 1, "kind": 2}', b"\xff", b'{"kind": "leap"}', b'{"kind": "checkout"}']
+)
 def test_an_act_that_makes_no_sense_is_refused_with_a_reason(console: OpenConsole, body: bytes) -> None:
     page = console.session()
     answer = page.web.post(f"{page.path}/move", content=body, headers=page.csrf)
@@ -184,7 +194,11 @@ def test_a_console_that_only_shows_does_nothing(workspace: Path) -> None:
         page = console.session()
         assert page.told["read_only"] is True
         assert page.read("/commits")["total"] == 3
-        for path, fields in (("/move", {"kind": "undo"}), ("/tags", {"name": "x", "number": 1}), ("/approvals/abc", {})):
+        for path, fields in (
+            ("/move", {"kind": "undo"}),
+            ("/tags", {"name": "x", "number": 1}),
+            ("/approvals/abc", {}),
+        ):
             answer = page.act(path, **fields)
             assert answer.status_code == 403
             assert answer.json()["error"]["code"] == "read_only"
@@ -209,6 +223,10 @@ def test_others_can_reach_it_only_where_that_was_asked_for(workspace: Path, tmp_
     with pytest.raises(Refusal, match="reached by others"):
         make_console(ConsoleSettings((workspace,), host="0.0.0.0", port=1))
     make_console(ConsoleSettings((workspace,), host="0.0.0.0", port=1, any_address=True)).close()
+    with pytest.raises(Refusal, match="named twice"):
+        make_console(ConsoleSettings((workspace, workspace), port=1))
+    with pytest.raises(EnvironmentUnfit, match="cannot be listened on"):
+        free_port("192.0.2.1")
     with pytest.raises(EnvironmentUnfit, match="not a workspace"):
         make_console(ConsoleSettings((tmp_path / "nothing",), port=1))
 
@@ -223,7 +241,11 @@ def test_the_first_view_of_a_long_history_is_small_and_quick(tmp_path: Path) -> 
         started = time.monotonic()
         files = ("/", "/style.css", "/theme.js", "/icon.svg", *_modules(console))
         size = sum(len(page.web.get(path).content) for path in files)
-        size += len(page.get().content) + len(page.get("/commits?offset=0&limit=50").content) + len(page.get("/commits/5000").content)
+        size += (
+            len(page.get().content)
+            + len(page.get("/commits?offset=0&limit=50").content)
+            + len(page.get("/commits/5000").content)
+        )
         spent = time.monotonic() - started
         assert size < 300_000
         assert spent < 5  # a promise of one second on an idle machine, of which `make test-ui` measures the page
@@ -240,7 +262,13 @@ def _modules(console: OpenConsole) -> list[str]:
 
 
 def test_names_of_commits_are_data_and_nothing_else(tmp_path: Path) -> None:
-    hostile = ["<img src=x onerror=alert(1)>", "\u202egnp.exe", "x" * 10_000, "\x00\x1b[31m", "'; DROP TABLE commits; --"]
+    hostile = [
+        "<img src=x onerror=alert(1)>",
+        "\u202egnp.exe",
+        "x" * 10_000,
+        "\x00\x1b[31m",
+        "'; DROP TABLE commits; --",
+    ]
     journal = Journal(tmp_path / "hostile")
     journal.commit([baseline(), *chain(hostile, request="<script>alert(1)</script>")])
     journal.close()

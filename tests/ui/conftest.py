@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Dialog, Page, sync_playwright
 
 from blendwright.console.live import POLL_SECONDS
 from consoles import OpenConsole
@@ -47,17 +47,23 @@ def browser() -> Iterator[Browser]:
 @pytest.fixture
 def visit(browser: Browser) -> Iterator[Callable[..., Page]]:
     """Open a console by a link of its terminal; whatever a page complains about fails the test."""
-    contexts: list[Any] = []
+    contexts: list[BrowserContext] = []
     wrong: list[str] = []
 
     def visit(console: OpenConsole, view: str = "", **options: Any) -> Page:
-        context = browser.new_context(**({"viewport": {"width": 1360, "height": 860}} | options))
+        wanted: dict[str, Any] = {"viewport": {"width": 1360, "height": 860}} | options
+        context = browser.new_context(**wanted)
         contexts.append(context)
         page = context.new_page()
         page.set_default_timeout(SECONDS)
+
+        def on_dialog(dialog: Dialog) -> None:
+            wrong.append(f"a dialog: {dialog.message}")
+            dialog.dismiss()
+
         page.on("pageerror", lambda error: wrong.append(str(error)))
         page.on("console", lambda said: wrong.append(said.text) if said.type == "error" and _ours(said.text) else None)
-        page.on("dialog", lambda dialog: (wrong.append(f"a dialog: {dialog.message}"), dialog.dismiss()))
+        page.on("dialog", on_dialog)
         page.goto(console.link)
         page.wait_for_selector(".tabs a[aria-current]")
         if view:

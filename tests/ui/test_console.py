@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, expect
 
 import blendwright
 from consoles import OpenConsole, open_console
@@ -16,7 +17,7 @@ from plans import box
 from ui.conftest import AXE, PICTURES, SECONDS, go
 
 Visit = Callable[..., Page]
-HOSTILE = ("<img src=x onerror=alert(1)>", "\u202egnp.exe", "N" * 60)
+HOSTILE = ("<img src=x onerror=alert(1)>", "\u202egnp.exe", "N" * 255)
 VIEWS = ("history", "history/3", "plans", "approvals", "scene", "proof", "history/compare/2/3")
 LOOKS = [("light", 1360, 860), ("dark", 1360, 860), ("light", 400, 800), ("dark", 400, 800)]
 
@@ -24,11 +25,13 @@ LOOKS = [("light", 1360, 860), ("dark", 1360, 860), ("light", 400, 800), ("dark"
 @pytest.fixture(scope="module")
 def workspace(tmp_path_factory: pytest.TempPathFactory) -> Path:
     directory = tmp_path_factory.mktemp("ui") / "workspace"
-    names = {id: {"kind": "cube", "name": name, "location": [3 * at, 0, 0]} for at, (id, name) in enumerate(zip("abc", HOSTILE, strict=True))}
-    plan = {"request_id": "<b>hostile</b> \u202erequest", "operations": [box(id, args=args) for id, args in names.items()]}
+    operations = [
+        box(id, args={"kind": "cube", "name": name, "location": [3 * at, 0, 0]})
+        for at, (id, name) in enumerate(zip("abc", HOSTILE, strict=True))
+    ]
     with blendwright.open(directory, spare=False) as scene:
         assert scene.run({"request_id": "made", "operations": [box("a"), box("b", "a"), box("c", "b")]}).ok
-        assert scene.run(plan | {"request_id": "hostile"}).ok
+        assert scene.run({"request_id": "<b>hostile</b>", "operations": operations}).ok
     return directory
 
 
@@ -38,9 +41,14 @@ def console(workspace: Path) -> Iterator[OpenConsole]:
         yield console
 
 
-def test_a_run_of_another_process_is_watched_while_it_goes_on(console: OpenConsole, workspace: Path, visit: Visit) -> None:
+def test_a_run_of_another_process_is_watched_while_it_goes_on(
+    console: OpenConsole, workspace: Path, visit: Visit
+) -> None:
     page = visit(console, "plans")
-    operations = [box(f"{n:04}", *([] if n < 20 else [f"{n - 20:04}"]), args={"kind": "cube", "name": f"Live {n}"}) for n in range(200)]
+    operations = [
+        box(f"{n:04}", *([] if n < 20 else [f"{n - 20:04}"]), args={"kind": "cube", "name": f"Live {n}"})
+        for n in range(200)
+    ]
     states: list[str] = []
 
     def run() -> None:
@@ -188,3 +196,43 @@ def _axe(page: Page) -> list[str]:
         if one["impact"] in ("serious", "critical")
         for node in one["nodes"][:3]
     ]
+
+
+def test_the_graph_of_a_thousand_operations_stays_fluid(tmp_path: Path, browser: Browser, visit: Visit) -> None:
+    """In a trace of a run that is watched: the processor time of script between two frames, by the browser's own account."""
+    operations = [
+        box(f"{n:04}", *([] if n < 50 else [f"{n - 50:04}"]), args={"kind": "cube", "name": f"Box {n}"})
+        for n in range(1000)
+    ]
+    with blendwright.open(tmp_path / "long", spare=False) as scene, open_console(tmp_path / "long") as console:
+        scene.warm()
+        page = visit(console, "plans")
+        running = threading.Thread(target=lambda: scene.run({"request_id": "long", "operations": operations}))
+        running.start()
+        page.locator(".plan .graph").wait_for(timeout=SECONDS)
+        browser.start_tracing(page=page, categories=["devtools.timeline", "disabled-by-default-devtools.timeline"])
+        expect(page.locator(".plan header .chip.ok")).to_have_text("succeeded", timeout=SECONDS)
+        trace: list[dict[str, Any]] = json.loads(browser.stop_tracing())["traceEvents"]
+        running.join()
+        expect(page.locator(".plan header .dim")).to_contain_text("1,000 of 1,000 operations")
+        page.screenshot(path=PICTURES / "plan-1000.png")
+    frames = _script_by_frame(trace)
+    assert len(frames) > 10, "nothing was drawn while it ran"
+    assert max(frames) < 16, sorted(frames)[-5:]
+
+
+def _script_by_frame(trace: list[dict[str, Any]]) -> list[float]:
+    """Milliseconds of script between the frames of the page's own thread."""
+    drawn = [one for one in trace if one["name"] == "FireAnimationFrame"]
+    [thread] = {(one["pid"], one["tid"]) for one in drawn}
+    ours = sorted((one for one in trace if (one["pid"], one["tid"]) == thread), key=lambda one: one["ts"])
+    frames, spent, until = list[float](), 0.0, 0
+    for one in ours:
+        if one["name"] == "BeginMainThreadFrame":
+            frames.append(spent / 1000)
+            spent = 0.0
+        # What is called by a call is part of it.
+        elif one["name"] in ("FunctionCall", "RunMicrotasks") and one["ts"] >= until:
+            spent += one.get("tdur", one.get("dur", 0))
+            until = one["ts"] + one.get("dur", 0)
+    return [*frames, spent / 1000]

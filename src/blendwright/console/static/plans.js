@@ -234,7 +234,8 @@ export function plans(place, rest) {
       place.go("plans", newest);
     }
     list.replaceChildren(...(runs.length ? runs.map((run) => runRow(place, run, current)) : [empty("plan", "No plan has run yet", "A run is seen here while it goes on.")]));
-    if (!current && newest && !element.classList.contains("open")) open(newest);
+    // Where no run is named, it is the newest one, also when that begins later.
+    if (newest && !element.classList.contains("open")) open(newest);
     else if (!runs.length) content.replaceChildren(empty("plan", "Nothing to show", null));
   };
   const open = (id) => {
