@@ -210,7 +210,7 @@ class RunView {
     }
     this.#meter.replaceChildren(...Object.entries(counts).map(([tone, count]) => h("i", { class: tone, style: { "--part": `${(100 * count) / Math.max(1, operations.length)}%` } })));
     this.#meter.setAttribute("aria-valuenow", counts.ok);
-    this.#left.textContent = [`${counts.ok} of ${plural(operations.length, "operation")}`, state === "running" ? "" : duration(ms)].filter(Boolean).join(" · ");
+    this.#left.textContent = [`${counts.ok.toLocaleString("en")} of ${plural(operations.length, "operation")}`, state === "running" ? "" : duration(ms)].filter(Boolean).join(" · ");
   }
 }
 

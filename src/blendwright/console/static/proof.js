@@ -1,7 +1,7 @@
 // The audit chain: whether it holds, where it ends, and what to hand to somebody who does not take our word for it.
 
-import { get } from "./api.js";
-import { ago, button, h, icon, named, note, plural, waiting } from "./dom.js";
+import { get, raw } from "./api.js";
+import { ago, button, h, icon, named, note, plural, toast, waiting } from "./dom.js";
 
 const TONES = { succeeded: "ok", skipped_idempotent: "ok", failed: "bad", rolled_back: "warn" };
 
@@ -12,6 +12,21 @@ export function proof(place) {
     h("header", { class: "row wrap" }, h("div", { class: "grow stack", style: { gap: "4px" } }, h("h1", {}, "Proof"),
       h("p", { class: "dim" }, "Every operation that was tried is a record, and every record holds the hash of the one before it.")), again), result);
   let ended = false;
+
+  // A file that is made for this page: signed with the key of whoever runs the console.
+  const bundle = async (event) => {
+    const pressed = event.currentTarget;
+    pressed.disabled = true;
+    try {
+      const answer = await raw(`${place.path}/proof/bundle`);
+      const address = URL.createObjectURL(await answer.blob());
+      h("a", { href: address, download: `${place.workspace.name.replace(/[^\w-]/g, "") || "workspace"}.proof.jsonl` }).click();
+      setTimeout(() => URL.revokeObjectURL(address), 10000);
+    } catch (error) {
+      toast("bad", error.message, error.cure);
+    }
+    pressed.disabled = false;
+  };
 
   const verify = async () => {
     again.disabled = true;
@@ -35,6 +50,10 @@ export function proof(place) {
         h("p", { class: "hash" }, `${found.head.sequence} ${found.head.hash}`),
         h("p", { class: "dim" }, "Note it somewhere else: whoever rewrites the history cannot get back to this hash. To check it later:"),
         h("pre", { class: "code wrapped", tabindex: 0 }, `blendwright audit verify --known ${found.head.sequence}:${found.head.hash}`))),
+      h("section", { class: "card" }, h("header", {}, h("h2", {}, "Proof for others")), h("div", { class: "inside stack" },
+        h("p", { class: "dim" }, "A signed bundle holds the journal, the receipts and the hashes of the saved scenes. It is checked elsewhere, without this workspace and without Blender:"),
+        h("pre", { class: "code wrapped", tabindex: 0 }, "blendwright audit verify BUNDLE"),
+        h("div", {}, button("Export a signed bundle", "download", bundle, { disabled: !found.ok })))),
       h("section", { class: "card" }, h("header", {}, h("h2", {}, "Latest records")), h("div", { class: "scroll-x", tabindex: 0, role: "region", "aria-label": "Latest records" }, h("table", {},
         h("thead", {}, h("tr", {}, ["Record", "What", "Status", "By", "When", "Hash"].map((name) => h("th", { scope: "col" }, name)))),
         h("tbody", {}, found.last.map((record) => h("tr", {},
