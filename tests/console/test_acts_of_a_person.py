@@ -10,7 +10,9 @@ from typing import Any
 import pytest
 
 import blendwright
+from blendwright.app.proof_bundles import verify_bundle
 from blendwright.app.read_workspace import read_journal
+from blendwright.app.signing_keys import signing_key
 from blendwright.policy.policy import Policy, Rules, Verdict
 from consoles import OpenConsole, Page, open_console
 from plans import box
@@ -187,6 +189,19 @@ def test_the_scene_of_a_commit_can_be_looked_at(page: Page) -> None:
     shown = until(lambda: (answer := page.get("/pictures/2")).status_code == 200 and answer)
     assert shown.headers["content-type"] == "image/webp"
     assert page.get("/scenes/77/glb").status_code in (404, 409, 500)
+
+
+def test_a_bundle_holds_the_acts_too_and_is_checked_elsewhere(page: Page, tmp_path: Path) -> None:
+    refused = page.get("/proof/bundle")
+    assert refused.status_code == 404
+    assert "key" in refused.json()["error"]["message"]
+    signing_key(create=True)
+    assert page.act("/move", kind="undo").status_code == 200
+    assert page.act("/move", kind="redo").status_code == 200
+    (tmp_path / "bundle").write_bytes(page.get("/proof/bundle").content)
+    report = verify_bundle(tmp_path / "bundle")
+    assert report.ok, report.problems
+    assert report.records == page.read()["audit"]["sequence"]
 
 
 def test_a_commit_that_is_not_there_is_not_there(page: Page) -> None:

@@ -57,12 +57,11 @@ class RunRecords:
         implied, order = schedule.implied_by, schedule.order
         if len(order) > MOST_OPERATIONS:
             return self._written(replace(schedule.plan, operations=(), written=None), ())
-        return self._written(schedule.plan, [_operation(one, implied.get(one.caller_id, {})) for one in order])
+        return self._written(schedule.plan, [_operation(one, implied) for one in order])
 
     def add_refused(self, plan: Plan, report: RunReport) -> None:
         """A plan of which nothing ran."""
-        written = plan.as_written().operations
-        self._written(plan, [_operation(one, {}) for one in written]).end(report)
+        self._written(plan, [_operation(one, {}) for one in plan.written or plan.operations]).end(report)
 
     def _written(self, plan: Plan, operations: Sequence[Mapping[str, Any]]) -> RunInProgress:
         started = time.time()
@@ -128,13 +127,13 @@ def _append(path: Path, fields: Mapping[str, Any]) -> None:
         os.close(descriptor)
 
 
-def _operation(one: Operation, implied: Mapping[str, str]) -> dict[str, Any]:
-    site = one.site
+def _operation(one: Operation, implied_by: Mapping[str, Mapping[str, str]]) -> dict[str, Any]:
+    site, caller = one.site, one.id if one.origin is None else one.origin.operation_id
     return {
         "id": one.id,
         "tool": one.tool,
         "depends_on": list(one.depends_on),
-        "implied": dict(implied),
+        "implied": dict(implied_by.get(caller, {})),
         "safety_level": one.safety_level,
         "macro": None if one.origin is None else one.origin.operation_id,
         "file": None if site is None else site.file,
@@ -171,7 +170,7 @@ def _document(plan: Plan) -> dict[str, Any] | None:
                 "depends_on": list(one.depends_on),
                 "safety_level": one.safety_level,
             }
-            for one in plan.as_written().operations
+            for one in plan.written or plan.operations
         ],
     }
     try:

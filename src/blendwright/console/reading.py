@@ -17,6 +17,7 @@ from blendwright.app.approving import pending_approvals
 from blendwright.app.blaming import Blamed, blame_all
 from blendwright.app.policy_files import load_policy
 from blendwright.app.previewing import preview
+from blendwright.app.proof_bundles import write_bundle
 from blendwright.app.proving import verify_workspace
 from blendwright.app.run_records import run_records
 from blendwright.app.scene_views import PicturePair, SceneViews
@@ -65,6 +66,7 @@ class Reading:
             "/runs": self.runs,
             "/runs/{id}": self.run,
             "/proof": self.proof,
+            "/proof/bundle": self.bundle,
             "/events": self.events,
         }
         return [
@@ -201,6 +203,11 @@ class Reading:
     async def proof(self, request: Request) -> Response:
         return json_response(await in_thread(verify_workspace, self.workspace(request).directory))
 
+    async def bundle(self, request: Request) -> Response:
+        """Signed with the key of whoever runs the console; none is made for it."""
+        data = await in_thread(_bundle, self.workspace(request).directory)
+        return Response(data, media_type="application/octet-stream")
+
     async def events(self, request: Request) -> Response:
         return StreamingResponse(self._live.listen(self.workspace(request)), media_type="text/event-stream")
 
@@ -242,6 +249,11 @@ def _blamed(entry: Blamed) -> dict[str, Any]:
     who = entry.who
     told = {"commit": entry.commit.number, "tool": entry.commit.tool, "request": entry.commit.request_id}
     return {**told, "change": entry.change, "by": who.by, "name": who.model or who.host or "", "asked": who.asked}
+
+
+def _bundle(directory: Path) -> bytes:
+    with tempfile.TemporaryDirectory() as temporary:
+        return write_bundle(directory, Path(temporary) / "proof").file.read_bytes()
 
 
 def _pair(request: Request) -> tuple[int, int]:

@@ -17,7 +17,7 @@ from blendwright.journal.audit_verification import record_problems
 from blendwright.journal.proof_lines import FORMAT, SECTIONS
 from blendwright.journal.schema import genesis
 from blendwright.journal.store import as_json
-from blendwright.records.audit import AuditHead
+from blendwright.records.audit import ACTS, AuditHead
 from blendwright.values.errors import JournalError
 
 # What one bundle may have: whoever made it may want to harm who checks it.
@@ -111,6 +111,8 @@ class ProofCheck:
             _ends(record, "scene_hash_before", "scene_hash_after", _REPEATED.values()),
             record["status"],
         )
+        if record["tool_name"] in ACTS:
+            self._owned.add(sequence)  # an act of a person belongs to no commit
 
     def _commit(self, content: dict[str, Any]) -> Iterator[str]:
         number, parent = content["number"], content["parent"]
