@@ -144,7 +144,7 @@ def test_the_scene_is_turned_by_mouse_and_by_keys(console: OpenConsole, visit: V
     # Something was drawn: more than the two colours of the ground.
     shot = canvas.screenshot()
     assert len(shot) > 8000
-    page.locator(".object-row", has_text="Box a").click()
+    page.locator(".object-row button", has_text="Box a").first.click()
     assert page.evaluate("() => document.querySelector('.scene').view.selected") == "Box a"
 
 

@@ -11,6 +11,7 @@ from typing import Any
 from blendwright.app.run_records import DIRECTORY as RUNS
 from blendwright.app.timeline import branch_list
 from blendwright.journal import JournalView
+from blendwright.journal.store import FILE as JOURNAL
 from blendwright.records.audit import AuditRecord
 
 # Audit records in one step; whoever lags behind takes several.
@@ -32,9 +33,10 @@ class JournalFollower:
     """Not thread-safe. Raises EnvironmentUnfit where there is no workspace."""
 
     def __init__(self, workspace: str | Path) -> None:
-        directory = Path(workspace).resolve()
-        self._journal = JournalView(directory)
-        self._runs = directory / RUNS
+        self._directory = Path(workspace).resolve()
+        self._journal = JournalView(self._directory)
+        self._runs = self._directory / RUNS
+        self._written = self._written_at()
         self._seen = self._journal.audit_head.sequence
         self._changes: int | None = None
         self._runs_seen = self._runs_mark()
@@ -42,7 +44,13 @@ class JournalFollower:
 
     def poll(self) -> Changes | None:
         """What is new since the last time; None where nothing is."""
-        changes, runs = self._journal.changes, self._runs_mark()
+        changes, runs, written = self._journal.changes, self._runs_mark(), self._written_at()
+        if written != self._written and changes == self._changes:
+            # A journal of an older version is read from a copy, which stays as it is when somebody takes the journal along.
+            self._journal.close()
+            self._journal = JournalView(self._directory)
+            self._changes = None
+        self._written = written
         ran = runs != self._runs_seen
         self._runs_seen = runs
         if changes == self._changes and not ran and not self._has_expired():
@@ -76,6 +84,11 @@ class JournalFollower:
     def _has_expired(self) -> bool:
         """Whether a question is over without anybody having written anything."""
         return bool(self._expected) and self._expected != frozenset(one.request.id for one in self._journal.approvals())
+
+    def _written_at(self) -> int:
+        with contextlib.suppress(OSError):
+            return (self._directory / f"{JOURNAL}-wal").stat().st_mtime_ns
+        return 0
 
     def _runs_mark(self) -> tuple[Any, ...]:
         """Another value whenever a file of the records is new or longer; the newest two say so."""

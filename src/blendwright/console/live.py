@@ -70,10 +70,10 @@ class Live:
 
     def _put(self, workspace: str, message: Message) -> None:
         for queue in tuple(self._pages.get(workspace, ())):
-            if queue.qsize() >= MOST_QUEUED - 1:
+            full = queue.qsize() >= MOST_QUEUED - 1
+            if full:
                 self._pages[workspace].discard(queue)
-                message = None
-            queue.put_nowait(message)
+            queue.put_nowait(None if full else message)
 
     def close(self) -> None:
         """End every stream. In the event loop."""

@@ -30,8 +30,8 @@ function actions(place, commit) {
   }
   const link = (label, symbol, href, more = {}) => h("a", { class: "button", href, ...more }, icon(symbol), label);
   list.push(link("Open in 3D", "scene", place.address("scene", number)));
-  if (commit.parent !== null) list.push(link("Compare with the one before", "compare", place.address("history", "compare", commit.parent, number)));
-  if (head && number !== head) list.push(link("Compare with HEAD", "compare", place.address("history", "compare", Math.min(number, head), Math.max(number, head))));
+  if (commit.parent !== null) list.push(link("Compare", "compare", place.address("history", "compare", commit.parent, number), { title: "With the commit before it" }));
+  if (head && number !== head) list.push(link("With HEAD", "compare", place.address("history", "compare", Math.min(number, head), Math.max(number, head)), { title: "Compare with the scene of HEAD" }));
   const tagged = button("Tag", "tag", async () => {
     const name = await ask("Name this commit", `Commit ${number} can then be found by its name.`, { field: "Name", action: "Tag" });
     if (name) await busy(tagged)("tags", { name, number }, `Commit ${number} is “${named(name, 60)}”`);

@@ -1,7 +1,7 @@
 // The graph of a plan, drawn on a canvas: what waits for what, and how far it is. A change costs one drawing in the next frame, however many
 // operations it is about. The list beside it says the same to whoever cannot see or point.
 
-const [WIDE, TALL, ACROSS, DOWN] = [168, 34, 64, 12];
+const [WIDE, TALL, ACROSS, DOWN] = [152, 34, 56, 10];
 const TEXT_FROM = 0.55;
 const TONES = {
   waiting: "--line-strong", running: "--accent", succeeded: "--ok", skipped_idempotent: "--ok", failed: "--bad", refused: "--bad",
@@ -9,7 +9,7 @@ const TONES = {
 };
 
 // Columns by the longest way to each operation; in a column those come near to what they wait for.
-export function layout(operations) {
+export function layout(operations, shape = 1) {
   const at = new Map(operations.map((each, index) => [each.id, index]));
   const waits = operations.map((each) => [...new Set([...each.depends_on, ...Object.keys(each.implied ?? {})])].map((id) => at.get(id)).filter((index) => index !== undefined));
   const depth = new Array(operations.length).fill(0);
@@ -25,9 +25,9 @@ export function layout(operations) {
     column.sort((a, b) => middle(a) - middle(b) || a - b);
     column.forEach((index, place) => { row[index] = place; });
   }
-  // A column of hundreds is folded into several beside each other, so that all of it has the shape of a page.
+  // A long column is folded into several beside each other, so that all of it has the shape of where it is drawn.
   const tallest = Math.max(...columns.map((column) => column?.length ?? 0), 1);
-  const most = Math.max(8, Math.ceil(Math.sqrt(operations.length * 2.2)));
+  const most = Math.max(8, Math.ceil(Math.sqrt((operations.length * (WIDE + ACROSS)) / (TALL + DOWN) / shape)));
   let left = 0;
   const places = new Array(operations.length);
   for (const column of columns) {
@@ -63,7 +63,7 @@ export class PlanGraph extends EventTarget {
 
   set operations(list) {
     this.#operations = list;
-    this.#layout = layout(list);
+    this.#layout = layout(list, (this.#canvas.clientWidth || 1) / (this.#canvas.clientHeight || 1));
     this.fit();
   }
 

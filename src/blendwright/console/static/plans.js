@@ -5,7 +5,7 @@ import { ago, button, duration, empty, h, icon, named, note, plural, pretty, req
 import { PlanGraph } from "./graph.js";
 
 const STATES = { running: ["running", "accent"], succeeded: ["succeeded", "ok"], failed: ["failed", "bad"], partial: ["partial", "warn"], refused: ["refused", "bad"], rolled_back: ["rolled back", "warn"], broken_off: ["broken off", "bad"] };
-const WORDS = { waiting: "waiting", succeeded: "done", skipped_idempotent: "done before", failed: "failed", refused: "refused", rolled_back: "rolled back", skipped: "not run" };
+const WORDS = { waiting: "waiting", running: "running", succeeded: "done", skipped_idempotent: "done before", failed: "failed", refused: "refused", rolled_back: "rolled back", skipped: "not run" };
 const ACTIONS = { retry: "is tried again as it is", replace_args: "needs other arguments", drop: "is left out", insert_precondition: "needs something before it" };
 const MOST_LISTED = 300;
 
@@ -24,7 +24,7 @@ function findingsOf(list) {
 }
 
 class RunView {
-  #place; #id; #run = null; #graph = new PlanGraph(); #index = new Map(); #selected = -1; #rows = []; #lines = []; #ended = false; #onended; #meter; #left; #reloading = 0;
+  #place; #id; #run = null; #graph = new PlanGraph(); #index = new Map(); #selected = -1; #rows = []; #lines = []; #ended = false; #onended; #meter; #left; #reloading = 0; #at = 0;
 
   constructor(place, id, onended) {
     this.#place = place;
@@ -66,6 +66,7 @@ class RunView {
       changed = true;
     }
     if (changed) {
+      this.#next();
       this.#graph.refresh();
       this.#progress();
     }
@@ -73,6 +74,15 @@ class RunView {
       clearTimeout(this.#reloading);
       this.#reloading = setTimeout(() => this.load().then(() => this.#run?.state !== "running" && this.#onended()), 150);
     }
+  }
+
+  // Operations run in their order: the first one of which nothing is known is the one at work.
+  #next() {
+    const { operations, state } = this.#run;
+    while (this.#at < operations.length && !["waiting", "running"].includes(operations[this.#at].status)) this.#at++;
+    if (state !== "running" || this.#at >= operations.length) return;
+    operations[this.#at].status = "running";
+    this.#show(this.#at);
   }
 
   select(index) {
@@ -95,7 +105,7 @@ class RunView {
     this.#meter = h("div", { class: "meter", role: "progressbar", "aria-label": "Operations done", "aria-valuemin": 0, "aria-valuemax": run.operations.length });
     this.#left = h("span", { class: "dim" });
     const tools = h("div", { class: "tools" }, button("Zoom in", "plus", () => this.#graph.zoom(1.3), { only: true }), button("Zoom out", "minus", () => this.#graph.zoom(1 / 1.3), { only: true }), button("Show all of it", "frame", () => this.#graph.fit(), { only: true }));
-    const legend = h("div", { class: "legend" }, Object.entries({ waiting: "waiting", succeeded: "done", failed: "failed", skipped: "not run or rolled back" }).map(([state, word]) => h("span", {}, h("i", { class: `tone-${state}` }), word)));
+    const legend = h("div", { class: "legend" }, Object.entries({ waiting: "waiting", running: "running", succeeded: "done", failed: "failed", skipped: "not run or rolled back" }).map(([state, word]) => h("span", {}, h("i", { class: `tone-${state}` }), word)));
     this.element.className = "plan";
     this.element.replaceChildren(
       h("header", {}, h("a", { class: "button quiet back", href: this.#place.address("plans") }, icon("back"), "All plans"),
@@ -103,6 +113,8 @@ class RunView {
         this.#meter, legend),
       h("div", { class: "plan-body" }, h("div", { class: "graph" }, this.#graph.element, tools), this.#side(run)));
     this.#graph.operations = run.operations;
+    this.#at = 0;
+    this.#next();
     this.#progress();
     const failed = run.operations.findIndex((each) => each.findings?.length);
     if (before && this.#selected >= 0) this.select(this.#selected);
@@ -206,7 +218,7 @@ class RunView {
     for (const { status } of operations) {
       if (status === "succeeded" || status === "skipped_idempotent") counts.ok++;
       else if (status === "failed" || status === "refused") counts.bad++;
-      else if (status !== "waiting") counts.warn++;
+      else if (status !== "waiting" && status !== "running") counts.warn++;
     }
     this.#meter.replaceChildren(...Object.entries(counts).map(([tone, count]) => h("i", { class: tone, style: { "--part": `${(100 * count) / Math.max(1, operations.length)}%` } })));
     this.#meter.setAttribute("aria-valuenow", counts.ok);
@@ -217,7 +229,7 @@ class RunView {
 export function plans(place, rest) {
   const list = h("nav", { class: "runs", "aria-label": "Runs" }, waiting("Looking which plans ran…"));
   const content = h("div", { class: "content" });
-  const element = h("div", { class: "split" }, h("section", { class: "side", "aria-label": "Plans" }, h("header", {}, h("h1", { class: "visually-hidden" }, "Plans"), h("span", { class: "dim grow" }, "Newest first")), list), content);
+  const element = h("div", { class: "split slim" }, h("section", { class: "side", "aria-label": "Plans" }, h("header", {}, h("h1", { class: "visually-hidden" }, "Plans"), h("span", { class: "dim grow" }, "Newest first")), list), content);
   let [shown, current, runs, ended, follow] = [null, "", [], false, false];
 
   const load = async () => {

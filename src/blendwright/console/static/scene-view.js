@@ -72,6 +72,7 @@ void main() {
   }
   color += emissive;
   color = mix(color, chosen, picked * (0.28 + 0.4 * pow(1.0 - max(dot(n, v), 0.0), 2.0)));
+  color *= 0.7;
   color = color * (color * 2.51 + 0.03) / (color * (color * 2.43 + 0.59) + 0.14);
   float alpha = mix(surface.a, 1.0, solid);
   shown = vec4(pow(clamp(color, 0.0, 1.0), vec3(1.0 / 2.2)) * alpha, alpha);
@@ -98,7 +99,7 @@ out vec2 at;
 void main() {
   vec2 corner = vec2((gl_VertexID & 1) * 2 - 1, (gl_VertexID >> 1) * 2 - 1) * reach;
   at = corner + middle.xz;
-  gl_Position = camera * vec4(at.x, 0.0, at.y, 1.0);
+  gl_Position = camera * vec4(at.x, -reach * 0.0004, at.y, 1.0);
 }`;
 
 const GRID = `#version 300 es

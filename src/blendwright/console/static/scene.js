@@ -49,17 +49,16 @@ export function scene(place, rest) {
   const blamed = ({ type, blame }) => {
     if (!blame) return `${type.toLowerCase()} · came with the workspace`;
     const { first, last } = blame;
-    const who = author({ by: first.by, name: first.name });
-    return `${first.tool.split(".")[0] === "object" ? type.toLowerCase() : named(first.tool, 40)} · ${who}${first.commit === last.commit ? "" : ` · changed by ${named(last.tool, 40)}`}`;
+    return `${author({ by: first.by, name: first.name })} · ${first.change} in #${first.commit}${first.commit === last.commit ? "" : `, last touched in #${last.commit}`}`;
   };
 
   const objectRow = (each) => {
-    const made = each.blame?.last;
-    return h("button", { class: "object-row", type: "button", "aria-pressed": view?.selected === each.name, onclick: () => select(each.name) },
+    const made = each.blame?.first;
+    return h("div", { class: "object-row" }, h("button", { type: "button", "aria-pressed": view?.selected === each.name, onclick: () => select(each.name) },
       icon(ICONS[each.type] ?? "dot"),
       h("span", { class: "stack", style: { gap: "0" } }, h("span", { class: "clip" }, named(each.name)),
-        h("span", { class: "dim clip", style: { "font-size": "12px" } }, blamed(each))),
-      made ? h("a", { class: "chip", href: place.address("history", made.commit), onclick: (event) => event.stopPropagation() }, `#${made.commit}`) : h("span", { class: "dim tool" }, (each.modifiers ?? []).length ? plural(each.modifiers.length, "modifier") : ""));
+        h("span", { class: "dim clip", style: { "font-size": "12px" } }, blamed(each)))),
+      made && h("a", { class: "chip", href: place.address("history", made.commit), title: named(made.asked ?? made.request, 200) }, `#${made.commit}`));
   };
 
   const finding = (each) => h("div", { class: "finding" },
