@@ -15,7 +15,7 @@ function runRow(place, run, current) {
   const done = (run.counts.succeeded ?? 0) + (run.counts.skipped_idempotent ?? 0);
   return h("a", { class: "run-row", href: place.address("plans", run.id), "aria-current": run.id === current ? "true" : null },
     h("div", { class: "row" }, h("strong", { class: "clip grow" }, requestName(run.request)), chip(run.state)),
-    h("div", { class: "row dim", style: { "font-size": "12px" } }, h("span", { class: "grow" }, `${ago(run.started * 1000)} · ${named(run.dialect, 20)}`), `${run.state === "running" ? "" : `${done} of `}${plural(run.operations, "operation")}`));
+    h("div", { class: "row dim", style: { "font-size": "12px" } }, h("span", { class: "grow clip" }, `${ago(run.started * 1000)} · ${named(run.dialect, 20)}`), h("span", { class: "clip", style: { flex: "none" } }, `${run.state === "running" ? "" : `${done.toLocaleString("en")} of `}${plural(run.operations, "operation")}`)));
 }
 
 function findingsOf(list) {
