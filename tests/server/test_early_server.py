@@ -62,6 +62,16 @@ def test_what_is_known_beforehand_is_answered_at_once_and_still_reaches_the_serv
     assert json.loads(wire.server.line())["id"] == 8
 
 
+def test_a_host_that_shows_apps_waits_for_a_list_that_has_more_in_it(wire: Wire) -> None:
+    shows: dict[str, Any] = {"extensions": {"io.modelcontextprotocol/ui": {"mimeTypes": ["text/html;profile=mcp-app"]}}}
+    wire.say(request(7, "initialize", protocolVersion="1", capabilities=shows))
+    assert wire.hear()["id"] == 7
+    wire.say(request(8, "tools/list"))
+    wire.server.line(), wire.server.line()
+    wire.server.write(b'{"jsonrpc": "2.0", "id": 8, "result": {"tools": ["more"]}}\n')
+    assert wire.hear()["result"] == {"tools": ["more"]}
+
+
 def test_who_waits_for_a_message_is_let_go_at_the_end(wire: Wire) -> None:
     got: list[bytes] = []
     waiting = threading.Thread(target=lambda: got.append(wire.server.line()), daemon=True)

@@ -20,6 +20,7 @@ from blendwright.run.options import RunOptions
 from blendwright.run.rebuild import rebuild_commit, take_worker
 from blendwright.run.scratch_files import open_scratch_file
 from blendwright.run.session import Session
+from blendwright.tool_api.promises import SafetyLevel
 from blendwright.tool_api.tool import AnyTool
 from blendwright.tools.catalog import tools
 from blendwright.tools.render.viewpoint import DIRECTIONS, NamedView
@@ -88,6 +89,15 @@ def look_back(
         return see_commits(journal, inspection.worker(), *commits, look or LookBack())
 
 
+def require_look(opened: OpenScene, args: Mapping[str, Any], options: RunOptions) -> None:
+    """Raises Refusal where whoever is held to this contract may not look at the scene like this: the rules for `render.preview` decide."""
+    operation = Operation("look", PREVIEW, args, (), None, 0, "", NOWHERE)
+    against = opened.check(Plan("call", new_id(), (operation,), "id", "stop", single_call=True))
+    if against is not None:
+        raise Refusal([*against.findings, *(each for one in against.operations for each in one.findings)])
+    opened.require_allowed(PREVIEW, SafetyLevel.READ_ONLY, args, options)
+
+
 def look_back_beside(
     opened: OpenScene,
     session: Session,
@@ -99,10 +109,7 @@ def look_back_beside(
 ) -> Outcome:
     """The same for a workspace that is open, with a worker of its pool; the sheet is kept among its artifacts."""
     place = {name: value for name, value in (("view", look.view), ("camera", look.camera)) if value is not None}
-    operation = Operation("look", PREVIEW, {"engine": look.engine, **place}, (), None, 0, "", NOWHERE)
-    against = opened.check(Plan("call", new_id(), (operation,), "id", "stop", single_call=True))
-    if against is not None:
-        raise Refusal([*against.findings, *(each for one in against.operations for each in one.findings)])
+    require_look(opened, {"engine": look.engine, **place}, options)
     session.scene.record_background()
     before, after = (find(session.journal, commit) for commit in commits)
     worker = take_worker(pool, catalogue)

@@ -25,13 +25,13 @@ from blendwright.plan.validate import ValidPlan, validate
 from blendwright.policy.objections import denied
 from blendwright.policy.session_contract import ContractTerms, Proposal, SessionContract
 from blendwright.run.calls import call
-from blendwright.run.commit_names import find, require_head
+from blendwright.run.commit_names import find
 from blendwright.run.edited_uses import edited_uses
 from blendwright.run.file_roots import FileRoots
 from blendwright.run.history import History, Moved
 from blendwright.run.idempotency import MOST_KEPT
 from blendwright.run.options import DEFAULT_OPTIONS, RunOptions
-from blendwright.run.preview import Preview
+from blendwright.run.preview import Look, Preview
 from blendwright.run.runner import Runner
 from blendwright.run.session import Session
 from blendwright.run.window_history import history_of
@@ -164,15 +164,18 @@ class OpenScene:
         request_id: str | None = None,
         boundary: Boundary | None = None,
         image: Path | None = None,
+        look: Look | None = None,
     ) -> Preview:
-        """What a plan would do, found out on a copy of the scene in another worker; `image` is where to write a picture of it."""
+        """What a plan would do, found out on a copy of the scene in another worker; `image` is where to write a picture of it, and
+        `look` is called with the worker that holds it."""
         if not isinstance(plan, Plan):
             plan = self._compiler.parse(dict(plan), request_id, boundary)
         with self._session.scene.turn("preview"):
             if self._session.journal.head is None:
                 self._session.scene.worker()  # what a new workspace starts from is its first commit, and so comes along into the copy
         self._session.scene.record_background()
-        return preview_beside(plan, self._scratch.path.parents[1], self._pool, self._session, options, image=image)
+        directory = self._scratch.path.parents[1]
+        return preview_beside(plan, directory, self._pool, self._session, options, image=image, look=look)
 
     def look_back(
         self,
@@ -258,21 +261,25 @@ class OpenScene:
         from blendwright.app.merging import MERGE, merge_into
 
         target = find(self._session.journal, source).number
-        self._require_allowed(MERGE, SafetyLevel.SAFE_WRITE.value, {"commit": target}, options)
+        self.require_allowed(MERGE, SafetyLevel.SAFE_WRITE, {"commit": target}, options)
         return merge_into(self, self._session, self._pool, self._registry, source, options)
 
     def require_move(self, target: int, options: RunOptions = DEFAULT_OPTIONS) -> None:
         """Raises Refusal where the rules for `history.checkout` do not let HEAD move to this commit."""
-        self._require_allowed(CHECKOUT, SafetyLevel.SAFE_WRITE.value, {"commit": target}, options)
+        self.require_allowed(CHECKOUT, SafetyLevel.SAFE_WRITE, {"commit": target}, options)
 
-    def _require_allowed(self, act: str, level: str, args: Mapping[str, Any], options: RunOptions) -> None:
-        """Raises Refusal where the policy is against it, or whoever must be asked says no."""
-        against = list(denied(self.terms, act, level))
+    def require_allowed(
+        self, act: str, level: SafetyLevel, args: Mapping[str, Any], options: RunOptions = DEFAULT_OPTIONS
+    ) -> None:
+        """For what is done beside the runner: raises Refusal where the rules for this name and level deny it, or say that a person must
+        allow it and nobody does."""
+        against = list(denied(self.terms, act, level.value))
         if against:
             raise Refusal(against)
-        baseline = require_head(self._session.journal).hash_after
+        head = self._session.journal.head
+        baseline = "" if head is None else head.hash_after
         approvals = self._session.approvals
-        request = approvals.request_about(self.terms, act, level, args, baseline=baseline)
+        request = approvals.request_about(self.terms, act, level.value, args, baseline=baseline)
         if request is not None:
             outcome = approvals.ask(request, options.approver or self._session.approver, options.cancel)
             if outcome.finding is not None:

@@ -26,7 +26,7 @@ from blendwright.policy.session_contract import Proposal
 from blendwright.run.externals import Externals
 from blendwright.run.live_scene import LiveScene
 from blendwright.run.options import DEFAULT_OPTIONS, RunOptions
-from blendwright.run.preview import Preview, Previewer
+from blendwright.run.preview import Look, Preview, Previewer
 from blendwright.run.session import Session
 from blendwright.tool_api.tool import AnyTool
 from blendwright.values.errors import EnvironmentUnfit, JournalError
@@ -70,12 +70,21 @@ def preview(
 
 
 def preview_beside(
-    plan: Plan, workspace: Path, pool: WorkerPool, session: Session, options: RunOptions, *, image: Path | None = None
+    plan: Plan,
+    workspace: Path,
+    pool: WorkerPool,
+    session: Session,
+    options: RunOptions,
+    *,
+    image: Path | None = None,
+    look: Look | None = None,
 ) -> Preview:
     """The same for a workspace that is open, with a worker of its pool."""
     settings = WorkspaceSettings(workspace, session.tools, session.macros, session.draft, session.files)
     options = replace(options, approver=options.approver or session.approver)
-    return _preview_on_copy(plan, settings, lambda _: nullcontext(pool), options, start=None, spare=True, image=image)
+    return _preview_on_copy(
+        plan, settings, lambda _: nullcontext(pool), options, start=None, spare=True, image=image, look=look
+    )
 
 
 def _preview_on_copy(
@@ -87,6 +96,7 @@ def _preview_on_copy(
     start: Path | None,
     spare: bool,
     image: Path | None,
+    look: Look | None = None,
 ) -> Preview:
     # Before Blender is started: most of what is wrong with a plan shows without it.
     valid = validate(plan, settings.tools, settings.draft.terms.demanding(options.determinism), settings.macros)
@@ -106,7 +116,7 @@ def _preview_on_copy(
 
         with _copied_scene(settings.directory, directory, plan.request_id, open_scene) as (scene, journal):
             previewer = Previewer(scene, journal, settings.tools, settings.draft, settings.files, directory)
-            return previewer.run(valid.schedule(settings.registry, scene.hash), options, image=image)
+            return previewer.run(valid.schedule(settings.registry, scene.hash), options, image=image, look=look)
 
 
 @contextmanager

@@ -81,15 +81,7 @@ class SceneViews:
     def glb(self, number: int) -> bytes | None:
         """The scene as a GLB file; None where nothing in it can be in one."""
         self._go_to(number)
-        scratch = self._worker.require_process().scratch
-        try:
-            self._steps.do("file.export", {"path": GLB_FILE}, files={GLB_FILE: str(scratch / GLB_FILE)})
-        except Refusal as refused:
-            if {finding.fault for finding in refused.findings} != {Fault.SCENE_CONFLICT}:
-                raise
-            return None
-        with open_scratch_file(scratch, GLB_FILE) as opened:
-            return opened.read()
+        return glb_of(self._worker)
 
     def blend(self, number: int) -> bytes:
         """The scene as a .blend file, without code that would run where it is opened."""
@@ -148,6 +140,20 @@ class SceneViews:
                 rebuild_commit(self._worker, self._journal, number)
         self._at = target
         return target
+
+
+def glb_of(worker: RemoteScene) -> bytes | None:
+    """The scene that the worker holds as a GLB file; None where nothing in it can be in one."""
+    scratch = worker.require_process().scratch
+    steps = LookSteps(worker, PICTURE_SECONDS, None)
+    try:
+        steps.do("file.export", {"path": GLB_FILE, "overwrite": True}, files={GLB_FILE: str(scratch / GLB_FILE)})
+    except Refusal as refused:
+        if {finding.fault for finding in refused.findings} != {Fault.SCENE_CONFLICT}:
+            raise
+        return None
+    with open_scratch_file(scratch, GLB_FILE) as opened:
+        return opened.read()
 
 
 def _shown(found: Mapping[str, Any]) -> dict[str, Any]:

@@ -6,7 +6,7 @@ run: known operations, gates, failures, rebuilds. Nothing here may reach the wor
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Self
@@ -49,6 +49,7 @@ from blendwright.values.findings import Finding
 from blendwright.values.outcome import Outcome
 from blendwright.values.plan import Schedule
 from blendwright.values.report import OperationReport, ReceiptSummary, RunReport, summarise_receipts
+from blendwright.wire.remote_scene import RemoteScene
 
 
 class PreviewFiles(FileAccess):
@@ -143,6 +144,7 @@ def _missing(request: ApprovalRequest) -> Finding:
     return refusal("preview_unasked", message, option=request.options)
 
 
+Look = Callable[[RemoteScene], None]
 PICTURE = "picture.png"
 # Denoised, this few give a clean picture.
 PICTURE_SAMPLES = 10
@@ -204,13 +206,18 @@ class Previewer:
         pictures = FileAccess({}, directory / "pictures")
         self._picture_runner = runner(pictures, PreviewApprovals(journal, pictures))
 
-    def run(self, schedule: Schedule, options: RunOptions, *, image: Path | None = None) -> Preview:
-        """One operation at a time: who lost the worker, or the time, is then beyond doubt."""
+    def run(
+        self, schedule: Schedule, options: RunOptions, *, image: Path | None = None, look: Look | None = None
+    ) -> Preview:
+        """One operation at a time: who lost the worker, or the time, is then beyond doubt. `look` is called with the worker that holds
+        the result, where there is one."""
         before = take_snapshot(self._scene.worker())
         baseline = self._save_baseline()
         report = self._runner.run(schedule, replace(options, one_at_a_time=True))
         after = take_snapshot(self._scene.worker())
         picture = None if image is None or not report.ok else self._picture(image, after, options)
+        if look is not None and report.ok:
+            look(self._scene.worker())
         names = objects_to_inspect(before, after)
         if names:
             after = with_modifier_settings(after, names, self._scene.worker())

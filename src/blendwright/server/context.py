@@ -34,6 +34,7 @@ from blendwright.server.look_quality import LookPace
 from blendwright.server.program_edits import SentPrograms
 from blendwright.server.program_turns import ProgramTurns
 from blendwright.server.responses import ToolResponse, error_failure, failure
+from blendwright.server.scene_files import SceneFiles
 from blendwright.server.workspace_queue import WorkspaceQueue
 from blendwright.tool_api.tool import AnyTool
 from blendwright.values.cancel import CancelToken
@@ -206,6 +207,7 @@ class Caller:
     statements: tuple[HostStatement, ...] = ()
     approver: SessionPrompt | None = None
     cancel: CancelToken = field(default_factory=CancelToken)
+    shows_apps: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,6 +238,8 @@ class ServerContext:
     """For those who repair a line of theirs."""
     look_pace: LookPace = field(default_factory=LookPace)
     """What pictures of this scene have cost."""
+    scene_files: SceneFiles = field(default_factory=SceneFiles)
+    """For pages that show the scene."""
 
     @property
     def artifacts(self) -> Path:

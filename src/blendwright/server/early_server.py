@@ -24,6 +24,8 @@ RECORDED = Path(__file__).with_name("first_answers.json")
 POLICY_FILE = "blendwright.toml"
 OWN_LIMIT = re.compile(r"(?m)^[^#]*_seconds")
 VERSION_KEY = "io.modelcontextprotocol/protocolVersion"
+CAPABILITIES_KEY = "io.modelcontextprotocol/clientCapabilities"
+APPS = "io.modelcontextprotocol/ui"
 
 # Larger than any plan that the dialects accept, small enough that nobody can fill the memory.
 LARGEST_MESSAGE = 64 * 1024 * 1024
@@ -44,6 +46,7 @@ class EarlyServer:
         self._lines: queue.SimpleQueue[bytes] = queue.SimpleQueue()
         self._answered: set[Any] = set()
         self._version: str | None = None
+        self._shows_apps = False
         self._open = True
         self._lock = threading.Lock()
         threading.Thread(target=self._receive, name="early-server", daemon=True).start()
@@ -104,6 +107,9 @@ class EarlyServer:
             return
         if method == "initialize":
             self._version = version
+        self._shows_apps = self._shows_apps or APPS in _client_extensions(params)
+        if method == "tools/list" and self._shows_apps:
+            return  # its list has more in it
         self._answered.add(id)
         answer = {"jsonrpc": "2.0", "id": id, "result": result}
         self._send(json.dumps(answer, separators=(",", ":")).encode() + b"\n")
@@ -111,6 +117,15 @@ class EarlyServer:
     def _version_of(self, params: dict[str, Any]) -> Any:
         """The newer era names its version in every request, the older one when it begins."""
         return params.get("_meta", {}).get(VERSION_KEY, self._version)
+
+
+def _client_extensions(params: dict[str, Any]) -> dict[str, Any]:
+    """The newer era declares what a client can in every request, the older one when it begins."""
+    declared: Any = params.get("capabilities") or params.get("_meta", {}).get(CAPABILITIES_KEY)
+    try:
+        return dict(declared["extensions"])
+    except (LookupError, TypeError, ValueError):
+        return {}
 
 
 def recorded_answers() -> Recorded:

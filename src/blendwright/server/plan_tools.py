@@ -108,7 +108,7 @@ def _refuse_plan(*findings: Finding, dialect: str | None = None) -> ToolResponse
     refuse=_refuse_plan,
 )
 async def plan_validate(context: ServerContext, caller: Caller, args: ValidateArgs) -> ToolResponse:
-    plan, _ = await _parse(context, caller, args)
+    plan, _ = await parse_plan_arguments(context, caller, args)
     # Not in the queue: a plan can be checked while another one runs. Roots are whatever the server was started with.
     valid = await asyncio.to_thread(
         check, plan, context.workspace, caller.proposal, tools=context.tools, macros=context.macros, roots=False
@@ -132,7 +132,7 @@ async def plan_validate(context: ServerContext, caller: Caller, args: ValidateAr
     refuse=_refuse_plan,
 )
 async def plan_preview(context: ServerContext, caller: Caller, args: PreviewArgs) -> ToolResponse:
-    plan, parse_ms = await _parse(context, caller, args)
+    plan, parse_ms = await parse_plan_arguments(context, caller, args)
 
     def work(opened: OpenScene) -> ToolResponse:
         with tempfile.TemporaryDirectory() as directory:
@@ -162,7 +162,8 @@ async def plan_preview(context: ServerContext, caller: Caller, args: PreviewArgs
     refuse=_refuse_plan,
 )
 async def plan_execute(context: ServerContext, caller: Caller, args: ExecuteArgs) -> ToolResponse:
-    return await _execute(context, caller, args, *await _parse(context, caller, args, boundary=args.boundary))
+    parsed = await parse_plan_arguments(context, caller, args, boundary=args.boundary)
+    return await _execute(context, caller, args, *parsed)
 
 
 @server_tool(
@@ -172,11 +173,11 @@ async def plan_execute(context: ServerContext, caller: Caller, args: ExecuteArgs
 )
 async def geonodes_execute(context: ServerContext, caller: Caller, args: GeonodesArgs) -> ToolResponse:
     asked = ExecuteArgs(plan=args.plan, image=args.image, detail=args.detail)
-    parsed = await _parse(context, caller, asked, boundary=args.boundary, dialect="geonodes")
+    parsed = await parse_plan_arguments(context, caller, asked, boundary=args.boundary, dialect="geonodes")
     return await _execute(context, caller, asked, *parsed)
 
 
-async def _parse(
+async def parse_plan_arguments(
     context: ServerContext, caller: Caller, args: ValidateArgs | ExecuteArgs, **options: Any
 ) -> tuple[Plan, float]:
     """The plan, and how many milliseconds reading it took."""

@@ -23,6 +23,7 @@ from blendwright.nodes.catalogue.load import NEWEST, TREE_KINDS, catalogue, find
 from blendwright.nodes.catalogue.search import describe_node_type
 from blendwright.policy.redaction import redacted_receipt
 from blendwright.schemas import published
+from blendwright.server import apps
 from blendwright.server.catalogue_tools import tool_page
 from blendwright.server.client_info import (
     RequestContext,
@@ -134,6 +135,8 @@ class Resources:
 
     async def read(self, ctx: RequestContext, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
         uri = str(params.uri)
+        if uri == apps.URI:
+            return types.ReadResourceResult(contents=[await asyncio.to_thread(apps.page_contents)])
         name, _, argument = uri.removeprefix(SCHEME).partition("/")
         try:
             if uri == f"{SCHEME}catalogue":

@@ -40,6 +40,15 @@ class Picture:
 
 
 @dataclass(frozen=True, slots=True)
+class AttachedFile:
+    """Bytes for a page of ours, which a model is not shown."""
+
+    data: bytes
+    mime_type: str
+    uri: str
+
+
+@dataclass(frozen=True, slots=True)
 class ToolResponse:
     """`outcome` is rendered into the contract's envelope; pictures follow it. The server's own tools leave its name to the service."""
 
@@ -48,6 +57,7 @@ class ToolResponse:
     detail: Detail = "summary"
     whole: bool = False
     """Whether it was asked for at this length: it is not cut then."""
+    attached: tuple[AttachedFile, ...] = ()
 
 
 def success(result: Mapping[str, Any], determinism: DeterminismClass = "deterministic") -> ToolResponse:
@@ -93,6 +103,10 @@ def render_response(
     for image in response.images:
         data = base64.b64encode(image.data).decode()
         content.append(types.ImageContent(type="image", data=data, mime_type=image.mime_type))
+    for file in response.attached:
+        blob = base64.b64encode(file.data).decode()
+        resource = types.BlobResourceContents(uri=file.uri, mime_type=file.mime_type, blob=blob)
+        content.append(types.EmbeddedResource(type="resource", resource=resource))
     return types.CallToolResult(content=content, structured_content=document, is_error=not outcome.ok)
 
 

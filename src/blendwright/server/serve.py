@@ -89,6 +89,7 @@ async def serving(settings: Settings) -> AsyncGenerator[Service]:
     finally:
         # Not awaited: whatever is cancelled meanwhile, this finishes. Nobody is served any more who would be kept waiting.
         queue.close()
+        context.scene_files.close()
 
 
 def open_or_create(settings: Settings) -> OpenScene:

@@ -20,7 +20,15 @@ from pydantic import ValidationError
 
 from blendwright.policy.host_profile import EnvelopeName, combined
 from blendwright.policy.policy import Costs
-from blendwright.server import catalogue_tools, plan_tools, python_tools, scene_image, scene_tools, workspace_tools
+from blendwright.server import (
+    apps,
+    catalogue_tools,
+    plan_tools,
+    python_tools,
+    scene_image,
+    scene_tools,
+    workspace_tools,
+)
 from blendwright.server.client_info import (
     ProgressReporter,
     RequestContext,
@@ -67,6 +75,7 @@ class Service:
         added = direct_tools(context.tools) if direct else ()
         # Where both have a name, the server's own is the one that its instructions speak of.
         self._tools = {tool.name: tool for tool in (*added, *TOOLS)}
+        self._app_tools = {tool.name: tool for tool in apps.APP_TOOLS}
         self._pending_calls = PendingCalls()
         resources = Resources(context)
         self.server: Server[Any] = Server(
@@ -84,16 +93,22 @@ class Service:
             on_get_prompt=get_prompt,
             on_completion=resources.complete,
         )
+        self.server.extensions[apps.EXTENSION_ID] = {}
 
     def _input_schema(self, name: str) -> Mapping[str, Any] | None:
-        tool = self._tools.get(name)
+        tool = self._tools.get(name) or self._app_tools.get(name)
         return None if tool is None else tool.input_schema
 
     async def _list_tools(
         self, ctx: RequestContext, params: types.PaginatedRequestParams | None
     ) -> types.ListToolsResult:
         costs = self._context.costs
-        return types.ListToolsResult(tools=[declaration(tool, costs, self._direct) for tool in self._tools.values()])
+        tools = [declaration(tool, costs, self._direct) for tool in self._tools.values()]
+        if apps.supports_apps(ctx):
+            tools = [apps.with_page(tool) if tool.name in apps.SHOWN_BY_PAGE else tool for tool in tools]
+            own = [declaration(tool, costs) for tool in self._app_tools.values()]
+            tools += [apps.with_page(tool, app_only=True) for tool in own]
+        return types.ListToolsResult(tools=tools)
 
     async def _told_call(
         self, ctx: RequestContext, params: types.CallToolRequestParams
@@ -121,7 +136,7 @@ class Service:
         proposal = contract_proposal(ctx, statements)
         host = proposal.host
         progress = ProgressReporter(ctx.session, streaming=host.streaming)
-        caller = Caller(client_id(ctx), progress, proposal, statements)
+        caller = Caller(client_id(ctx), progress, proposal, statements, shows_apps=apps.supports_apps(ctx))
         if supports_elicitation(ctx) and ctx.protocol_version in MODERN_PROTOCOL_VERSIONS:
             call = self._resumed(ctx, params, host.envelope) or self._started(params, caller, progress)
             if isinstance(call, types.CallToolResult):
@@ -166,7 +181,7 @@ class Service:
         return call
 
     async def _respond(self, caller: Caller, name: str, arguments: Mapping[str, Any]) -> ToolResponse:
-        tool = self._tools.get(name)
+        tool = self._tools.get(name) or (self._app_tools.get(name) if caller.shows_apps else None)
         if tool is None:
             cure = did_you_mean(
                 name, self._tools, otherwise="Other tools are run by tool_call and plan_execute; see tool_search."
