@@ -22,7 +22,7 @@ from pydantic import Field
 from blendwright.app.looking_back import require_look
 from blendwright.app.open_scene import OpenScene
 from blendwright.app.scene_views import glb_of
-from blendwright.run.history import require_head
+from blendwright.run.commit_names import require_head
 from blendwright.server.client_info import RequestContext
 from blendwright.server.context import Caller, ServerContext
 from blendwright.server.plan_tools import PreviewArgs, parse_plan_arguments, plan_preview
