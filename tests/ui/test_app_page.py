@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Frame, Page, expect
+from playwright.sync_api import Browser, Frame, Page, expect
 
 from blendwright.server import apps
 from blendwright.server.context import ServerContext
@@ -31,6 +31,13 @@ Show = Callable[..., Frame]
 def context(tmp_path_factory: pytest.TempPathFactory) -> Generator[ServerContext]:
     with served(tmp_path_factory.mktemp("served") / "workspace") as context:
         yield context
+
+
+@pytest.fixture
+def page(browser: Browser) -> Generator[Page]:
+    page = browser.new_page(viewport={"width": 800, "height": 760})
+    yield page
+    page.close()
 
 
 @pytest.fixture(scope="module")
