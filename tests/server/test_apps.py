@@ -119,6 +119,7 @@ def test_who_may_not_look_is_shown_nothing(tmp_path: Path, era: Era) -> None:
     (workspace / "blendwright.toml").write_text('[policy.tools]\n"render.preview" = "deny"\n')
     with served(workspace) as closed:
         assert not call(closed, era, "plan_execute", {"plan": plan("hidden", cube("a", "Hidden"))}).is_error
+        asked: tuple[tuple[str, dict[str, Any]], ...]
         asked = (("app_scene", {}), ("scene_image", {}), ("scene_image", {"compare": "1"}))
         answers = [call(closed, era, tool, args, extensions=[ShowsApps()]) for tool, args in asked]
     codes = [answer.structured_content["details"]["findings"][0]["code"] for answer in answers]

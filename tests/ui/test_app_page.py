@@ -54,8 +54,11 @@ def ask(context: ServerContext) -> Generator[Ask]:
 
 @pytest.fixture
 def show(page: Page, ask: Ask) -> Show:
+    def call_tool(name: str, text: str) -> str:
+        return json.dumps(ask(name, json.loads(text)))
+
     def show(tool: str, args: dict[str, Any], theme: str = "light") -> Frame:
-        page.expose_function("callTool", lambda name, text: json.dumps(ask(name, json.loads(text))))
+        page.expose_function("callTool", call_tool)  # pyright: ignore[reportUnknownMemberType]
         page.goto(HOST.as_uri())
         page.evaluate("given => showApp(...given)", [apps.page(), POLICY, {"theme": theme}, args, ask(tool, args)])
         frame = page.frames[-1]
