@@ -67,7 +67,7 @@ def test_a_host_that_shows_apps_waits_for_a_list_that_has_more_in_it(wire: Wire)
     wire.say(request(7, "initialize", protocolVersion="1", capabilities=shows))
     assert wire.hear()["id"] == 7
     wire.say(request(8, "tools/list"))
-    wire.server.line(), wire.server.line()
+    assert wire.server.line() and wire.server.line()
     wire.server.write(b'{"jsonrpc": "2.0", "id": 8, "result": {"tools": ["more"]}}\n')
     assert wire.hear()["result"] == {"tools": ["more"]}
 
