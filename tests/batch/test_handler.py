@@ -15,7 +15,7 @@ from blendwright.batch.case_place import CasePlace
 from blendwright.batch.case_runner import case_plan
 from blendwright.batch.coordinator import sweep
 from blendwright.batch.directory import BatchDirectory
-from blendwright.batch.handler import MOST_ATTEMPTS, CaseHandler
+from blendwright.batch.handler import CaseHandler
 from blendwright.batch.locations import open_outputs, open_results
 from blendwright.batch.making import make_outputs
 from blendwright.batch.result_files import write_result_files
@@ -115,11 +115,12 @@ def test_a_case_that_takes_lane_after_lane_with_it_fails(tmp_path: Path) -> None
         open_results(str(BatchDirectory(root).results)) as others,
     ):
         (key,) = open_keys(root)
-        for _ in range(MOST_ATTEMPTS):
+        most = BatchDirectory(root).lane_settings().most_attempts
+        for _ in range(most):
             assert others.claim(key, "a lane that dies") is not None
         row = row_of(lane, key)
     assert (row["status"], row["findings"][0]["code"]) == ("failed", "WORKER_LOST")
-    assert f"ended {MOST_ATTEMPTS} times" in row["findings"][0]["message"]
+    assert f"ended {most} times" in row["findings"][0]["message"]
 
 
 def test_a_lane_retires_after_so_many_cases(tmp_path: Path) -> None:
