@@ -1,6 +1,6 @@
 """What people write instead of a batch: one process of plain bpy that resets the scene for each case and makes the same outputs.
 
-python -m bench.bare_batch FIRST END SAMPLES COMMON DIR
+python -m bench.bare_batch FIRST END SAMPLES COMMON DIR [--quick-reset]
 """
 
 from __future__ import annotations
@@ -18,16 +18,19 @@ BALL = Shape("uv_sphere", 2.0, 0.4, 0.0, 0.25, 2.0, 48, 32, 2, 10, True)
 BOXES = 12
 
 
-def main(first: int, end: int, samples: int, common: int, target: Path) -> None:
+def main(first: int, end: int, samples: int, common: int, target: Path, *, quick_reset: bool) -> None:
     import bpy
 
     for seed in range(first, end):
+        if quick_reset:
+            bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+        else:
+            # What scripts have; it loads the preferences and all add-ons again.
+            bpy.ops.wm.read_factory_settings(use_empty=True)
         case(bpy, seed, samples, common, target / f"{seed:06d}")
 
 
 def case(bpy: Any, seed: int, samples: int, common: int, target: Path) -> None:
-    # The quickest way to an empty scene: read_factory_settings, which most scripts have, loads all add-ons again.
-    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
     target.mkdir(parents=True)
     block = None if common == 0 else add(bpy, "Block", CUBE, (0.0, 0.0, -2.0), (8.0, 8.0, 1.0))
     for number in range(common):
@@ -75,4 +78,4 @@ def cut(bpy: Any, block: Any, cutter: Any) -> None:
 
 if __name__ == "__main__":
     given = [int(text) for text in sys.argv[1:5]]
-    main(given[0], given[1], given[2], given[3], Path(sys.argv[5]))
+    main(given[0], given[1], given[2], given[3], Path(sys.argv[5]), quick_reset="--quick-reset" in sys.argv)

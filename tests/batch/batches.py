@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -50,15 +51,21 @@ class OneLane:
 
 @contextmanager
 def one_lane(
-    root: Path, program: Path, rows: Iterator[Row], *, outputs: tuple[str, ...] = ("blend",), **options: Any
-) -> Iterator[OneLane]:
+    root: Path,
+    program: Path,
+    rows: Iterator[Row],
+    *,
+    outputs: tuple[str, ...] = ("blend",),
+    most_cases: int = 1000,
+    **options: Any,
+) -> Generator[OneLane]:
     made = tuple(output_of(kind) for kind in outputs)
     prepared = prepare(program, rows, common={}, outputs=made, directory=root, **options)
     directory = BatchDirectory(root)
     with directory.locked(), open_results(str(directory.results)) as results:
         results.begin(prepared.batch)
         results.add(prepared.batch, prepared.rows)
-    handler = CaseHandler(directory.lane_settings())
+    handler = CaseHandler(replace(directory.lane_settings(), most_cases=most_cases))
     try:
         yield OneLane(handler, prepared.batch)
     finally:

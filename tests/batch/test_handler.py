@@ -15,8 +15,9 @@ from blendwright.batch.case_place import CasePlace
 from blendwright.batch.case_runner import case_plan
 from blendwright.batch.coordinator import sweep
 from blendwright.batch.directory import BatchDirectory
-from blendwright.batch.handler import MOST_ATTEMPTS, CaseHandler
+from blendwright.batch.handler import CaseHandler
 from blendwright.batch.locations import open_outputs, open_results
+from blendwright.batch.making import make_outputs
 from blendwright.batch.result_files import write_result_files
 from blendwright.tools import catalog
 from blendwright.values.cancel import CancelToken
@@ -34,7 +35,7 @@ def begin_by_hand(lane: OneLane, root: Path, key: str, operations: int) -> CaseP
     plan = case_plan(lane.batch.source, {"seed": 0}, lane.batch.request_id, tuple(catalog.tools()))
     place = CasePlace(root / "work", key)
     place.prepare()
-    with lane.handler._runner(lane.batch.id)._opened(place.workspace) as opened:
+    with lane.handler.runner(lane.batch.id).open_workspace(place.workspace) as opened:
         assert opened.run(replace(plan, operations=plan.operations[:operations]), RunOptions()).ok
     return place
 
@@ -61,7 +62,6 @@ def test_what_another_boot_of_the_machine_left_is_begun_anew(tmp_path: Path) -> 
 
 def test_an_attempt_that_was_overtaken_publishes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     root = tmp_path / "out"
-    make = case_runner.make_outputs
     with (
         one_lane(root, write_program(tmp_path), seeds(1)) as lane,
         open_results(str(BatchDirectory(root).results)) as others,
@@ -69,7 +69,7 @@ def test_an_attempt_that_was_overtaken_publishes_nothing(tmp_path: Path, monkeyp
         (key,) = open_keys(root)
 
         def overtaken(*args: Any) -> None:
-            make(*args)
+            make_outputs(*args)
             assert others.claim(key, "another lane") is not None
 
         monkeypatch.setattr(case_runner, "make_outputs", overtaken)
@@ -115,17 +115,17 @@ def test_a_case_that_takes_lane_after_lane_with_it_fails(tmp_path: Path) -> None
         open_results(str(BatchDirectory(root).results)) as others,
     ):
         (key,) = open_keys(root)
-        for _ in range(MOST_ATTEMPTS):
+        most = BatchDirectory(root).lane_settings().most_attempts
+        for _ in range(most):
             assert others.claim(key, "a lane that dies") is not None
         row = row_of(lane, key)
     assert (row["status"], row["findings"][0]["code"]) == ("failed", "WORKER_LOST")
-    assert f"ended {MOST_ATTEMPTS} times" in row["findings"][0]["message"]
+    assert f"ended {most} times" in row["findings"][0]["message"]
 
 
 def test_a_lane_retires_after_so_many_cases(tmp_path: Path) -> None:
     root = tmp_path / "out"
-    with one_lane(root, write_program(tmp_path), seeds(3)) as lane:
-        lane.handler._settings = replace(lane.handler._settings, most_cases=2)
+    with one_lane(root, write_program(tmp_path), seeds(3), most_cases=2) as lane:
         assert [lane.do(key).retire for key in open_keys(root)] == [False, True, True]
 
 

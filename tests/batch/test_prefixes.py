@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from batches import one_lane, write_program
 
+from blendwright.app import OpenScene
 from blendwright.app.read_workspace import inspection_workers, read_journal
 from blendwright.batch import prefix_store
 from blendwright.batch.case import Case
@@ -121,10 +122,14 @@ def test_what_is_done_quicker_than_it_is_opened_is_not_kept(tmp_path: Path, monk
     assert not prefix_store.is_of_use(tmp_path / "out" / "work" / "prefixes")
 
 
+def _nothing(opened: OpenScene) -> None:
+    pass
+
+
 @pytest.mark.usefixtures("always_worth_it")
 def test_a_prefix_that_saves_nothing_is_not_used_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # Without its checkpoint a prefix has to be redone, which is what it was to save.
-    monkeypatch.setattr("blendwright.app.open_scene.OpenScene.save_checkpoint", lambda self: None)
+    monkeypatch.setattr(OpenScene, "save_checkpoint", _nothing)
     rows = run(tmp_path / "out", tmp_path, shared=True)
     assert {row["status"] for row in rows} == {"done"}
     assert [row["prefix"] is not None for row in rows] == [True, True, True, False]

@@ -82,7 +82,7 @@ class CaseRunner:
         # Where heads of audit chains are noted outside, copies of a journal would contradict each other.
         if shared is not None and settings.heads_outside is None:
             sharing = Sharing(settings.tools, settings.macros)
-            self._prefixes = PrefixStore(shared, self._opened, sharing)
+            self._prefixes = PrefixStore(shared, self.open_workspace, sharing)
 
     def run(
         self,
@@ -107,7 +107,7 @@ class CaseRunner:
             prefix = self._prefixes.begin(plan, prefixes, workspace, cancel)
         begun = perf_counter()
         redone: list[int] = []
-        with self._opened(workspace, redone) as opened:
+        with self.open_workspace(workspace, redone) as opened:
             ready = perf_counter()
             options = RunOptions(timeout=self.batch.case_seconds, cancel=cancel, background=True)
             report = opened.run(plan, options)
@@ -140,8 +140,9 @@ class CaseRunner:
             None if prefix is None else prefix[1],
         )
 
-    def _opened(self, workspace: Path, redone: list[int] | None = None) -> OpenScene:
-        """`redone` gets how many operations had to be done again, each time the scene was built."""
+    def open_workspace(self, workspace: Path, redone: list[int] | None = None) -> OpenScene:
+        """The workspace of a case, on the lane's Blender. `redone` gets how many operations had to be done again, each time the scene was
+        built."""
 
         def observe(event: Event) -> None:
             if isinstance(event, SceneBuilt) and redone is not None:

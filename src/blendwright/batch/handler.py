@@ -77,7 +77,7 @@ class CaseHandler:
             if run.cancelled:
                 self._results.give_back(job.case, claim.fence)
                 return JobReport(job, "given_back")
-            row = self._published(claim, run, staging, self._runner(job.batch).batch, place, started)
+            row = self._published(claim, run, staging, self.runner(job.batch).batch, place, started)
         except BaseException:
             self._results.give_back(job.case, claim.fence)
             raise
@@ -94,7 +94,7 @@ class CaseHandler:
             return CaseRun((Finding(Fault.WORKER_LOST, message, "", cure),))
         try:
             place.prepare()
-            return self._runner(job.batch).run(claim.case, place.workspace, staging, self._cancel, job.prefixes)
+            return self.runner(job.batch).run(claim.case, place.workspace, staging, self._cancel, job.prefixes)
         except EnvironmentUnfit as error:
             if not error.details.get("quarantined"):
                 raise
@@ -130,7 +130,8 @@ class CaseHandler:
             place.remove()
         return row
 
-    def _runner(self, id: str) -> CaseRunner:
+    def runner(self, id: str) -> CaseRunner:
+        """What runs the cases of a batch, by its id. Raises EnvironmentUnfit where there is no such batch."""
         if id not in self._runners:
             batch = self._results.batch(id)
             if batch is None:
