@@ -186,9 +186,6 @@ def _document(counts: Counts, batch: str) -> dict[str, Any]:
     }  # fmt: skip
 
 
-batch_app.command("export")(export_command)
-
-
 @batch_app.command("status")
 def status_command(
     directory: Directory, parquet: AsParquet = False, engine: FleetEngine = None, json: AsJson = False
@@ -307,3 +304,6 @@ def _show_standing(out: SafeConsole, standing: Standing, place: BatchDirectory) 
     out.show(f"  scene   {row.scene_hash}", "dim")
     out.show(f"  times   {', '.join(f'{name} {seconds:g} s' for name, seconds in row.times.items())}", "dim")
     out.show(f"  reused  {row.reused} of {row.operations} operations; attempt {row.attempts} on {row.worker}", "dim")
+
+
+batch_app.command("export")(export_command)
