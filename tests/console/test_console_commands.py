@@ -30,8 +30,8 @@ def workspace(tmp_path: Path) -> Path:
 @contextlib.contextmanager
 def started(*command: str) -> Generator[tuple[subprocess.Popen[str], str]]:
     """The process, and the link that it shows."""
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    with subprocess.Popen([*BLENDWRIGHT, *command], text=True, **pipes) as process:
+    pipe = subprocess.PIPE
+    with subprocess.Popen([*BLENDWRIGHT, *command], text=True, stdin=pipe, stdout=pipe, stderr=pipe) as process:
         try:
             assert process.stderr is not None
             said = ""

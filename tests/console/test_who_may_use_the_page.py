@@ -293,3 +293,12 @@ def test_what_another_process_does_is_seen(workspace: Path) -> None:
             journal.close()
             told = next(line for line in lines if "seen at once" in line)
             assert '"status":"succeeded"' in told
+
+
+def test_every_module_of_the_page_is_asked_for_at_once() -> None:
+    """What is found only when another one has come would add a round trip to the first view."""
+    from blendwright.console.application import static_files
+
+    page = static_files()["index.html"].content.decode()
+    modules = {name for name in static_files() if name.endswith(".js")}
+    assert modules == {name for name in modules if f'"/{name}"' in page}

@@ -49,7 +49,7 @@ export function scene(place, rest) {
   const blamed = ({ type, blame }) => {
     if (!blame) return `${type.toLowerCase()} · came with the workspace`;
     const { first, last } = blame;
-    return `${author({ by: first.by, name: first.name })} · ${first.change} in #${first.commit}${first.commit === last.commit ? "" : `, last touched in #${last.commit}`}`;
+    return `${author({ by: first.by, name: first.name })}${first.commit === last.commit ? "" : ` · last touched in #${last.commit}`}`;
   };
 
   const objectRow = (each) => {
