@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import subprocess
 import sys
 from pathlib import Path
@@ -56,7 +57,9 @@ class LaneProcess:
             self._process.wait()
         for pipe in (self._process.stdin, self._process.stdout):
             if pipe is not None:
-                pipe.close()
+                # What a lane that died was not told is still in the pipe's buffer, and closing tries once more.
+                with contextlib.suppress(OSError):
+                    pipe.close()
 
     def _send(self, message: dict[str, Any]) -> None:
         assert self._process.stdin is not None

@@ -88,6 +88,10 @@ class LocalPool(Engine):
         except EnvironmentUnfit as error:
             self._trouble.append(error)
             self._stop_lanes()
+        except BaseException:
+            # Nobody must wait for a thread that is gone.
+            self._stop_lanes()
+            raise
         finally:
             if lane is not None:
                 self._end(lane)
