@@ -92,7 +92,7 @@ def test_a_command_shows_its_own_help(shell: Shell, name: str) -> None:
 
 GROUPS = [
     ("audit", ["verify", "list"]),
-    ("batch", ["run", "status", "retry", "show", "export"]),
+    ("batch", ["run", "status", "retry", "dataset", "show", "export"]),
     ("blender", ["list", "add", "remove"]),
 ]
 

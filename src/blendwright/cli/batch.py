@@ -244,7 +244,7 @@ def dataset_command(
     json: AsJson = False,
 ) -> int:
     """Write a data set for training from the cases that were annotated (`--output annotations`), in the order of their numbers."""
-    place = BatchDirectory(directory.resolve())
+    place = BatchDirectory(Path(directory).resolve())
     place.require()
     chosen = FORMATS[FORMATS.index(form)] if form in FORMATS else None
     if chosen is None:
