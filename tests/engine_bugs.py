@@ -251,7 +251,7 @@ def believes_the_declared_level(level: Function) -> Function:
 def copies_without_sync(copy: Function) -> Function:
     import hashlib
 
-    def wrong(source: Any, target: Any) -> tuple[str, int]:
+    def wrong(source: Any, target: Any, *, durable: bool) -> tuple[str, int]:
         content = source.read_bytes()
         target.write_bytes(content)
         return hashlib.sha256(content).hexdigest(), len(content)

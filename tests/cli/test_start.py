@@ -91,7 +91,7 @@ def test_a_command_shows_its_own_help(shell: Shell, name: str) -> None:
 
 
 GROUPS = [
-    ("audit", ["verify", "list"]),
+    ("audit", ["verify", "bundle", "key", "list"]),
     ("batch", ["run", "status", "retry", "dataset", "show", "export"]),
     ("blender", ["list", "add", "remove"]),
 ]

@@ -321,3 +321,17 @@ def test_a_profile_refuses_what_no_file_could_cure(desk: Desk) -> None:
         assert desk.stage.invalid("file.export", {"path": path, "profile": profile}) == [""]
     answer = desk.stage.do("file.export", {"path": "x.glb"}, files=desk.files("x.glb"))
     assert (answer["proven"], answer["holds"]) == (False, None)
+
+
+def test_a_glb_of_what_tracks_move_and_constraints_hold_leaves_it_where_it_was(desk: Desk) -> None:
+    stage = desk.stage
+    turned = {"kind": "cube", "name": "Goal", "scale": [2, 2, 2], "rotation_euler_deg": [0, 0, 40]}
+    stage.do("mesh.create_primitive", turned)
+    stage.do("mesh.create_primitive", {"kind": "cube", "name": "Box"})
+    keys = [{"channel": "location", "frame": frame, "value": [0, 0, height]} for frame, height in ((1, 0), (20, 2))]
+    stage.do("animation.set_keyframes", {"object": "Box", "keys": keys})
+    stage.do("animation.add_strip", {"object": "Box", "track": "Moves"})
+    held = {"type": "COPY_TRANSFORMS", "target": "Goal", "mix_mode": "AFTER"}
+    stage.do("constraint.add", {"object": "Box", "name": "All", "settings": held})
+    desk.export("held.glb")
+    assert data().objects["Box"].scale[:] == (1, 1, 1)

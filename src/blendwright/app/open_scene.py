@@ -139,10 +139,14 @@ class OpenScene:
             if valid.plan.program is not None:
                 session.journal.record_program(valid.plan.request_id, valid.plan.program)
             schedule = valid.schedule(self._registry, session.scene.hash)
-            record = self._records.begin(schedule)
+            # What one operation means to do, its commit says.
+            record = self._records.begin(schedule) if len(schedule.order) > 1 else None
             report = self._runner.run(schedule, options)
         report = replace(report, timings={"validate_ms": validate_ms, **report.timings})
-        record.end(report)
+        if record is not None:
+            record.end(report)
+        elif not report.ok:
+            self._records.add_refused(valid.plan, report)
         return report
 
     def check(self, plan: Plan, *, determinism: Determinism | None = None) -> RunReport | None:
@@ -249,6 +253,7 @@ class OpenScene:
         decide. `take_branch` as in `History.checkout`.
 
         `history` asks nobody: it is for those who own the workspace. Raises Refusal."""
+        self._require_not_denied(CHECKOUT, SafetyLevel.SAFE_WRITE)  # first: who may not go anywhere learns of no commit
         target = find(self._session.journal, to).number
         self.require_move(target, options)
         return self.history.checkout(to, take_branch=take_branch)
@@ -273,9 +278,7 @@ class OpenScene:
     ) -> None:
         """For what is done beside the runner: raises Refusal where the rules for this name and level deny it, or say that a person must
         allow it and nobody does."""
-        against = list(denied(self.terms, act, level.value))
-        if against:
-            raise Refusal(against)
+        self._require_not_denied(act, level)
         head = self._session.journal.head
         baseline = "" if head is None else head.hash_after
         approvals = self._session.approvals
@@ -284,6 +287,11 @@ class OpenScene:
             outcome = approvals.ask(request, options.approver or self._session.approver, options.cancel)
             if outcome.finding is not None:
                 raise Refusal([outcome.finding])
+
+    def _require_not_denied(self, act: str, level: SafetyLevel) -> None:
+        against = list(denied(self.terms, act, level.value))
+        if against:
+            raise Refusal(against)
 
     @property
     def metrics(self) -> Metrics:

@@ -60,7 +60,7 @@ class RunRecords:
         return self._written(schedule.plan, [_operation(one, implied) for one in order])
 
     def add_refused(self, plan: Plan, report: RunReport) -> None:
-        """A plan of which nothing ran."""
+        """A plan of which nothing ran, or one whose only operation failed."""
         self._written(plan, [_operation(one, {}) for one in plan.written or plan.operations]).end(report)
 
     def _written(self, plan: Plan, operations: Sequence[Mapping[str, Any]]) -> RunInProgress:

@@ -136,7 +136,13 @@ class Service:
         proposal = contract_proposal(ctx, statements)
         host = proposal.host
         progress = ProgressReporter(ctx.session, streaming=host.streaming)
-        caller = Caller(client_id(ctx), progress, proposal, statements, shows_apps=apps.supports_apps(ctx))
+        caller = Caller(
+            client_id(ctx),
+            progress,
+            proposal,
+            statements,
+            shows_apps=name in self._app_tools and apps.supports_apps(ctx),
+        )
         if supports_elicitation(ctx) and ctx.protocol_version in MODERN_PROTOCOL_VERSIONS:
             call = self._resumed(ctx, params, host.envelope) or self._started(params, caller, progress)
             if isinstance(call, types.CallToolResult):

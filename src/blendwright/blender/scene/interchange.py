@@ -83,6 +83,7 @@ ENDINGS = {
     "BMP": ".bmp",
     "WEBP": ".webp",
 }
+CHANNELS = ("location", "rotation_quaternion", "rotation_axis_angle", "rotation_euler", "scale")
 EXPORT_COLLECTION = f"{RESERVED_PREFIX}export"
 
 
@@ -197,10 +198,26 @@ def _export(path: str, form: str, objects: Sequence[Any], profile: str | None) -
         name, options = EXPORTERS[form]
         options = options | PROFILE_EXPORTS.get((profile or "", form), {})
         options |= WITH_PICTURES if path.endswith(".usdz") else {}
-        with _named_textures() if form == "fbx" else nullcontext():
+        with _named_textures() if form == "fbx" else nullcontext(), _kept_channels():
             _call(name, filepath=path, check_existing=False, collection=group.name, **options)
     finally:
         bpy.data.collections.remove(group)
+
+
+@contextmanager
+def _kept_channels() -> Generator[None]:
+    """Have every animated object where it was: while the GLB exporter goes through tracks, it puts objects back to where constraints
+    have them (5.2)."""
+    objects: Any = bpy.data.objects
+    animated = [obj for obj in objects if obj.library is None and obj.animation_data is not None]
+    kept = [(obj, [tuple(getattr(obj, name)) for name in CHANNELS]) for obj in animated]
+    try:
+        yield
+    finally:
+        for obj, values in kept:
+            for name, value in zip(CHANNELS, values, strict=True):
+                if tuple(getattr(obj, name)) != value:
+                    setattr(obj, name, value)
 
 
 @contextmanager
