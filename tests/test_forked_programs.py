@@ -8,6 +8,7 @@ import select
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -104,5 +105,8 @@ def test_what_an_interpreter_reads_when_it_starts_means_a_start(
 @pytest.mark.real_starts
 def test_a_test_that_is_marked_has_real_starts(tmp_path: Path) -> None:
     with subprocess.Popen([PROGRAM, "serve"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=tmp_path) as process:
-        assert b"blendwright\0serve" in Path(f"/proc/{process.pid}/cmdline").read_bytes()
+        told = Path(f"/proc/{process.pid}/cmdline")
+        while not (line := told.read_bytes()):
+            time.sleep(0.01)  # the system shows it a moment after the start
         process.kill()
+        assert b"blendwright\0serve" in line

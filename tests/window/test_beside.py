@@ -69,6 +69,7 @@ bpy.context.scene.render.engine, bpy.context.scene.cycles.samples = 'CYCLES', 1
 """
 
 
+@pytest.mark.slow
 def test_pictures_are_found_beside_the_window_wherever_the_persons_file_says(
     window: PlayedWindow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
