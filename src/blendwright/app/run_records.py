@@ -25,7 +25,7 @@ MOST_KEPT = 100
 # A larger plan is kept without its arguments, and cannot be run again from its record.
 LARGEST_DOCUMENT = 4 * 1024 * 1024
 # Of a longer plan nobody looks at every operation: its record has none.
-MOST_OPERATIONS = 20_000
+MOST_OPERATIONS = 2_000
 # Documents of other dialects say more than their operations do.
 REPEATABLE = ("operations", "program")
 
