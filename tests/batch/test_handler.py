@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -121,6 +123,33 @@ def test_a_case_that_takes_lane_after_lane_with_it_fails(tmp_path: Path) -> None
         row = row_of(lane, key)
     assert (row["status"], row["findings"][0]["code"]) == ("failed", "WORKER_LOST")
     assert f"ended {most} times" in row["findings"][0]["message"]
+
+
+@pytest.mark.parametrize("ends", [1, 99])
+def test_a_case_whose_blender_is_killed_is_tried_again_and_not_for_ever(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ends: int
+) -> None:
+    root, kills = tmp_path / "out", 0
+    with one_lane(root, write_program(tmp_path), seeds(1)) as lane:
+        (key,) = open_keys(root)
+
+        def killing(*args: Any) -> None:
+            nonlocal kills
+            if kills < ends:
+                kills += 1
+                lane.handler.warm(None)  # where all is known, none was needed yet
+                (pid,) = lane.handler.blender_pids()
+                os.kill(pid, signal.SIGKILL)
+            make_outputs(*args)
+
+        monkeypatch.setattr(case_runner, "make_outputs", killing)
+        row = row_of(lane, key)
+        most = BatchDirectory(root).lane_settings().most_attempts
+    if ends == 1:
+        assert (row["status"], row["attempts"], row["reused"]) == ("done", 2, 4)
+    else:
+        assert (row["status"], kills) == ("failed", most)
+        assert row["findings"][0]["code"] == "WORKER_LOST"
 
 
 def test_a_lane_retires_after_so_many_cases(tmp_path: Path) -> None:

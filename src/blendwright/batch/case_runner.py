@@ -46,6 +46,11 @@ class CaseRun:
     def ok(self) -> bool:
         return not self.findings and not self.cancelled
 
+    @property
+    def lost_blender(self) -> bool:
+        """Whether it failed because its Blender ended, by whatever hand."""
+        return any(finding.fault is Fault.WORKER_LOST for finding in self.findings)
+
 
 def case_plan(source: BatchSource, params: Mapping[str, Any], request_id: str, names: tuple[str, ...]) -> Plan:
     """The plan of a case: what the program yields for its parameters, kept operation by operation, so that a case that was cut off goes

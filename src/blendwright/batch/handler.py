@@ -31,7 +31,7 @@ from blendwright.run.resource_guard import usage
 from blendwright.values import crash_points
 from blendwright.values.cancel import CancelToken
 from blendwright.values.directory_removal import remove_directory
-from blendwright.values.errors import BlendwrightError, EnvironmentUnfit
+from blendwright.values.errors import BlendwrightError, EnvironmentUnfit, WorkerLost
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
@@ -69,11 +69,13 @@ class CaseHandler:
         crash_points.reach("batch.claimed")
         started = perf_counter()
         staging = self._staging / attempt_name(claim.case.number, claim.fence)
+        place = CasePlace(self._work, claim.case.key)
         try:
-            shutil.rmtree(staging, ignore_errors=True)
-            staging.mkdir()
-            place = CasePlace(self._work, claim.case.key)
             run = self._run(job, claim, place, staging)
+            while run.lost_blender and claim.attempts < self._settings.most_attempts:
+                # Nothing says yet that it was the case's fault: it goes on from its journal with another Blender.
+                claim = replace(claim, attempts=claim.attempts + 1)
+                run = self._run(job, claim, place, staging)
             if run.cancelled:
                 self._results.give_back(job.case, claim.fence)
                 return JobReport(job, "given_back")
@@ -93,12 +95,16 @@ class CaseHandler:
             cure = "Run it by itself to see why; it may need more memory than there is."
             return CaseRun((Finding(Fault.WORKER_LOST, message, "", cure),))
         try:
+            shutil.rmtree(staging, ignore_errors=True)
+            staging.mkdir()
             place.prepare()
             return self.runner(job.batch).run(claim.case, place.workspace, staging, self._cancel, job.prefixes)
         except EnvironmentUnfit as error:
             if not error.details.get("quarantined"):
                 raise
             failure: BlendwrightError = error
+        except WorkerLost as error:
+            return CaseRun((Finding(Fault.WORKER_LOST, error.message, "", error.cure),))
         except BlendwrightError as error:
             failure = error
         return CaseRun((Finding(Fault.INTERNAL_ERROR, failure.message, "", failure.cure),))
@@ -165,9 +171,12 @@ class CaseHandler:
             return True
         return self._memory_mb() >= settings.most_memory_mb
 
+    def blender_pids(self) -> tuple[int, ...]:
+        """Of the Blender that this lane has now, where it has one."""
+        return () if self._workers is None else self._workers[1].pids()
+
     def _memory_mb(self) -> int:
-        pids = [os.getpid(), *(() if self._workers is None else self._workers[1].pids())]
-        return sum(usage(pid)[0] for pid in pids) >> 20
+        return sum(usage(pid)[0] for pid in (os.getpid(), *self.blender_pids())) >> 20
 
     def close(self) -> None:
         if self._workers is not None:
