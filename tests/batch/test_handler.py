@@ -87,14 +87,17 @@ def test_an_attempt_that_was_overtaken_publishes_nothing(tmp_path: Path, monkeyp
 def test_outputs_of_an_attempt_that_died_before_its_row_are_swept(tmp_path: Path) -> None:
     root = tmp_path / "out"
     with one_lane(root, write_program(tmp_path), seeds(1)) as lane:
-        row_of(lane, open_keys(root)[0])
+        (key,) = open_keys(root)
+        row_of(lane, key)
     stray = root / "cases" / "000000-2"
     stray.mkdir()
+    CasePlace(root / "work", key).prepare()  # as of a lane that was killed right after it had published
     outputs = open_outputs(str(root))
     with open_results(str(BatchDirectory(root).results)) as results:
-        assert sweep(results, outputs) == 1
-        assert sweep(results, outputs) == 0
+        assert sweep(results, outputs, root / "work") == 1
+        assert sweep(results, outputs, root / "work") == 0
     assert list(outputs.names()) == ["000000"]
+    assert not list((root / "work" / "cases").iterdir())
 
 
 def test_a_case_that_is_called_off_is_given_back(tmp_path: Path) -> None:

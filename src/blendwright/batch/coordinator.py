@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from blendwright.app.workspace_settings import load_settings
+from blendwright.batch.case_place import CasePlace
 from blendwright.batch.definition import Batch
 from blendwright.batch.directory import BatchDirectory
 from blendwright.batch.engines.engine import Engine, Job, JobReport, LaneSettings
@@ -72,7 +73,7 @@ class BatchRun:
             if counts.open:
                 self._engine.submit(self._jobs(settings))
                 self._work(lanes, Progress(counts), progress)
-            sweep(results, outputs)
+            sweep(results, outputs, Path(settings.work))
             write_result_files(results, self._directory.root, self._batch.id, parquet=parquet)
             counts = results.counts(self._batch.id)
         return RunSummary(self._batch.id, counts, added, finished_before, self._stopped and counts.open > 0)
@@ -115,11 +116,16 @@ class BatchRun:
             raise failed[0]
 
 
-def sweep(results: ResultsTable, outputs: OutputStore) -> int:
-    """Remove the outputs of attempts that do not count: whoever made them ended before their row was taken. Returns how many.
+def sweep(results: ResultsTable, outputs: OutputStore, work: Path) -> int:
+    """Remove the outputs of attempts that do not count: whoever made them ended before their row was taken. Returns how many. Remove also
+    what cases that are done have left in `work`: whoever published them ended before that.
 
     Only while nobody works on the batch."""
-    counted = {row.location for row in results.rows() if row.location is not None}
+    counted: set[str] = set()
+    for row in results.rows():
+        if row.location is not None:
+            counted.add(row.location)
+            CasePlace(work, row.key).remove()
     stray = [name for name in outputs.names() if outputs.location(name) not in counted]
     for name in stray:
         outputs.remove(name)
