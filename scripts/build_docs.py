@@ -47,7 +47,6 @@ def main(mkdocs: str, target: str) -> int:
         mkdocs,
         "build",
         "--strict",
-        "--quiet",
         "--config-file",
         str(CONFIGURATION),
         "--site-dir",
