@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
+import gc
 import secrets
+import threading
 from collections import Counter
+from dataclasses import replace
 from typing import Any
 
 import anyio
@@ -353,3 +357,44 @@ def test_questions_that_are_left_open_do_not_outlive_the_service(context: Server
             return await returned(client, document, asked.request_state)
 
     assert anyio.run(main).is_error and exists(context, "Outlives")
+
+
+@pytest.mark.parametrize("mode", ["legacy", NEWER])
+def test_a_thread_that_outlives_its_call_tells_a_closing_loop_nothing(context: ServerContext, mode: Era) -> None:
+    """What it reported would be sent by a task that is destroyed while it waits; pytest takes that for an error."""
+    started, cancelled = threading.Event(), threading.Event()
+    sent: list[float] = []
+
+    class Session:
+        async def report_progress(self, done: float, total: float | None, message: str) -> None:
+            sent.append(done)
+            await anyio.sleep_forever()
+
+    def work(progress: Any) -> None:
+        started.set()
+        assert cancelled.wait(30)
+        progress.session = Session()
+        for done in range(3):
+            progress(done, 3, "")
+
+    async def handler(context: Any, caller: Any, args: Any) -> Any:
+        try:
+            await asyncio.to_thread(work, caller.progress)
+        finally:
+            cancelled.set()
+
+    async def main() -> None:
+        service = Service(context, version="0")
+        tool = next(each for each in TOOLS if each.name == "plan_validate")
+        service._tools[tool.name] = replace(tool, handler=handler)  # pyright: ignore[reportPrivateUsage]
+        async with (
+            Client(service.server, mode=mode, elicitation_callback=nobody) as client,
+            anyio.create_task_group() as group,
+        ):
+            group.start_soon(client.call_tool, tool.name, {"plan": plan("late", cube("a", "Late"))})
+            await asyncio.to_thread(started.wait, 30)
+            group.cancel_scope.cancel()
+
+    anyio.run(main)
+    gc.collect()
+    assert cancelled.is_set() and not sent

@@ -153,7 +153,10 @@ class Service:
             progress, response = call.progress, step
         else:
             approver = session_approver(ctx.session, ctx.request_id) if supports_elicitation(ctx) else None
-            response = await self._respond(replace(caller, approver=approver), name, arguments)
+            try:
+                response = await self._respond(replace(caller, approver=approver), name, arguments)
+            finally:
+                progress.end()
         await progress.flush()
         try:
             return render_response(name, response, host.envelope, host.payload_bytes)
@@ -169,6 +172,7 @@ class Service:
         call = MultiRoundCall(params.name, params.arguments or {}, progress)
         caller = replace(caller, approver=call.approver, cancel=call.cancel)
         call.task = asyncio.create_task(self._respond(caller, params.name, params.arguments or {}))
+        call.task.add_done_callback(lambda _: progress.end())
         return call
 
     def _resumed(
