@@ -18,6 +18,7 @@ import blendwright
 from blendwright.cli.main import main
 from blendwright.journal import Journal
 from blendwright.records.recovery import NewIntent
+from blendwright.run import history
 from journal.ledger import raw
 from plans import box
 from shell import Ran, Shell
@@ -99,6 +100,23 @@ def test_undo_and_redo_move_head_and_a_plan_from_elsewhere_is_a_conflict(shell: 
     assert "all hashes agree" in shell("replay", code=0).out
     moves = shell("log", "--moves", "--json", code=0).document["moves"]
     assert [(move["kind"], move["to_commit"]) for move in moves][:2] == [("redo", 4), ("undo", 2)]
+
+
+def test_a_whole_plan_is_undone_at_once_and_nothing_of_the_one_before(
+    shell: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(history, "PLAN_PAGE", 2)  # so that its beginning lies on another page than its end
+    (shell.place / "more.json").write_text(
+        json.dumps({"request_id": "s", "operations": [box(each) for each in "bcdef"]})
+    )
+    shell("run", "more.json", code=0)
+    undone = shell("undo", "--plan", "--json", code=0).document
+    assert (undone["from"], undone["head"], undone["scene_hash"]) == (9, 4, HASHES[4])
+    assert shell("redo", "--json", code=0).document["head"] == 9
+    shell("undo", "--plan", code=0)
+    assert shell("undo", "--plan", "--json", code=0).document["head"] == 1
+    assert "nothing to undo" in shell("undo", "--plan", "--json", code=2).document["error"]["message"]
+    assert "--count goes without --plan" in shell("undo", "--plan", "--count", "2", code=2).err
 
 
 def test_a_difference_is_told_property_by_property(shell: Shell) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import orjson
+import typer
 from rich.text import Text
 
 import blendwright
@@ -93,13 +94,16 @@ def checkout(
 
 def undo(
     count: Annotated[int, option("--count", "So many commits at once.", min=1)] = 1,
+    plan: Annotated[bool, option("--plan", "All commits of the last plan at once.")] = False,
     workspace: Workspace = ".blendwright",
     blender: Blender = None,
     json: AsJson = False,
 ) -> int:
-    """Go back to the scene before the last commit; `redo` leads forward again."""
+    """Go back to the scene before the last commit, or before the last plan; `redo` leads forward again over as much."""
+    if plan and count != 1:
+        raise typer.BadParameter("--count goes without --plan: how many commits a plan made is known.")
     with open_scene(workspace, blender) as opened:
-        return present_move(opened.history.undo(count), json)
+        return present_move(opened.history.undo_plan() if plan else opened.history.undo(count), json)
 
 
 def redo(workspace: Workspace = ".blendwright", blender: Blender = None, json: AsJson = False) -> int:

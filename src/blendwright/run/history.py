@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from pathlib import Path
 from time import perf_counter
 from typing import Literal
@@ -35,6 +36,8 @@ from blendwright.wire.worker_port import WorkerPool
 ADOPT = "workspace.adopt"
 # Redo of a simple operation takes about 0.1 ms: so many commits are redone within the time that Blender takes to start.
 REDO_BUDGET = 5000
+# So many commits are read at once where the beginning of a plan is looked for.
+PLAN_PAGE = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +110,16 @@ class History:
             message = only if most else "there is nothing to undo"
             raise refusal(message, "See what there is: blendwright log")
         return self._move("undo", path[-1])
+
+    def undo_plan(self) -> Moved:
+        """Back over all that HEAD's plan did, in one move: every commit of the same request. Raises Refusal when there is none."""
+        request, count = require_head(self._journal).request_id, 0
+        while page := self._journal.log_from(offset=count, limit=PLAN_PAGE):
+            same = sum(1 for _ in takewhile(lambda commit: commit.request_id == request, page))
+            count += same
+            if same < len(page):
+                break
+        return self.undo(count)
 
     def redo(self) -> Moved:
         """Forward over the last undo. Raises Refusal when something else has happened since."""

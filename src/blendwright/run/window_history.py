@@ -44,6 +44,9 @@ class WindowHistory(History):
     def undo(self, count: int = 1) -> Moved:
         return self._pressed("undo", count)
 
+    def undo_plan(self) -> Moved:
+        return self._pressed("undo", 1)  # a plan is one step in a window
+
     def redo(self) -> Moved:
         return self._pressed("redo", 1)
 
