@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,6 +13,7 @@ import pytest
 from blendwright.batch.definition import Batch, BatchSource
 from blendwright.batch.results import Claim, Counts, ResultRow
 from blendwright.batch.results_sqlite import SqliteResults
+from blendwright.values.errors import EnvironmentUnfit, JournalError
 
 BATCH = Batch(BatchSource("p.star", "x = 1"), (), "registry", "5.2.3")
 
@@ -38,6 +41,19 @@ def row(claim: Claim, **changes: object) -> ResultRow:
         claim.case.number, claim.case.key, claim.case.params, "done", "bw3:hash", "cases/0", finished="now"
     )
     return replace(made, **changes)  # type: ignore[arg-type]
+
+
+def test_a_table_that_is_damaged_or_of_another_version_is_refused_by_its_own_name(tmp_path: Path) -> None:
+    damaged, newer = tmp_path / "damaged.db", tmp_path / "newer.db"
+    damaged.write_bytes(b"no database at all" * 100)
+    with pytest.raises(JournalError, match=r"damaged\.db is damaged") as refused:
+        SqliteResults(damaged)
+    assert "journal.db" not in refused.value.message and "--out" in str(refused.value.cure)
+    SqliteResults(newer).close()
+    with closing(sqlite3.connect(newer)) as connection:
+        connection.execute("PRAGMA user_version = 2")
+    with pytest.raises(EnvironmentUnfit, match="schema version 2"):
+        SqliteResults(newer)
 
 
 def test_cases_are_numbered_in_the_order_of_their_rows(results: SqliteResults) -> None:

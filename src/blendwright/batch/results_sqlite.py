@@ -16,6 +16,7 @@ from blendwright.batch.definition import Batch
 from blendwright.batch.results import Claim, Counts, ResultRow, ResultsTable, Standing
 from blendwright.journal.store import translate_errors, utc_now
 from blendwright.values import crash_points
+from blendwright.values.errors import EnvironmentUnfit
 
 FILE = "results.db"
 VERSION = 1
@@ -37,6 +38,7 @@ CREATE TABLE members (
 ) STRICT, WITHOUT ROWID;
 PRAGMA user_version = 1;
 """
+_DAMAGED = "Restore it from a backup, or begin in another directory: --out."
 _CASE = "number, key, params, source"
 _CLAIM = (
     "UPDATE cases SET status = 'running', fence = fence + 1, attempts = attempts + 1, worker = ?"
@@ -49,7 +51,7 @@ class SqliteResults(ResultsTable):
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        with translate_errors(f"opening {path}"):
+        with self._told("opening"):
             path.parent.mkdir(parents=True, exist_ok=True)
             self._connection: Any = apsw.Connection(str(path))
             self._connection.set_busy_timeout(BUSY_MS)
@@ -57,8 +59,14 @@ class SqliteResults(ResultsTable):
             self._connection.execute("PRAGMA synchronous = FULL")
             self._connection.execute("PRAGMA foreign_keys = ON")
         with self._transaction():
-            if self._connection.execute("PRAGMA user_version").get == 0:
+            version = self._connection.execute("PRAGMA user_version").get
+            if version == 0:
                 self._connection.execute(CREATE)
+        if version not in (0, VERSION):
+            raise EnvironmentUnfit(
+                f"{path} has schema version {version}, this program knows {VERSION}",
+                cure="Use the version of blendwright that wrote it, or begin in another directory: --out.",
+            )
 
     def begin(self, batch: Batch, *, anew: bool = False) -> None:
         definition = orjson.dumps(batch.to_json()).decode()
@@ -202,8 +210,8 @@ class SqliteResults(ResultsTable):
                     self._connection.execute("ROLLBACK")
                 raise
 
-    def _told(self) -> Any:
-        return translate_errors(f"using {self._path}")
+    def _told(self, doing: str = "using") -> Any:
+        return translate_errors(f"{doing} {self._path}", file=self._path.name, if_damaged=_DAMAGED)
 
 
 def _case(row: tuple[Any, ...]) -> Case:

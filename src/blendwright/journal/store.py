@@ -238,26 +238,30 @@ def sync_directory(directory: Path) -> None:
 
 
 @contextlib.contextmanager
-def translate_errors(doing: str) -> Generator[None]:
-    """Whatever the disk or the database raises inside leaves as EnvironmentUnfit or JournalError, with the cause behind it."""
+def translate_errors(doing: str, *, file: str = FILE, if_damaged: str = _DAMAGED) -> Generator[None]:
+    """Whatever the disk or the database raises inside leaves as EnvironmentUnfit or JournalError, with the cause behind it.
+
+    `file` is the database that is meant, and `if_damaged` the cure where it is no longer one."""
     try:
         yield
     except (apsw.Error, OSError) as error:
-        raise _explanation(doing, error) from error
+        raise _explanation(doing, error, file, if_damaged) from error
 
 
-def _explanation(doing: str, error: apsw.Error | OSError) -> EnvironmentUnfit | JournalError:
+def _explanation(
+    doing: str, error: apsw.Error | OSError, file: str, if_damaged: str
+) -> EnvironmentUnfit | JournalError:
     match error:
         case apsw.FullError():
             return EnvironmentUnfit(f"{doing}: the disk is full", cure=_NO_SPACE)
         case OSError() if error.errno in FULL:
             return EnvironmentUnfit(f"{doing}: no room on the disk ({error.strerror})", cure=_NO_SPACE)
         case apsw.CorruptError() | apsw.NotADBError():
-            return JournalError(f"{doing}: journal.db is damaged ({error})", cure=_DAMAGED)
+            return JournalError(f"{doing}: {file} is damaged ({error})", cure=if_damaged)
         case apsw.ConstraintError():
-            return JournalError(f"{doing}: the journal refuses it ({error})")
+            return JournalError(f"{doing}: {file} refuses it ({error})")
         case apsw.BusyError() | apsw.LockedError():
-            return EnvironmentUnfit(f"{doing}: another program holds journal.db", cure="End it, then try again.")
+            return EnvironmentUnfit(f"{doing}: another program holds {file}", cure="End it, then try again.")
         case apsw.IOError() | apsw.CantOpenError() | apsw.ReadOnlyError() | apsw.PermissionsError() | OSError():
             return EnvironmentUnfit(f"{doing}: the disk refuses ({error})", cure=_NO_ACCESS)
         case _:
