@@ -69,6 +69,15 @@ def test_the_same_ids_with_other_arguments_are_no_conflict(opened: OpenScene) ->
     assert names(opened) == {"Step"}
 
 
+def test_what_was_undone_runs_again(opened: OpenScene) -> None:
+    assert opened.run(plan("undone", "Step")).ok
+    opened.history.undo_plan()
+    refused = opened.run(plan("undone", "Step"))
+    assert "--request-id" in (refused.operations[0].findings[0].cure or "")
+    assert run_instead(opened, plan("undone", "Step")).request_id == "undone.2"
+    assert names(opened) == {"Step"}
+
+
 @pytest.mark.parametrize(
     "wrong",
     [

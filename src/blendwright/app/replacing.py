@@ -25,13 +25,16 @@ def run_instead(opened: OpenScene, plan: Plan, options: RunOptions = DEFAULT_OPT
     number. All commits stay, so nothing is lost; where nothing of the new plan stands in the end, the scene is that of the last one again.
     Raises Refusal, as `OpenScene.checkout`.
     """
-    before = _before_last_plan(opened.journal)
-    if before is None or opened.check(plan, determinism=options.determinism) is not None:
+    if opened.check(plan, determinism=options.determinism) is not None:
         return opened.run(plan, options)  # which says why it is refused
+    plan = replace(plan, request_id=_new_id(opened.journal, plan.request_id))
+    before = _before_last_plan(opened.journal)
+    if before is None:
+        return opened.run(plan, options)
     last = opened.checkout(before, options, take_branch=True).origin
     restored = False
     try:
-        report = opened.run(replace(plan, request_id=_new_id(opened.journal, plan.request_id)), options)
+        report = opened.run(plan, options)
     finally:
         head = opened.journal.head
         if head is not None and head.number == before:

@@ -18,6 +18,9 @@ from blendwright.values.report import OperationReport
 # Looking up fewer than these takes no time worth saving; the answers of more take memory.
 WORTH_KEEPING, MOST_KEPT = 100, 20_000
 
+# A program has no ids of operations to change, and is another request where its text or its parameters are others.
+_ANEW = "give it a new operation id, or the whole plan or program a new one: `blendwright run --request-id NEW`."
+
 
 @dataclass(slots=True)
 class Classification:
@@ -162,17 +165,17 @@ def _conflict(call: Invocation, match: OperationMatch, taken_back_by: int | None
     if taken_back_by is not None:
         return _finding(
             f"{what} was run as commit {number}, and commit {taken_back_by} took its effect back",
-            f"Go back with `blendwright checkout {number}`, or give it a new operation id to run it again.",
+            f"Go back with `blendwright checkout {number}`, or run it again: {_ANEW}",
         )
     if match.where == "elsewhere":
         return _finding(
             f"{what} was run as commit {number}, which is not on the line of HEAD",
-            f"Go there with `blendwright checkout {number}`, or give it a new operation id to run it here.",
+            f"Go there with `blendwright checkout {number}`, or run it here: {_ANEW}",
         )
     if match.where == "before_adopt":
         return _finding(
             f"{what} was run as commit {number}, and an edited file was adopted since, which may have lost it",
-            "Give it a new operation id to run it on the scene as it is.",
+            f"Run it on the scene as it is: {_ANEW}",
         )
     return None
 
