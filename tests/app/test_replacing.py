@@ -34,7 +34,8 @@ def plan(request: str, *names: str, parent: str | None = None, boundary: Boundar
 
 @pytest.fixture(scope="module")
 def opened(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OpenScene]:
-    with blendwright.open(Path(tmp_path_factory.mktemp("replacing"), "workspace")) as scene:
+    place = tmp_path_factory.mktemp("replacing")
+    with blendwright.open(place / "workspace", roots=[place.parent]) as scene:
         yield scene
 
 
@@ -67,6 +68,16 @@ def test_the_same_ids_with_other_arguments_are_no_conflict(opened: OpenScene) ->
     assert names(opened) == {"Higher"}
     assert run_instead(opened, plan("stairs", "Step")).request_id == "stairs.3"
     assert names(opened) == {"Step"}
+
+
+def test_a_plan_that_only_wrote_files_is_not_the_last_one(opened: OpenScene, tmp_path: Path) -> None:
+    assert opened.run(plan("floor", "Floor")).ok
+    assert opened.run(plan("chairs here", "A")).ok
+    head = opened.journal.head
+    assert opened.call("file.export", path=str(tmp_path / "out.blend")).ok
+    assert opened.journal.head != head, "what is written is in the history"
+    assert run_instead(opened, plan("chairs there", "B")).ok
+    assert names(opened) == {"Floor", "B"}
 
 
 def test_what_was_undone_runs_again(opened: OpenScene) -> None:

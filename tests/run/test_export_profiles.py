@@ -29,6 +29,7 @@ SCENE: list[tuple[str, dict[str, Any]]] = [
 # What is put in the place of a written file, and what is said of it.
 SWAPS: dict[str, tuple[list[tuple[str, dict[str, Any]]], str, str]] = {
     "triangles": ([("modifier.remove", {"object": "Box", "modifier": "Two"})], "glb", "has 60 triangles, and the scene 72"),
+    "an object": ([("object.delete", {"object": "Ball.001"})], "glb", "and the scene 2: it lacks 'Ball.001'"),
     "scale": ([("object.transform", {"object": "Box", "scale": [1, 1, 1.01]})], "stl", "scale, axes or place differ"),
     "axes": ([("object.transform", {"object": "Box", "rotation_euler_deg": [90, 0, 0]})], "fbx", "scale, axes or place"),
     "UVs": ([("uv.unwrap", {"object": "Box", "method": "smart", "margin": 0.2})], "glb", "has UVs from"),
@@ -79,6 +80,17 @@ def test_a_file_that_holds_what_the_scene_does_is_delivered_and_says_what_that_i
         assert holds["open_edges"] == 0
         # The file itself is in millimetres.
         assert max(_heights(engine.place / name)) == pytest.approx(7500)
+
+
+@pytest.mark.parametrize("name", ["t.glb", "t.fbx"])
+def test_faces_of_texts_and_curves_count_once(engine: Engine, name: str) -> None:
+    head = engine.head().number
+    engine.do("text.create", {"body": "XII", "name": "Numeral", "extrude": 0.05, "location": [0, 0, 9]})
+    engine.do("curve.create", {"kind": "poly", "name": "Wire", "points": [[0, 0, 9], [1, 1, 9]], "bevel_depth": 0.1})
+    outcome = export(engine, name, "game")
+    History(engine.journal, engine.scene, engine.pool, engine.catalogue).checkout(head)
+    assert outcome.ok, outcome.findings
+    assert len((outcome.result or {})["holds"]["shapes"]) == 4
 
 
 def _heights(file: Path) -> list[float]:

@@ -269,6 +269,27 @@ def test_a_look_names_what_is_seen_where_and_compares_with_a_file_and_with_a_com
     assert lost.is_error and "99999" in lost.structured_content["message"]
 
 
+def test_a_comparison_with_a_commit_shows_the_frame_that_is_asked_for(context: ServerContext) -> None:
+    still = "mesh.create_primitive(kind = 'cube', name = 'Runner', size = 9, location = [0, 30, 0])"
+    moved = "animation.set_keyframes(object = 'Runner', keys = ["
+    moved += "{'channel': 'location', 'frame': at, 'value': [0, 30, at - 1]} for at in (1, 21)])"
+    for program in (still, moved):
+        assert not call(context, "legacy", "plan_execute", {"program": program}).is_error
+    number = call(context, "legacy", "history_log", {}).structured_content["result"]["commits"][1]["number"]
+
+    def differing(frame: int) -> float:
+        look = {"compare": number, "frames": [frame], "views": ["right"], **SMALL}
+        return call(context, "legacy", "scene_image", look).structured_content["result"]["differing"]
+
+    assert differing(1) == 0 and differing(21) > 0.01
+
+
+def test_a_picture_of_the_workspace_is_compared_with_by_its_commit(context: ServerContext) -> None:
+    refused = call(context, "legacy", "scene_image", {"compare": str(context.artifacts / "scene_image.png")})
+    (finding,) = refused.structured_content["details"]["findings"]
+    assert finding["pointer"] == "/compare" and "commit" in finding["cure"]
+
+
 def test_what_a_reading_tool_draws_arrives_from_a_plan_too(context: ServerContext) -> None:
     program = "b = mesh.create_primitive(kind = 'cube', name = 'Unwrapped')\nuv.unwrap(object = b)\n"
     program += "uv.check(object = b, artifact = 'uvs.png')"

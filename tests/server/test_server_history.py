@@ -27,7 +27,7 @@ def test_history_can_be_read_compared_and_gone_back_to(context: ServerContext, e
     moved = call(context, era, "history_checkout", {"commit": str(older["number"])}).structured_content["result"]
     assert moved["head"] == older["number"]
     assert call(context, era, "scene_find", {"name": name}).structured_content["result"]["total"] == 0
-    call(context, era, "history_checkout", {"commit": str(newest["number"])})
+    call(context, era, "history_checkout", {"commit": newest["number"]})
     assert call(context, era, "scene_find", {"name": name}).structured_content["result"]["total"] == 1
 
 

@@ -51,12 +51,14 @@ AFTER, SHEET = "after.png", "before_after.png"
 
 @dataclass(frozen=True, slots=True)
 class LookBack:
-    """From where, and how, the scenes of two commits are looked at. Without a view and a camera it is through each scene's own one."""
+    """From where, and how, the scenes of two commits are looked at. Without a view and a camera it is through each scene's own one, and
+    without a frame at that of each."""
 
     view: NamedView | None = None
     camera: str | None = None
     engine: Literal["WORKBENCH", "CYCLES"] = "WORKBENCH"
     width: int = 480
+    frame: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +161,8 @@ def _seen(
 ) -> CommitsSeen:
     """The later one first: a view is chosen for it, and the earlier one is seen from there too."""
     rebuild_commit(steps.worker, journal, after.number)
-    shared: dict[str, Any] = {"engine": look.engine, **({} if look.camera is None else {"camera": look.camera})}
+    place = {"camera": look.camera, "frame": look.frame}
+    shared: dict[str, Any] = {"engine": look.engine, **{name: at for name, at in place.items() if at is not None}}
     eye: dict[str, Any] | None = None
     if view is not None:
         eye = {"name": EYE, **framed(steps, view)}

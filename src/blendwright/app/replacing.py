@@ -11,6 +11,7 @@ from typing import Any
 from blendwright.app.open_scene import OpenScene
 from blendwright.app.read_workspace import read_journal
 from blendwright.journal import JournalView
+from blendwright.records.commits import Commit
 from blendwright.run.options import DEFAULT_OPTIONS, RunOptions
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
@@ -46,8 +47,8 @@ def run_instead(opened: OpenScene, plan: Plan, options: RunOptions = DEFAULT_OPT
 def last_program(workspace: Path, params: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
     """The program that the last plan came from, and its parameters with these instead. Raises Refusal where that was none."""
     with read_journal(workspace) as journal:
-        head = journal.head
-        stored = () if head is None else journal.programs(head.request_id)
+        last = _last_change(journal)
+        stored = () if last is None else journal.programs(last.request_id)
     if not stored:
         message = "the last plan came from no program, so there is none to be run with other params"
         raise Refusal.of(Fault.TARGET_NOT_FOUND, message, "Give the program as well.")
@@ -55,17 +56,28 @@ def last_program(workspace: Path, params: Mapping[str, Any]) -> tuple[str, dict[
 
 
 def _before_last_plan(journal: JournalView) -> int | None:
-    """The commit that the plan of HEAD began with; None where no plan led to HEAD."""
-    head = journal.head
-    if head is None or head.kind != "operation":
+    """The commit that the last plan which changed the scene began with; None where no plan did."""
+    last = _last_change(journal)
+    if last is None or last.kind != "operation":
         return None
     parents = {
-        commit.number: commit.parent for commit in journal.commits_of(head.request_id) if commit.kind == "operation"
+        commit.number: commit.parent for commit in journal.commits_of(last.request_id) if commit.kind == "operation"
     }
-    number: int | None = head.number
+    number: int | None = last.number
     while number in parents:
         number = parents[number]
     return number
+
+
+def _last_change(journal: JournalView) -> Commit | None:
+    """The newest commit on HEAD's line that changed the scene: a picture or a file that was written since is not what is replaced."""
+    before = None
+    while page := journal.log(before=before):
+        for commit in page:
+            if commit.hash_before != commit.hash_after or commit.kind != "operation":
+                return commit
+        before = page[-1].number
+    return None
 
 
 def _new_id(journal: JournalView, request_id: str) -> str:

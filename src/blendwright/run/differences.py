@@ -1,7 +1,8 @@
 """The difference of two scenes, property by property, from full snapshots of both.
 
 What a snapshot shows is compared value by value; what it only fingerprints (the content of a mesh, a node tree) shows as a changed
-fingerprint. What it does not know at all is still not passed over: `unseen` says that the scenes differ in something else.
+fingerprint, and so does every datablock that it does not list (an image, an action, a text). What is still not known is not passed over:
+`unseen` says that the scenes differ in something else.
 Where both scenes can be read, the snapshots are completed by the settings of modifiers first.
 """
 
@@ -20,6 +21,7 @@ from blendwright.wire.remote_scene import HANG_SECONDS, RemoteScene
 
 LISTS = ("objects", "materials", "cameras", "lights", "node_groups")
 SETTINGS = ("scene", "world", "render")
+CURRENT_SCENE = ("settings", "scene")
 PAGE = 1000
 # Follows from other properties, its own and its parent's.
 DERIVED = frozenset({"matrix_world"})
@@ -100,6 +102,9 @@ def take_snapshot(worker: RemoteScene) -> SceneSnapshot:
         for kind in SETTINGS:
             if page[kind] is not None:
                 entries["settings", kind] = _flat(page[kind])
+    for kind, name, digest in worker.unlisted():
+        current = kind == "scenes" and name == entries[CURRENT_SCENE]["name"]
+        entries.setdefault(CURRENT_SCENE if current else (kind, name), {})["fingerprint"] = digest
     return SceneSnapshot(scene_hash, entries)
 
 
@@ -117,6 +122,9 @@ def compare(before: SceneSnapshot, after: SceneSnapshot, renamed: Mapping[str, s
         only_names = key in named and [change.property for change in properties] == ["fingerprint"]
         if properties and not only_names:
             changed.append(Changed(*key, properties))
+    if any(entry.name == "render" for entry in changed if entry.kind == "settings"):
+        # They are properties of the scene, whose fingerprint says nothing more then.
+        changed = [entry for entry in changed if (entry.kind, entry.name) != CURRENT_SCENE]
     names = tuple(Renamed(kind, name, now) for (kind, name), now in sorted(renames.items()))
     seen = bool(created or removed or changed or names)
     return Difference(created, tuple(changed), removed, not seen and before.hash != after.hash, names)

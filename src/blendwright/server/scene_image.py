@@ -20,6 +20,7 @@ from blendwright.server.look_quality import LookPace, LookQuality
 from blendwright.server.pictures import Captioned, from_outcome, montage, picture_size
 from blendwright.server.responses import Picture, ToolResponse
 from blendwright.server.server_tool import server_tool
+from blendwright.server.workspace_tools import CommitName
 from blendwright.tool_api.arguments import Args, Name
 from blendwright.tools.render.closer_look import Show
 from blendwright.tools.render.rendering import FrameNumber
@@ -43,6 +44,7 @@ WIDEST_ROW = 2048
 WIDEST_PANEL = 640
 # What else could be the name of a picture has a dot.
 COMMIT = re.compile(r"[^./\\]+")
+COMPARE_COMMIT = "Give the commit whose scene it shows, as history_log numbers it, or a picture outside the workspace."
 # What the picture itself says.
 LEFT_OUT = frozenset({"ok", "artifact", "width", "height", "pixels_sha256"})
 # A look must be done well before its call would be ended.
@@ -60,7 +62,7 @@ class ImageArgs(Args):
     )
     camera: Name | None = Field(default=None, description="Look through it; the scene's own by default.")
     show: AnyShow | None = Field(default=None, description="names, depth or mask.")
-    compare: str | None = Field(default=None, description="With a picture file, or a commit.")
+    compare: CommitName | None = Field(default=None, description="With a picture file, or a commit.")
     frames: list[Annotated[FrameNumber, WithJsonSchema({"type": "integer"})]] = Field(
         default=[], max_length=12, description="Frames, side by side."
     )
@@ -129,11 +131,12 @@ class Look:
     def _compare(self, args: ImageArgs, other: str) -> ToolResponse:
         """With a picture, or with the scene of an earlier commit: through the camera, or from the first of the views."""
         view = args.views[0] if args.views else None
+        frame = args.frames[0] if args.frames else None
         if COMMIT.fullmatch(other):
-            look = LookBack(view, args.camera, args.engine, min(args.width, WIDEST_PANEL))
+            look = LookBack(view, args.camera, args.engine, min(args.width, WIDEST_PANEL), frame)
             outcome = self._opened.look_back(other, look=look, options=self._options)
         else:
-            place = {"camera": args.camera, "view": view, "frame": args.frames[0] if args.frames else None}
+            place = {"camera": args.camera, "view": view, "frame": frame}
             given = {name: value for name, value in place.items() if value is not None}
             given |= {"reference": other, "engine": args.engine, "width": min(args.width, WIDEST_PANEL)}
             outcome = self._opened.outcome("render.compare", {**given, "artifact": ARTIFACT}, self._options)
@@ -187,8 +190,11 @@ def kept_montage(captioned: Sequence[Captioned], frames: int, last: Path) -> Pic
 
 
 def _at_compare(finding: Finding) -> Finding:
-    """Where the caller wrote it."""
-    return replace(finding, pointer="/compare") if finding.pointer == "/reference" else finding
+    """Where the caller wrote it. A picture that a look left behind belongs to the workspace: the scene that it shows can be named."""
+    if finding.pointer != "/reference":
+        return finding
+    cure = COMPARE_COMMIT if finding.rule == "path_workspace" else finding.cure
+    return replace(finding, pointer="/compare", cure=cure)
 
 
 def _seen(outcome: Outcome, show: Show | None) -> dict[str, Any]:

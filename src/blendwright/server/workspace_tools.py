@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from blendwright.app.contracts import sources_of
 from blendwright.app.open_scene import OpenScene
@@ -27,18 +27,26 @@ LONGEST_WAIT = 60.0
 SUMMARY_FIELDS = ("number", "parent", "kind", "request_id", "operation_id", "tool", "timestamp", "hash_after")
 
 
+def _as_text(value: Any) -> Any:
+    return str(value) if type(value) is int else value
+
+
+# Answers give numbers, so calls bring them back as numbers.
+CommitName = Annotated[str, BeforeValidator(_as_text), WithJsonSchema({"type": ["string", "integer"]})]
+
+
 class LogArgs(Args):
     limit: int = Field(default=20, ge=1, le=500)
-    before: str | None = Field(default=None, description="Only those before this commit: the next page.")
+    before: CommitName | None = Field(default=None, description="Only those before this commit: the next page.")
 
 
 class DiffArgs(Args):
-    a: str = Field(description=COMMIT)
-    b: str = "HEAD"
+    a: CommitName = Field(description=COMMIT)
+    b: CommitName = "HEAD"
 
 
 class CheckoutArgs(Args):
-    commit: str = Field(description=COMMIT)
+    commit: CommitName = Field(description=COMMIT)
 
 
 @server_tool("The commits that led to the scene, newest first.", read_only=True)

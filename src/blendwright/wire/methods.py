@@ -241,6 +241,12 @@ class ContentAnswer(TypedDict):
     blocks: int
 
 
+class UnlistedAnswer(TypedDict):
+    """Kind, name and digest of datablocks."""
+
+    blocks: list[list[str]]
+
+
 class ExternalFilesAnswer(TypedDict):
     paths: list[ExternalPath]
 
@@ -270,6 +276,7 @@ SAVE = _method("save", SaveRequest, SceneHash)
 EXPORT = _method("export", FileRequest, ExportAnswer)
 SWAP = _method("swap", SwapRequest, SwapAnswer)
 HASH = _method("hash", HashRequest, SceneHash)
+UNLISTED = _method("unlisted", NoArguments, UnlistedAnswer)
 EXTERNAL_FILES = _method("external_files", NoArguments, ExternalFilesAnswer)
 RELOCATE_FILES = _method("relocate_files", RelocateRequest, SceneHash)
 ACTIVE_CONTENT = _method("active_content", NoArguments, ActiveContentAnswer)
@@ -300,6 +307,7 @@ METHODS: dict[str, Method] = {
             EXPORT,
             SWAP,
             HASH,
+            UNLISTED,
             EXTERNAL_FILES,
             RELOCATE_FILES,
             ACTIVE_CONTENT,

@@ -161,3 +161,7 @@ class RemoteScene(ABC):
     def hash(self, *, full: bool = False) -> str:
         """The scene's hash: as kept from step to step, or with `full` recomputed."""
         return self.call(methods.HASH.name, {"full": full}, deadline=HANG_SECONDS)["hash"]
+
+    def unlisted(self) -> list[list[str]]:
+        """Kind, name and digest of every datablock that a snapshot does not show with a fingerprint of its own."""
+        return self.call(methods.UNLISTED.name, {}, deadline=HANG_SECONDS)["blocks"]

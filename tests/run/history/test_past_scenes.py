@@ -13,7 +13,7 @@ import pytest
 from blendwright.journal import Journal, JournalView
 from blendwright.records.recovery import NewIntent
 from blendwright.run import workspace_problems
-from blendwright.run.differences import PAGE, compare, take_snapshot
+from blendwright.run.differences import PAGE, SceneSnapshot, compare, take_snapshot
 from blendwright.run.rebuild import rebuild_commit, replay, same_result, take_worker
 from blendwright.values.errors import EnvironmentUnfit, RebuildFailed, Refusal
 from blendwright.wire.remote_scene import RemoteScene
@@ -73,6 +73,23 @@ def test_what_came_and_went_is_named_and_equal_scenes_do_not_differ(engine: Engi
     assert [(entry.kind, entry.name) for entry in found.created] == [("materials", "Red")]
     assert not found.removed and len(found.renamed) == 1, "a rename is a rename"
     assert compare(after, after).is_empty and not found.is_empty
+
+
+def test_no_datablock_is_passed_over_beside_what_is_listed(engine: Engine, worker: RemoteScene) -> None:
+    """Two scenes that differ in a listed property and in the pixels of an image: both are told, and nothing else."""
+
+    def snapshot(x: float, shade: float) -> SceneSnapshot:
+        rebuild_commit(worker, engine.journal, engine.head().number)
+        do(engine, worker, "object.transform", {"name": "Box a", "location": [x, 0, 0]})
+        do(engine, worker, "image.create", {"name": "Grain", "size": [4, 4], "rows": [[[0, 0, 0], [shade, 0, 0]]]})
+        return take_snapshot(worker)
+
+    first = snapshot(1, 0.5)
+    found = compare(first, snapshot(2, 1))
+    told = {(entry.kind, entry.name): [each.property for each in entry.properties] for entry in found.changed}
+    assert told == {("objects", "Box a"): ["transform.location"], ("images", "Grain"): ["fingerprint"]}
+    assert not (found.created or found.removed or found.unseen)
+    assert compare(first, snapshot(1, 0.5)).is_empty
 
 
 def test_scenes_of_more_than_a_page_are_compared_whole(engine: Engine, worker: RemoteScene) -> None:

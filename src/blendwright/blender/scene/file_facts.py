@@ -41,10 +41,13 @@ def facts_of(depsgraph: Any, objects: Iterable[Any]) -> FileFacts:
     materials: dict[str, list[TextureFacts]] = {}
     box, uv_box = _Bounds(), _Bounds()
     triangles = open_edges = uv_maps = 0
+    tessellated = _tessellated(depsgraph)
     for instance in depsgraph.object_instances:
         owner = instance.parent if instance.is_instance else instance.object
         obj = instance.object
         if owner.original.session_uid not in chosen or obj.type not in SURFACES:
+            continue
+        if not instance.is_instance and obj.original.session_uid in tessellated:
             continue
         mesh = obj.to_mesh()
         if mesh is not None and len(mesh.polygons):
@@ -76,6 +79,18 @@ def facts_of(depsgraph: Any, objects: Iterable[Any]) -> FileFacts:
         "materials": sorted(materials),
         "textures": [texture for name in sorted(materials) for texture in materials[name]],
     }
+
+
+def _tessellated(depsgraph: Any) -> frozenset[int]:
+    """Texts and curves whose faces the graph has as well, as a mesh that stands where they stand: each face counts once."""
+    return frozenset(
+        instance.parent.original.session_uid
+        for instance in depsgraph.object_instances
+        if instance.is_instance
+        and instance.object.type == "MESH"
+        and instance.parent.type != "MESH"
+        and instance.object.original == instance.parent.original
+    )
 
 
 def _positions(mesh: Any, matrix: Any) -> Any:

@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from blendwright.blender import fingerprint as fp
+from blendwright.blender.scene.state import is_tombstone
 from blendwright.blender.step import StepRun
 from blendwright.blender.window.scene_state import WindowState
 from blendwright.blender.window.turns import Turns
@@ -40,6 +42,9 @@ class WindowSceneMethods(SceneMethods):
             if self._turns.is_open and not request.get("full")
             else super().hash({"full": True})
         )
+
+    def _leaves(self) -> Mapping[fp.Key, bytes]:
+        return super()._leaves() if self._turns.is_open else fp.full(is_tombstone)
 
     def _in_a_turn(self, handle: Handler) -> Handler:
         def handle_in_turn(params: dict[str, Any]) -> object:

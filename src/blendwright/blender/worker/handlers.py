@@ -14,6 +14,7 @@ from blendwright.blender.content import write_content
 from blendwright.blender.scene import SceneState, external_files
 from blendwright.blender.scene.interchange import IMPORTERS, read_back
 from blendwright.blender.scene.scripts import active_content, silenced
+from blendwright.blender.scene.unlisted import unlisted_blocks
 from blendwright.blender.step import Stepper, StepRun
 from blendwright.blender.worker import profile
 from blendwright.blender.worker.conversation import Handler, Refused
@@ -142,6 +143,9 @@ class SceneMethods:
     def hash(self, request: methods.HashRequest) -> methods.SceneHash:
         return {"hash": self._state.full_root()} if request.get("full") else self._hash()
 
+    def unlisted(self, request: methods.NoArguments) -> methods.UnlistedAnswer:
+        return {"blocks": unlisted_blocks(self._leaves())}
+
     def content(self, request: methods.ContentRequest) -> methods.ContentAnswer:
         keys = request.get("keys")
         named = None if keys is None else [tuple(key) for key in keys]
@@ -217,6 +221,10 @@ class SceneMethods:
         if tool is None or tool.version != request["version"]:
             raise Refused("unknown_tool", f"this worker has no {request['tool']} version {request['version']}")
         return self._stepper.begin(request)
+
+    def _leaves(self) -> Mapping[fp.Key, bytes]:
+        self._state.hash_deferred()
+        return self._state.fingerprint.leaves()
 
     def _hash(self) -> methods.SceneHash:
         return {"hash": self._state.root()}

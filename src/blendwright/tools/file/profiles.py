@@ -53,17 +53,22 @@ CURES = {
         "Realise instances of nodes, give the Principled BSDF its pictures directly (bake what is mixed or procedural with render.bake), "
         "or leave the profile out."
     ),
-    "usd": "Export to .usdz, which holds its pictures, realise instances, or leave the profile out.",
+    "usd": (
+        "Export to .usdz, which holds its pictures, realise instances, make meshes of texts and curves, or leave the profile out."
+    ),
+    "alembic": "Make meshes of texts and curves, choose another format, or leave the profile out.",
 }
 
 
 def _shape_differences(form: str, wanted: FileFacts, found: FileFacts) -> Iterator[str]:
     if found["triangles"] != wanted["triangles"]:
         yield f"has {found['triangles']} triangles, and the scene {wanted['triangles']}"
+    lost = sorted(set(wanted["shapes"]) - set(found["shapes"])) if form in NAMED else []
     if form not in ONE_MESH and len(found["shapes"]) != len(wanted["shapes"]):
-        yield f"has {len(found['shapes'])} objects with faces, and the scene {len(wanted['shapes'])}"
-    elif form in NAMED and (lost := set(wanted["shapes"]) - set(found["shapes"])):
-        yield f"has other names for {_listed(sorted(lost))}"
+        which = f": it lacks {_listed(lost)}" if lost else ""
+        yield f"has {len(found['shapes'])} objects with faces, and the scene {len(wanted['shapes'])}{which}"
+    elif lost:
+        yield f"has other names for {_listed(lost)}"
     if not _near(wanted["low"], found["low"]) or not _near(wanted["high"], found["high"]):
         there, here = _range(found["low"], found["high"]), _range(wanted["low"], wanted["high"])
         yield f"reaches {there}, and the scene {here}: scale, axes or place differ"
