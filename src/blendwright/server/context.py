@@ -144,7 +144,7 @@ class Job:
             "state": self.state,
             "operations_done": self.done,
             "operations_total": self.total,
-            "current": self.current,
+            "current": "" if self.ended else self.current,
             "started": self.started,
         }
 

@@ -31,8 +31,8 @@ def _as_text(value: Any) -> Any:
     return str(value) if type(value) is int else value
 
 
-# Answers give numbers, so calls bring them back as numbers.
-CommitName = Annotated[str, BeforeValidator(_as_text), WithJsonSchema({"type": ["string", "integer"]})]
+# Answers give numbers, so calls bring them back as numbers. Any type in the schema: the list of tools is as short as can be.
+CommitName = Annotated[str, BeforeValidator(_as_text), WithJsonSchema({})]
 
 
 class LogArgs(Args):
@@ -142,6 +142,10 @@ async def job_cancel(context: ServerContext, caller: Caller, args: CancelArgs) -
     if not job.ended:
         await asyncio.to_thread(job.stop)
         await _wait(job, 30)
+        if job.state == "cancelled":
+            return success(
+                job.to_json(), "nondeterministic"
+            )  # which is what was asked for, and not the failure of its plan
     return _status(job)
 
 
