@@ -111,7 +111,7 @@ class ProgressReporter:
     """Callable from any thread. `flush` waits until everything that was reported has been sent.
 
     `session` is replaced when a call comes again: progress belongs to the request that is open. A host that does not take answers
-    in parts is told nothing, and nobody is told anything once the call has ended: a thread can outlive a call that was cancelled, and
+    in parts is told nothing, and nobody is told anything once the call has `ended`: a thread can outlive a call that was cancelled, and
     what it reports while the loop shuts down would be sent by a task that nobody waits for."""
 
     def __init__(self, session: ServerSession, *, streaming: bool = True) -> None:
@@ -119,11 +119,11 @@ class ProgressReporter:
         self._streaming = streaming
         self._loop = asyncio.get_running_loop()
         self._last: Future[None] | None = None
-        self._ended = False
+        self.ended = False
         self._telling: set[asyncio.Task[None]] = set()
 
     def __call__(self, done: float, total: float | None, message: str) -> None:
-        if self._ended or not self._streaming or self._loop.is_closed():
+        if self.ended or not self._streaming or self._loop.is_closed():
             return
         every = 1 if total is None else max(1, int(total) // MOST_REPORTED)
         if int(done) % every and done != total:
@@ -131,7 +131,7 @@ class ProgressReporter:
         told: Future[None] = Future()
 
         def tell() -> None:
-            if self._ended:
+            if self.ended:
                 told.set_result(None)
                 return
             # Made here, in the loop: one that ends first would leave behind what nobody waits for.
@@ -151,10 +151,6 @@ class ProgressReporter:
         if not ended.cancelled():
             ended.exception()
         told.set_result(None)
-
-    def end(self) -> None:
-        """For the thread of the loop: nothing more is sent."""
-        self._ended = True
 
     async def flush(self) -> None:
         if self._last is not None:

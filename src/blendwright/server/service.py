@@ -156,7 +156,7 @@ class Service:
             try:
                 response = await self._respond(replace(caller, approver=approver), name, arguments)
             finally:
-                progress.end()
+                progress.ended = True
         await progress.flush()
         try:
             return render_response(name, response, host.envelope, host.payload_bytes)
@@ -172,7 +172,7 @@ class Service:
         call = MultiRoundCall(params.name, params.arguments or {}, progress)
         caller = replace(caller, approver=call.approver, cancel=call.cancel)
         call.task = asyncio.create_task(self._respond(caller, params.name, params.arguments or {}))
-        call.task.add_done_callback(lambda _: progress.end())
+        call.task.add_done_callback(lambda _: setattr(progress, "ended", True))
         return call
 
     def _resumed(
