@@ -18,6 +18,8 @@ from blendwright.tool_api.mentions import Role
 from blendwright.wire.methods import StepAnswer, StepRequest
 
 NEVER = float("inf")
+# So many seconds those have to come to their end that are left of a group when its time is over; if it is not enough, fewer are left.
+TO_THE_END = 0.25
 
 
 def begin_all(stepper: Stepper, requests: Sequence[StepRequest], ends: float = NEVER) -> Sequence[StepAnswer | StepRun]:
@@ -55,17 +57,43 @@ def _alike(stepper: Stepper, requests: Sequence[StepRequest]) -> list[StepRun]:
     return runs
 
 
-def _run_together(group: list[StepRun], ends: float) -> list[StepRun]:
+def _run_together(runs: list[StepRun], ends: float) -> list[StepRun]:
     """Run these steps; returns those that are kept and wait to be hashed, from the first one on. Of the others nothing is left."""
-    group = _each(group, lambda run: not run.check(), ends)
-    while not all(run.applied for run in group):
-        group = _each(group, _advance, ends)
-    group = _each(group, lambda run: not run.verify() and run.waits, ends)
+    group = _Group(runs, ends)
+    group.each(lambda run: not run.check())
+    while not all(run.applied for run in group.runs):
+        group.each(_advance)
+    group.each(lambda run: not run.verify() and run.waits)
     touched = set[fp.Key]()
-    group = _each(group, lambda run: _is_apart(run, touched))
-    for run in group:
+    group.each(lambda run: _is_apart(run, touched))
+    for run in group.runs:
         run.keep()
-    return group
+    return group.runs
+
+
+class _Group:
+    """Steps that are still together: it only gets smaller."""
+
+    def __init__(self, runs: list[StepRun], ends: float) -> None:
+        self.runs = runs
+        self._ends = ends
+
+    def each(self, phase: Callable[[StepRun], bool]) -> None:
+        """A phase for each, up to the first one that it fails for, or after which the time is over; the others are taken back."""
+        done = 0
+        for run in self.runs:
+            try:
+                fine = phase(run)
+            except Exception:  # a tool may raise anything; it is told when the step has its own turn
+                fine = False
+            done += fine
+            if not fine or monotonic() > self._ends:
+                break
+        for run in reversed(self.runs[done:]):
+            run.take_back()
+        self.runs = self.runs[:done]
+        if monotonic() > self._ends:
+            self._ends = monotonic() + TO_THE_END
 
 
 def _advance(run: StepRun) -> bool:
@@ -78,19 +106,3 @@ def _is_apart(run: StepRun, touched: set[fp.Key]) -> bool:
     apart = touched.isdisjoint(run.touched())
     touched.update(run.touched())
     return apart
-
-
-def _each(group: list[StepRun], phase: Callable[[StepRun], bool], ends: float = NEVER) -> list[StepRun]:
-    """Those up to the first one that a phase fails for, or after which the time is over; the others are taken back."""
-    done = 0
-    for run in group:
-        try:
-            fine = phase(run)
-        except Exception:  # a tool may raise anything; it is told when the step has its own turn
-            fine = False
-        done += fine
-        if not fine or monotonic() > ends:
-            break
-    for run in reversed(group[done:]):
-        run.take_back()
-    return group[:done]
