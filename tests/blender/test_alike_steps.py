@@ -163,22 +163,18 @@ def test_what_takes_long_in_the_midst_of_it_is_taken_back(tmp_path: Path, monkey
     assert "objects/c" in left and not {"meshes/d", "meshes/e", "objects/d"} & {*left}
 
 
-def test_a_tool_that_touches_what_it_does_not_name_is_run_alone(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_tool_that_touches_what_it_does_not_name_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The core ends such a worker, and sends them one by one to the next."""
     act = CreatePrimitive.build
+    _, stepper = started(tmp_path)
 
     def pushing(self: CreatePrimitive, scene: Any, args: Any, data: Any) -> None:
         act(self, scene, args, data)
-        if args.name != "Taken":
-            anchor = scene.require(Kind.OBJECT, "Anchor")
-            scene.set(anchor, "location", (anchor.location.x + 1.0, 0.0, 0.0))
+        scene.set(scene.require(Kind.OBJECT, "Anchor"), "location", (1.0, 0.0, 0.0))
 
     monkeypatch.setattr(CreatePrimitive, "build", pushing)
-    calls = [cube(name) for name in "abcd"]
-    expected = one_by_one(tmp_path, calls)
-    assert together(tmp_path, calls) == expected
-    assert bpy.data.objects["Anchor"].location.x == 4.0
+    with pytest.raises(RuntimeError, match=r"touched the same: .*Anchor"):
+        begin_all(stepper, requests_of([cube("a"), cube("b")]))
 
 
 def test_a_step_that_cannot_be_taken_back_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,7 +5,8 @@ hash from before proves it; where it cannot be proven the answer says so, and th
 """
 
 import logging
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -185,7 +186,7 @@ class StepRun:
         if self._state.tombstone_count > MOST_TOMBSTONES:
             self._state.purge()
 
-    def touched(self) -> Collection[fp.Key]:
+    def touched(self) -> AbstractSet[fp.Key]:
         return self._scene.undo_log.touched()
 
     def take_back(self) -> None:
