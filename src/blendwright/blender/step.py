@@ -5,7 +5,8 @@ hash from before proves it; where it cannot be proven the answer says so, and th
 """
 
 import logging
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -56,12 +57,15 @@ class StepRun:
         self._memfile = memfile and not self._disposable
         if memfile or self._disposable:
             state.spacers.remove()
-        self._may_wait = way is Revert.INVERSE and ANSWERED_AT_ONCE.isdisjoint(request)
+        self._may_wait = may_wait(tool, args, request)
         self._start: str | None = None if self._may_wait else state.root()
         self._leaves = dict(state.fingerprint.leaves()) if self._memfile else {}
         self._libraries = library_paths() if self._memfile else frozenset[str]()
         self._written = False
-        self._waits = False
+        self.waits = False
+        """Whether it was applied and verified, and its hash is left for later."""
+        self._stages: Iterator[None] | None = None
+        self._made: Any = None
         self._finished: StepAnswer | None = None
         self._changes: list[list[str]] = []
         self._result: dict[str, Any] | None = None
@@ -78,12 +82,8 @@ class StepRun:
         """The answer, or None when the step was kept and waits to be hashed."""
         findings = self._findings()
         if not findings and "rehearse" not in self._request:
-            self._scene.undo_log.keep()
-            if self._waits:
-                self._state.defer(self._scene.undo_log.touched(), self._finish)
-            if self._state.tombstone_count > MOST_TOMBSTONES:
-                self._state.purge()
-            return None if self._waits else self._report((), None)
+            self.keep()
+            return None if self.waits else self._report((), None)
         reverted = self._revert() if self._written else None
         return self._report(findings, reverted)
 
@@ -117,35 +117,86 @@ class StepRun:
             return (_exception_finding(error),)
 
     def _attempt(self) -> tuple[Finding, ...]:
-        tool, scene, args = self._tool, self._scene, self._args
-        started = perf_counter()
-        findings = tuple(tool.check(scene, args))
-        self._ms["plan"] = _ms_since(started)
+        findings = self.check()
         if findings:
             return findings
-
         started = perf_counter()
         try:
             self._written = True
             if self._memfile and self._state.owns_undo:
-                _push_undo(tool.name)
-            result = tool.apply(scene, args)
-            scene.protect_unused()
+                _push_undo(self._tool.name)
+            self._take(self._tool.apply(self._scene, self._args))
         finally:
             self._ms["execute"] = _ms_since(started)
-        self._result = result.model_dump(mode="json")
+        return self.verify()
 
+    # ------------------------------------------------------------------ phases, for one step or for several in turn
+
+    def check(self) -> tuple[Finding, ...]:
+        started = perf_counter()
+        findings = tuple(self._tool.check(self._scene, self._args))
+        self._ms["plan"] = _ms_since(started)
+        return findings
+
+    def advance(self) -> None:
+        """One stage of applying it more, while there are some."""
+        if self.applied:
+            return
+        started = perf_counter()
+        self._written = True
+        if self._stages is None:
+            self._stages = self._tool.stages(self._scene, self._args)
+        try:
+            next(self._stages)
+        except StopIteration as done:
+            self._take(done.value)
+        finally:
+            self._ms["execute"] = self._ms.get("execute", 0.0) + _ms_since(started)
+
+    @property
+    def applied(self) -> bool:
+        return self._made is not None
+
+    def _take(self, made: Any) -> None:
+        self._scene.protect_unused()
+        self._made = made
+        self._result = made.model_dump(mode="json")
+
+    def verify(self) -> tuple[Finding, ...]:
+        """What is not as promised. A step that may wait is not hashed yet after it."""
+        tool, scene = self._tool, self._scene
         started = perf_counter()
         try:
             writes = tool.safety_level is not SafetyLevel.READ_ONLY
-            findings = tuple(tool.verify(scene, args, result)) if writes or self._request.get("verify") else ()
+            asked = writes or self._request.get("verify")
+            findings = tuple(tool.verify(scene, self._args, self._made)) if asked else ()
             if self._may_wait and not findings and self._kinds(scene.undo_log.written()) <= set(tool.writes):
-                self._waits = True
+                self.waits = True
                 return ()
             self._seal()
             return tuple(_verification_finding(finding) for finding in findings) + self._broken_promises()
         finally:
             self._ms["verify"] = _ms_since(started)
+
+    def keep(self) -> None:
+        """It stands: nobody takes it back any more. What waits is hashed later."""
+        self._scene.undo_log.keep()
+        if self.waits:
+            self._state.defer(self.touched(), self._finish)
+        if self._state.tombstone_count > MOST_TOMBSTONES:
+            self._state.purge()
+
+    def touched(self) -> AbstractSet[fp.Key]:
+        return self._scene.undo_log.touched()
+
+    def take_back(self) -> None:
+        """As if it had never been begun: of a step that is not kept. Raises RuntimeError where that cannot be proven."""
+        if not self._written:
+            return
+        before = self._before
+        self._scene.undo_log.revert()
+        if self._state.root() != before:
+            raise RuntimeError(f"{self._tool.name} was taken back and left another hash (mcp_call_id {self._call})")
 
     def _seal(self) -> None:
         self._start = self._before  # the last moment at which it can be known
@@ -228,12 +279,18 @@ class StepRun:
         }
 
 
+def may_wait(tool: AnyTool, args: Any, request: StepRequest) -> bool:
+    """Whether the hash of a step can be left for later once it is kept."""
+    inverse = tool.revert_for(args, bpy.app.version) is Revert.INVERSE
+    return inverse and ANSWERED_AT_ONCE.isdisjoint(request)
+
+
 class Stepper:
     """Runs steps against one scene state."""
 
     def __init__(self, state: SceneState, tools: Mapping[str, AnyTool], outbox: Path) -> None:
         self._state = state
-        self._tools = tools
+        self.tools = tools
         self._outbox = outbox
 
     def run(self, request: StepRequest) -> StepAnswer:
@@ -243,10 +300,13 @@ class Stepper:
 
     def begin(self, request: StepRequest) -> StepAnswer | StepRun:
         """One step. Where it was kept and only its hash is missing, that may wait: see `StepRun.finish`."""
-        tool = self._tools[request["tool"]]
-        args: Any = tool.args_model.model_validate(request["args"])
-        run = StepRun(self._state, tool, args, request, self._outbox)
+        tool = self.tools[request["tool"]]
+        run = self.prepared(tool, tool.args_model.model_validate(request["args"]), request)
         return run.answer() or run
+
+    def prepared(self, tool: AnyTool, args: Any, request: StepRequest) -> StepRun:
+        """A step of which nothing has been done."""
+        return StepRun(self._state, tool, args, request, self._outbox)
 
 
 def _verification_finding(finding: Finding) -> Finding:

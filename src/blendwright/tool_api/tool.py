@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Generator, Iterable, Mapping
 from dataclasses import fields
 from functools import cache
 from typing import Any, ClassVar, Generic, Literal, TypeAlias, TypeVar, get_args, get_origin
@@ -66,6 +66,9 @@ class Tool(Generic[A, R]):
     """The constraint of the contract that says how long one call may take."""
     makes_others: ClassVar[bool] = False
     """Whether a call makes, renames or removes datablocks that no argument names: a file's content decides, or code."""
+    together: ClassVar[bool] = False
+    """Whether a call reads and writes nothing of a scene but what its arguments name, and places in collections. Of calls that name
+    different datablocks, all may be checked before the first one is applied, and all applied before the first one is verified."""
 
     # Set from `promises` when a tool is defined.
     safety_level: ClassVar[SafetyLevel]
@@ -97,6 +100,11 @@ class Tool(Generic[A, R]):
     def apply(self, scene: Scene, args: A) -> R:
         """Do it; every write goes through `scene`."""
         raise NotImplementedError
+
+    def stages(self, scene: Scene, args: A) -> Generator[None, None, R]:
+        """`apply` in parts, where there are some: of calls that run together, one part after the other is done for all of them."""
+        yield from ()
+        return self.apply(scene, args)
 
     def verify(self, scene: Scene, args: A, result: R) -> Findings:
         """What is not as promised, read back from the data."""
@@ -229,6 +237,15 @@ class Tool(Generic[A, R]):
 
 
 AnyTool = Tool[Any, Any]
+
+
+def completed(stages: Generator[None, None, R]) -> R:
+    """What stages come to that are done in one go."""
+    while True:
+        try:
+            next(stages)
+        except StopIteration as done:
+            return done.value
 
 
 class Reads(Tool[A, R], Generic[A, R], family=True):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from array import array
-from collections.abc import Iterable, Sequence
+from collections.abc import Generator, Iterable, Sequence
 from typing import ClassVar, Generic, Literal, TypeVar
 
 from pydantic import Field
@@ -20,6 +20,7 @@ from blendwright.tool_api.mentions import (
     Role,
     mentions,
 )
+from blendwright.tool_api.tool import completed
 from blendwright.tools.checks import differs, missing_target_collection, required_object, same, target_collection
 from blendwright.tools.settings import Settings, initialize_settings, settings_differ
 
@@ -138,26 +139,33 @@ class CreatesObject(Tool[P, ObjectMade], Generic[P], family=True):
             yield from conflicts
 
     def apply(self, scene: Scene, args: P) -> ObjectMade:
+        return completed(self.stages(scene, args))
+
+    def stages(self, scene: Scene, args: P) -> Generator[None, None, ObjectMade]:
         existing = scene.find(Kind.OBJECT, args.name)
-        if existing is None:
-            data = self.new_data(scene, args)
-            if data is not None:
-                initialize_settings(self.settings(scene, args, data))
-                self.build(scene, args, data)
-                _dress(scene, args, data)
-            obj = scene.create(Kind.OBJECT, args.name, data)
-            obj.location = args.location
-            obj.rotation_euler = self.rotation(scene, args)
-            obj.scale = args.scale
-            if args.parent is not None:
-                obj.parent = scene.require(Kind.OBJECT, args.parent, "/parent")
-            scene.link(target_collection(scene, args.collection), obj)
-            if data is None:
-                initialize_settings(self.settings(scene, args, obj))
-            self.finish(scene, args, obj)
-        else:
+        if existing is not None:
             data = None if self.data_kind is None else existing.data
-        return ObjectMade(object=args.name, data=None if data is None else data.name, created=existing is None)
+            return ObjectMade(object=args.name, data=None if data is None else data.name, created=False)
+        data = self.new_data(scene, args)
+        yield
+        if data is not None:
+            initialize_settings(self.settings(scene, args, data))
+            self.build(scene, args, data)
+            _dress(scene, args, data)
+            yield
+        obj = scene.create(Kind.OBJECT, args.name, data)
+        yield
+        obj.location = args.location
+        obj.rotation_euler = self.rotation(scene, args)
+        obj.scale = args.scale
+        if args.parent is not None:
+            obj.parent = scene.require(Kind.OBJECT, args.parent, "/parent")
+        yield
+        scene.link(target_collection(scene, args.collection), obj)
+        if data is None:
+            initialize_settings(self.settings(scene, args, obj))
+        self.finish(scene, args, obj)
+        return ObjectMade(object=args.name, data=None if data is None else data.name, created=True)
 
     def verify(self, scene: Scene, args: P, result: ObjectMade) -> Findings:
         yield from self._all_differences(scene, args, required_object(scene, args.name))

@@ -1,6 +1,7 @@
 """The record of one step: how to take each write back, and which leaves of the fingerprint it may have moved."""
 
 from collections.abc import Callable, Collection
+from collections.abc import Set as AbstractSet
 from typing import Any
 
 from blendwright.blender import fingerprint as fp
@@ -71,7 +72,7 @@ class UndoLog:
         """Whether a datablock may be written without recording: it is new in this step, or its pre-image is stored."""
         return key in self.created or key in self.edited
 
-    def touched(self) -> Collection[fp.Key]:
+    def touched(self) -> AbstractSet[fp.Key]:
         return self._before.keys()
 
     def marked(self, key: fp.Key) -> bool:

@@ -6,14 +6,13 @@ from typing import Any
 
 from blendwright.blender import fingerprint as fp
 from blendwright.blender.scene.state import is_tombstone
-from blendwright.blender.step import StepRun
 from blendwright.blender.window.scene_state import WindowState
 from blendwright.blender.window.turns import Turns
 from blendwright.blender.worker.conversation import Handler, Refused
 from blendwright.blender.worker.handlers import SceneMethods
 from blendwright.tool_api.promises import Revert
 from blendwright.tool_api.tool import AnyTool
-from blendwright.wire.methods import HashRequest, SceneHash, StepAnswer, StepRequest
+from blendwright.wire.methods import HashRequest, SceneHash, StepRequest
 from blendwright.wire.window_methods import NOT_IN_A_WINDOW
 
 REFUSED = ("reset", "open", "swap", "export", "relocate_files", "read_back")
@@ -54,12 +53,12 @@ class WindowSceneMethods(SceneMethods):
 
         return handle_in_turn
 
-    def _run(self, request: StepRequest) -> StepAnswer | StepRun:
+    def _require_possible(self, request: StepRequest) -> None:
         if request["tool"] == CODE:
             raise Refused(NOT_IN_A_WINDOW, "code is not run in a person's window, but beside it")
         if request.get("rehearse") == Revert.MEMFILE.value or request.get("disposable"):
             raise Refused(NOT_IN_A_WINDOW, "what only a copy of the scene can take is not done in a window")
-        return super()._run(request)
+        super()._require_possible(request)
 
 
 def _refusing(name: str) -> Handler:

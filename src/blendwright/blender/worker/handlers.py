@@ -2,13 +2,14 @@
 
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from time import monotonic
 from typing import Any, cast
 
 from blendwright.blender import fingerprint as fp
+from blendwright.blender.alike_steps import NEVER, begin_all
 from blendwright.blender.confinement import Confinement
 from blendwright.blender.content import write_content
 from blendwright.blender.scene import SceneState, external_files
@@ -180,14 +181,7 @@ class SceneMethods:
         yet, and so is what was sent behind it: the epoch is closed."""
         self._require_open(request["epoch"])
         closed, self._closed_epoch = self._closed_epoch, request["epoch"]
-        ends = monotonic() + LONGEST_BULK
-        runs: list[StepAnswer | StepRun] = []
-        for step in request["steps"]:
-            run = self._run(step)
-            runs.append(run)
-            failed = not isinstance(run, StepRun) and not run["ok"]
-            if failed or monotonic() > ends:
-                break
+        runs = self._run_all(request["steps"], monotonic() + LONGEST_BULK)
         answers: list[StepAnswer] = []
         for run in runs:
             answers.append(run.finish() if isinstance(run, StepRun) else run)
@@ -199,11 +193,9 @@ class SceneMethods:
 
     def redo(self, request: methods.RedoRequest) -> methods.RedoAnswer:
         """Run committed steps again; what leads elsewhere than it did ends it, and the core decides what that means."""
-        runs: list[StepAnswer | StepRun] = []
-        for step in request["steps"]:
-            runs.append(self._run({"tool": step["tool"], "version": step["version"], "args": step["args"]}))
-            if not isinstance(runs[-1], StepRun) and not runs[-1]["ok"]:
-                break
+        runs = self._run_all(
+            [{"tool": step["tool"], "version": step["version"], "args": step["args"]} for step in request["steps"]]
+        )
         redone = 0
         for step, run in zip(request["steps"], runs, strict=False):
             answer = run.finish() if isinstance(run, StepRun) else run
@@ -217,10 +209,19 @@ class SceneMethods:
             raise Refused(EPOCH_CLOSED, f"a step of epoch {epoch} has failed before this one")
 
     def _run(self, request: StepRequest) -> StepAnswer | StepRun:
+        self._require_possible(request)
+        return self._stepper.begin(request)
+
+    def _run_all(self, requests: Sequence[StepRequest], ends: float = NEVER) -> Sequence[StepAnswer | StepRun]:
+        for request in requests:
+            self._require_possible(request)
+        return begin_all(self._stepper, requests, ends)
+
+    def _require_possible(self, request: StepRequest) -> None:
+        """Refuses what this worker cannot do at all."""
         tool = self._tools.get(request["tool"])
         if tool is None or tool.version != request["version"]:
             raise Refused("unknown_tool", f"this worker has no {request['tool']} version {request['version']}")
-        return self._stepper.begin(request)
 
     def _leaves(self) -> Mapping[fp.Key, bytes]:
         self._state.hash_deferred()

@@ -118,6 +118,7 @@ class CreateMesh(CreatesObject[CreateMeshArgs]):
         Example({"name": "Path", "vertices": [[0, 0, 0], [1, 0, 0], [1, 1, 0.5]], "edges": [[0, 1], [1, 2]]}),
     )  # fmt: skip
 
+    together = True
     object_type = "MESH"
 
     def vertices_for(self, args: CreateMeshArgs) -> int:

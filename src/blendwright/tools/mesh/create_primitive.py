@@ -109,6 +109,7 @@ class CreatePrimitive(CreatesObject[CreatePrimitiveArgs]):
         ),
     )
 
+    together = True
     object_type = "MESH"
 
     def vertices_for(self, args: CreatePrimitiveArgs) -> int:

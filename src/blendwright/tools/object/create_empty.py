@@ -28,6 +28,7 @@ class CreateEmpty(CreatesObject[CreateEmptyArgs]):
         Example({"name": "Target", "display": "SPHERE", "display_size": 0.25, "rotation_euler_deg": [0, 45, 0]}),
     )
 
+    together = True
     object_type = "EMPTY"
 
     def settings(self, scene: Scene, args: CreateEmptyArgs, target: Block) -> Settings:
