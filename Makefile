@@ -35,9 +35,9 @@ demo: which
 	@$(BIN)/python scripts/demo.py $(DEMO)
 
 # A file at a time in each process: tests of one file share what is costly to start. Three of them keep two cores busy while one waits.
-# The order is that of tests/conftest.py, long files first.
+# The order is that of tests/conftest.py, long files first. What has a target of its own is not even collected, which each process would do.
 test: which blenders
-	$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder -m "not slow and not gui and not ui and not fleet"
+	$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder -m "not slow" $(addprefix --ignore tests/,gui ui fleet)
 
 test-slow: $(READY)
 	$(BIN)/python -m pytest -m "slow and not fleet" --timeout 3600 --real-starts

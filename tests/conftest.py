@@ -67,7 +67,7 @@ LONGEST = (
     "blender/scene/test_scripts.py", "bridge/test_pool.py", "blendfile/test_comparison.py", "app/test_request_trace.py",
     "nodes/test_node_catalogue.py", "blender/scene/test_writes.py", "run/test_runner.py", "server/test_early_server.py",
     "planner/test_other_services.py", "blender/fingerprint/test_what_changes_objects.py", "run/test_time_limits.py",
-    "conformance/test_mentions.py", "blender/scene/test_names_and_members.py", "blender/fingerprint/test_where_it_is_equal.py",
+    "blender/scene/test_names_and_members.py", "blender/fingerprint/test_where_it_is_equal.py",
     "app/test_read_only.py", "blender/fingerprint/test_what_changes_data.py", "examples/test_geonodes_examples.py",
     "cli/test_doctor.py", "run/test_code_files.py", "tools/test_file.py", "cli/test_lost_output.py",
     "blender/confinement/test_attacks.py", "run/test_preview.py", "run/test_followed_cures.py",

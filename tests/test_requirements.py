@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from claims import Claim, claims
+from in_one_test import in_one_test
 from planting import Bug, can_be_planted, environment_with, raised_by_itself
 from requirement_breaks import BREAKS, TABLES
 from requirements import REQUIREMENTS
@@ -47,8 +48,9 @@ def test_the_tables_of_bugs_are_read_without_the_engine() -> None:
     subprocess.run([sys.executable, "-c", code], env=os.environ | {"PYTHONPATH": str(ROOT / "tests")}, check=True)
 
 
-@pytest.mark.parametrize(("id", "bug"), BROKEN)
-def test_every_break_can_be_planted_and_has_a_test_that_claims_the_requirement(id: str, bug: Bug) -> None:
+@in_one_test({id: (id, bug) for id, bug in BREAKS.items()})
+def test_every_break_can_be_planted_and_has_a_test_that_claims_the_requirement(broken: tuple[str, Bug]) -> None:
+    id, bug = broken
     can_be_planted(bug)
     assert claiming(id, bug), f"no test of {bug.caught_by} with '{bug.only}' in its name claims {id}"
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from in_one_test import in_one_test
 from planting import Bug, can_be_planted, environment_with, find, raised_by_itself
 from seeded_bugs import BUGS
 
@@ -16,7 +17,7 @@ ROOT = Path(__file__).parent.parent
 SOME_FAILED = 1
 
 
-@pytest.mark.parametrize("bug", BUGS, ids=lambda bug: bug.name)
+@in_one_test({bug.name: bug for bug in BUGS})
 def test_every_bug_can_still_be_planted(bug: Bug) -> None:
     can_be_planted(bug)
     names = re.findall(r"^def (test_\w+)", (ROOT / bug.caught_by).read_text(), re.MULTILINE)

@@ -13,6 +13,7 @@ import pytest
 
 from blendwright.app.observing.log import ROTATED_FILES, Log, LogFile, shown_level
 from blendwright.values import events
+from forked_workers.programs import CORE_SCRIPT
 from plans import box
 from shell import PROGRAM
 
@@ -110,7 +111,11 @@ def test_what_was_acknowledged_is_in_the_log_of_a_killed_process_and_json_stays_
     plan, workspace = tmp_path / "plan.json", tmp_path / "workspace"
     plan.write_text(json.dumps({"request_id": "killed", "operations": [box(id) for id in "abcdef"]}))
     killed = subprocess.run(
-        [sys.executable, "-c", KILLED, workspace, plan], capture_output=True, timeout=90, check=False, text=True
+        [sys.executable, "-P", CORE_SCRIPT, KILLED, workspace, plan],
+        capture_output=True,
+        timeout=90,
+        check=False,
+        text=True,
     )
     assert killed.returncode == -signal.SIGKILL, killed.stderr
     acknowledged = [line.split() for line in killed.stdout.splitlines()]

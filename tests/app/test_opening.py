@@ -21,6 +21,7 @@ from blendwright.run.options import RunOptions
 from blendwright.values.directory_removal import remove_directory
 from blendwright.values.errors import EnvironmentUnfit, Refusal
 from engine import TRIALS, all_tools
+from forked_workers.programs import CORE_SCRIPT
 from plans import box
 
 GRANTED = blendwright.Approver(grants=frozenset({"destructive"}))
@@ -97,7 +98,7 @@ sys.stdin.read()
 @contextlib.contextmanager
 def owner(workspace: Path) -> Generator[subprocess.Popen[bytes]]:
     """Another process that has the workspace open."""
-    command = [sys.executable, "-c", OWNER, str(workspace)]
+    command = [sys.executable, "-P", str(CORE_SCRIPT), OWNER, str(workspace)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         try:
             assert process.stdout is not None
@@ -194,7 +195,7 @@ os.kill(os.getpid(), signal.SIGKILL)
 
 
 def test_what_a_killed_process_left_half_done_is_put_in_order_and_told(tmp_path: Path) -> None:
-    subprocess.run([sys.executable, "-c", UNFINISHED, str(tmp_path)], check=False, timeout=60)
+    subprocess.run([sys.executable, "-P", str(CORE_SCRIPT), UNFINISHED, str(tmp_path)], check=False, timeout=60)
     with blendwright.open(tmp_path, spare=False, approver=GRANTED) as scene:
         told = "\n".join(scene.recovered)
         for part in (

@@ -28,7 +28,12 @@ if os.geteuid() == 0:
         assert libc.prctl(24, capability, 0, 0, 0) == 0
     assert libc.capset(header, struct.pack("6I", *words)) == 0
 import blendwright
+from blendwright.bridge import spawn
 from blendwright.values import crash_points
+from forked_workers.template import ForkedWorkers
+# Their template has given up that right as well.
+workers = ForkedWorkers(workspace.parent)
+spawn.start_process = workers.start
 from blendwright.values.errors import EnvironmentUnfit
 triangle = workspace.parent / "triangle.obj"
 triangle.write_text("v 0 0 0\\nv 1 0 0\\nv 0 1 0\\nf 1 2 3\\n")
@@ -84,12 +89,13 @@ with blendwright.open(workspace, roots=[workspace.parent], spare=False) as scene
 with blendwright.open(workspace, roots=[workspace.parent], spare=False) as scene:
     scene.warm()
     print("rebuilt", scene.hash == scene.journal.head.hash_after)
+workers.close()
 """
 
 
 @pytest.mark.timeout(180)
 def test_directories_that_become_read_only_in_a_run_lose_nothing_that_was_acknowledged(tmp_path: Path) -> None:
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(SOURCE), *sys.path])}
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(SOURCE), str(TESTS), *sys.path])}
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM, str(tmp_path / "w")],
         capture_output=True, text=True, timeout=170, env=environment, cwd=tmp_path, check=False,

@@ -23,6 +23,8 @@ from blendwright.batch.making import make_outputs
 from blendwright.batch.result_files import write_result_files
 from blendwright.tools import catalog
 from blendwright.values.cancel import CancelToken
+from blendwright.wire.methods import StepAnswer, StepRequest
+from blendwright.wire.remote_scene import RemoteScene
 
 
 def row_of(lane: OneLane, key: str) -> dict[str, Any]:
@@ -136,16 +138,17 @@ def test_a_case_whose_blender_is_killed_is_tried_again_and_not_for_ever(
     with one_lane(root, write_program(tmp_path), seeds(1)) as lane:
         (key,) = open_keys(root)
 
-        def killing(*args: Any) -> None:
-            nonlocal kills
-            if kills < ends:
-                kills += 1
-                lane.handler.warm(None)  # where all is known, none was needed yet
-                (pid,) = lane.handler.blender_pids()
-                os.kill(pid, signal.SIGKILL)
-            make_outputs(*args)
+        step = RemoteScene.step
 
-        monkeypatch.setattr(case_runner, "make_outputs", killing)
+        def killing(worker: RemoteScene, request: StepRequest, **how: Any) -> StepAnswer:
+            nonlocal kills
+            if request["tool"] == "file.export" and kills < ends:
+                kills += 1
+                # Not before the step: a worker whose end is seen in time is replaced, and nothing is lost.
+                os.kill(worker.require_process().pid, signal.SIGKILL)
+            return step(worker, request, **how)
+
+        monkeypatch.setattr(RemoteScene, "step", killing)
         row = row_of(lane, key)
         most = BatchDirectory(root).lane_settings().most_attempts
     if ends == 1:

@@ -22,6 +22,7 @@ from blendwright.plan.validate import validate_arguments
 from blendwright.tools.catalog import tools
 from blendwright.wire.methods import StepAnswer, StepRequest
 from conformance.cases import Case, doubted, places
+from conformance.mentions import Block, datablocks, recording_lookups
 from stage import Stage
 
 
@@ -38,6 +39,10 @@ class Done:
     checkpoint: Path
     """The scene saved before, and after."""
     saved: Path
+    named_before: set[Block]
+    named_after: set[Block]
+    looked_up: set[Block]
+    """What was asked for by name, whether it is there or not."""
 
 
 class Play:
@@ -49,6 +54,7 @@ class Play:
         self._empty = scratch / "empty.blend"
         self._room = scratch
         self._plays = 0
+        self._of_empty: dict[fp.Key, bytes] | None = None
         self._given: list[str] = []
         self._before: dict[fp.Key, bytes] = {}
         self._root = ""
@@ -108,18 +114,21 @@ class Play:
     def _run_first(self, case: Case) -> Done:
         self.set(case)
         given, before, root, checkpoint = self._given, self._before, self._root, self.save("before")
-        answer = self.run(case)
+        named = datablocks(self.state)
+        with recording_lookups() as looked_up:
+            answer = self.run(case, cross_check=False)
         assert answer["before"] == root, "whatever was checked or taken back on this scene before has left its hash"
         self._outcomes[case.id] = self._outcome(case, given, answer)
         changes = difference(before, self.leaves())
-        done = Done(given, changes, answer, self.state.full_root(), checkpoint, self.save("after"))
+        full_root, saved = self.state.full_root(), self.save("after")
+        done = Done(given, changes, answer, full_root, checkpoint, saved, named, datablocks(self.state), looked_up)
         self._stands = ("done", case)
         return done
 
     def outcome(self, case: Case) -> dict[str, Any]:
         """What must be equal wherever the example is run: what came of it when it was run here first."""
         if case.id not in self._outcomes:
-            self._outcomes[case.id] = self._outcome(case, self.set_anew(case), self.run(case))
+            self._outcomes[case.id] = self._outcome(case, self.set_anew(case), self.run(case, cross_check=False))
         return self._outcomes[case.id]
 
     def _outcome(self, case: Case, given: list[str], answer: StepAnswer) -> dict[str, Any]:
@@ -177,6 +186,13 @@ class Play:
     def open(self, path: Path) -> None:
         self._stands = None
         self.state.open(path)
+
+    def leaves_of_empty(self) -> dict[fp.Key, bytes]:
+        """What `leaves` finds in a scene that has just begun; looked for once."""
+        if self._of_empty is None:
+            self.begin()
+            self._of_empty = self.leaves()
+        return self._of_empty
 
     def leaves(self) -> dict[fp.Key, bytes]:
         """Every datablock's hash from the data itself, whatever the steps reported."""

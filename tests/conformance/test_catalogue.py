@@ -14,10 +14,12 @@ import pytest
 
 from blendwright.plan.validate import validate_arguments
 from blendwright.tool_api.arguments import file_arguments
+from blendwright.tool_api.mentions import Role
 from blendwright.tool_api.promises import Idempotence, Revert
 from blendwright.tool_api.scene import Kind
 from blendwright.values.faults import Fault
 from conformance.cases import Case, cases, every_case
+from conformance.mentions import NAMED, Block, declared
 
 if TYPE_CHECKING:
     from conformance.play import Play
@@ -72,12 +74,12 @@ def reads_files(case: Case) -> bool:
 
 @cases(lambda case: bool(case.example.given) and not reads_files(case))
 def test_checking_without_what_an_example_needs_finds_rather_than_raises(play: Play, case: Case) -> None:
+    empty = play.leaves_of_empty()
     play.begin()
-    before = play.leaves()
     findings, scene = play.check(case)
     assert all(finding.message and finding.cure for finding in findings)
     assert scene.undo_log.clean
-    assert play.leaves() == before
+    assert play.leaves() == empty
 
 
 @pytest.mark.proves("CORE-PHASE-03")
@@ -153,6 +155,29 @@ def test_a_result_is_json_of_its_schema(play: Play, case: Case) -> None:
     jsonschema_rs.validate(case.tool.result_schema(), result)
 
 
+@cases(lambda case: not case.tool.makes_others)
+def test_what_a_tool_makes_removes_and_looks_up_is_what_it_declares(play: Play, case: Case) -> None:
+    first = play.first(case)
+    before, after = first.named_before, first.named_after
+
+    made, makes = after - before, declared(case, Role.MAKES)
+    # A world of the scene may be made without a name in the arguments.
+    unnamed = {("worlds", "World")} if case.tool.name == "scene.set_world" else set[Block]()
+    assert makes <= after
+    assert made - unnamed <= makes | declared(case, Role.ENSURES)
+
+    removes = declared(case, Role.REMOVES)
+    # What goes along with something else: children, objects of a collection.
+    gone_along = {"object.delete": "children", "collection.delete": "objects"}.get(case.tool.name, "")
+    assert removes <= before - after
+    assert before - after == removes or getattr(case.parsed, gone_along, None) == "delete"
+
+    mentioned = {(one.kind, one.name) for one in case.tool.mentions_for(case.parsed)}
+    arguments = set(texts_in(case.args))
+    assert {one for one in first.looked_up & before if one[1] in arguments and one[0] in NAMED} <= mentioned
+    assert declared(case, Role.USES, Role.REMOVES, surely=True) <= first.looked_up & before
+
+
 # ---------------------------------------------------------------------- repeating
 
 
@@ -160,7 +185,7 @@ def test_a_result_is_json_of_its_schema(play: Play, case: Case) -> None:
 @cases(lambda case: case.idempotence is Idempotence.IDEMPOTENT)
 def test_repeating_an_idempotent_call_succeeds_and_changes_nothing(play: Play, case: Case) -> None:
     done = play.done(case)
-    again = play.run(case)
+    again = play.run(case, cross_check=False)
     assert again["changes"] == []
     assert again["after"] == done.answer["after"] == play.state.full_root()
 
@@ -186,7 +211,7 @@ def test_a_call_that_is_not_idempotent_says_what_it_did_and_its_repetition_is_wh
         needs_memfile()
     first = play.done(case).answer
     assert first["changes"] or first["artifacts"]
-    assert names_in(first["result"]), "the result names nothing"
+    assert texts_in(first["result"]), "the result names nothing"
     again = play.call(case.tool.name, case.args)
     if not again["ok"]:
         assert again["after"] == again["before"]
@@ -264,10 +289,11 @@ def test_two_processes_with_other_hash_seeds_give_equal_outcomes(play: Play, tmp
     assert not different, different
 
 
-def names_in(value: Any) -> list[str]:
-    """Every text in a result."""
+def texts_in(value: Any) -> list[str]:
+    """Every text in a result, or in arguments."""
     if isinstance(value, str):
         return [value]
     if isinstance(value, dict):
         value = list(cast("dict[str, Any]", value).values())
-    return [name for part in cast("list[Any]", value) for name in names_in(part)] if isinstance(value, list) else []
+    whole = cast("list[Any]", value) if isinstance(value, list | tuple) else []
+    return [text for part in whole for text in texts_in(part)]

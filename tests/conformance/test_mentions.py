@@ -1,11 +1,10 @@
-"""What every tool declares about the datablocks that its arguments name is what it does on real Blender."""
+"""What every tool declares about the datablocks that its arguments name is whole. That it is what tools do is in `test_catalogue.py`."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
-import pytest
 from pydantic import BaseModel
 
 from blendwright.tool_api.arguments import Name
@@ -23,15 +22,8 @@ from blendwright.tool_api.physics_port import BODIES
 from blendwright.tool_api.scene import Kind
 from blendwright.tool_api.tool import AnyTool
 from blendwright.tools.catalog import tools
-from conformance.cases import Case, cases
+from in_one_test import in_one_test
 
-if TYPE_CHECKING:
-    from conformance.play import Play
-
-# What other calls can name. Data behind an object is made and renamed along with it, and nearly nothing names it.
-NAMED = {
-    kind.blocks for kind in (Kind.OBJECT, Kind.COLLECTION, Kind.MATERIAL, Kind.WORLD, Kind.NODE_GROUP, Kind.TEXTURE)
-}
 # Names that are no datablock of the scene: keys of custom properties, attributes, sockets, what a file calls it, beginnings of names.
 # A world and a mesh that are named only on a condition are left out as well, and what `mentions_for` says by itself.
 OTHER_NAMES = {
@@ -57,68 +49,7 @@ OTHER_NAMES = {
 }  # fmt: skip
 
 
-def declared(case: Case, *roles: Role, surely: bool = False) -> set[tuple[str, str]]:
-    mentions = [one for one in case.tool.mentions_for(case.parsed) if one.surely or not surely]
-    return {(one.kind, one.name) for one in mentions if one.role in roles and one.kind in NAMED}
-
-
-def datablocks(scene: Any) -> set[tuple[str, str]]:
-    return {(kind.blocks, block.name) for kind in Kind if kind.blocks in NAMED for block in scene.blocks(kind)}
-
-
-@cases(lambda case: not case.tool.makes_others)
-def test_what_a_tool_makes_removes_and_looks_up_is_what_it_declares(
-    play: Play, case: Case, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from blendwright.blender.scene import BpyScene
-
-    looked_up: set[tuple[str, str]] = set()
-
-    def recording(method: Any) -> Any:
-        def recorded(self: Any, kind: Kind, name: str, *more: Any) -> Any:
-            looked_up.add((kind.blocks, name))
-            return method(self, kind, name, *more)
-
-        return recorded
-
-    play.set(case)
-    before = datablocks(play.state)
-    with monkeypatch.context() as patched:
-        for method in ("find", "missing"):
-            patched.setattr(BpyScene, method, recording(getattr(BpyScene, method)))
-        if case.tool.name.startswith("render."):
-            play.check(case)  # a picture takes its time, and names nothing that the check has not looked up
-        else:
-            play.run(case)
-    after = datablocks(play.state)
-
-    made, makes = after - before, declared(case, Role.MAKES)
-    # A world of the scene may be made without a name in the arguments.
-    unnamed = {("worlds", "World")} if case.tool.name == "scene.set_world" else set[tuple[str, str]]()
-    assert makes <= after
-    assert made - unnamed <= makes | declared(case, Role.ENSURES)
-
-    removes = declared(case, Role.REMOVES)
-    # What goes along with something else: children, objects of a collection.
-    gone_along = {"object.delete": "children", "collection.delete": "objects"}.get(case.tool.name, "")
-    assert removes <= before - after
-    assert before - after == removes or getattr(case.parsed, gone_along, None) == "delete"
-
-    mentioned = {(one.kind, one.name) for one in case.tool.mentions_for(case.parsed)}
-    arguments = set(texts(case.args))
-    assert {one for one in looked_up & before if one[1] in arguments and one[0] in NAMED} <= mentioned
-    assert declared(case, Role.USES, Role.REMOVES, surely=True) <= looked_up & before
-
-
-def texts(value: Any) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    whole = cast("dict[str, Any]", value).values() if isinstance(value, dict) else value
-    for part in cast("list[Any]", whole if not isinstance(whole, str | int | float | None) else ()):
-        yield from texts(part)
-
-
-@pytest.mark.parametrize("tool", tools().values(), ids=lambda tool: tool.name)
+@in_one_test(tools())
 def test_every_argument_that_is_a_name_says_what_it_names(tool: AnyTool) -> None:
     unmarked = {(tool.name, place) for place in unmarked_names(tool.args_model)}
     assert unmarked <= OTHER_NAMES, "say with a mark of tool_api/mentions.py what these name, or list them here"

@@ -19,6 +19,7 @@ from forked_workers.template import Template
 
 PROGRAM = Path(sys.executable).with_name("blendwright")
 LEAN_SERVER = Path(__file__).parents[1] / "lean_server.py"
+CORE_SCRIPT = Path(__file__).parents[1] / "core_script.py"
 TEMPLATE = Path(__file__).with_name("program_process.py")
 
 Popen: Any = subprocess.Popen
@@ -91,7 +92,7 @@ def program_arguments(command: str | Sequence[Any]) -> list[str] | None:
     words = [os.fsdecode(word) for word in command]
     if words[:1] == [str(PROGRAM)]:
         return words
-    for start in (["-m", "blendwright"], ["-P", str(LEAN_SERVER)]):
+    for start in (["-m", "blendwright"], ["-P", str(LEAN_SERVER)], ["-P", str(CORE_SCRIPT)]):
         if words[:3] == [sys.executable, *start]:
             return words[2:]
     return None

@@ -16,6 +16,7 @@ from blendwright.planner.prompt import Prompt, build_prompt, describe_tool, esti
 from blendwright.planner.prompt_data import MOST_OBJECTS, data_block, visible
 from blendwright.policy.session_contract import ContractTerms
 from blendwright.tools import catalog
+from in_one_test import in_one_test
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 TOOLS = catalog.tools()
@@ -146,7 +147,7 @@ def test_without_a_snapshot_nothing_is_claimed_about_the_scene() -> None:
     assert "Nothing is known about the scene." in prompt(snapshot=None).user
 
 
-@pytest.mark.parametrize("name", sorted(TOOLS))
+@in_one_test({name: name for name in TOOLS})
 def test_every_tool_has_a_page_with_all_its_arguments(name: str) -> None:
     page = describe_tool(TOOLS[name])
     assert page.startswith(f"{name} [")

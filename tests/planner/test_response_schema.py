@@ -22,6 +22,7 @@ from blendwright.tool_api.tool import AnyTool
 from blendwright.tools import catalog
 from gemini.received import outside_subset
 from gemini.replies import fitted
+from in_one_test import in_one_test
 
 TOOLS = catalog.tools()
 REQUESTS = ("a round table with four chairs", "delete the red cube", "animate a bouncing ball", "bevel modifier array")
@@ -38,7 +39,7 @@ def plan_of(tool: AnyTool, args: Any) -> dict[str, Any]:
     return {"request_id": "r", "operations": [operation]}
 
 
-@pytest.mark.parametrize("name", sorted(TOOLS))
+@in_one_test({name: name for name in TOOLS})
 def test_the_form_of_every_tool_is_within_the_subset_and_takes_its_examples_both_ways(name: str) -> None:
     tool = TOOLS[name]
     schema = operations_schema([tool])

@@ -210,7 +210,7 @@ def test_a_changed_tool_changes_the_registry_and_an_old_contract_is_refused_by_t
     assert "camera.set is gone" in found[0].message and "object.rename has changed" in found[1].message
     assert old.fingerprint[:12] in found[1].message
     assert list(outdated(old, tools(), NO_MACROS)) == []
-    (macro,) = outdated(old, tools(), registry("1", {"studio.light": {}}))
+    (macro,) = outdated(old, tools(), registry("1", {"studio.light": "a hash"}))
     assert "the macro studio.light is new" in macro.message
 
 

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -68,14 +69,33 @@ def start(tmp_path: Path) -> Iterator[Callable[[str], Process]]:
         one.process.communicate()
 
 
+class SettledGuard(ResourceGuard):
+    """Says when it knows: once it has found too much, or nothing of it in the memory and nothing on the disk."""
+
+    def __init__(self, worker: Process) -> None:
+        port: Any = worker
+        super().__init__(port, scratch_mb=2)
+        self.settled = threading.Event()
+        self._little = set[str]()
+
+    def _memory_excess(self) -> str | None:
+        return self._noted("memory", super()._memory_excess())
+
+    def _disk_excess(self) -> str | None:
+        return self._noted("disk", super()._disk_excess())
+
+    def _noted(self, where: str, excess: str | None) -> str | None:
+        if excess is None:
+            self._little.add(where)
+        if excess is not None or self._little == {"memory", "disk"}:
+            self.settled.set()
+        return excess
+
+
 def watched(worker: Process) -> str | None:
     """Why it was killed; None where it was still there after having been looked at."""
-    port: Any = worker
-    with ResourceGuard(port, scratch_mb=2) as watch:
-        try:
-            worker.process.wait(0.5)
-        except subprocess.TimeoutExpired:
-            assert not worker.killed
+    with SettledGuard(worker) as watch:
+        assert watch.settled.wait(60)
     found = watch.finding()
     assert (found is not None) == worker.killed
     if found is None:

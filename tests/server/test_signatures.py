@@ -14,6 +14,7 @@ from blendwright.server.signatures import LONGEST, tool_signature
 from blendwright.server.tool_pages import without_description
 from blendwright.tools.catalog import tools
 from hosts import Era
+from in_one_test import in_one_test
 
 ERA: Era = "2026-07-28"
 PLACE = {"location", "rotation_euler_deg", "scale", "parent", "collection"}
@@ -27,7 +28,7 @@ def size(answer: Any) -> int:
     return len(answer.content[0].text.encode())
 
 
-@pytest.mark.parametrize("name", tools())
+@in_one_test({name: name for name in tools()})
 def test_a_signature_names_what_is_required_first_and_is_short(name: str) -> None:
     tool = tools()[name]
     schema = tool.args_schema()

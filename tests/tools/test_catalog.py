@@ -13,12 +13,11 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-import pytest
-
 import blendwright.tools
 from blendwright.tool_api.promises import CAPABILITIES
 from blendwright.tool_api.tool import AnyTool
 from blendwright.tools.catalog import tool_classes
+from in_one_test import in_one_test
 
 ROOT = Path(__file__).parents[2]
 TOOLS = Path(blendwright.tools.__path__[0])
@@ -30,7 +29,7 @@ ANGLES = re.compile(r"(^|_)(angle|angles|rotation|rotate|euler|degrees|deg|fov|y
 # A rotation in another form.
 NO_ANGLES = {"rotation_quaternion"}
 
-every_tool = pytest.mark.parametrize("tool", [pytest.param(tool, id=tool.name) for tool in tool_classes()])
+every_tool = in_one_test({tool.name: tool for tool in tool_classes()})
 
 
 def test_no_two_tools_share_a_name() -> None:

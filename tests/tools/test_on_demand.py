@@ -14,11 +14,12 @@ import pytest
 import blendwright
 from blendwright.tools.catalog import NAMES
 from blendwright.tools.on_demand import is_loaded, load_on_demand, name_of, tool_class
+from in_one_test import in_one_test
 
 SOURCE = Path(blendwright.__file__).parent
 
 
-@pytest.mark.parametrize("name", NAMES)
+@in_one_test({name: name for name in NAMES})
 def test_the_first_look_makes_it_the_tool(name: str) -> None:
     tool = load_on_demand(name)
     assert not is_loaded(tool) and name_of(tool) == name and not is_loaded(tool)

@@ -9,6 +9,7 @@ from blendwright.tools.catalog import tools
 from blendwright.tools.search import Searchable, find_tools, searchable
 from blendwright.tools.search.ranking import stem
 from blendwright.tools.search.vocabulary import named, topics, words_for
+from in_one_test import in_one_test
 from tools.search_queries import QUERIES
 
 MACROS = load_macros(None, tools())
@@ -18,7 +19,7 @@ EVERYTHING = [
 ]
 
 
-@pytest.mark.parametrize("query", QUERIES)
+@in_one_test({query: query for query in QUERIES})
 def test_a_query_finds_its_tool_first_or_says_that_there_is_none(query: str) -> None:
     found, expected = find_tools(query, EVERYTHING), QUERIES[query]
     if expected is None:

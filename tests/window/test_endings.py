@@ -98,7 +98,8 @@ def test_a_call_that_takes_too_long_is_answered_in_time_and_taken_back(window: P
             cubes("slow", *[f"Box{number}" for number in range(3000)]), RunOptions(timeout=0.2), boundary="plan"
         )
         assert report.status != "succeeded"
-        assert scene.run(cubes("next", "Quick")).status == "succeeded" and in_step(window, scene)
+        following = scene.run(cubes("next", "Quick"))
+        assert following.status == "succeeded" and in_step(window, scene), following
         assert not window.ask("'Box0' in bpy.data.objects") and window.ask("'Quick' in bpy.data.objects")
         window.undo()
         assert window.fingerprint() == before

@@ -10,6 +10,7 @@ from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 from blendwright.wire import methods
 from blendwright.wire.methods import ADDED_BY_CORE, METHODS, StepAnswer
+from in_one_test import in_one_test
 
 KEPT: dict[str, Any] = {
     "ok": True, "fault": None, "message": "", "findings": [], "result": {"name": "Box"},
@@ -54,7 +55,7 @@ ODD: list[Any] = [
 ]
 
 
-@pytest.mark.parametrize("answer", ODD, ids=ascii)
+@in_one_test({ascii(answer): answer for answer in ODD})
 def test_any_other_answer_of_a_step_does_not_fit(answer: Any) -> None:
     assert not METHODS["scene.step"].answer_fits(answer)
 

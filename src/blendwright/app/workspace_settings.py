@@ -44,7 +44,7 @@ class WorkspaceSettings:
 
     @cached_property
     def registry(self) -> str:
-        return registry_fingerprint(self.tools.values())
+        return catalog.fingerprint() if self.tools is catalog.tools() else registry_fingerprint(self.tools.values())
 
     def at(self, directory: Path) -> WorkspaceSettings:
         """The same for another workspace, with its own files in reach; for whoever opens many."""

@@ -140,4 +140,4 @@ def properties_of(inputs: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def macro_registry(macros: Iterable[Macro]) -> Registry:
     """All of them by reference, as a contract names them; two sides with the same fingerprint mean the same by every name."""
-    return registry(str(REGISTRY_VERSION), {macro.name: macro.document.model_dump(mode="json") for macro in macros})
+    return registry(str(REGISTRY_VERSION), {macro.name: macro.fingerprint for macro in macros})

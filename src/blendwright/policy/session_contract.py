@@ -270,9 +270,9 @@ def other_blender(contract: SessionContract, blender: BlenderProfile) -> Iterato
         yield replace(refusal("blender_changed", message, "/blender/version"), expected=then, actual=now)
 
 
-def registry(version: str, entries: Mapping[str, Any]) -> Registry:
-    """The reference of a catalogue: declarations by name."""
-    each = {name: digest(entries[name]) for name in sorted(entries)}
+def registry(version: str, hashes: Mapping[str, str]) -> Registry:
+    """The reference of a catalogue, from the hash of each declaration by name."""
+    each = {name: hashes[name] for name in sorted(hashes)}
     return Registry(version=version, fingerprint=digest(each), entries=each)
 
 
