@@ -3,6 +3,7 @@
 import logging
 import textwrap
 import time
+import webbrowser
 from typing import Any
 
 import bpy
@@ -98,6 +99,26 @@ class BLENDWRIGHT_OT_answer(_ForCore):
         return {"FINISHED"}
 
 
+class BLENDWRIGHT_OT_open_console(_ForCore):
+    """Open the console of the attached blendwright in the browser"""
+
+    bl_idname = "blendwright.open_console"
+    bl_label = "Open Console"
+
+    def execute(self, context: Any) -> set[str]:
+        session = this_window.session
+        if session is None:
+            return {"CANCELLED"}
+        try:
+            # A link that is good once, asked for now: it is in no property of an operator, which Blender would write into its log.
+            if not webbrowser.open(session.console_page()):
+                raise OSError("there is no browser to open it with")
+        except (OSError, webbrowser.Error) as error:
+            self.report({"ERROR"}, f"The console cannot be opened: {_line(error)}")
+            return {"CANCELLED"}
+        return {"FINISHED"}
+
+
 class VIEW3D_PT_blendwright(_types.Panel):
     bl_label = "Blendwright"
     bl_space_type = "VIEW_3D"
@@ -136,9 +157,8 @@ def _draw_core(layout: Any, core: dict[str, Any]) -> None:
     layout.label(text=_line(f"{core.get('name') or 'blendwright'} (pid {core.get('pid')})"), icon="LINKED")
     if core.get("workspace"):
         layout.label(text=_line(core["workspace"]), icon="FILE_FOLDER")
-    console = _line(core.get("console") or "", 200)
-    if console.startswith(LOCAL):
-        layout.operator("wm.url_open", text="Open Console", icon="URL").url = console
+    if core.get("console_key") and str(core.get("console")).startswith(LOCAL):
+        layout.operator("blendwright.open_console", icon="URL")
 
 
 def _draw_approval(box: Any, approval: dict[str, Any]) -> None:
@@ -214,5 +234,6 @@ CLASSES = (
     BLENDWRIGHT_OT_connect,
     BLENDWRIGHT_OT_disconnect,
     BLENDWRIGHT_OT_answer,
+    BLENDWRIGHT_OT_open_console,
     VIEW3D_PT_blendwright,
 )

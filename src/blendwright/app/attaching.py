@@ -10,8 +10,10 @@ import json
 import os
 import stat
 import tempfile
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from blendwright.app.own_files import read_own_file
 from blendwright.bridge.environments.records import environments
@@ -112,12 +114,13 @@ def _one_line(text: str) -> str:
     return escape_invisible(" ".join(text[:LONGEST_TEXT].split()))
 
 
-def connect_bound(workspace: Path) -> WindowConnection:
-    """Connect to the window of a workspace, which may have been connected anew meanwhile. Raises EnvironmentUnfit."""
+def connect_bound(workspace: Path, core: Mapping[str, Any] | None = None) -> WindowConnection:
+    """Connect to the window of a workspace, which may have been connected anew meanwhile; `core` is what its sidebar shows of us.
+    Raises EnvironmentUnfit."""
     window = WindowBinding(workspace).window()
     if window is None:
         raise EnvironmentUnfit("the workspace is attached to no window any more", cure="blendwright attach")
-    return connect(window)
+    return connect(window, core)
 
 
 def choose_window(which: str | None) -> OpenWindow:

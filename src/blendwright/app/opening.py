@@ -47,6 +47,7 @@ from blendwright.values.errors import EnvironmentUnfit, Refusal
 from blendwright.values.events import Observer, WorkspaceClosed, WorkspaceOpened
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
+from blendwright.wire.console_door import ConsoleDoor
 
 DEFAULT_WORKSPACE = ".blendwright"
 EXAMPLE = "example.json"
@@ -68,6 +69,7 @@ def open(
     tools: Mapping[str, AnyTool] | None = None,
     environment: Mapping[str, str] | None = None,
     observers: Sequence[Observer] = (),
+    console: ConsoleDoor | None = None,
 ) -> OpenScene:
     """Open a workspace and the scene in it, which lives on until the next time.
 
@@ -84,6 +86,7 @@ def open(
     settings: those of another workspace, which hold here as well; policy, roots, proposal, contract and tools are theirs then.
     durable: whether what is committed survives the end of the machine too, not only that of the process.
     observers: are told every event, beside the log and the metrics; each is a function of one argument.
+    console: the one of this process, which a window that is attached offers to open.
     tools: the catalogue to use, and `environment` for the worker: both for tests of the engine itself.
 
     Blender starts with the first call. Raises EnvironmentUnfit when the workspace or the file cannot be used: another process
@@ -117,7 +120,8 @@ def open(
         undo.callback(scratch.remove)
         # From here on: the log belongs to whoever holds the workspace.
         window = WindowBinding(directory).window()
-        panel = None if window is None else WindowPanel({"pid": os.getpid(), "workspace": directory.name})
+        core = {"pid": os.getpid(), "workspace": directory.name, **({} if console is None else console.shown())}
+        panel = None if window is None else WindowPanel(core)
         told = observers if panel is None else (*observers, panel)
         open_event_bus(events, directory, told, redact=draft.terms.audit.redact)
         undo.callback(events, WorkspaceClosed())
@@ -138,7 +142,7 @@ def open(
             )  # fmt: skip
         else:
             live = AttachedScene(
-                lambda: connect_bound(directory), WindowBinding(directory), pool, journal, settings.registry,
+                lambda: connect_bound(directory, core), WindowBinding(directory), pool, journal, settings.registry,
                 scratch=scratch.path, externals=externals, background=background, observe=events,
             )  # fmt: skip
             assert panel is not None

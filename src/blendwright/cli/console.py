@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import secrets
 import signal
 import sys
 import webbrowser
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import anyio
 
@@ -16,8 +17,10 @@ from blendwright.app.opening import DEFAULT_WORKSPACE
 from blendwright.cli.options import Blender
 from blendwright.cli.output import Exit, notes
 from blendwright.cli.parameters import argument, option
-from blendwright.console.serve import ConsoleSettings, console_beside, serve_console
+from blendwright.console.application import address_of
+from blendwright.console.serve import ConsoleSettings, console_beside, serve_console, with_port
 from blendwright.values.cancel import CancelToken
+from blendwright.wire.console_door import ConsoleDoor
 
 if TYPE_CHECKING:
     from blendwright.server.workspace_queue import WorkspaceQueue
@@ -61,16 +64,22 @@ def ui(
     return Exit.INTERRUPTED if anyio.run(run) is signal.SIGINT else Exit.DONE
 
 
-def console_for(
-    workspace: Path, blender: str | None
-) -> Callable[[WorkspaceQueue], contextlib.AbstractAsyncContextManager[None]]:
-    """A console beside a server: what a person does takes its turn among the clients."""
+class ConsoleBeside(NamedTuple):
+    """A console beside a server: what runs along, and how a window gets into it."""
 
-    def beside(queue: WorkspaceQueue) -> contextlib.AbstractAsyncContextManager[None]:
-        settings = ConsoleSettings((workspace,), blender=blender, on_link=_link_shower(opens=False, hint=""))
+    run: Callable[[WorkspaceQueue], contextlib.AbstractAsyncContextManager[None]]
+    door: ConsoleDoor
+
+
+def console_for(workspace: Path, blender: str | None) -> ConsoleBeside:
+    """What a person does in this console takes its turn among the clients of the server."""
+    show, key = _link_shower(opens=False, hint=""), secrets.token_urlsafe(32)
+    settings = with_port(ConsoleSettings((workspace,), blender=blender, on_link=show, window_key=key))
+
+    def run(queue: WorkspaceQueue) -> contextlib.AbstractAsyncContextManager[None]:
         return console_beside(settings, lambda work: queue.submit(CLIENT, work, CancelToken()).result())
 
-    return beside
+    return ConsoleBeside(run, ConsoleDoor(address_of(settings.host, settings.port), key))
 
 
 def _link_shower(*, opens: bool, hint: str) -> Callable[[str], None]:

@@ -7,8 +7,7 @@ import secrets
 import signal
 import sys
 import time
-from collections.abc import Callable
-from contextlib import AbstractAsyncContextManager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -28,8 +27,8 @@ from blendwright.values.faults import Fault
 
 if TYPE_CHECKING:
     from blendwright.app.attaching import Attached
+    from blendwright.cli.console import ConsoleBeside
     from blendwright.server.live_calls import CallEnded
-    from blendwright.server.workspace_queue import WorkspaceQueue
 
 TOKEN = "BLENDWRIGHT_TOKEN"
 
@@ -102,8 +101,10 @@ def serve(
             on_listening=lambda where: _show_address(where, made_up),
             on_call=_show_call if address is not None and sys.stderr.isatty() else None,
         ),
-        beside=_console_beside(Path(workspace), blender) if ui else None,
     )
+    if ui:
+        console = _console_beside(Path(workspace), blender)
+        settings = replace(settings, beside=console.run, console=console.door)
     if attach is not None:
         from blendwright.app.attach_commands import attach_if_open
 
@@ -112,9 +113,7 @@ def serve(
     return Exit.INTERRUPTED if stopped is signal.SIGINT else Exit.DONE
 
 
-def _console_beside(
-    workspace: Path, blender: str | None
-) -> Callable[[WorkspaceQueue], AbstractAsyncContextManager[None]]:
+def _console_beside(workspace: Path, blender: str | None) -> ConsoleBeside:
     from blendwright.cli.console import console_for
 
     return console_for(workspace, blender)

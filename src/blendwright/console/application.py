@@ -21,6 +21,7 @@ from blendwright.console.reading import Reading
 from blendwright.console.sessions import Session, Sessions
 from blendwright.console.workspaces import ConsoleWorkspace
 from blendwright.web.origins import Names
+from blendwright.wire.console_door import LINK, LINKS
 
 PAGE = "index.html"
 TYPES = {
@@ -38,6 +39,11 @@ class StaticFile:
     etag: str
 
 
+def address_of(host: str, port: int) -> str:
+    """Of the page of a console."""
+    return f"http://{host}:{port}/"
+
+
 def static_files() -> dict[str, StaticFile]:
     """The files of the page, by name; there are no others, whatever an address says."""
     found: dict[str, StaticFile] = {}
@@ -53,7 +59,13 @@ class Console:
     """One console: its workspaces, its sessions, and the application that serves them."""
 
     def __init__(
-        self, workspaces: Sequence[ConsoleWorkspace], host: str, port: int, *, read_only: bool = False
+        self,
+        workspaces: Sequence[ConsoleWorkspace],
+        host: str,
+        port: int,
+        *,
+        read_only: bool = False,
+        window_key: str | None = None,
     ) -> None:
         self.sessions = Sessions()
         self.live = Live()
@@ -62,24 +74,25 @@ class Console:
         self._files = static_files()
         # Cookies know no ports: two consoles on one machine would take each other's.
         self._cookie = f"blendwright-{port}"
-        self._address = f"http://{host}:{port}/"
+        self._address = address_of(host, port)
         reading = Reading(self._workspaces, self.live)
         routes = [
             Route(ENTRY, answering(self._session), methods=["GET"]),
             Route(ENTRY, answering(self._enter), methods=["POST"]),
             Route(ENTRY, answering(self._leave), methods=["DELETE"]),
+            Route(LINKS, answering(self._link), methods=["POST"]),
             *reading.routes(),
             *Acting(reading, self.live).routes(),
             Route("/{name:path}", self._file, methods=["GET"]),
         ]
         guarded = Starlette(routes=routes)
         self.application: ASGIApp = PageGuard(
-            guarded, Names.of(host, port), self.sessions, self._cookie, read_only=read_only
+            guarded, Names.of(host, port), self.sessions, self._cookie, read_only=read_only, window_key=window_key
         )
 
     def new_link(self) -> str:
         """An address that opens the page once. What is behind the # is sent to no server, and stands in no log."""
-        return f"{self._address}#link={self.sessions.new_link()}"
+        return f"{self._address}{LINK}{self.sessions.new_link()}"
 
     def close(self) -> None:
         """End what is held open for the workspaces. Waits for their Blenders."""
@@ -95,6 +108,10 @@ class Console:
         answer = json_response(self._told(session))
         answer.set_cookie(self._cookie, session.secret, path="/", httponly=True, samesite="strict")
         return answer
+
+    async def _link(self, request: Request) -> Response:
+        """Asked for by the window of this process: the guard knows its key."""
+        return json_response({"link": self.new_link()})
 
     async def _session(self, request: Request) -> Response:
         return json_response(self._told(request.scope[SESSION]))

@@ -17,6 +17,7 @@ from blendwright.web.bodies import BodyPlaces, Disconnected, NoPlace, TooLarge
 from blendwright.web.connections import recognise
 from blendwright.web.listening import replayed
 from blendwright.web.origins import Names
+from blendwright.wire.console_door import KEY_HEADER, LINKS
 
 API = "/api/"
 ENTRY = "/api/session"
@@ -42,14 +43,24 @@ CLOSE = {"connection": "close"}
 
 
 class PageGuard:
-    """`read_only` refuses every act, whoever asks."""
+    """`read_only` refuses every act, whoever asks. `window_key` is that of the window which may ask for links; None where there is none."""
 
-    def __init__(self, app: ASGIApp, names: Names, sessions: Sessions, cookie: str, *, read_only: bool) -> None:
+    def __init__(
+        self,
+        app: ASGIApp,
+        names: Names,
+        sessions: Sessions,
+        cookie: str,
+        *,
+        read_only: bool,
+        window_key: str | None = None,
+    ) -> None:
         self._app = app
         self._names = names
         self._sessions = sessions
         self._cookie = cookie
         self._read_only = read_only
+        self._window_key = window_key
         self._places = BodyPlaces(LARGEST_BODY)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -79,6 +90,10 @@ class PageGuard:
         except NoPlace:
             await _error(503, "busy", "too many large requests at once; try again")(scope, receive, send)
 
+    def _is_window(self, headers: dict[str, str]) -> bool:
+        given, key = headers.get(KEY_HEADER, ""), self._window_key
+        return key is not None and hmac.compare_digest(given.encode(), key.encode())
+
     def _session(self, headers: dict[str, str]) -> Session | None:
         try:
             found = SimpleCookie(headers.get("cookie", "")).get(self._cookie)
@@ -93,7 +108,7 @@ class PageGuard:
         if refused == "host":
             return _error(421, "wrong_host", "this page does not answer to that Host")
         # A browser says where a request comes from, also where it sends no Origin.
-        if refused == "origin" or headers.get("sec-fetch-site", "none") not in ("none", "same-origin"):
+        if refused == "origin" or not (_same_origin(headers) or _leads_to_page(path, headers)):
             return _error(403, "wrong_origin", "other pages may not use this one")
         if method not in READING and "origin" not in headers:
             return _error(403, "wrong_origin", "an act must say which page it comes from")
@@ -101,6 +116,8 @@ class PageGuard:
             return None if method in READING else _error(405, "no_act", "there is nothing to do there")
         if path == ENTRY and method == "POST":
             return None
+        if path == LINKS:
+            return None if self._is_window(headers) else _error(401, "no_window", "no window of this console asks")
         if session is None:
             return _error(401, "no_session", "open the link that the terminal shows; each is good once")
         if method in READING:
@@ -110,6 +127,18 @@ class PageGuard:
         if self._read_only and path != ENTRY:
             return _error(403, "read_only", "this console was started with --read-only")
         return None
+
+
+def _same_origin(headers: dict[str, str]) -> bool:
+    """Whether the browser says that it comes from the page itself, or from the person; what is no browser says nothing."""
+    return headers.get("sec-fetch-site", "none") in ("none", "same-origin")
+
+
+def _leads_to_page(path: str, headers: dict[str, str]) -> bool:
+    """Whether something outside leads the person to the page, as the file does that a window opens. The page itself holds nothing, and
+    goes into no frame."""
+    asked = headers.get("sec-fetch-mode"), headers.get("sec-fetch-dest")
+    return path == "/" and asked == ("navigate", "document")
 
 
 def _with_headers(send: Send) -> Send:

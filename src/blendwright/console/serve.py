@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import signal
 from collections.abc import AsyncGenerator, Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TextIO
 
@@ -33,6 +33,8 @@ class ConsoleSettings:
     any_address: bool = False
     blender: str | None = None
     on_link: OnLink = lambda _: None
+    window_key: str | None = field(default=None, repr=False)
+    """With which a window that is attached to this process may ask for links."""
 
 
 def make_console(settings: ConsoleSettings, acting: Acting | None = None) -> Console:
@@ -51,7 +53,9 @@ def make_console(settings: ConsoleSettings, acting: Acting | None = None) -> Con
     if len(set(directories)) != len(directories):
         raise Refusal.of(Fault.ARGS_INVALID, "a workspace is named twice", "Name each once.")
     workspaces = [ConsoleWorkspace(one, blender=settings.blender, acting=acting) for one in directories]
-    return Console(workspaces, settings.host, settings.port, read_only=settings.read_only)
+    return Console(
+        workspaces, settings.host, settings.port, read_only=settings.read_only, window_key=settings.window_key
+    )
 
 
 async def serve_console(settings: ConsoleSettings, *, again: TextIO | None = None) -> signal.Signals | None:

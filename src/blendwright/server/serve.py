@@ -29,6 +29,7 @@ from blendwright.server.workspace_queue import WorkspaceQueue
 from blendwright.tools import catalog
 from blendwright.values.errors import Refusal
 from blendwright.web.shutdown import shutdown_on_signals
+from blendwright.wire.console_door import ConsoleDoor
 
 
 def _ignore(_: object) -> None:
@@ -59,6 +60,8 @@ class Settings:
     watch: Watch = Watch()
     beside: Callable[[WorkspaceQueue], contextlib.AbstractAsyncContextManager[None]] | None = None
     """What runs along as long as the workspace is served, with its queue: a console."""
+    console: ConsoleDoor | None = None
+    """How a window that is attached gets into that console."""
 
 
 @contextlib.asynccontextmanager
@@ -97,7 +100,9 @@ def open_or_create(settings: Settings) -> OpenScene:
     if not is_workspace(settings.workspace):
         made = create_workspace(settings.workspace, blender=settings.blender)
         settings.watch.on_new_workspace(made.directory)
-    return blendwright.open(settings.workspace, blender=settings.blender, roots=settings.roots)
+    return blendwright.open(
+        settings.workspace, blender=settings.blender, roots=settings.roots, console=settings.console
+    )
 
 
 def told_costs(workspace: Path) -> Costs:

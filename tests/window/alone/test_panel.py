@@ -18,7 +18,13 @@ SHOWN: dict[str, Any] = {
     ],
     "running": {"label": "a hundred trees", "operation": "mesh.create_primitive", "done": 37, "total": 100},
     "approvals": [{"id": "q1", "question": "Delete 'House'?", "detail": "It has 12 children."}, {"id": "q2"}],
-    "core": {"pid": 7, "name": "blendwright serve", "workspace": "/home/me/house", "console": "http://127.0.0.1:1/"},
+    "core": {
+        "pid": 7,
+        "name": "blendwright serve",
+        "workspace": "/home/me/house",
+        "console": "http://127.0.0.1:1/",
+        "console_key": "k",
+    },
 }
 # Everything that a layout is asked to show; operators give back what their properties are set to.
 RECORDING = """
@@ -81,7 +87,7 @@ def test_the_panel_shows_what_the_core_has_sent(panel: PlayedWindow, core: CoreC
     for line in (
         *("blendwright serve (pid 7)", "/home/me/house", "Delete 'House'?", "It has 12 children."),
         *("a hundred trees, 37 of 100, mesh.create_primitive", "12:30 two boxes: succeeded", "Undo Last Plan"),
-        *("wm.url_open url=http://127.0.0.1:1/", "blendwright.answer approval=q1", "blendwright.answer answer=decline"),
+        *("blendwright.open_console", "blendwright.answer approval=q1", "blendwright.answer answer=decline"),
     ):
         assert line in shown, line
     assert all(len(line) <= 60 and "\n" not in line for line in shown)
@@ -197,8 +203,8 @@ def test_nothing_is_approved_that_is_not_shown_whole(panel: PlayedWindow, core: 
     "url", ["file:///etc/passwd", "https://elsewhere.example/", "javascript:1", "http://127.0.0.1.example/"]
 )
 def test_a_console_is_on_this_machine(panel: PlayedWindow, core: CoreClient, url: str) -> None:
-    core.call("window.show", plans=[], running={}, approvals=[], core={"console": url})
-    assert not [line for line in lines(panel) if "url_open" in line]
+    core.call("window.show", plans=[], running={}, approvals=[], core={"console": url, "console_key": "k"})
+    assert not [line for line in lines(panel) if "console" in line]
 
 
 def test_the_extension_is_registered_and_gone_again(own_window: PlayedWindow, tmp_path: Path) -> None:

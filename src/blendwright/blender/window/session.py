@@ -17,6 +17,7 @@ from blendwright.blender.confinement import Confinement
 from blendwright.blender.confinement.selftest import ACTS
 from blendwright.blender.scene.state import hide
 from blendwright.blender.window import readiness
+from blendwright.blender.window.console_page import write_console_page
 from blendwright.blender.window.display import Display
 from blendwright.blender.window.events import WindowEvents
 from blendwright.blender.window.scene_methods import WindowSceneMethods
@@ -91,6 +92,10 @@ class WindowSession:
     def refusal(self, request_id: int | None) -> bytes:
         """The answer to a request that comes after the end."""
         return error_answer(request_id, DETACHED, self.ended or "the window was disconnected")
+
+    def console_page(self) -> str:
+        """The address of a page that leads into the console of the core, once. Raises OSError where there is none to be had."""
+        return write_console_page(self.scratch, self.status.core)
 
     def close(self) -> None:
         """Leave the window as if nobody had been here."""

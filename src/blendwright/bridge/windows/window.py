@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import socket
+from collections.abc import Mapping
 from concurrent.futures import Future
 from pathlib import Path
 from time import monotonic, sleep
@@ -68,8 +69,9 @@ class WindowConnection(Connection, RemoteWindow):
         return breach or WorkerLost(f"the window ({self.window.name}) has closed the connection")
 
 
-def connect(window: OpenWindow) -> WindowConnection:
-    """Raises EnvironmentUnfit, with the cure, where the window cannot be attached."""
+def connect(window: OpenWindow, core: Mapping[str, Any] | None = None) -> WindowConnection:
+    """`core` is what the sidebar shows of us, beside who we are. Raises EnvironmentUnfit, with the cure, where the window cannot be
+    attached."""
     python = ".".join(window.python.split(".")[:2])
     packages = packages_by_python().get(python)
     if packages is None:
@@ -79,7 +81,7 @@ def connect(window: OpenWindow) -> WindowConnection:
         )
     attach = {
         "token": window.token,
-        "core": {"pid": os.getpid(), "name": "blendwright"},
+        "core": {"pid": os.getpid(), "name": "blendwright", **(core or {})},
         "package": str(PACKAGE),
         "packages": [str(packages)],
     }
