@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from blendwright.app.read_workspace import read_journal
 from plans import box
 from shell import Shell, at_a_terminal
 
@@ -38,6 +39,15 @@ def test_a_plan_is_refused_allowed_elsewhere_and_run_again(shell: Shell) -> None
     again = shell("approve", waiting["id"], "--yes", "--json", code=2).document["error"]["message"]
     assert again == f"approval {waiting['id']} was used already"
     assert shell("approve", "--json", code=0).document["approvals"] == []
+    shell("run", write(shell.place, "too.json", delete("d", name="Box b")), code=2)
+    (waiting,) = shell("approve", "--json", code=0).document["approvals"]
+    assert (
+        shell("approve", "--decline", waiting["id"], "--json", code=0).document["approvals"][0]["state"] == "declined"
+    )
+    with read_journal(shell.place / ".blendwright") as journal:
+        last = journal.audit_records()[-1].record
+    said = [last[f"approval_{name}"] for name in ("id", "answer", "by")]
+    assert said == [waiting["id"], "declined", "blendwright approve"]
     assert shell("audit", "verify", "--json", code=0).document["ok"]
 
 

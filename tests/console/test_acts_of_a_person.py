@@ -133,6 +133,10 @@ def test_an_answer_is_for_what_was_seen_and_counts_once(page: Page, workspace: P
         [asked] = page.read("/approvals")["approvals"]
         said = page.act(f"/approvals/{asked['id']}", answer="decline", operation_hash=asked["operation_hash"])
         assert said.json()["state"] == "declined"
+        assert acts(workspace, page) == ["object.delete", "object.delete"]
+        last = page.read("/proof")["last"][0]
+        assert (last["approval_answer"], last["status"]) == ("declined", "failed")
+        assert page.read("/proof")["ok"]
         assert page.read("/approvals")["approvals"] == []
 
 

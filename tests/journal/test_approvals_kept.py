@@ -10,8 +10,10 @@ import apsw
 import pytest
 
 from blendwright.journal import Journal, JournalView, approvals
+from blendwright.journal.audit_log import AuditAppender
 from blendwright.policy.approvals import Approval, ApprovalAnswer, ApprovalRequest, operation_hash
 from blendwright.values.errors import EnvironmentUnfit, JournalError, Refusal
+from journal.ledger import baseline, chain
 
 
 def request(id: str, operation: str = "hash", seconds: float = 60) -> ApprovalRequest:
@@ -70,6 +72,40 @@ def test_a_declined_or_expired_answer_is_no_approval(workspace: Path) -> None:
     with pytest.raises(Refusal, match="expired"):
         approvals.answer(workspace, "late", ApprovalAnswer.APPROVED, "t")
     assert journal.use_approval("hash") is None and journal.use_approval("other") is None
+    journal.close()
+
+
+def test_a_no_from_elsewhere_is_in_the_audit_and_the_holder_goes_on_behind_it(workspace: Path) -> None:
+    journal = Journal(workspace)
+    journal.commit([baseline()])
+    journal.ask_approval([request("no"), request("yes", "other")])
+    approvals.answer(workspace, "yes", ApprovalAnswer.APPROVED, "console 1")
+    assert journal.audit_head.sequence == 1, "a yes is recorded with the operation that uses it"
+    approvals.answer(workspace, "no", ApprovalAnswer.DECLINED, "console 1")
+    with pytest.raises(Refusal, match="declined already"):
+        approvals.answer(workspace, "no", ApprovalAnswer.DECLINED, "console 1")
+    journal.commit(chain(["a"]))
+    [begun, declined, done] = [one.record for one in journal.audit_records()]
+    said = ("approval_id", "approval_answer", "approval_by", "tool_name", "operation_id", "status", "error_code")
+    expected = ["no", "declined", "console 1", "object.delete", "op", "failed", "POLICY_BLOCKED"]
+    assert [declined[name] for name in said] == expected
+    assert declined["scene_hash_before"] == declined["scene_hash_after"] == begun["scene_hash_after"]
+    assert done["operation_id"] == "a"
+    assert journal.verify_audit().ok
+    journal.close()
+    Journal(workspace).close()
+
+
+def test_a_no_that_is_cut_off_is_no_answer(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both or neither: the answer and its record."""
+    journal = Journal(workspace)
+    journal.commit([baseline()])
+    journal.ask_approval([request("no")])
+    monkeypatch.setattr(AuditAppender, "flush", lambda self: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        approvals.answer(workspace, "no", ApprovalAnswer.DECLINED, "t")
+    assert [one.state for one in journal.approvals("hash")] == ["pending"]
+    assert journal.audit_head.sequence == 1
     journal.close()
 
 

@@ -1,12 +1,14 @@
 """Approvals that were asked for: pending, given, declined, used. Each is good for one operation, once, until it expires.
 
-A person answers from another process than the one that holds the workspace, so answering needs no lock: it changes one pending row
-and nothing else. Using an approval, which is what counts, is for the holder of the lock.
+A person answers from another process than the one that holds the workspace, so answering needs no lock: it changes one pending row.
+Using an approval, which is what counts, is for the holder of the lock, and is in the audit with its operation. A no is used by nobody, so
+it is in the audit with the answer itself: whoever holds the workspace goes on behind that record.
 """
 
 from __future__ import annotations
 
 import time
+import uuid
 from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager, closing
 from dataclasses import asdict
@@ -15,9 +17,13 @@ from typing import Any, Literal
 
 import orjson
 
+from blendwright.journal.ancestry import head_row
+from blendwright.journal.audit_log import AuditAppender
 from blendwright.journal.head_notes import require_unused
-from blendwright.journal.store import FILE, Row, Store
+from blendwright.journal.store import FILE, Row, Store, utc_now
 from blendwright.policy.approvals import Approval, ApprovalAnswer, ApprovalRequest
+from blendwright.records.audit import AuditDetails
+from blendwright.records.commits import NewAudit
 from blendwright.records.requests import StoredApproval
 from blendwright.values.errors import EnvironmentUnfit, Refusal
 from blendwright.values.faults import Fault
@@ -121,7 +127,25 @@ def answer(workspace: Path, id: str, reply: ApprovalAnswer, by: str) -> StoredAp
     with _opened(workspace, writable=True) as store, store.transaction("answer", checked=False):
         stored = _answerable(store, id)
         store.change("UPDATE approvals SET state = ?, given_by = ? WHERE id = ?", (state, by, id))
+        if state == "declined":
+            _record_decline(store, stored.request, by)
     return StoredApproval(stored.request, state, by)
+
+
+def _record_decline(store: Store, request: ApprovalRequest, by: str) -> None:
+    """The operation in the audit as one that failed, with who said no. Within a transaction."""
+    head = head_row(store)
+    scene = "" if head is None else head[3]
+    details = AuditDetails(
+        str(uuid.uuid4()),
+        request.safety_level,
+        error_code=Fault.POLICY_BLOCKED.value,
+        approval=Approval(request.id, ApprovalAnswer.DECLINED, by),
+    )
+    audit = AuditAppender(store, utc_now())
+    entry = NewAudit(request.request_id, request.operation_id, request.tool, "failed", scene, scene, details)
+    audit.append(entry, entry.status, entry.hash_before, entry.hash_after)
+    audit.flush()
 
 
 def _opened(workspace: Path, *, writable: bool) -> AbstractContextManager[Store]:
