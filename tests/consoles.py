@@ -58,7 +58,8 @@ class Page:
         self.web = web
         self.told = told
         self.csrf = {"X-CSRF-Token": told["csrf"]}
-        self.path = f"/api/workspaces/{told['workspaces'][0]['id']}"
+        kind = "workspaces" if told["workspaces"] else "batches"
+        self.path = f"/api/{kind}/{told[kind][0]['id']}"
 
     def get(self, path: str = "") -> httpx2.Response:
         return self.web.get(self.path + path)
@@ -74,9 +75,15 @@ class Page:
 
 @contextlib.contextmanager
 def open_console(
-    *workspaces: Path, read_only: bool = False, acting: Acting | None = None, blender: str | None = None
+    *workspaces: Path,
+    batches: Sequence[Path] = (),
+    read_only: bool = False,
+    acting: Acting | None = None,
+    blender: str | None = None,
 ) -> Generator[OpenConsole]:
-    settings = ConsoleSettings(tuple(workspaces), port=free_port("127.0.0.1"), read_only=read_only, blender=blender)
+    settings = ConsoleSettings(
+        tuple(workspaces), tuple(batches), port=free_port("127.0.0.1"), read_only=read_only, blender=blender
+    )
     console = make_console(settings, acting)
     listening, ends = threading.Event(), list[Any]()
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Dialog, Page, sync_playwright
 
-from blendwright.console.live import POLL_SECONDS
+from blendwright.console.workspaces import POLL_SECONDS
 from consoles import OpenConsole
 
 HERE = Path(__file__).parent

@@ -7,14 +7,20 @@ import shutil
 from collections.abc import Generator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from blendwright.batch.engines.engine import LaneSettings
 from blendwright.batch.prefix_store import PREFIXES
 from blendwright.batch.results_sqlite import FILE as RESULTS
-from blendwright.journal.lock import WorkspaceLock
+from blendwright.journal.lock import WorkspaceLock, current_holder
 from blendwright.journal.store import utc_now
 from blendwright.values.errors import EnvironmentUnfit, Refusal
 from blendwright.values.faults import Fault
+
+
+def is_batch(directory: Path) -> bool:
+    """Whether a batch was begun there."""
+    return (directory / RESULTS).is_file()
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,11 +39,15 @@ class BatchDirectory:
 
     def require(self) -> None:
         """Raises Refusal where no batch was run."""
-        if not self.results.is_file():
+        if not is_batch(self.root):
             message = f"there is no batch in {self.root}"
             raise Refusal.of(
                 Fault.TARGET_NOT_FOUND, message, "Give the directory that `blendwright batch run` had as --out."
             )
+
+    def holder(self) -> dict[str, Any] | None:
+        """The process that runs it now, as far as the system tells; None where nobody does."""
+        return current_holder(self.work)
 
     def lane_settings(self) -> LaneSettings:
         return LaneSettings(str(self.results), str(self.root), str(self.work), str(self.root))

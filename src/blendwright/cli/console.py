@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 import anyio
 
 from blendwright.app.opening import DEFAULT_WORKSPACE
+from blendwright.batch.directory import is_batch
 from blendwright.cli.options import Blender
 from blendwright.cli.output import Exit, notes
 from blendwright.cli.parameters import argument, option
@@ -30,8 +31,10 @@ CLIENT = "console"
 
 def ui(
     workspaces: Annotated[
-        list[str] | None, argument("WORKSPACE", f"The workspaces to show; {DEFAULT_WORKSPACE} otherwise.")
+        list[str] | None,
+        argument("DIR", f"The workspaces to show, and what `batch run` had as --out; {DEFAULT_WORKSPACE} otherwise."),
     ] = None,
+    batch: Annotated[list[str] | None, option("--batch DIR", "Show this batch too; may be repeated.")] = None,
     port: Annotated[int, option("--port", "The port to listen on; a free one otherwise.", min=0, max=65535)] = 0,
     host: Annotated[str, option("--host HOST", "Where to listen.")] = "127.0.0.1",
     any_address: Annotated[
@@ -43,13 +46,16 @@ def ui(
     ] = None,
     blender: Blender = None,
 ) -> int:
-    """Open the console: a page on this machine in which runs are watched, approved, undone and proven.
+    """Open the console: a page on this machine in which runs and batches are watched, approved, undone and proven.
 
     The link is good once. Enter asks for another one, Ctrl-C ends the console."""
     at_terminal = sys.stdin.isatty() and sys.stderr.isatty()
     opens = at_terminal if open is None else open
+    named = [Path(one) for one in workspaces or ([] if batch else [DEFAULT_WORKSPACE])]
+    recognised = [path for path in named if is_batch(path)]
     settings = ConsoleSettings(
-        tuple(Path(one) for one in workspaces or [DEFAULT_WORKSPACE]),
+        tuple(path for path in named if path not in recognised),
+        (*recognised, *map(Path, batch or ())),
         host=host,
         port=port,
         read_only=read_only,

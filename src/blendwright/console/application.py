@@ -15,6 +15,8 @@ from starlette.types import ASGIApp
 
 from blendwright.console.acting import Acting
 from blendwright.console.answers import answering, fields, json_response, text
+from blendwright.console.batch_reading import BatchReading
+from blendwright.console.batches import ConsoleBatch
 from blendwright.console.guard import ENTRY, SESSION, PageGuard
 from blendwright.console.live import Live
 from blendwright.console.reading import Reading
@@ -56,11 +58,12 @@ def static_files() -> dict[str, StaticFile]:
 
 
 class Console:
-    """One console: its workspaces, its sessions, and the application that serves them."""
+    """One console: its workspaces and batches, its sessions, and the application that serves them."""
 
     def __init__(
         self,
         workspaces: Sequence[ConsoleWorkspace],
+        batches: Sequence[ConsoleBatch],
         host: str,
         port: int,
         *,
@@ -70,6 +73,7 @@ class Console:
         self.sessions = Sessions()
         self.live = Live()
         self._workspaces = {one.id: one for one in workspaces}
+        self._batches = {one.id: one for one in batches}
         self._read_only = read_only
         self._files = static_files()
         # Cookies know no ports: two consoles on one machine would take each other's.
@@ -83,6 +87,7 @@ class Console:
             Route(LINKS, answering(self._link), methods=["POST"]),
             *reading.routes(),
             *Acting(reading, self.live).routes(),
+            *BatchReading(self._batches, self.live).routes(),
             Route("/{name:path}", self._file, methods=["GET"]),
         ]
         guarded = Starlette(routes=routes)
@@ -124,7 +129,9 @@ class Console:
 
     def _told(self, session: Session) -> Mapping[str, object]:
         workspaces = [one.told for one in self._workspaces.values()]
-        return {"session": session.id, "csrf": session.csrf, "read_only": self._read_only, "workspaces": workspaces}
+        batches = [one.told for one in self._batches.values()]
+        about = {"session": session.id, "csrf": session.csrf, "read_only": self._read_only}
+        return {**about, "workspaces": workspaces, "batches": batches}
 
     async def _file(self, request: Request) -> Response:
         found = self._files.get(request.path_params["name"] or PAGE)

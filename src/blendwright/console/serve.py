@@ -12,6 +12,7 @@ from typing import TextIO
 
 from blendwright.app.opening import is_workspace, workspace_directory
 from blendwright.console.application import Console
+from blendwright.console.batches import ConsoleBatch
 from blendwright.console.workspaces import Acting, ConsoleWorkspace
 from blendwright.values.errors import EnvironmentUnfit, Refusal
 from blendwright.values.faults import Fault
@@ -27,6 +28,7 @@ class ConsoleSettings:
     """`any_address`: a host that others can reach was asked for by name. `on_link` is told every link that is made."""
 
     workspaces: tuple[Path, ...]
+    batches: tuple[Path, ...] = ()
     host: str = "127.0.0.1"
     port: int = 0
     read_only: bool = False
@@ -38,23 +40,31 @@ class ConsoleSettings:
 
 
 def make_console(settings: ConsoleSettings, acting: Acting | None = None) -> Console:
-    """Raises Refusal for a host that others can reach and nobody asked for, and for the same workspace twice; EnvironmentUnfit where
-    there is no workspace."""
+    """Raises Refusal for a host that others can reach and nobody asked for, for the same place twice, and where there is no batch;
+    EnvironmentUnfit where there is no workspace."""
     if settings.host not in LOOPBACK and not settings.any_address:
         message = f"{settings.host} can be reached by others, and the console has no encryption of its own"
         cure = "Leave --host out, or give --any-address too where that is meant."
         raise Refusal.of(Fault.POLICY_BLOCKED, message, cure)
     directories = [workspace_directory(path) for path in settings.workspaces]
+    batches = [ConsoleBatch(path) for path in settings.batches]
     for directory in directories:
         if acting is None and not is_workspace(directory):
             raise EnvironmentUnfit(
                 f"{directory} is not a workspace", cure="Name another directory, or start one: blendwright new."
             )
-    if len(set(directories)) != len(directories):
-        raise Refusal.of(Fault.ARGS_INVALID, "a workspace is named twice", "Name each once.")
+    for batch in batches:
+        batch.place.require()
+    if len(set(directories)) + len({one.id for one in batches}) != len(directories) + len(batches):
+        raise Refusal.of(Fault.ARGS_INVALID, "a workspace or batch is named twice", "Name each once.")
     workspaces = [ConsoleWorkspace(one, blender=settings.blender, acting=acting) for one in directories]
     return Console(
-        workspaces, settings.host, settings.port, read_only=settings.read_only, window_key=settings.window_key
+        workspaces,
+        batches,
+        settings.host,
+        settings.port,
+        read_only=settings.read_only,
+        window_key=settings.window_key,
     )
 
 

@@ -9,12 +9,16 @@ from collections.abc import Callable, Generator
 from pathlib import Path
 from typing import Any, TypeVar
 
+from blendwright.app.following import JournalFollower
 from blendwright.app.open_scene import OpenScene
 from blendwright.app.opening import open_existing
 from blendwright.app.scene_reader import SceneReader
+from blendwright.console.live import Tell
 from blendwright.console.picture_cache import PictureCache
+from blendwright.values.errors import BlendwrightError
 
 T = TypeVar("T")
+POLL_SECONDS = 0.12
 # How work is done in a workspace that this very process holds; None where it is opened for each act.
 Acting = Callable[[Callable[[OpenScene], Any]], Any]
 
@@ -41,6 +45,17 @@ class ConsoleWorkspace:
     def told(self) -> dict[str, str]:
         """What the page is told of it."""
         return {"id": self.id, "name": self.name, "directory": str(self.directory)}
+
+    def follow(self, ended: threading.Event, tell: Tell) -> None:
+        """Tell what is committed, by whichever process."""
+        while not ended.is_set():
+            # A journal that cannot be read now, or is not there any more, may be there later.
+            with contextlib.suppress(BlendwrightError), contextlib.closing(JournalFollower(self.directory)) as follower:
+                while not ended.wait(POLL_SECONDS):
+                    changes = follower.poll()
+                    if changes is not None:
+                        tell("changes", {"state": changes.state, "records": changes.records, "runs": changes.runs})
+            ended.wait(1.0)
 
     def act(self, work: Callable[[OpenScene], T]) -> T:
         """Do something in the workspace. Raises EnvironmentUnfit, with its holder, where another process has it."""

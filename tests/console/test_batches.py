@@ -1,0 +1,196 @@
+"""Batches in the console: cases by pages, what became of each, and files that never lead out of the directory of a case."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from blendwright.batch.definition import Batch, BatchSource, Output
+from blendwright.batch.results import ResultRow
+from blendwright.batch.results_sqlite import FILE, SqliteResults
+from blendwright.console.guard import POLICY
+from blendwright.console.serve import ConsoleSettings, make_console
+from blendwright.values.errors import Refusal
+from consoles import OpenConsole, Page, open_console
+
+BATCH = Batch(BatchSource("toys.star", "x = 1"), (Output("picture", "picture.png"),), "registry", "5.2.3")
+HOSTILE = "<img src=x onerror=alert(1)>"
+PNG = b"\x89PNG\r\n\x1a\n" + b"picture"
+OUTPUTS = ("scene.glb", "picture.png", "annotations/mask.png", "page.html", 'odd "name".txt')
+
+
+def finish(results: SqliteResults, root: Path, seed: int, **changes: Any) -> None:
+    """Publish a case as a lane does: files in its directory, then the row."""
+    params = {"seed": seed, "name": HOSTILE}
+    claim = results.claim(BATCH.case(0, params).key, f"lane-{seed % 2}")
+    assert claim is not None
+    directory = root / "cases" / claim.case.name
+    for name in OUTPUTS:
+        (directory / name).parent.mkdir(parents=True, exist_ok=True)
+        (directory / name).write_bytes(PNG)
+    failed = seed % 5 == 4
+    finding = {"code": "TARGET_NOT_FOUND", "message": f"there is no '{HOSTILE}'", "cure": "Make it first."}
+    made = ResultRow(
+        claim.case.number, claim.case.key, params, "failed" if failed else "done", "bw3:hash", str(directory),
+        outputs={} if failed else {name: {"path": name, "sha256": "0" * 64, "bytes": len(PNG)} for name in OUTPUTS},
+        findings=(finding,) if failed else (), times={"run": 1.5, "outputs": 0.5}, operations=4, reused=3,
+    )  # fmt: skip
+    assert results.publish(replace(made, **changes), claim.fence)
+
+
+def begin(root: Path, cases: int) -> SqliteResults:
+    results = SqliteResults(root / FILE)
+    results.begin(BATCH)
+    results.add(BATCH, [({"seed": seed, "name": HOSTILE}, f"t.csv:{seed + 2}") for seed in range(cases)])
+    return results
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = tmp_path_factory.mktemp("batch") / "toys"
+    with begin(root, 12) as results:
+        for seed in range(10):
+            finish(results, root, seed)
+        assert results.claim(BATCH.case(0, {"seed": 10, "name": HOSTILE}).key, "lane-0") is not None
+    return root
+
+
+@pytest.fixture(scope="module")
+def console(root: Path) -> Iterator[OpenConsole]:
+    with open_console(batches=[root]) as console:
+        yield console
+
+
+@pytest.fixture
+def page(console: OpenConsole) -> Page:
+    return console.session()
+
+
+def test_how_far_a_batch_is_and_why_cases_failed(page: Page, root: Path) -> None:
+    told = page.web.get("/api/session").json()
+    assert told["workspaces"] == [] and [one["name"] for one in told["batches"]] == ["toys"]
+    found = page.read()
+    assert found["counts"] == {"waiting": 1, "running": 1, "done": 8, "failed": 2}
+    assert (found["program"], found["blender"], found["runs"]) == ("toys.star", "5.2.3", False)
+    assert found["failures"] == [{"code": "TARGET_NOT_FOUND", "message": f"there is no '{HOSTILE}'", "cases": 2}]
+
+
+def test_cases_come_by_pages_and_by_their_status(page: Page) -> None:
+    first, second = page.read("/cases?limit=5"), page.read("/cases?limit=5&offset=10")
+    assert (first["total"], [one["number"] for one in first["cases"]]) == (12, [0, 1, 2, 3, 4])
+    assert [(one["number"], one["status"]) for one in second["cases"]] == [(10, "running"), (11, "waiting")]
+    failed = page.read("/cases?status=failed")
+    assert [one["number"] for one in failed["cases"]] == [4, 9] and failed["total"] == 2
+    assert failed["cases"][0]["finding"].startswith("there is no") and failed["cases"][0]["picture"] is None
+    done = first["cases"][0]
+    assert (done["picture"], done["seconds"]) == ("picture.png", 2.0) and HOSTILE in done["params"]
+    for wrong in ("status=lost", "limit=0", "limit=101", "offset=-1", "offset=x"):
+        assert page.get(f"/cases?{wrong}").status_code == 409, wrong
+
+
+def test_one_case_is_told_whole(page: Page) -> None:
+    done = page.read("/cases/3")
+    assert (done["params"], done["source"]) == ({"seed": 3, "name": HOSTILE}, "t.csv:5")
+    row = done["row"]
+    assert (row["scene_hash"], row["times"], row["reused"]) == ("bw3:hash", {"run": 1.5, "outputs": 0.5}, 3)
+    assert [one["name"] for one in row["files"]] == list(OUTPUTS) and row["files"][0]["sha256"] == "0" * 64
+    failed = page.read("/cases/4")
+    assert failed["row"]["findings"][0]["cure"] == "Make it first." and failed["row"]["files"] == []
+    assert page.read("/cases/11")["row"] is None
+    assert page.get("/cases/12").status_code == 404
+
+
+def test_pictures_are_shown_and_everything_else_is_saved(page: Page) -> None:
+    shown = page.get("/cases/3/files/picture.png")
+    assert (shown.content, shown.headers["content-type"]) == (PNG, "image/png")
+    assert shown.headers["content-security-policy"] == POLICY and shown.headers["x-content-type-options"] == "nosniff"
+    assert page.get("/cases/3/files/annotations/mask.png").status_code == 200
+    for name, saved in (("page.html", "page.html"), ("scene.glb", "scene.glb"), ('odd "name".txt', "odd__name_.txt")):
+        answer = page.get(f"/cases/3/files/{name}")
+        assert answer.status_code == 200 and answer.headers["content-type"] == "application/octet-stream"
+        assert answer.headers["content-disposition"] == f'attachment; filename="000003-{saved}"'
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["manifest.json", "../000001/picture.png", "..%2f000001%2fpicture.png", "%2fetc%2fpasswd", "picture.png%00", "."],
+)
+def test_only_files_of_the_row_are_served(page: Page, root: Path, name: str) -> None:
+    (root / "cases" / "000003" / "manifest.json").write_text("{}")
+    assert page.get(f"/cases/3/files/{name}").status_code == 404
+
+
+def test_no_way_out_of_the_directory_of_a_case(tmp_path: Path) -> None:
+    """Whoever can write rows, or puts links where files were, still reads nothing of elsewhere with this page."""
+    secret = tmp_path / "secret"
+    secret.mkdir()
+    (secret / "picture.png").write_bytes(b"secret")
+    root = tmp_path / "toys"
+    away: dict[str, Any] = {"../../../secret/picture.png": {}, str(secret / "picture.png"): {}, "picture.png": {}}
+    with begin(root, 4) as results:
+        finish(results, root, 0, outputs=away)
+        finish(results, root, 1, location=str(secret))
+        finish(results, root, 2)
+        finish(results, root, 3)
+    (root / "cases" / "000000" / "picture.png").unlink()
+    (root / "cases" / "000000" / "picture.png").symlink_to(secret / "picture.png")
+    (root / "cases" / "000002").rename(root / "cases" / "moved")
+    (root / "cases" / "000002").symlink_to(secret)
+    (root / "cases" / "000003" / "picture.png").unlink()
+    os.mkfifo(root / "cases" / "000003" / "picture.png")
+    with open_console(batches=[root]) as console:
+        page = console.session()
+        for name in ("picture.png", "..%2f..%2f..%2fsecret%2fpicture.png", f"%2f{str(secret)[1:]}%2fpicture.png"):
+            assert page.get(f"/cases/0/files/{name}").status_code == 404
+        for n in (1, 2, 3):
+            answer = page.get(f"/cases/{n}/files/picture.png")
+            assert answer.status_code == 404 and b"secret" not in answer.content
+
+
+def test_a_batch_is_read_only_and_needs_a_session(page: Page, console: OpenConsole) -> None:
+    for path in ("", "/cases", "/cases/3", "/cases/3/files/picture.png", "/events"):
+        assert console.client().get(page.path + path).status_code == 401
+    assert page.act("/cases/3").status_code == 405
+    assert page.web.get("/api/batches/nothing").status_code == 404
+
+
+def test_a_page_hears_of_every_case_that_ends(tmp_path: Path) -> None:
+    root = tmp_path / "toys"
+    with begin(root, 3) as results, open_console(batches=[root]) as console:
+        page = console.session()
+        with page.web.stream("GET", f"{page.path}/events") as stream:
+            lines = (line for line in stream.iter_lines() if line.startswith("data: "))
+            assert '"waiting":3' in next(lines)
+            finish(results, root, 0)
+            while '"done":1' not in (line := next(lines)):
+                pass
+            finish(results, root, 1)
+            while '"done":2' not in (line := next(lines)):
+                pass
+            assert '"per_second":' in line and '"seconds_left":' in line
+
+
+def test_ten_thousand_cases_stay_quick_and_small(tmp_path: Path) -> None:
+    root = tmp_path / "many"
+    with begin(root, 10_000), open_console(batches=[root]) as console:
+        page = console.session()
+        before = time.process_time()
+        answers = [page.get(path) for path in ("", "/cases?offset=9900", "/cases?offset=4000&status=waiting")]
+        spent = time.process_time() - before
+    assert all(answer.status_code == 200 and len(answer.content) < 30_000 for answer in answers)
+    assert answers[1].json()["cases"][0]["number"] == 9900
+    # Server and client are in this process; each answer takes a few hundredths of a second at most.
+    assert spent < 1.0
+
+
+def test_what_is_no_batch_is_said(tmp_path: Path, root: Path) -> None:
+    with pytest.raises(Refusal, match="there is no batch"):
+        make_console(ConsoleSettings((), (tmp_path,), port=1))
+    with pytest.raises(Refusal, match="twice"):
+        make_console(ConsoleSettings((), (root, root), port=1))
