@@ -14,6 +14,7 @@ import pytest
 from blendwright.batch.definition import Batch, BatchSource, Output
 from blendwright.batch.results import ResultRow
 from blendwright.batch.results_sqlite import FILE, SqliteResults
+from blendwright.console.batch_reading import picture_of
 from blendwright.console.guard import POLICY
 from blendwright.console.serve import ConsoleSettings, make_console
 from blendwright.values.errors import Refusal
@@ -22,7 +23,7 @@ from consoles import OpenConsole, Page, open_console
 BATCH = Batch(BatchSource("toys.star", "x = 1"), (Output("picture", "picture.png"),), "registry", "5.2.3")
 HOSTILE = "<img src=x onerror=alert(1)>"
 PNG = b"\x89PNG\r\n\x1a\n" + b"picture"
-OUTPUTS = ("scene.glb", "picture.png", "annotations/mask.png", "page.html", 'odd "name".txt')
+OUTPUTS = ("scene.glb", "annotations/mask.png", "picture.png", "page.html", 'odd "name".txt')
 
 
 def finish(results: SqliteResults, root: Path, seed: int, **changes: Any) -> None:
@@ -39,7 +40,7 @@ def finish(results: SqliteResults, root: Path, seed: int, **changes: Any) -> Non
     made = ResultRow(
         claim.case.number, claim.case.key, params, "failed" if failed else "done", "bw3:hash", str(directory),
         outputs={} if failed else {name: {"path": name, "sha256": "0" * 64, "bytes": len(PNG)} for name in OUTPUTS},
-        findings=(finding,) if failed else (), times={"run": 1.5, "outputs": 0.5}, operations=4, reused=3,
+        findings=(finding,) if failed else (), times={"run": 1.5, "total": 2.0}, operations=4, reused=3,
     )  # fmt: skip
     assert results.publish(replace(made, **changes), claim.fence)
 
@@ -98,12 +99,25 @@ def test_one_case_is_told_whole(page: Page) -> None:
     done = page.read("/cases/3")
     assert (done["params"], done["source"]) == ({"seed": 3, "name": HOSTILE}, "t.csv:5")
     row = done["row"]
-    assert (row["scene_hash"], row["times"], row["reused"]) == ("bw3:hash", {"run": 1.5, "outputs": 0.5}, 3)
+    assert (row["scene_hash"], row["times"], row["reused"]) == ("bw3:hash", {"run": 1.5, "total": 2.0}, 3)
     assert [one["name"] for one in row["files"]] == list(OUTPUTS) and row["files"][0]["sha256"] == "0" * 64
     failed = page.read("/cases/4")
     assert failed["row"]["findings"][0]["cure"] == "Make it first." and failed["row"]["files"] == []
     assert page.read("/cases/11")["row"] is None
     assert page.get("/cases/12").status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("names", "shown"),
+    [
+        (("annotations/0000_depth.png", "annotations/0000_color.png"), "annotations/0000_color.png"),
+        (("annotations/0000_color.png", "still.PNG", "front.png"), "still.PNG"),
+        (("still.exr", "scene.glb"), None),
+    ],
+)
+def test_the_picture_of_a_case_is_what_a_camera_saw(names: tuple[str, ...], shown: str | None) -> None:
+    row = ResultRow(0, "key", {}, "done", outputs={name: {} for name in names})
+    assert picture_of(row) == shown
 
 
 def test_pictures_are_shown_and_everything_else_is_saved(page: Page) -> None:

@@ -22,6 +22,7 @@ ARGUMENTS = (
     "--disable-background-networking", "--disable-component-update", "--disable-sync",
 )  # fmt: skip
 SECONDS = 90_000
+LOOKS = [("light", 1360, 860), ("dark", 1360, 860), ("light", 400, 800), ("dark", 400, 800)]
 
 assert POLL_SECONDS < 1, "tests wait for what is told at once"
 
@@ -84,3 +85,20 @@ def _ours(text: str) -> bool:
 def go(page: Page, view: str) -> None:
     workspace = page.evaluate("location.hash").split("/")[1]
     page.evaluate("address => { location.hash = address; }", f"#/{workspace}/{view}")
+
+
+def width_of(page: Page) -> int:
+    """How wide the page is, and what scrolls in it as a whole: nobody should have to scroll sideways."""
+    return page.evaluate("Math.max(document.documentElement.scrollWidth, document.querySelector('main').scrollWidth)")
+
+
+def serious_findings(page: Page) -> list[str]:
+    """What axe says of the page as it is now."""
+    page.evaluate(AXE.read_text() + "; undefined")
+    found: dict[str, Any] = page.evaluate("axe.run(document, { resultTypes: ['violations'] })")
+    return [
+        f"{one['id']}: {node['target']} {node['failureSummary']}"
+        for one in found["violations"]
+        if one["impact"] in ("serious", "critical")
+        for node in one["nodes"][:3]
+    ]

@@ -19,12 +19,11 @@ from blendwright.values.report import OperationReport, RunReport
 from consoles import OpenConsole, open_console
 from journal.ledger import baseline, chain
 from plans import box, of_operations, valid
-from ui.conftest import AXE, PICTURES, SECONDS, go
+from ui.conftest import LOOKS, PICTURES, SECONDS, go, serious_findings, width_of
 
 Visit = Callable[..., Page]
 HOSTILE = ("<img src=x onerror=alert(1)>", "\u202egnp.exe", "N" * 255)
 VIEWS = ("history", "history/3", "plans", "approvals", "scene", "proof", "history/compare/2/3")
-LOOKS = [("light", 1360, 860), ("dark", 1360, 860), ("light", 400, 800), ("dark", 400, 800)]
 
 
 @pytest.fixture(scope="module")
@@ -184,23 +183,11 @@ def test_every_view_looks_right_and_is_accessible(console: OpenConsole, visit: V
             page.locator(".waiting").first.wait_for(state="detached", timeout=SECONDS * 2)
             name = f"{view.replace('/', '-')}-{theme}-{width}"
             page.screenshot(path=PICTURES / f"{name}.png")
-            wide = page.evaluate("document.documentElement.scrollWidth")
+            wide = width_of(page)
             assert wide <= width, f"{name} is {wide} wide"
-            found = _axe(page)
-            if found:
+            if found := serious_findings(page):
                 serious[name] = found
     assert serious == {}
-
-
-def _axe(page: Page) -> list[str]:
-    page.evaluate(AXE.read_text() + "; undefined")
-    found: dict[str, Any] = page.evaluate("axe.run(document, { resultTypes: ['violations'] })")
-    return [
-        f"{one['id']}: {node['target']} {node['failureSummary']}"
-        for one in found["violations"]
-        if one["impact"] in ("serious", "critical")
-        for node in one["nodes"][:3]
-    ]
 
 
 def test_the_graph_of_a_thousand_operations_stays_fluid(tmp_path: Path, browser: Browser, visit: Visit) -> None:

@@ -16,7 +16,7 @@ from blendwright.journal import JournalView
 from blendwright.records.branches import Merge
 from blendwright.records.changes import CommitChanges
 from blendwright.run.blame import DATA
-from blendwright.run.commit_names import find, require_head
+from blendwright.run.commit_names import HEAD, find, require_head
 from blendwright.run.differences import SceneSnapshot, take_snapshot
 from blendwright.run.invocation import new_id
 from blendwright.run.merge import (
@@ -114,14 +114,15 @@ class Merged:
         }  # fmt: skip
 
 
-def plan_merge(workspace: str | Path, source: int | str) -> MergePlan:
-    """What a merge of a branch, or of any commit, into HEAD would do; starts no Blender. Raises Refusal where there is no such commit."""
+def plan_merge(workspace: str | Path, source: int | str, into: int | str = HEAD) -> MergePlan:
+    """What a merge of a branch, or of any commit, into HEAD or another line would do; starts no Blender. Raises Refusal where there is no
+    such commit."""
     with read_journal(workspace) as journal:
-        return plan_merge_of(journal, source)
+        return plan_merge_of(journal, source, into)
 
 
-def plan_merge_of(journal: JournalView, source: int | str) -> MergePlan:
-    theirs, ours = find(journal, source).number, require_head(journal).number
+def plan_merge_of(journal: JournalView, source: int | str, into: int | str = HEAD) -> MergePlan:
+    theirs, ours = find(journal, source).number, find(journal, into).number
     base = journal.common_ancestor(ours, theirs)
     ends = (str(source), base, ours, theirs)
     if base == theirs:

@@ -1,5 +1,5 @@
-"""What a person does to a workspace by hand: moves of HEAD, tags, plans run again. The policy holds for them, and each is in the audit
-with the session that it was done in."""
+"""What a person does to a workspace by hand: moves of HEAD, tags, merges, plans run again. The policy holds for them, and each is in the
+audit with the session that it was done in."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 from blendwright.app import approving
 from blendwright.app.forking import fork
+from blendwright.app.merging import MERGE, Merged, plan_merge_of
 from blendwright.app.open_scene import OpenScene
 from blendwright.journal import Journal
 from blendwright.policy.approvals import Approval, ApprovalAnswer, ApprovalRequest, Approver
@@ -21,12 +22,14 @@ from blendwright.run.commit_names import HEAD, find, refusal, require_head, requ
 from blendwright.run.history import Moved
 from blendwright.run.invocation import new_id
 from blendwright.run.options import RunOptions
+from blendwright.tool_api.promises import SafetyLevel
 from blendwright.values.cancel import CancelToken
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
 from blendwright.values.report import RunReport
 
 Move = Literal["undo", "redo", "checkout"]
+BISECT = "history.bisect"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,10 +50,12 @@ class Person:
 
 @dataclass(frozen=True, slots=True)
 class _Yes:
+    """To everything but what a person must have seen whole: pressing a button of something else is no answer to that."""
+
     name: str
 
     def ask(self, request: ApprovalRequest, *, cancel: CancelToken | None = None) -> ApprovalAnswer:
-        return ApprovalAnswer.APPROVED
+        return ApprovalAnswer.NONE if request.in_person else ApprovalAnswer.APPROVED
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +109,45 @@ def switch(opened: OpenScene, person: Person, name: str, create_at: int | None =
     return moved
 
 
+def merge(opened: OpenScene, person: Person, source: str, into: str) -> Merged:
+    """The work of one line on another one, all of it or none. HEAD goes to `into` for it, and back where nothing came of it. Raises
+    Refusal, with what is in the way."""
+    journal = opened.journal
+    head = require_head(journal)
+    current = next((one.name for one in journal.branches() if one.current), None)
+    plan = plan_merge_of(journal, source, into)
+    if not plan.ok:
+        raise Refusal(plan.findings())
+    moves = into not in (HEAD, current)
+    if moves:
+        switch(opened, person, into)
+
+    def go_back() -> None:
+        if moves and current is not None:
+            switch(opened, person, current)
+        elif moves:
+            move(opened, person, "checkout", head.number)
+
+    try:
+        merged = opened.merge(source, person.options)
+    except Refusal:
+        go_back()
+        raise
+    if not merged.ok:
+        go_back()
+        return merged
+    record(journal, person, MERGE, head.hash_after, merged.scene_hash)
+    return merged
+
+
+def allow_bisect(opened: OpenScene, person: Person, expect: str) -> None:
+    """Before commits are looked through for the one that broke a check, which changes nothing. Raises Refusal where the policy does not
+    let them."""
+    scene = require_head(opened.journal).hash_after
+    opened.require_allowed(BISECT, SafetyLevel.READ_ONLY, {"expect": expect}, person.options)
+    record(opened.journal, person, BISECT, scene, scene, safety_level="read_only")
+
+
 def fork_beside(opened: OpenScene, person: Person, name: str, number: int, *, blender: str | None = None) -> Path:
     """A new workspace beside this one that begins with the scene of a commit. Raises Refusal for a name that leads elsewhere."""
     require_name(name)
@@ -134,9 +178,11 @@ def run_again(opened: OpenScene, person: Person, document: Mapping[str, Any], bo
     return opened.run(document, boundary=boundary)
 
 
-def record(journal: Journal, person: Person, act: str, before: str, after: str) -> None:
+def record(
+    journal: Journal, person: Person, act: str, before: str, after: str, *, safety_level: str = "safe_write"
+) -> None:
     """The act in the audit chain, with the session of whoever did it."""
     details = AuditDetails(
-        new_id(), "safe_write", approval=Approval(person.session, ApprovalAnswer.APPROVED, person.by)
+        new_id(), safety_level, approval=Approval(person.session, ApprovalAnswer.APPROVED, person.by)
     )
     journal.commit([NewAudit(new_id(), act.rpartition(".")[2], act, "succeeded", before, after, details)])

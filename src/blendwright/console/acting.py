@@ -1,4 +1,4 @@
-"""What a person does on the page: moves of HEAD, tags, answers to questions, plans run again. Each is bound to their session."""
+"""What a person does on the page: moves of HEAD, tags, merges, answers to questions, plans run again. Each is bound to their session."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from blendwright.app.open_scene import OpenScene
 from blendwright.app.person_acts import Move, Person
 from blendwright.app.run_records import run_record
 from blendwright.console.answers import answering, fields, in_thread, json_response, text
+from blendwright.console.bisections import Bisections
 from blendwright.console.guard import SESSION
 from blendwright.console.live import Live
 from blendwright.console.reading import Reading, approval_document
@@ -31,8 +32,9 @@ _log = logging.getLogger(__name__)
 class Acting:
     """The endpoints, for all workspaces."""
 
-    def __init__(self, reading: Reading, live: Live) -> None:
+    def __init__(self, reading: Reading, bisections: Bisections, live: Live) -> None:
         self._reading = reading
+        self._bisections = bisections
         self._workspace = reading.workspace
         self._live = live
 
@@ -42,6 +44,9 @@ class Acting:
             "/tags": self.tag,
             "/branches": self.switch,
             "/forks": self.fork,
+            "/merge": self.merge,
+            "/bisect": self.bisect,
+            "/bisect/stop": self.stop_bisect,
             "/approvals/{id}": self.answer,
             "/runs/{id}/again": self.run_again,
         }
@@ -81,6 +86,26 @@ class Acting:
         )
         added = self._reading.add(ConsoleWorkspace(made, blender=blender))
         return json_response({"workspace": added.told})
+
+    async def merge(self, request: Request) -> Response:
+        workspace, person, given = self._workspace(request), _person(request), await fields(request)
+        source, into = text(given, "source"), text(given, "into")
+        merged = await _act(workspace, lambda opened: person_acts.merge(opened, person, source, into))
+        findings = [] if merged.report is None else [one.to_json() for one in merged.report.all_findings()]
+        told = {"ok": merged.ok, "kind": merged.plan.kind, "head": merged.head, "taken": len(merged.taken)}
+        return json_response({**told, "findings": findings})
+
+    async def bisect(self, request: Request) -> Response:
+        """Answered at once; which commits were looked at is told as it goes on."""
+        workspace, person, given = self._workspace(request), _person(request), await fields(request)
+        expect, good, bad = text(given, "expect", 4000), _commit_name(given, "good"), _commit_name(given, "bad")
+        await in_thread(self._bisections.require_idle, workspace)
+        await _act(workspace, lambda opened: person_acts.allow_bisect(opened, person, expect))
+        return json_response(self._bisections.start(workspace, expect, good, bad or "HEAD"), 202)
+
+    async def stop_bisect(self, request: Request) -> Response:
+        self._bisections.stop(self._workspace(request))
+        return json_response({})
 
     async def answer(self, request: Request) -> Response:
         """Answering needs no lock: what waits may wait in a process that has the workspace."""
@@ -129,6 +154,11 @@ async def _act(workspace: ConsoleWorkspace, work: Callable[[OpenScene], T]) -> T
 
 def _person(request: Request) -> Person:
     return Person(request.scope[SESSION].id)
+
+
+def _commit_name(given: Mapping[str, Any], name: str) -> str | None:
+    """A commit by its number, a tag or a branch; None where none is given."""
+    return None if given.get(name) in (None, "") else text(dict(given), name, 100)
 
 
 def _number(given: Mapping[str, Any], name: str) -> int:

@@ -17,6 +17,7 @@ from blendwright.console.acting import Acting
 from blendwright.console.answers import answering, fields, json_response, text
 from blendwright.console.batch_reading import BatchReading
 from blendwright.console.batches import ConsoleBatch
+from blendwright.console.bisections import Bisections
 from blendwright.console.guard import ENTRY, SESSION, PageGuard
 from blendwright.console.live import Live
 from blendwright.console.reading import Reading
@@ -79,14 +80,15 @@ class Console:
         # Cookies know no ports: two consoles on one machine would take each other's.
         self._cookie = f"blendwright-{port}"
         self._address = address_of(host, port)
-        reading = Reading(self._workspaces, self.live)
+        self._bisections = Bisections(self.live)
+        reading = Reading(self._workspaces, self._bisections, self.live)
         routes = [
             Route(ENTRY, answering(self._session), methods=["GET"]),
             Route(ENTRY, answering(self._enter), methods=["POST"]),
             Route(ENTRY, answering(self._leave), methods=["DELETE"]),
             Route(LINKS, answering(self._link), methods=["POST"]),
             *reading.routes(),
-            *Acting(reading, self.live).routes(),
+            *Acting(reading, self._bisections, self.live).routes(),
             *BatchReading(self._batches, self.live).routes(),
             Route("/{name:path}", self._file, methods=["GET"]),
         ]
@@ -101,6 +103,7 @@ class Console:
 
     def close(self) -> None:
         """End what is held open for the workspaces. Waits for their Blenders."""
+        self._bisections.close()
         for workspace in self._workspaces.values():
             workspace.close()
 

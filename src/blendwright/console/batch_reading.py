@@ -34,6 +34,8 @@ LONGEST_PARAMS = 400
 # What a browser may show of a case; everything else is a file to be saved.
 PICTURES = {".png": "image/png", ".jpg": "image/jpeg", ".webp": "image/webp"}
 PLAIN = "application/octet-stream"
+COLOR = "_color."
+TOTAL = "total"
 
 
 class BatchReading:
@@ -133,23 +135,25 @@ def _page(batch: ConsoleBatch, offset: int, limit: int, status: CaseStatus | Non
 def _summary(standing: Standing, hidden: Any) -> dict[str, Any]:
     """A case as a line of a list: texts are cut, so that a page of them stays small whatever the parameters are."""
     row = standing.row
-    params = orjson.dumps(redacted(dict(standing.case.params), hidden)).decode()
+    given: dict[str, Any] = redacted(dict(standing.case.params), hidden)
+    params = ", ".join(f"{name} = {orjson.dumps(value).decode()}" for name, value in given.items())
     finding = row.findings[0] if row is not None and row.findings else None
     return {
         "number": standing.case.number,
         "status": standing.status,
         "params": params[:LONGEST_PARAMS],
         "attempts": standing.attempts,
-        "seconds": None if row is None else round(sum(row.times.values()), 3),
+        "seconds": None if row is None else row.times.get(TOTAL),
         "finding": None if finding is None else str(finding.get("message", ""))[:LONGEST_PARAMS],
         "picture": None if row is None else picture_of(row),
     }
 
 
 def picture_of(row: ResultRow) -> str | None:
-    """The name of the file that shows a case: the first picture that stands by itself, or else the first of a folder."""
+    """The name of the file that shows a case: the first picture that stands by itself, or else what the camera saw in a folder of
+    annotations, before its masks."""
     pictures = [name for name in row.outputs if PurePosixPath(name).suffix.lower() in PICTURES]
-    return min(pictures, key=lambda name: (name.count("/"), pictures.index(name)), default=None)
+    return min(pictures, key=lambda name: (name.count("/"), COLOR not in name, pictures.index(name)), default=None)
 
 
 def _case(batch: ConsoleBatch, n: int) -> dict[str, Any]:

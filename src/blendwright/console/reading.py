@@ -15,6 +15,7 @@ from starlette.routing import Route
 from blendwright.app import queries, timeline
 from blendwright.app.approving import pending_approvals
 from blendwright.app.blaming import Blamed, blame_all
+from blendwright.app.merging import plan_merge
 from blendwright.app.policy_files import load_policy
 from blendwright.app.previewing import preview
 from blendwright.app.proof_bundles import write_bundle
@@ -22,6 +23,7 @@ from blendwright.app.proving import verify_workspace
 from blendwright.app.run_records import run_records
 from blendwright.app.scene_views import PicturePair, SceneViews
 from blendwright.console.answers import answering, ended, in_thread, json_response, number
+from blendwright.console.bisections import Bisections
 from blendwright.console.live import Live
 from blendwright.console.picture_cache import NOTHING
 from blendwright.console.plans import run_details, run_summary
@@ -45,8 +47,9 @@ APPROVAL_FIELDS = (
 class Reading:
     """The endpoints, for all workspaces."""
 
-    def __init__(self, workspaces: dict[str, ConsoleWorkspace], live: Live) -> None:
+    def __init__(self, workspaces: dict[str, ConsoleWorkspace], bisections: Bisections, live: Live) -> None:
         self._workspaces = workspaces
+        self._bisections = bisections
         self._live = live
 
     def routes(self) -> list[Route]:
@@ -63,6 +66,8 @@ class Reading:
             "/scenes/{number}/audit": self.audit,
             "/approvals": self.approvals,
             "/approvals/{id}/preview": self.approval_preview,
+            "/merge": self.merge_plan,
+            "/bisect": self.bisection,
             "/runs": self.runs,
             "/runs/{id}": self.run,
             "/proof": self.proof,
@@ -190,6 +195,15 @@ class Reading:
         workspace = self.workspace(request)
         return json_response(await in_thread(_preview, workspace.directory, request.path_params["id"]))
 
+    async def merge_plan(self, request: Request) -> Response:
+        """What a merge of one line into another would do, and what is in its way; no Blender is started for it."""
+        query = request.query_params
+        source, into = query.get("source", ""), query.get("into", "HEAD")
+        return json_response(await in_thread(_merge_plan, self.workspace(request).directory, source, into))
+
+    async def bisection(self, request: Request) -> Response:
+        return json_response(self._bisections.told(self.workspace(request)))
+
     async def runs(self, request: Request) -> Response:
         directory = self.workspace(request).directory
         return json_response(
@@ -219,6 +233,16 @@ def approval_document(stored: StoredApproval) -> dict[str, Any]:
     for name in ("what", "shown", "operation_id", "request_id"):
         told[name] = escape_invisible(told[name])
     return {**told, "state": stored.state, "given_by": stored.given_by}
+
+
+def _merge_plan(directory: Path, source: str, into: str) -> dict[str, Any]:
+    plan = plan_merge(directory, source, into)
+    taken = [
+        {"commit": one.number, "tool": one.tool, "operation": one.operation_id, "request": one.request_id}
+        for one in plan.taken[:MOST_CHANGED]
+    ]
+    told = {**plan.to_json(), "into": into, "taken": taken, "total": len(plan.taken)}
+    return {**told, "findings": [one.to_json() for one in plan.findings()]}
 
 
 def _preview(directory: Path, id: str) -> dict[str, Any]:

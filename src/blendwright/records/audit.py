@@ -11,7 +11,8 @@ from blendwright.policy.approvals import Approval
 Status = Literal["succeeded", "failed", "rolled_back", "skipped_idempotent"]
 # What a person does by hand. Such an act is recorded by itself: it makes no commit that could be missed.
 ACTS = (
-    "history.checkout", "history.fork", "history.redo", "history.switch", "history.tag", "history.undo", "plan.run_again",
+    "history.bisect", "history.checkout", "history.fork", "history.merge", "history.redo", "history.switch", "history.tag", "history.undo",
+    "plan.run_again",
 )  # fmt: skip
 
 

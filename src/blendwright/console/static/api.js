@@ -9,7 +9,7 @@ export class ApiError extends Error {
   }
 }
 
-export const session = { id: "", csrf: "", readOnly: false, workspaces: [] };
+export const session = { id: "", csrf: "", readOnly: false, workspaces: [], batches: [] };
 
 async function ask(method, path, body) {
   const headers = method === "GET" ? {} : { "content-type": "application/json", "x-csrf-token": session.csrf };
@@ -27,8 +27,8 @@ export const get = async (path) => (await ask("GET", path)).json();
 export const raw = (path) => ask("GET", path);
 export const post = async (path, body) => (await ask("POST", path, body)).json();
 
-function remember({ session: id, csrf, read_only: readOnly, workspaces }) {
-  Object.assign(session, { id, csrf, readOnly, workspaces });
+function remember({ session: id, csrf, read_only: readOnly, workspaces, batches }) {
+  Object.assign(session, { id, csrf, readOnly, workspaces, batches });
 }
 
 // With the link of the address, or with the cookie from before. Raises ApiError.

@@ -1,37 +1,54 @@
-// The page: who is here, which workspace and view the address names, and what is shown of the state of the workspace everywhere.
+// The page: who is here, which workspace or batch and which view the address names, and what is shown of its state everywhere.
 
 import { ApiError, enter, get, leave, session } from "./api.js";
 import { button, empty, h, icon, named, note, toast } from "./dom.js";
 import { Live } from "./live.js";
 import { approvals } from "./approvals.js";
+import { batchCases, batchPictures } from "./batch.js";
 import { historyView } from "./history.js";
+import { lines } from "./lines.js";
 import { plans } from "./plans.js";
 import { proof } from "./proof.js";
 import { scene } from "./scene.js";
 
+// By what is looked at; the first view is the one that is opened.
 const VIEWS = {
-  history: ["History", "history", historyView],
-  plans: ["Plans", "plan", plans],
-  approvals: ["Approvals", "approval", approvals],
-  scene: ["Scene", "scene", scene],
-  proof: ["Proof", "proof", proof],
+  workspace: {
+    history: ["History", "history", historyView],
+    plans: ["Plans", "plan", plans],
+    lines: ["Lines", "merge", lines],
+    approvals: ["Approvals", "approval", approvals],
+    scene: ["Scene", "scene", scene],
+    proof: ["Proof", "proof", proof],
+  },
+  batch: {
+    cases: ["Cases", "list", batchCases],
+    pictures: ["Pictures", "batch", batchPictures],
+  },
+};
+// Several changes that come in one frame, as one.
+const TOGETHER = {
+  workspace: (changes) => ({ state: changes.at(-1).state, records: changes.flatMap((each) => each.records), runs: changes.some((each) => each.runs) }),
+  batch: (changes) => changes.at(-1),
+};
+const NOTHING = {
+  workspace: { head: null, length: 0, total: 0, redo: null, tags: {}, branches: [], approvals: 0, quarantine: null, holder: null },
+  batch: { program: null, counts: { waiting: 0, running: 0, done: 0, failed: 0 }, runs: false, failures: [] },
 };
 const THEMES = { auto: ["Theme: as the system", "auto"], light: ["Theme: light", "sun"], dark: ["Theme: dark", "moon"] };
 
 const root = document.getElementById("app");
 let shell = null;
 
-// What a view gets: where it is, what is known of the workspace, and how to be told of more.
+// What a view gets: where it is, what is known of the workspace or batch, and how to be told of more.
 class Place {
-  constructor(workspace) {
-    this.workspace = workspace;
-    this.path = `workspaces/${workspace.id}`;
-    this.live = new Live(workspace.id);
-    this.state = null;
+  constructor(kind, { id, name }) {
+    Object.assign(this, { kind, id, name, path: `${kind === "batch" ? "batches" : "workspaces"}/${id}`, state: null });
+    this.live = new Live(this.path, TOGETHER[kind]);
   }
 
   address(view, ...rest) {
-    return `#/${[this.workspace.id, view, ...rest].join("/")}`;
+    return `#/${[this.id, view, ...rest].join("/")}`;
   }
 
   go(view, ...rest) {
@@ -51,25 +68,23 @@ class Place {
 }
 
 class Shell {
-  #place = null; #view = null; #name = ""; #tabs = new Map(); #main; #live; #choice; #count; #running = 0;
+  #place = null; #view = null; #name = ""; #tabs = new Map(); #bar; #main; #live; #choice; #count; #running = 0;
 
   constructor() {
     this.#main = h("main", { id: "content", tabindex: -1 });
     this.#live = h("span", { class: "live wide-only" }, "live");
     this.#count = h("span", { class: "count hidden" });
-    this.#choice = h("select", { class: "field", "aria-label": "Workspace", onchange: (event) => { location.hash = `#/${event.target.value}/history`; } });
-    const list = () => this.#choice.replaceChildren(...session.workspaces.map(({ id, name, directory }) => h("option", { value: id, title: named(directory, 300) }, named(name, 60))));
+    this.#choice = h("select", { class: "field", "aria-label": "Workspace", onchange: (event) => { location.hash = `#/${event.target.value}`; } });
+    const options = (told) => told.map(({ id, name, directory }) => h("option", { value: id, title: named(directory, 300) }, named(name, 60)));
+    const list = () => this.#choice.replaceChildren(...(session.batches.length
+      ? [["Workspaces", session.workspaces], ["Batches", session.batches]].filter(([, told]) => told.length).map(([label, told]) => h("optgroup", { label }, options(told)))
+      : options(session.workspaces)));
     addEventListener("workspaces", list);
     list();
-    const tabs = h("nav", { class: "tabs", "aria-label": "Views" });
-    for (const [name, [title, symbol]] of Object.entries(VIEWS)) {
-      const tab = h("a", { href: "#" }, icon(symbol), h("span", {}, title), name === "approvals" && this.#count);
-      this.#tabs.set(name, tab);
-      tabs.append(tab);
-    }
+    this.#bar = h("nav", { class: "tabs", "aria-label": "Views" });
     root.replaceChildren(h("div", { class: "shell" },
       h("header", { class: "bar" }, h("div", { class: "brand" }, h("img", { src: "/icon.svg", alt: "" }), h("span", {}, "Blendwright")), this.#choice),
-      tabs,
+      this.#bar,
       h("div", { class: "state" }, session.readOnly && h("span", { class: "chip warn" }, "read-only"), this.#live, themeButton(),
         button("End this session", "leave", leave, { only: true, class: "wide-only" })),
       this.#main));
@@ -78,20 +93,23 @@ class Shell {
   }
 
   async show() {
-    const [, id, name = "history", ...rest] = location.hash.split("/").map(decodeURIComponent);
-    const workspace = session.workspaces.find((each) => each.id === id);
-    if (!workspace) {
-      location.replace(`#/${session.workspaces[0].id}/history`);
+    const [, id, name = "", ...rest] = location.hash.split("/").map(decodeURIComponent);
+    const batch = session.batches.find((each) => each.id === id);
+    const told = batch ?? session.workspaces.find((each) => each.id === id);
+    if (!told) {
+      location.replace(`#/${[...session.workspaces, ...session.batches][0].id}`);
       return;
     }
-    if (this.#place?.workspace.id !== workspace.id) await this.#open(workspace);
-    const view = VIEWS[name] ? name : "history";
+    const kind = batch ? "batch" : "workspace";
+    if (this.#place?.id !== told.id) await this.#open(kind, told);
+    const views = VIEWS[kind];
+    const view = Object.hasOwn(views, name) ? name : Object.keys(views)[0];
     for (const [each, tab] of this.#tabs) {
       tab.href = this.#place.address(each);
       if (each === view) tab.setAttribute("aria-current", "page");
       else tab.removeAttribute("aria-current");
     }
-    document.title = `${VIEWS[view][0]} · ${named(workspace.name, 60)} · Blendwright`;
+    document.title = `${views[view][0]} · ${named(told.name, 60)} · Blendwright`;
     if (this.#view && this.#name === view && this.#view.show) {
       this.#view.show(rest);
       return;
@@ -99,25 +117,40 @@ class Shell {
     this.#view?.end?.();
     [this.#name, this.#view] = [view, null];
     try {
-      this.#view = VIEWS[view][2](this.#place, rest);
+      this.#view = views[view][2](this.#place, rest);
       this.#main.replaceChildren(this.#view.element);
     } catch (error) {
       this.#main.replaceChildren(h("div", { class: "page" }, note("bad", error.message)));
     }
   }
 
-  async #open(workspace) {
+  // The tabs of what is looked at.
+  #offer(kind) {
+    this.#tabs = new Map(Object.entries(VIEWS[kind]).map(([name, [title, symbol]]) =>
+      [name, h("a", { href: "#" }, icon(symbol), h("span", {}, title), name === "approvals" && this.#count)]));
+    this.#bar.replaceChildren(...this.#tabs.values());
+  }
+
+  async #open(kind, told) {
     this.#view?.end?.();
     this.#view = null;
     this.#place?.live.close();
-    const place = new Place(workspace);
+    const place = new Place(kind, told);
     this.#place = place;
-    this.#choice.value = workspace.id;
+    this.#choice.value = told.id;
+    this.#offer(kind);
     try {
       place.state = await get(place.path);
     } catch (error) {
-      place.state = { head: null, length: 0, total: 0, redo: null, tags: {}, branches: [], approvals: 0, quarantine: null, holder: null };
+      place.state = structuredClone(NOTHING[kind]);
       toast("bad", error.message, error.cure);
+    }
+    if (kind === "batch") {
+      place.live.addEventListener("changes", ({ detail }) => {
+        Object.assign(place.state, detail);
+        this.#beat();
+      });
+      return;
     }
     this.#waiting(place.state.approvals);
     if (place.state.quarantine) toast("bad", `The workspace is quarantined: ${place.state.quarantine}`, "blendwright recover says how to get out of it.");
@@ -138,7 +171,7 @@ class Shell {
 
   #beat() {
     const connected = this.#place?.live.connected ?? false;
-    const busy = connected && Date.now() - this.#running < 1500;
+    const busy = connected && (this.#place.kind === "batch" ? this.#place.state?.runs : Date.now() - this.#running < 1500);
     this.#live.className = `live wide-only ${connected ? (busy ? "busy" : "") : "off"}`;
     this.#live.textContent = connected ? (busy ? "running" : "live") : "not connected";
   }

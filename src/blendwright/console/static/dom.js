@@ -6,6 +6,8 @@ const ICONS = {
   approval: "M12 3l7 3v5c0 4.5-3 8-7 10-4-2-7-5.5-7-10V6zM9 11.5l2.2 2.2L15.5 9.5",
   scene: "M12 3l8 4.5v9L12 21l-8-4.5v-9zM4 7.5l8 4.5 8-4.5M12 12v9",
   proof: "M6 3h9l4 4v14H6zM15 3v4h4M9.5 14l2 2 4-4",
+  merge: "M7 4v16M17 4v3c0 5-10 4-10 9M17 4h.01M4 17l3 3 3-3", search: "M10.5 4a6.5 6.5 0 1 0 0 13 6.5 6.5 0 0 0 0-13zM15.5 15.5L20 20",
+  list: "M4 6h16M4 12h16M4 18h16",
   batch: "M4 4h6v6H4zM14 4h6v6h-6zM4 14h6v6H4zM14 14h6v6h-6z",
   undo: "M9 7H15a5 5 0 0 1 0 10H8M9 7l3-3M9 7l3 3", redo: "M15 7H9a5 5 0 0 0 0 10h7M15 7l-3-3M15 7l-3 3",
   go: "M5 12h13M13 7l5 5-5 5", tag: "M4 4h8l8 8-8 8-8-8zM8.5 8.5h.01", compare: "M12 3v18M4 6h5v12H4M20 6h-5v12h5",

@@ -1,15 +1,18 @@
-// What happens in a workspace while the page is open. Many events in one frame are told at once, in the next one.
+// What happens in a workspace or batch while the page is open. Many events in one frame are told at once, in the next one.
 
 export class Live extends EventTarget {
-  #source; #changes = []; #pictures = []; #waits = false;
+  #source; #together; #changes = []; #pictures = []; #waits = false;
 
-  constructor(workspace) {
+  // `together` makes one of several changes that come in one frame.
+  constructor(path, together) {
     super();
-    this.#source = new EventSource(`/api/workspaces/${workspace}/events`);
+    this.#together = together;
+    this.#source = new EventSource(`/api/${path}/events`);
     this.#source.addEventListener("open", () => this.#tell("open"));
     this.#source.addEventListener("error", () => this.#tell("lost"));
     this.#source.addEventListener("changes", (event) => this.#collect(this.#changes, event));
     this.#source.addEventListener("picture", (event) => this.#collect(this.#pictures, event));
+    this.#source.addEventListener("bisect", (event) => this.#tell("bisect", JSON.parse(event.data)));
     this.#source.addEventListener("problem", (event) => this.#tell("problem", JSON.parse(event.data)));
   }
 
@@ -29,10 +32,7 @@ export class Live extends EventTarget {
       this.#waits = false;
       const [changes, pictures] = [this.#changes, this.#pictures];
       [this.#changes, this.#pictures] = [[], []];
-      if (changes.length) {
-        const records = changes.flatMap((each) => each.records);
-        this.#tell("changes", { state: changes.at(-1).state, records, runs: changes.some((each) => each.runs) });
-      }
+      if (changes.length) this.#tell("changes", this.#together(changes));
       for (const each of pictures) this.#tell("picture", each);
     });
   }

@@ -20,7 +20,7 @@ export function proof(place) {
     try {
       const answer = await raw(`${place.path}/proof/bundle`);
       const address = URL.createObjectURL(await answer.blob());
-      h("a", { href: address, download: `${place.workspace.name.replace(/[^\w-]/g, "") || "workspace"}.proof.jsonl` }).click();
+      h("a", { href: address, download: `${place.name.replace(/[^\w-]/g, "") || "workspace"}.proof.jsonl` }).click();
       setTimeout(() => URL.revokeObjectURL(address), 10000);
     } catch (error) {
       toast("bad", error.message, error.cure);
