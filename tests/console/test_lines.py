@@ -17,7 +17,7 @@ from plans import box
 
 
 def moved(id: str, name: str, x: float) -> dict[str, Any]:
-    return box(id, tool_name="object.set_transform", args={"object": name, "location": [x, 0, 0]})
+    return box(id, tool_name="object.transform", args={"object": name, "location": [x, 0, 0]})
 
 
 def gone(id: str, name: str) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Lines in a real browser: two branches merged, a conflict with its cure, and the commit that broke a check, watched while it is searched."""
+"""Lines in a real browser: two branches merged, a conflict with its cure, and the search for the commit that broke a check, watched."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ HOSTILE = "<img src=x onerror=alert(1)>"
 
 
 def moved(id: str, x: float) -> dict[str, Any]:
-    return box(id, tool_name="object.set_transform", args={"object": "Box a", "location": [x, 0, 0]})
+    return box(id, tool_name="object.transform", args={"object": "Box a", "location": [x, 0, 0]})
 
 
 @pytest.fixture(scope="module")
