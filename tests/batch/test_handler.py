@@ -55,6 +55,24 @@ def test_a_case_that_was_cut_off_goes_on_from_its_journal(tmp_path: Path) -> Non
     assert (row["reused"], row["operations"], row["scene_hash"]) == (3, 4, whole["scene_hash"])
 
 
+def test_a_case_that_failed_takes_no_other_with_it(tmp_path: Path) -> None:
+    """They have one Blender, one after another: what it remembers of a failure is over with the scene in which it happened."""
+    text = """
+seed = param("seed", 0)
+mesh.create_primitive(kind = "cube", name = "Box")
+if seed == 0:
+    object.delete(object = "Nothing")
+"""
+    root, program = tmp_path / "out", write_program(tmp_path, text)
+    with one_lane(root, program, seeds(3), approve=("destructive",)) as lane:
+        rows = [row_of(lane, key) for key in open_keys(root)]
+    assert [(row["status"], [one["code"] for one in row["findings"]]) for row in rows] == [
+        ("failed", ["TARGET_NOT_FOUND"]),
+        ("done", []),
+        ("done", []),
+    ]
+
+
 def test_what_another_boot_of_the_machine_left_is_begun_anew(tmp_path: Path) -> None:
     root = tmp_path / "out"
     with one_lane(root, write_program(tmp_path), seeds(1)) as lane:

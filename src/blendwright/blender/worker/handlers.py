@@ -93,10 +93,16 @@ class SceneMethods:
         }
 
     def reset(self, request: methods.NoArguments) -> methods.SceneHash:
+        self._closed_epoch = 0
         self._state.reset()
         return self._hash()
 
     def open(self, request: methods.OpenRequest) -> methods.SceneHash:
+        # Whoever brings a scene has nothing under way. It may be another session, which counts its epochs from one.
+        self._closed_epoch = 0
+        return self._open(request)
+
+    def _open(self, request: methods.OpenRequest) -> methods.SceneHash:
         path = self._inside(request["path"])
         try:
             full, drop_unused = request.get("full", True), request.get("drop_unused", False)
@@ -127,14 +133,14 @@ class SceneMethods:
     def relocate_files(self, request: methods.RelocateRequest) -> methods.SceneHash:
         external_files.relocate(request["new_paths"])
         self._state.save(self._inside(request["path"]))
-        return self.open({"path": request["path"]})
+        return self._open({"path": request["path"]})
 
     def active_content(self, request: methods.NoArguments) -> methods.ActiveContentAnswer:
         return {"active_content": active_content()}
 
     def swap(self, request: methods.SwapRequest) -> methods.SwapAnswer:
         leaves = dict(self._state.fingerprint.leaves())
-        opened = self.open({"path": request["path"], "drop_unused": request.get("drop_unused", False)})
+        opened = self._open({"path": request["path"], "drop_unused": request.get("drop_unused", False)})
         if external_files.rebase(request.get("home", "")):
             self._state.refresh()
             opened = self._hash()
