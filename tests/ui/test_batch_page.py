@@ -92,6 +92,7 @@ def test_the_sheet_of_pictures_and_hostile_parameters(console: OpenConsole, visi
     page = visit(console, "pictures")
     expect(page.locator(".tile")).to_have_count(8)
     expect(page.locator(".tile img")).to_have_count(7)
+    page.wait_for_function("[...document.querySelectorAll('.tile img')].every(one => one.complete && one.naturalWidth)")
     page.locator(".tile").nth(1).click()
     expect(page.locator("article pre")).to_contain_text(HOSTILE)
     assert page.locator("img[src=x]").count() == 0
@@ -105,6 +106,9 @@ def test_every_view_of_a_batch_looks_right_and_is_accessible(console: OpenConsol
             go(page, view)
             page.wait_for_timeout(400)
             page.locator(".waiting").first.wait_for(state="detached")
+            page.wait_for_function(
+                "[...document.querySelectorAll('main img')].every(one => one.complete && one.naturalWidth)"
+            )
             name = f"batch-{view.replace('/', '-')}-{theme}-{width}"
             page.screenshot(path=PICTURES / f"{name}.png")
             assert width_of(page) <= width, name

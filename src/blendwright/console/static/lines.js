@@ -17,8 +17,10 @@ function verdict(place, plan) {
   if (plan.kind === "up_to_date") return [note("ok", `Everything of ${named(plan.source, 60)} is there already.`)];
   if (plan.findings.length) {
     return [h("h3", {}, "It cannot be merged as it is"), ...plan.findings.map((finding) => note("bad", finding.message, finding.cure)),
-      h("p", { class: "row wrap" }, "Look at both:", plan.conflicts.slice(0, 5).map((each) =>
-        h("a", { class: "button", href: place.address("history", "compare", Math.min(each.ours.commit, each.theirs.commit), Math.max(each.ours.commit, each.theirs.commit)) }, icon("compare"), `#${each.ours.commit} and #${each.theirs.commit}`)))];
+      h("p", { class: "row wrap" }, "Look at both:", plan.conflicts.slice(0, 5).map((each) => {
+        const [first, last] = [each.ours.commit, each.theirs.commit].sort((a, b) => a - b);
+        return h("a", { class: "button", href: place.address("history", "compare", first, last) }, icon("compare"), `#${first} and #${last}`);
+      }))];
   }
   const how = plan.kind === "fast_forward" ? "The line simply goes on to there" : "They are run again on top, all of them or none. Pressing Merge allows them, deletions too";
   return [note("info", `${plural(plan.total, "commit")} since commit ${plan.base}. ${how}.`), taken(place, plan)];
