@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import apsw
 import pytest
 
 from blendwright.batch.definition import Batch, BatchSource, Output
@@ -201,6 +202,21 @@ def test_ten_thousand_cases_stay_quick_and_small(tmp_path: Path) -> None:
     assert answers[1].json()["cases"][0]["number"] == 9900
     # Server and client are in this process; each answer takes a few hundredths of a second at most.
     assert spent < 1.0
+
+
+def test_a_table_that_is_not_made_yet_is_newer_or_damaged(tmp_path: Path) -> None:
+    (tmp_path / FILE).touch()
+    with open_console(batches=[tmp_path]) as console:
+        page = console.session()
+        assert page.read()["program"] is None and page.read("/cases") == {"total": 0, "cases": []}
+        connection: Any = apsw.Connection(str(tmp_path / FILE))
+        connection.execute("PRAGMA user_version = 99")
+        newer = page.get()
+        assert newer.status_code == 409 and "schema version 99" in newer.json()["error"]["message"]
+        connection.close()
+        (tmp_path / FILE).write_bytes(b"nothing of the kind" * 100)
+        damaged = page.get("/cases")
+        assert damaged.status_code == 500 and "results.db is damaged" in damaged.json()["error"]["message"]
 
 
 def test_what_is_no_batch_is_said(tmp_path: Path, root: Path) -> None:

@@ -122,6 +122,25 @@ def test_another_site_is_refused_where_the_browser_says_so(console: OpenConsole)
     assert page.web.get(f"{page.path}/commits", headers={"Sec-Fetch-Site": "same-origin"}).status_code == 200
 
 
+def test_something_outside_leads_to_the_page_and_to_nothing_else(console: OpenConsole) -> None:
+    page = console.session()
+    led = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"}
+    assert page.web.get("/", headers={**led, "Cookie": ""}).status_code == 200
+    for path in ("/app.js", "/api/session", f"{page.path}/commits", f"{page.path}/scenes/1/blend?download=1"):
+        assert page.web.get(path, headers=led).status_code == 403, path
+    for name, other in (("Sec-Fetch-Dest", "iframe"), ("Sec-Fetch-Dest", "script"), ("Sec-Fetch-Mode", "no-cors")):
+        assert page.web.get("/", headers={**led, name: other}).status_code == 403
+    assert page.web.get("/", headers={**led, "Origin": "http://evil.example"}).status_code == 403
+
+
+def test_links_are_for_a_window_with_its_key(workspace: Path, console: OpenConsole) -> None:
+    page = console.session()
+    for headers in ({}, {"X-Window-Key": ""}, {"X-Window-Key": "None"}, page.csrf):
+        assert page.web.post("/api/links", headers=headers).status_code == 401, "no window is attached to this one"
+    settings = ConsoleSettings((workspace,), port=1, window_key="a key")
+    assert "a key" not in repr(settings)
+
+
 def test_an_act_without_an_origin_or_without_the_token_is_refused(console: OpenConsole, workspace: Path) -> None:
     page, other = console.session(), console.session()
     path, body = f"{page.path}/move", {"kind": "undo"}

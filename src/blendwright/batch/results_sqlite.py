@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -62,11 +62,7 @@ class SqliteResults(ResultsTable):
             version = self._connection.execute("PRAGMA user_version").get
             if version == 0:
                 self._connection.execute(CREATE)
-        if version not in (0, VERSION):
-            raise EnvironmentUnfit(
-                f"{path} has schema version {version}, this program knows {VERSION}",
-                cure="Use the version of blendwright that wrote it, or begin in another directory: --out.",
-            )
+        require_known(path, version)
 
     def begin(self, batch: Batch, *, anew: bool = False) -> None:
         definition = orjson.dumps(batch.to_json()).decode()
@@ -211,7 +207,21 @@ class SqliteResults(ResultsTable):
                 raise
 
     def _told(self, doing: str = "using") -> Any:
-        return translate_errors(f"{doing} {self._path}", file=self._path.name, if_damaged=_DAMAGED)
+        return translated(self._path, doing)
+
+
+def translated(path: Path, doing: str) -> AbstractContextManager[None]:
+    """Errors of a table of results, in words that name it."""
+    return translate_errors(f"{doing} {path}", file=path.name, if_damaged=_DAMAGED)
+
+
+def require_known(path: Path, version: int) -> None:
+    """Raises EnvironmentUnfit for a table that another version of this program wrote; 0 is one that is not made yet."""
+    if version not in (0, VERSION):
+        raise EnvironmentUnfit(
+            f"{path} has schema version {version}, this program knows {VERSION}",
+            cure="Use the version of blendwright that wrote it, or begin in another directory: --out.",
+        )
 
 
 def _case(row: tuple[Any, ...]) -> Case:

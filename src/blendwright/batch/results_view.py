@@ -17,7 +17,7 @@ import orjson
 from blendwright.batch.case import Case
 from blendwright.batch.definition import Batch
 from blendwright.batch.results import CaseStatus, Counts, ResultRow, Standing
-from blendwright.journal.store import translate_errors
+from blendwright.batch.results_sqlite import require_known, translated
 
 BUSY_MS = 5_000
 LONGEST_MESSAGE = 300
@@ -43,6 +43,7 @@ class ResultsView:
             # The stubs of apsw leave parts unknown; what comes out of it is typed by the methods below.
             self._connection: Any = apsw.Connection(str(path), apsw.SQLITE_OPEN_READONLY)
             self._connection.set_busy_timeout(BUSY_MS)
+        require_known(path, self._all("PRAGMA user_version")[0][0])
 
     def __enter__(self) -> Self:
         return self
@@ -57,7 +58,9 @@ class ResultsView:
         return self._all("PRAGMA data_version")[0][0]
 
     def batch(self) -> tuple[Batch, str] | None:
-        """The batch that was run last, and since when it is known; None before there is one."""
+        """The batch that was run last, and since when it is known; None before there is one, or even a table."""
+        if self._all("PRAGMA user_version")[0][0] == 0:
+            return None
         found = self._all("SELECT definition, begun FROM batches ORDER BY latest DESC LIMIT 1")
         return None if not found else (Batch.from_json(orjson.loads(found[0][0])), found[0][1])
 
@@ -91,7 +94,7 @@ class ResultsView:
             return self._connection.execute(sql, bindings).fetchall()
 
     def _told(self) -> Any:
-        return translate_errors(f"reading {self._path}")
+        return translated(self._path, "reading")
 
 
 def _standing(row: tuple[Any, ...]) -> Standing:

@@ -58,6 +58,7 @@ export function caseView(place, number) {
       row?.finished && ["Ended", `${clock(row.finished)} (${ago(row.finished)})`],
       row?.memory_mb > 0 && ["Memory of the lane", `${row.memory_mb} MB`],
       row?.location && ["Directory", h("span", { class: "mono" }, named(row.location, 240))],
+      place.state.keep && place.state.keep !== "drop" && row?.location && ["Its workspace", h("code", {}, named(`blendwright ui ${row.location}/workspace`, 300))],
       ["Key", h("span", { class: "mono", title: found.key }, found.key.slice(0, 16))],
     ].filter(Boolean);
     const step = (label, symbol, to, on) => on && h("a", { class: "button quiet icon-only", href: place.address("cases", "case", to), title: label }, icon(symbol), h("span", { class: "visually-hidden" }, label));
