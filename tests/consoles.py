@@ -80,9 +80,15 @@ def open_console(
     read_only: bool = False,
     acting: Acting | None = None,
     blender: str | None = None,
+    window_key: str | None = None,
 ) -> Generator[OpenConsole]:
     settings = ConsoleSettings(
-        tuple(workspaces), tuple(batches), port=free_port("127.0.0.1"), read_only=read_only, blender=blender
+        tuple(workspaces),
+        tuple(batches),
+        port=free_port("127.0.0.1"),
+        read_only=read_only,
+        blender=blender,
+        window_key=window_key,
     )
     console = make_console(settings, acting)
     listening, ends = threading.Event(), list[Any]()
