@@ -8,8 +8,9 @@ import signal
 import sys
 import webbrowser
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from typing import TYPE_CHECKING, Annotated
 
 import anyio
 
@@ -18,12 +19,11 @@ from blendwright.batch.directory import is_batch
 from blendwright.cli.options import Blender
 from blendwright.cli.output import Exit, notes
 from blendwright.cli.parameters import argument, option
-from blendwright.console.application import address_of
-from blendwright.console.serve import ConsoleSettings, console_beside, serve_console, with_port
+from blendwright.console.serve import ConsoleSettings, console_beside, door_of, serve_console, with_port
 from blendwright.values.cancel import CancelToken
-from blendwright.wire.console_door import ConsoleDoor
 
 if TYPE_CHECKING:
+    from blendwright.server.serve import Settings
     from blendwright.server.workspace_queue import WorkspaceQueue
 
 CLIENT = "console"
@@ -70,22 +70,15 @@ def ui(
     return Exit.INTERRUPTED if anyio.run(run) is signal.SIGINT else Exit.DONE
 
 
-class ConsoleBeside(NamedTuple):
-    """A console beside a server: what runs along, and how a window gets into it."""
-
-    run: Callable[[WorkspaceQueue], contextlib.AbstractAsyncContextManager[None]]
-    door: ConsoleDoor
-
-
-def console_for(workspace: Path, blender: str | None) -> ConsoleBeside:
-    """What a person does in this console takes its turn among the clients of the server."""
+def with_console(settings: Settings) -> Settings:
+    """A server with a console beside it: what a person does there takes its turn among the clients, and a window gets into it."""
     show, key = _link_shower(opens=False, hint=""), secrets.token_urlsafe(32)
-    settings = with_port(ConsoleSettings((workspace,), blender=blender, on_link=show, window_key=key))
+    shown = with_port(ConsoleSettings((settings.workspace,), blender=settings.blender, on_link=show, window_key=key))
 
     def run(queue: WorkspaceQueue) -> contextlib.AbstractAsyncContextManager[None]:
-        return console_beside(settings, lambda work: queue.submit(CLIENT, work, CancelToken()).result())
+        return console_beside(shown, lambda work: queue.submit(CLIENT, work, CancelToken()).result())
 
-    return ConsoleBeside(run, ConsoleDoor(address_of(settings.host, settings.port), key))
+    return replace(settings, beside=run, console=door_of(shown))
 
 
 def _link_shower(*, opens: bool, hint: str) -> Callable[[str], None]:

@@ -7,7 +7,6 @@ import secrets
 import signal
 import sys
 import time
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -27,7 +26,6 @@ from blendwright.values.faults import Fault
 
 if TYPE_CHECKING:
     from blendwright.app.attaching import Attached
-    from blendwright.cli.console import ConsoleBeside
     from blendwright.server.live_calls import CallEnded
 
 TOKEN = "BLENDWRIGHT_TOKEN"
@@ -103,20 +101,15 @@ def serve(
         ),
     )
     if ui:
-        console = _console_beside(Path(workspace), blender)
-        settings = replace(settings, beside=console.run, console=console.door)
+        from blendwright.cli.console import with_console
+
+        settings = with_console(settings)
     if attach is not None:
         from blendwright.app.attach_commands import attach_if_open
 
         _show_attached(attach_if_open(workspace, attach, blender=blender))
     stopped = anyio.run(run, settings)
     return Exit.INTERRUPTED if stopped is signal.SIGINT else Exit.DONE
-
-
-def _console_beside(workspace: Path, blender: str | None) -> ConsoleBeside:
-    from blendwright.cli.console import console_for
-
-    return console_for(workspace, blender)
 
 
 def _show_attached(attached: Attached | None) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TextIO
 
 from blendwright.app.opening import is_workspace, workspace_directory
-from blendwright.console.application import Console
+from blendwright.console.application import Console, address_of
 from blendwright.console.batches import ConsoleBatch
 from blendwright.console.workspaces import Acting, ConsoleWorkspace
 from blendwright.values.errors import EnvironmentUnfit, Refusal
@@ -19,6 +19,7 @@ from blendwright.values.faults import Fault
 from blendwright.web.listening import free_port, listen
 from blendwright.web.origins import LOOPBACK
 from blendwright.web.shutdown import shutdown_on_signals
+from blendwright.wire.console_door import ConsoleDoor
 
 OnLink = Callable[[str], None]
 
@@ -96,6 +97,15 @@ async def serve_console(settings: ConsoleSettings, *, again: TextIO | None = Non
 def with_port(settings: ConsoleSettings) -> ConsoleSettings:
     """The page knows its own address, so a port that may be any is chosen before."""
     return settings if settings.port else replace(settings, port=free_port(settings.host))
+
+
+def door_of(settings: ConsoleSettings) -> ConsoleDoor | None:
+    """How a window gets into this console, whose port is chosen; None where no window may."""
+    return (
+        None
+        if settings.window_key is None
+        else ConsoleDoor(address_of(settings.host, settings.port), settings.window_key)
+    )
 
 
 def _on_lines(source: TextIO, tell: Callable[[], None]) -> None:
