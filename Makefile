@@ -102,7 +102,7 @@ bench: which blenders
 
 # The extension for a Blender that is open: build/extension/blendwright-<version>.zip, the same bytes from the same sources.
 extension: $(READY)
-	$(BIN)/python scripts/build_extension.py --output build/extension
+	$(BIN)/blendwright extension --output build/extension
 
 # What is published: build/packages/blendwright-<version>.tar.gz and .whl, and the bundle for hosts, build/bundle/blendwright-<version>.mcpb.
 packages: $(READY)

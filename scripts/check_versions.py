@@ -1,4 +1,4 @@
-"""Checks that everything that is published says the same version: the package, the extension, the bundle, the registry's entry, the changes."""
+"""Checks that everything that is published says the same version: package, extension, bundle, registry's entry and changes."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ from typing import Any
 import blendwright
 
 ROOT = Path(__file__).resolve().parents[1]
+EXTENSION = "src/blendwright/blender/extension/blender_manifest.toml"
+BUNDLE = "packaging/bundle/manifest.json"
 
 
 def _json(name: str) -> Any:
@@ -25,12 +27,17 @@ def _toml(name: str) -> Any:
 
 def stated() -> Iterator[tuple[str, str]]:
     """Where a version stands, and which."""
-    yield "packaging/extension/blender_manifest.toml", _toml("packaging/extension/blender_manifest.toml")["version"]
+    yield (
+        "src/blendwright/blender/extension/blender_manifest.toml",
+        _toml("src/blendwright/blender/extension/blender_manifest.toml")["version"],
+    )
     yield "packaging/bundle/manifest.json", _json("packaging/bundle/manifest.json")["version"]
     entry = _json("packaging/server.json")
     yield "packaging/server.json", entry["version"]
     for package in entry["packages"]:
         yield f"packaging/server.json, {package['registryType']}", package["version"]
+        for version in re.findall(r"==([\w.]+)", json.dumps(package)):
+            yield f"packaging/server.json, arguments of {package['runtimeHint']}", version
     # What comes is not released yet; behind it the newest release stands first.
     released = re.search(r"^## (\d\S*)", (ROOT / "CHANGELOG.md").read_text("utf-8"), re.MULTILINE)
     if released is not None:

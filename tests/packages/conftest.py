@@ -55,9 +55,7 @@ def packages(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
 
 
 @pytest.fixture(scope="session")
-def installed(
-    packages: tuple[Path, Path], tmp_path_factory: pytest.TempPathFactory
-) -> Callable[[str], Environment]:
+def installed(packages: tuple[Path, Path], tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Environment]:
     """An empty environment in which pip has installed the wheel, with these extras; made once for each."""
     made: dict[str, Environment] = {}
 

@@ -103,5 +103,7 @@ def test_what_commands_need_beside_code_is_inside(installed: Installed) -> None:
 
 @pytest.mark.skipif(not UV.is_file(), reason="there is no uv here: make test-packages brings one")
 def test_uvx_runs_the_wheel_without_installing_it(packages: tuple[Path, Path], tmp_path: Path) -> None:
-    said = run(UV, "tool", "run", "--python", sys.executable, "--from", packages[1], "blendwright", "--version", cwd=tmp_path)
+    said = run(
+        UV, "tool", "run", "--python", sys.executable, "--from", packages[1], "blendwright", "--version", cwd=tmp_path
+    )
     assert f"blendwright {blendwright.__version__}" in said

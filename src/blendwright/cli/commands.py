@@ -169,6 +169,11 @@ COMMANDS = {
         "detach",
         "Let go of the window: the workspace goes on headless, with the scene of its last commit.",
     ),
+    "extension": Command(
+        "extension",
+        "extension",
+        "Write the extension for a Blender that you have open: one file for Blender 4.2 to 5.2 on every system.",
+    ),
     "doctor": Command(
         "hosts", "doctor", "Check that Blendwright can work here; says what is missing and how to get it."
     ),
