@@ -9,6 +9,8 @@ import typer
 from typer.core import TyperGroup
 from typer.main import get_command
 
+from blendwright.cli.examples import epilog
+
 # What holds for every command.
 SETTINGS: dict[str, Any] = {"add_completion": False, "pretty_exceptions_enable": False, "rich_markup_mode": None}
 
@@ -178,6 +180,11 @@ COMMANDS = {
         "hosts", "doctor", "Check that Blendwright can work here; says what is missing and how to get it."
     ),
     "init-host": Command("hosts", "init_host", "Configure a host to start our server."),
+    "completion": Command(
+        "completion",
+        "completion",
+        "Print what a shell reads to complete commands, options, choices and files when Tab is pressed.",
+    ),
     "audit": Command("audit", "audit_app", "The audit chain."),
     "blender": Command("blender", "blender_app", "The Blenders that can be used: list, add and remove them."),
 }
@@ -205,4 +212,13 @@ def load_command(name: str) -> Any:
     else:
         alone.command(name)(target)
     group: Any = get_command(alone)
-    return group.commands[name]
+    loaded = group.commands[name]
+    _add_examples(name, loaded)
+    return loaded
+
+
+def _add_examples(path: str, command: Any) -> None:
+    """What the help of a command, and of those in it, ends with."""
+    command.epilog = epilog(path)
+    for name, inner in getattr(command, "commands", {}).items():
+        _add_examples(f"{path} {name}", inner)

@@ -190,7 +190,8 @@ def _show_contract(out: SafeConsole, made: SessionContract, loaded: LoadedPolicy
     agreed = dict(settings_of(_as_policy(made)))
     width = max(len(name) for name in policy)
     for name, value in policy.items():
-        origin, setting = loaded.origins[name], agreed[name]
+        # What no session agrees on (journal, assets) holds as it was set.
+        origin, setting = loaded.origins[name], agreed.get(name, value)
         limited = "" if setting == value else f"  (the policy allows {_word(value)})"
         line = f"{_word(setting):12}  {origin}{limited}"
         out.labelled(f"  {name:{width}} ", line, "", text_style="dim" if origin == DEFAULT and not limited else "cyan")
