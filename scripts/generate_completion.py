@@ -60,7 +60,7 @@ def _value(parameter: Any, path: str) -> str | list[str]:
         return [str(one.value) for one in annotation]
     if get_origin(annotation) is Literal:
         return [*map(str, get_args(annotation))]
-    metavar = parameter.metavar or ""
+    metavar: str = parameter.metavar or ""
     match path, metavar:
         case "call", "TOOL":
             return sorted((*catalog.tools(), *package_macros()))

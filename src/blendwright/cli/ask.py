@@ -18,7 +18,7 @@ from rich.text import Text
 from rich.tree import Tree
 
 from blendwright.app.exporting import render_picture
-from blendwright.cli.approvals import approver, at_a_terminal, read_line
+from blendwright.cli.approvals import approver, read_line
 from blendwright.cli.options import Approve, AsJson, Attach, Blender, Image, Scene, Workspace
 from blendwright.cli.output import (
     Exit,
@@ -31,6 +31,7 @@ from blendwright.cli.output import (
 )
 from blendwright.cli.parameters import argument, option
 from blendwright.cli.progress import Pausable
+from blendwright.cli.proposal import at_a_terminal
 from blendwright.cli.session import open_session, stops_on_interrupt
 from blendwright.planner.answers import AttemptFailure, PlanProposal
 from blendwright.planner.budget import Budget, Price

@@ -49,7 +49,7 @@ COMMANDS = {
         "refusing_calls",
     ),
     "validate": Command(
-        "running", "validate", "Check a plan, or the result of one, and list everything that is wrong with it."
+        "validating", "validate", "Check a plan, or the result of one, and list everything that is wrong with it."
     ),
     "tools": Command(
         "catalogue",

@@ -21,7 +21,7 @@ def extension(
     try:
         written = write_extension(output)
     except OSError as error:
-        raise EnvironmentUnfit(f"{output} cannot be written: {error.strerror}", "Name another place.") from error
+        raise EnvironmentUnfit(f"{output} cannot be written: {error.strerror}", cure="Name another place.") from error
     size = written.stat().st_size
 
     def show(out: SafeConsole) -> None:

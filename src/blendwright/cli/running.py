@@ -1,10 +1,9 @@
-"""blendwright run, call, preview, validate: a plan or one tool executed, tried on a copy, or checked without any Blender."""
+"""blendwright run, call, preview: a plan or one tool executed, or tried on a copy."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from time import perf_counter
 from typing import Annotated, Any
 
@@ -14,7 +13,6 @@ from rich.text import Text
 from blendwright.app import RunOptions
 from blendwright.app.attach_commands import follow_window
 from blendwright.app.exporting import export_open_scene, render_picture
-from blendwright.app.plan_validation import Validation, validate_plan, validate_result
 from blendwright.app.previewing import preview as preview_plan
 from blendwright.app.queries import external_findings
 from blendwright.app.replacing import run_instead
@@ -49,9 +47,10 @@ from blendwright.cli.output import (
     show_difference,
 )
 from blendwright.cli.parameters import argument, option
-from blendwright.cli.plan_files import plan_text, read_document, read_plan_file, surroundings, write_yielded
+from blendwright.cli.plan_files import read_plan_file
 from blendwright.cli.progress import ProgressBar
-from blendwright.cli.session import command_line, open_session, stops_on_interrupt
+from blendwright.cli.proposal import command_line
+from blendwright.cli.session import open_session, stops_on_interrupt
 from blendwright.dialects import registry
 from blendwright.dialects.envelopes import plan_outcome, render_envelope, result_envelope
 from blendwright.policy.host_profile import EnvelopeName
@@ -328,48 +327,3 @@ def _note_picture(preview: Preview) -> None:
             notes().show(f"wrote {artifact}")
         for finding in preview.picture.findings:
             notes().show(f"no picture: {finding.message}. {finding.cure or ''}", "red")
-
-
-def validate(
-    plan: PlanFile,
-    result: Annotated[bool, option("--result", "Check the result of a steps plan instead.")] = False,
-    dialect: InDialect = None,
-    set: Set = None,
-    yielded: Annotated[
-        Path | None, option("--yielded JSON", "Write the operations that a program yields there, as a plan.")
-    ] = None,
-    workspace: Workspace = ".blendwright",
-    json: AsJson = False,
-) -> int:
-    """Check a plan, or the result of one, and list everything that is wrong with it."""
-    if result:
-        validation = validate_result(plan_text(plan), dialect=dialect)
-    else:
-        document = read_document(plan, dialect, set)
-        around = surroundings(plan, document, workspace)
-        validation = validate_plan(document, workspace, dialect=dialect, proposal=command_line(), surroundings=around)
-    if yielded is not None and validation.yielded is not None:
-        write_yielded(yielded, validation.yielded)
-    exit_code = Exit.REFUSED if validation.findings else Exit.DONE
-    return present(json, validation.to_json, lambda out: _show_validation(out, validation), exit_code)
-
-
-def _show_validation(out: SafeConsole, validation: Validation) -> None:
-    about = validation.about
-    if not validation.findings:
-        size = f", {about['operations']} operations" if "operations" in about else ""
-        out.labelled("valid", f"{about['dialect']}{size}", "bold green")
-    if about.get("printed"):
-        out.show(str(about["printed"]))
-    for finding in validation.findings:
-        out.labelled(finding.fault.value, finding.where or "(all)", "bold red")
-        out.show(f"  {finding.message}")
-        if finding.cure:
-            out.show(f"  {finding.cure}", "dim")
-    for warning in about.get("warnings", ()):
-        out.labelled("fails when run", warning.get("place") or warning["pointer"], "bold yellow")
-        out.show(f"  {warning['message']}. {warning['cure']}")
-    if about.get("repair"):
-        out.show("repair", "bold")
-        for entry in about["repair"]:
-            out.show(f"  {entry['action']:21}{entry['operation_id']}")

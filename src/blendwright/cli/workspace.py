@@ -16,7 +16,7 @@ from blendwright.app.recovery import RepairReport, repair_workspace
 from blendwright.cli.options import AsJson, Blender, Scene, Workspace
 from blendwright.cli.output import Exit, SafeConsole, note_external_files, present
 from blendwright.cli.parameters import option
-from blendwright.cli.session import command_line
+from blendwright.cli.proposal import command_line
 from blendwright.policy.session_contract import SessionContract
 
 if TYPE_CHECKING:
