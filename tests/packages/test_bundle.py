@@ -55,20 +55,20 @@ def test_a_host_starts_it_as_its_manifest_says(bundle: Path, tmp_path: Path) -> 
     }
     (tmp_path / "files").mkdir()
     arguments = [_substituted(part, chosen) for part in config["args"]]
-    server = subprocess.Popen(
+    answers: dict[int, Any] = {}
+    with subprocess.Popen(
         [UV, *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=tmp_path, text=True,
         env=os.environ | {"UV_PYTHON": sys.executable},
-    )  # fmt: skip
-    assert server.stdin is not None and server.stdout is not None
-    answers: dict[int, Any] = {}
-    for request in REQUESTS:
-        server.stdin.write(json.dumps(request) + "\n")
-    server.stdin.flush()
-    while 2 not in answers and (line := server.stdout.readline()):
-        message = json.loads(line)
-        answers[message.get("id", 0)] = message
-    server.stdin.close()
-    assert server.wait(60) == 0
+    ) as server:  # fmt: skip
+        assert server.stdin is not None and server.stdout is not None
+        for request in REQUESTS:
+            server.stdin.write(json.dumps(request) + "\n")
+        server.stdin.flush()
+        while 2 not in answers and (line := server.stdout.readline()):
+            message = json.loads(line)
+            answers[message.get("id", 0)] = message
+        server.stdin.close()
+        assert server.wait(60) == 0
     assert answers[1]["result"]["serverInfo"]["version"] == blendwright.__version__
     assert answers[2]["result"]["structuredContent"]["ok"] is True
 

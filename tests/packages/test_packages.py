@@ -62,12 +62,6 @@ def test_without_blender_plans_are_checked_and_doctor_says_what_is_missing(insta
     assert "blender" in environment("doctor", code=3)
 
 
-def test_every_module_can_be_imported_without_blender(installed: Installed) -> None:
-    environment = installed("")
-    script = ROOT / "scripts" / "check_without_blender.py"
-    assert "modules import without Blender" in environment.python(str(script))
-
-
 def test_types_of_the_package_are_seen_by_a_type_checker(installed: Installed) -> None:
     environment = installed("")
     (environment.place / "typed.py").write_text(
