@@ -48,7 +48,7 @@ from blendwright.cli.output import (
 )
 from blendwright.cli.parameters import argument, option
 from blendwright.cli.plan_files import read_plan_file
-from blendwright.cli.progress import ProgressBar
+from blendwright.cli.progress import Pausable, ProgressBar, waiting
 from blendwright.cli.proposal import command_line
 from blendwright.cli.session import open_session, stops_on_interrupt
 from blendwright.dialects import registry
@@ -109,9 +109,11 @@ def run(
             if scene is not None:
                 note_external_files(external_findings(opened.journal))
             if report.ok and export is not None:
-                extra.append(export_open_scene(opened, export, allowed, cancel))
+                with waiting("writing the file", show=not json):
+                    extra.append(export_open_scene(opened, export, allowed, cancel))
             if report.ok and image is not None:
-                extra.append(render_picture(opened, image, cancel))
+                with waiting("taking the picture", show=not json):
+                    extra.append(render_picture(opened, image, cancel))
         exported = None if export is None or not extra else extra[0].result
         exit_code = present(
             json,
@@ -203,7 +205,8 @@ def call(
     if findings:
         raise Refusal(findings, cure=None if args == "-" or findings[0].pointer else QUOTED)
     parse_ms = (perf_counter() - started) * 1000
-    allowed = approver(approve)
+    display = Pausable()
+    allowed = approver(approve, display.pause)
     cancel = CancelToken()
     options = RunOptions(
         timeout=timeout,
@@ -218,7 +221,8 @@ def call(
         with open_session(
             workspace, scene=scene, blender=blender, contract=contract, approver=allowed, attach=attach
         ) as opened:
-            outcome = opened.outcome(tool, document, options)
+            with waiting(tool, show=not json, pausable=display):
+                outcome = opened.outcome(tool, document, options)
             if export is not None and outcome.ok:
                 exported = export_open_scene(opened, export, allowed, cancel)
                 stands = {"kept": [{"tool": tool, "changes": [dict(change) for change in outcome.changes]}]}
@@ -282,17 +286,20 @@ def preview(
     parsed = read_plan_file(plan, workspace, dialect=dialect, given=set, request_id=request_id, boundary=boundary)
     note_printed(parsed)
     cancel = CancelToken()
+    progress = ProgressBar()
+    allowed = approver(approve, progress.pause)
     with stops_on_interrupt(cancel):
         follow_window(workspace, blender=blender)
-        result = preview_plan(
-            parsed,
-            workspace,
-            RunOptions(timeout=timeout, cancel=cancel, determinism=determinism, approver=approver(approve)),
-            scene=scene,
-            blender=blender,
-            image=image,
-            proposal=command_line(),
-        )
+        with progress.running(len(parsed.operations), show=not json) as advance:
+            result = preview_plan(
+                parsed,
+                workspace,
+                RunOptions(timeout=timeout, cancel=cancel, progress=advance, determinism=determinism, approver=allowed),
+                scene=scene,
+                blender=blender,
+                image=image,
+                proposal=command_line(),
+            )
     exit_code = present(json, result.to_json, lambda out: _show_preview(out, result), _preview_exit(result))
     _note_picture(result)
     return exit_code

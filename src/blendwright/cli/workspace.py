@@ -16,6 +16,7 @@ from blendwright.app.recovery import RepairReport, repair_workspace
 from blendwright.cli.options import AsJson, Blender, Scene, Workspace
 from blendwright.cli.output import Exit, SafeConsole, note_external_files, present
 from blendwright.cli.parameters import option
+from blendwright.cli.progress import waiting
 from blendwright.cli.proposal import command_line
 from blendwright.policy.session_contract import SessionContract
 
@@ -73,15 +74,16 @@ def recover(
     json: AsJson = False,
 ) -> int:
     """Show what is wrong with a workspace and how to get out of it; with an option, do so."""
-    report = repair_workspace(
-        workspace,
-        to=to,
-        adopt=adopt,
-        resolve=resolve,
-        note=note,
-        accept_restored=accept_restored,
-        blender=blender,
-    )
+    with waiting("looking at the journal and its scenes", show=not json):
+        report = repair_workspace(
+            workspace,
+            to=to,
+            adopt=adopt,
+            resolve=resolve,
+            note=note,
+            accept_restored=accept_restored,
+            blender=blender,
+        )
     return present(json, report.to_json, lambda out: _show_repair(out, report))
 
 
