@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 import shutil
 from collections.abc import Iterator
@@ -12,6 +13,8 @@ import pytest
 
 from blendwright.cli.commands import COMMANDS, load_command
 from blendwright.cli.examples import EXAMPLES
+from blendwright.plan.validate import validate_arguments
+from blendwright.tools import catalog
 from shell import Shell
 
 PROGRAMS = Path(__file__).parents[2] / "examples"
@@ -52,6 +55,12 @@ def test_examples_are_what_the_command_line_takes(path: str, tmp_path: Path, mon
         if commands := getattr(context.command, "commands", {}):
             # A group parses its own words only.
             commands[arguments[1]].make_context(arguments[1], arguments[2:])
+
+
+def test_calls_in_examples_have_tools_and_arguments_that_are_right() -> None:
+    for line in EXAMPLES["call"]:
+        given: Any = load_command("call").make_context("call", words(line)[1:]).params
+        assert validate_arguments(catalog.tools()[given["tool"]], json.loads(given["args"])).findings == (), line
 
 
 @pytest.mark.parametrize("path", sorted(CHEAP & EXAMPLES.keys()))

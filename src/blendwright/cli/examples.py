@@ -48,8 +48,8 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
     ),
     "call": (
         """blendwright call mesh.create_primitive --args '{"kind": "cube", "name": "Box"}'""",
-        "blendwright call scene.describe --scene shop.blend",
-        """blendwright call object.delete --args '{"objects": ["Box"]}' --rehearse""",
+        "blendwright call scene.snapshot --scene shop.blend",
+        """blendwright call object.delete --args '{"object": "Box"}' --rehearse""",
     ),
     "validate": (
         "blendwright validate plan.json",
