@@ -42,7 +42,7 @@ def test_runs_moves_and_files_tell_what_they_are_at(tmp_path: Path) -> None:
     assert "\x1b[32m" in ran, "colours, where they are seen"
     assert "rebuilding the scene" in shown(tmp_path, "undo")
     assert "writing the file" in shown(tmp_path, "export", "table.blend")
-    plain = shown(tmp_path, "preview", str(PLAN), NO_COLOR="1", COLUMNS="40")
+    plain = shown(tmp_path, "preview", str(PLAN), "--workspace", "other", NO_COLOR="1", COLUMNS="40")
     assert "starting Blender" in plain and "\x1b[32m" not in plain and "\x1b[1;32m" not in plain
 
 

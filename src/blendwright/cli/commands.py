@@ -12,7 +12,13 @@ from typer.main import get_command
 from blendwright.cli.examples import epilog
 
 # What holds for every command.
-SETTINGS: dict[str, Any] = {"add_completion": False, "pretty_exceptions_enable": False, "rich_markup_mode": None}
+SETTINGS: dict[str, Any] = {
+    "add_completion": False,
+    "pretty_exceptions_enable": False,
+    "rich_markup_mode": None,
+    # A wide terminal shows more of each summary.
+    "context_settings": {"max_content_width": 120},
+}
 
 
 class Command(NamedTuple):

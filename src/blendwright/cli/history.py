@@ -37,7 +37,7 @@ ATTEMPT_STYLES = {"succeeded": "green", "failed": "red", "unfinished": "yellow"}
 
 def log(
     workspace: Workspace = ".blendwright",
-    limit: Annotated[int, option("--limit", "At most so many.", min=1, max=10_000)] = 20,
+    limit: Annotated[int, option("--limit N", "At most so many.", min=1, max=10_000)] = 20,
     before: Annotated[str | None, option("--before N", "Only those before this commit: the next page.")] = None,
     all_lines: Annotated[
         bool, option("--all", "Every commit there is, also those that do not lie before HEAD.")
@@ -98,7 +98,7 @@ def checkout(
 
 
 def undo(
-    count: Annotated[int, option("--count", "So many commits at once.", min=1)] = 1,
+    count: Annotated[int, option("--count N", "So many commits at once.", min=1)] = 1,
     plan: Annotated[bool, option("--plan", "All commits of the last plan at once.")] = False,
     workspace: Workspace = ".blendwright",
     blender: Blender = None,

@@ -35,7 +35,7 @@ def look(
     before: Annotated[str | None, option("--before N", "Compare with the scene of this commit.")] = None,
     after: Annotated[str, option("--after N", "The later commit of --before.")] = "HEAD",
     engine: Annotated[Engine, option("--engine", "CYCLES shows light and shadow; slower.")] = "workbench",
-    width: Annotated[int, option("--width", "Width in pixels, of each panel.", min=16, max=2048)] = 640,
+    width: Annotated[int, option("--width N", "Width in pixels, of each panel.", min=16, max=2048)] = 640,
     workspace: Workspace = ".blendwright",
     scene: Scene = None,
     blender: Blender = None,

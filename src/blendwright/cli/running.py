@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
+from itertools import groupby
 from time import perf_counter
 from typing import Annotated, Any
 
@@ -62,6 +63,8 @@ from blendwright.values.outcome import Outcome
 from blendwright.values.report import RunReport
 
 STYLES = {"succeeded": "green", "refused": "yellow", "skipped_idempotent": "cyan", "skipped": "yellow"}
+# Of one sort that are listed one by one.
+MOST_REPAIRS = 5
 TONES = {"good": "bold green", "warning": "bold yellow", "bad": "bold red"}
 QUOTED = """Give one JSON object, quoted for the shell: --args '{"name": "Box"}'"""
 
@@ -143,7 +146,8 @@ def _run_document(
 
 def _show_run(out: SafeConsole, report: RunReport) -> None:
     """What was not run has nothing to tell: its number is enough."""
-    tried = [operation for operation in report.operations if operation.status != "skipped"]
+    untried = {"skipped", "refused"} if report.status == "refused" else {"skipped"}
+    tried = [operation for operation in report.operations if operation.status not in untried]
     rows = [
         (
             operation.operation_id, operation.tool, (operation.status, STYLES.get(operation.status, "red")),
@@ -166,8 +170,16 @@ def _show_run(out: SafeConsole, report: RunReport) -> None:
 
 def show_findings_and_repair(out: SafeConsole, report: RunReport) -> None:
     out.findings(report.all_findings())
-    for entry in report.repair:
-        out.show(f"repair  {entry.action:21}{entry.operation_id}")
+    for action, entries in groupby(report.repair, key=lambda entry: entry.action):
+        first, *others = [entry.operation_id for entry in entries]
+        # A mistake in a loop is many operations, and one place to mend.
+        shown = (
+            [first, *others]
+            if len(others) < MOST_REPAIRS
+            else [f"{first} to {others[-1]}, {len(others) + 1} operations"]
+        )
+        for text in shown:
+            out.show(f"repair  {action:21}{text}")
 
 
 def _show_conclusion(out: SafeConsole, report: RunReport) -> None:

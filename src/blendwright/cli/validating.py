@@ -7,7 +7,7 @@ from typing import Annotated
 
 from blendwright.app.plan_validation import Validation, validate_plan, validate_result
 from blendwright.cli.options import AsJson, InDialect, PlanFile, Set, Workspace
-from blendwright.cli.output import Exit, SafeConsole, present
+from blendwright.cli.output import Exit, SafeConsole, present, told_once
 from blendwright.cli.parameters import option
 from blendwright.cli.plan_files import plan_text, read_document, surroundings, write_yielded
 from blendwright.cli.proposal import command_line
@@ -44,8 +44,9 @@ def _show_validation(out: SafeConsole, validation: Validation) -> None:
         out.labelled("valid", f"{about['dialect']}{size}", "bold green")
     if about.get("printed"):
         out.show(str(about["printed"]))
-    for finding in validation.findings:
-        out.labelled(finding.fault.value, finding.where or "(all)", "bold red")
+    for finding, times in told_once(validation.findings):
+        often = f" ({times} times)" if times > 1 else ""
+        out.labelled(finding.fault.value, f"{finding.where or '(all)'}{often}", "bold red")
         out.show(f"  {finding.message}")
         if finding.cure:
             out.show(f"  {finding.cure}", "dim")
