@@ -53,7 +53,7 @@ def test_an_option_without_words_is_noticed(
         return command
 
     monkeypatch.setattr(pages, "load_command", silent)
-    assert "`--count` is not described" in problems(pages, capsys)
+    assert "`--count N` is not described" in problems(pages, capsys)
 
 
 def test_a_command_that_no_page_has_is_noticed(
