@@ -122,7 +122,11 @@ COMMANDS = {
     "merge": Command(
         "merge", "merge", "Run the commits of another branch again on top of this one: all of them or none."
     ),
-    "undo": Command("history", "undo", "Go back to the scene before the last commit; `redo` leads forward again."),
+    "undo": Command(
+        "history",
+        "undo",
+        "Go back to the scene before the last commit, or before the last plan; `redo` leads forward again over as much.",
+    ),
     "redo": Command("history", "redo", "Go forward over the last undo."),
     "export": Command(
         "history",

@@ -107,7 +107,7 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
         """blendwright bisect --expect '"Lamp" in scene.objects' --good 12""",
     ),
     "merge": ("blendwright merge red-lamp --dry-run", "blendwright merge red-lamp"),
-    "undo": ("blendwright undo", "blendwright undo --count 3"),
+    "undo": ("blendwright undo --plan", "blendwright undo --count 3"),
     "redo": ("blendwright redo",),
     "export": ("blendwright export scene.blend", "blendwright export earlier.blend --at 12 --overwrite"),
     "adopt": ("blendwright adopt scene.blend",),
