@@ -14,7 +14,7 @@ BLENDERS := XDG_DATA_HOME=$(CURDIR)/.envs
 # Compiled modules are kept, wherever Python would be told not to: Blender's own scripts alone cost every start half a second.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo docs gallery extension test test-slow test-gui test-ui test-fleet test-matrix blenders which mcp-conformance gemini-cli check bench soak generate lock clean
+.PHONY: demo docs gallery extension packages bundle test test-slow test-gui test-ui test-fleet test-packages test-matrix blenders which mcp-conformance gemini-cli check bench soak generate lock clean
 
 ifneq ($(wildcard requirements/$(VERSION).txt),)
 # An environment of another Python is replaced.
@@ -37,7 +37,7 @@ demo: which
 # A file at a time in each process: tests of one file share what is costly to start. Three of them keep two cores busy while one waits.
 # The order is that of tests/conftest.py, long files first. What has a target of its own is not even collected, which each process would do.
 test: which blenders
-	$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder -m "not slow" $(addprefix --ignore tests/,gui ui fleet)
+	$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder -m "not slow" $(addprefix --ignore tests/,gui ui fleet packages)
 
 test-slow: $(READY)
 	$(BIN)/python -m pytest -m "slow and not fleet" --timeout 3600 --real-starts
@@ -56,6 +56,15 @@ test-fleet: $(READY)
 	bash scripts/postgresql > /dev/null
 	-test -d build/s3 || $(BIN)/python -m pip install --quiet --disable-pip-version-check --target build/s3 s3fs "moto[server]"
 	FLEET_CASES=$(CASES) $(BIN)/python -m pytest tests/fleet -m fleet
+
+# What is published, as a stranger gets it: wheel, sdist, extension and bundle in empty environments. Packages come from wherever pip and
+# uv are told to look; uv has an environment of its own.
+test-packages: $(READY) build/uv/bin/uv
+	$(BLENDERS) $(BIN)/python -m pytest tests/packages -m packages
+
+build/uv/bin/uv:
+	$(PYTHON) -m venv build/uv
+	build/uv/bin/python -m pip install --quiet --disable-pip-version-check uv
 
 # The console in a real Chromium. Pictures of every view are left in build/ui; axe, which looks for what keeps people out, comes from npm.
 test-ui: $(READY)
@@ -81,18 +90,27 @@ check: $(READY)
 	$(BIN)/python scripts/generate_opening.py --check
 	$(BIN)/python scripts/generate_reference.py --check
 	$(BIN)/python scripts/generate_pages.py --check
+	$(BIN)/python scripts/generate_completion.py --check
 	$(BIN)/python scripts/generate_gallery.py --check
 	PYTHONPATH=tests $(BIN)/python scripts/generate_refusals.py --check
 	PYTHONPATH=tests $(BIN)/python scripts/generate_requirements.py --check
 	$(BIN)/python scripts/generate_nodes.py --check
 	$(BIN)/python scripts/check_docs.py
+	$(BIN)/python scripts/check_versions.py
 
 bench: which blenders
 	$(BLENDERS) $(BIN)/python -m bench build/bench.json
 
 # The extension for a Blender that is open: build/extension/blendwright-<version>.zip, the same bytes from the same sources.
 extension: $(READY)
-	$(BIN)/python scripts/build_extension.py --output build/extension
+	$(BIN)/blendwright extension --output build/extension
+
+# What is published: build/packages/blendwright-<version>.tar.gz and .whl, and the bundle for hosts, build/bundle/blendwright-<version>.mcpb.
+packages: $(READY)
+	$(BIN)/python scripts/build_packages.py --output build/packages
+
+bundle: $(READY)
+	$(BIN)/python scripts/build_bundle.py --output build/bundle
 
 # Three clients on a real server with a real Blender, for MINUTES: memory, descriptors, scratch and throughput, with a slope for each.
 MINUTES ?= 60
@@ -107,13 +125,12 @@ generate: $(READY)
 	$(BIN)/python scripts/generate_opening.py
 	$(BIN)/python scripts/generate_reference.py
 	$(BIN)/python scripts/generate_pages.py
+	$(BIN)/python scripts/generate_completion.py
 	PYTHONPATH=tests $(BIN)/python scripts/generate_refusals.py
 	PYTHONPATH=tests $(BIN)/python scripts/generate_requirements.py
 
 # Pins with hashes, without the names of indexes or hosts; UPGRADE=--upgrade takes the newest versions.
-lock: $(READY)
-	test -x build/uv/bin/python || $(PYTHON) -m venv build/uv
-	build/uv/bin/python -m pip install --quiet --disable-pip-version-check uv
+lock: $(READY) build/uv/bin/uv
 	$(BIN)/python scripts/lock_requirements.py build/uv/bin/uv $(UPGRADE)
 
 clean:

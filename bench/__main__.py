@@ -31,6 +31,7 @@ def main(target: Path | None) -> int:
         server,
         shaders,
         steps,
+        terminal,
         uv,
         window,
     )
@@ -41,6 +42,7 @@ def main(target: Path | None) -> int:
         audits.measure,
         steps.measure,
         runs.measure,
+        terminal.measure,
         programs.measure,
         long_sessions.measure,
         geonodes.measure,

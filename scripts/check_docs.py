@@ -45,7 +45,7 @@ def _problems(document: Path) -> Iterator[str]:
     for command, tool in COMMAND.findall(text):
         if command not in commands:
             yield f"{name}: there is no command blendwright {command}"
-        if tool and tool not in known and not tool.endswith((".json", ".star")):
+        if tool and tool not in known and not tool.endswith((".json", ".star", ".blend")):
             yield f"{name}: there is no tool, macro or schema {tool}"
     for target in TARGET.findall(text):
         if target not in targets and f"`make {target}" in text:

@@ -19,6 +19,7 @@ from pydantic.fields import FieldInfo
 
 import blendwright
 from blendwright.cli.commands import COMMANDS, load_command
+from blendwright.cli.examples import EXAMPLES
 from blendwright.policy.policy import Policy
 from blendwright.schemas import published
 from blendwright.values.faults import RENDERINGS, Fault
@@ -92,6 +93,7 @@ def _command(name: str, command: Any, level: int) -> Iterator[str]:
     rows = [_parameter(one) for one in command.params if one.name != "help"]
     if rows:
         yield _table(("", "what it is", "default"), rows)
+    yield "\n".join(("```", *EXAMPLES[name.removeprefix("blendwright ")], "```"))
     for sub in subcommands.values():
         yield from _command(f"{name} {sub.name}", sub, level + 1)
 

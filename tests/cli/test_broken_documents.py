@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from blendwright.app.contracts import read_contract, read_proposal
-from blendwright.cli.running import call, validate
+from blendwright.cli.running import call
+from blendwright.cli.validating import validate
 from blendwright.dialects.registry import read_plan
 from blendwright.macros.loading import read_macros
 from blendwright.planner.answers import read_proposal as read_planner_answer

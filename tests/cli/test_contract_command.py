@@ -24,6 +24,8 @@ def test_the_contract_is_shown_with_the_origin_of_every_value_and_holds_until_a_
     assert contract["blender"]["version"][0] in (4, 5) and contract["tool_registry"]["entries"]
     assert document["origins"]["constraints.call_seconds"] == str(policy)
     assert document["origins"]["limits.payload_bytes"] == "default"
+    shown = shell("contract", code=0).out
+    assert all(name in shown for name in document["origins"] if not name.startswith("blender."))
     assert document["fingerprint"] == contract["fingerprints"]["contract"]
     assert sorted(path.name for path in policy.parent.iterdir()) == [policy.name], "looking starts no workspace"
 

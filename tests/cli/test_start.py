@@ -53,7 +53,7 @@ def test_help_loads_no_command() -> None:
     loaded = loaded_by("--help")
     assert not LARGE & loaded
     assert {name for name in ours(loaded) if name.startswith("blendwright.cli.")} == {
-        f"blendwright.cli.{name}" for name in ("commands", "main", "output", "parameters")
+        f"blendwright.cli.{name}" for name in ("commands", "examples", "main", "output", "parameters")
     }
     assert not {name for name in ours(loaded) if name.startswith(("blendwright.app", "blendwright.tools"))}
 
@@ -101,7 +101,9 @@ GROUPS = [
 def test_a_group_shows_its_commands(shell: Shell, group: str, commands: list[str]) -> None:
     shown = shell(group, "--help", code=0).out
     assert COMMANDS[group].summary in shown
-    assert [line.split()[0] for line in shown.partition("Commands:")[2].strip().splitlines()] == commands
+    assert [
+        line.split()[0] for line in shown.partition("Commands:")[2].partition("Examples:")[0].strip().splitlines()
+    ] == commands
 
 
 def test_a_name_that_is_nearly_one_is_told_the_right_one(shell: Shell) -> None:

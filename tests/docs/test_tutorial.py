@@ -1,4 +1,5 @@
-"""The tutorial is played as it is written: its program is saved, its commands are run in turn, and what it shows is what they print."""
+"""The tutorial and the newcomer's session are played as they are written: their program is saved, their commands are run in turn, and
+what they show is what the commands print."""
 
 from __future__ import annotations
 
@@ -6,22 +7,27 @@ import re
 import shlex
 from pathlib import Path
 
+import pytest
+
 from shell import Shell
 
-TUTORIAL = Path(__file__).parents[2] / "docs" / "tutorial.md"
+DOCS = Path(__file__).parents[2] / "docs"
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 REFUSED = {
+    "run wrong.star": 2,
     "run shelf.star --set boards=6": 1,
     'call object.transform --args \'{"object": "Board_9", "location": [0, 0, 1]}\'': 1,
 }
 
 
-def test_the_tutorial_does_what_it_says(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("page", "name"), [("tutorial.md", "shelf.star"), ("first-fifteen-minutes.md", "fence.star")])
+def test_a_session_does_what_its_page_says(page: str, name: str, tmp_path: Path) -> None:
     shell = Shell(tmp_path)
-    text = TUTORIAL.read_text("utf-8")
+    text = (DOCS / page).read_text("utf-8")
     blocks = BLOCK.findall(text)
     (program,) = (content for language, content in blocks if language == "python")
-    (tmp_path / "shelf.star").write_text(program)
+    (tmp_path / name).write_text(program)
+    (tmp_path / "wrong.star").write_text(program.replace('"cube"', '"cubes"'))
     played = 0
     for _, content in (block for block in blocks if not block[0]):
         for part in re.split(r"^\$ blendwright ", content, flags=re.MULTILINE)[1:]:

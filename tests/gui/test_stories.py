@@ -18,6 +18,7 @@ import pytest
 
 import blendwright
 from blendwright.app.attach_commands import attach
+from blendwright.app.window_extension import write_extension
 from blendwright.bridge.environments.making import add_executable
 from blendwright.bridge.environments.records import environments
 from blendwright.bridge.windows.rendezvous import open_windows
@@ -49,11 +50,7 @@ def person(root: Root, monkeypatch: pytest.MonkeyPatch) -> Root:
         program.chmod(0o700)
         add_executable(program, print)
     target = root.place / "blendwright.zip"
-    built = root.place / "built"
-    build = [sys.executable, str(PROJECT / "scripts" / "build_extension.py"), "--output", str(built)]
-    subprocess.run(build, check=True)
-    [zipped] = built.glob("*.zip")
-    zipped.rename(target)
+    write_extension(target)
     root.run([*EXTENSION, "validate", target])
     root.run([*EXTENSION, "install-file", "--repo", "user_default", "--enable", target])
     return root

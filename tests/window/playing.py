@@ -7,7 +7,6 @@ with PlayedWindow(tmp_path) as window:
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import os
 import subprocess
@@ -19,6 +18,7 @@ import pytest
 
 import blendwright
 from blender_environments import DATA, use_blender
+from blendwright.app.window_extension import extension_files
 from blendwright.bridge.environments.series import own_blender, series_named
 from window.played_process import ELSEWHERE
 
@@ -27,13 +27,13 @@ PROCESS = Path(__file__).with_name("played_process.py")
 PACKAGE = Path(blendwright.__file__).parent
 
 
-def build_script() -> Any:
-    """The module that builds the extension."""
-    spec = importlib.util.spec_from_file_location("build_extension", ROOT / "scripts" / "build_extension.py")
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+def copy_extension(directory: Path) -> Path:
+    """The extension as a package that can be imported; returns the directory that it lies in."""
+    package = directory / "blendwright_extension"
+    package.mkdir(parents=True, exist_ok=True)
+    for name, data in extension_files().items():
+        (package / name).write_bytes(data)
+    return directory
 
 
 def python_of(series: str, monkeypatch: pytest.MonkeyPatch) -> str:
@@ -69,7 +69,7 @@ class PlayedWindow:
 
     def start(self) -> Self:
         self.directory.mkdir(parents=True, exist_ok=True)
-        extension = build_script().copy_to(self.directory).parent
+        extension = copy_extension(self.directory)
         self.windows.mkdir(mode=0o700, exist_ok=True)
         # As a person starts Blender: nothing of the project on its path, but for what the core names.
         environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}

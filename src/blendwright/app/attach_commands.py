@@ -7,7 +7,8 @@ from pathlib import Path
 
 from blendwright.app.attaching import AUTO, Attached, BoundWindow, WindowBinding, choose_window
 from blendwright.app.exporting import copy_whole
-from blendwright.app.opening import is_workspace, open, workspace_directory
+from blendwright.app.opening import open
+from blendwright.app.places import is_workspace, workspace_directory
 from blendwright.app.read_workspace import inspection_workers, read_journal
 from blendwright.bridge.windows.rendezvous import OpenWindow, open_windows
 from blendwright.bridge.windows.window import connect

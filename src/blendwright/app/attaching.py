@@ -34,7 +34,8 @@ FILE = "window.json"
 AUTO = "auto"
 LONGEST_TEXT = 400
 PRESS_CONNECT = (
-    "In Blender: press N in the 3D view, then Connect under Blendwright. The extension is built by `make extension`."
+    "In Blender: press N in the 3D view, then Connect under Blendwright. "
+    "`blendwright extension` writes the extension that has it."
 )
 
 

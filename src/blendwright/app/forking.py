@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from blendwright.app.opening import workspace_directory
 from blendwright.app.own_files import read_own_file, require_own_directory
+from blendwright.app.places import workspace_directory
 from blendwright.app.policy_files import FILE as POLICY
 from blendwright.app.policy_files import load_policy
 from blendwright.app.read_workspace import inspection_workers, read_journal

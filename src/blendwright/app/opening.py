@@ -19,6 +19,7 @@ from blendwright.app.blenders import chosen_blender
 from blendwright.app.observing.event_bus import EventBus, open_event_bus
 from blendwright.app.open_scene import OpenScene
 from blendwright.app.own_files import require_own_directory
+from blendwright.app.places import is_workspace, workspace_directory
 from blendwright.app.policy_files import FILE as POLICY
 from blendwright.app.read_workspace import read_journal
 from blendwright.app.recovery import recover
@@ -31,7 +32,6 @@ from blendwright.app.workspace_settings import (
 )
 from blendwright.bridge.worker_source import WorkerSource
 from blendwright.journal import Journal
-from blendwright.journal.store import FILE as JOURNAL
 from blendwright.policy.approvals import NOBODY, Approver
 from blendwright.policy.policy import Policy
 from blendwright.policy.session_contract import Proposal, SessionContract
@@ -43,7 +43,7 @@ from blendwright.run.live_scene import LiveScene
 from blendwright.run.session import Session
 from blendwright.run.window_panel import WindowPanel
 from blendwright.tool_api.tool import AnyTool
-from blendwright.values.errors import EnvironmentUnfit, Refusal
+from blendwright.values.errors import Refusal
 from blendwright.values.events import Observer, WorkspaceClosed, WorkspaceOpened
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
@@ -155,23 +155,6 @@ def open(
         opened = OpenScene(session, scratch, pool, recovered, events)
         undo.pop_all()
     return opened
-
-
-def workspace_directory(workspace: str | Path) -> Path:
-    """The directory of a workspace, which need not be there yet. Raises EnvironmentUnfit for what cannot be one."""
-    try:
-        directory = Path(workspace).resolve()
-        wrong = "it is a file" if directory.exists() and not directory.is_dir() else None
-    except (OSError, ValueError) as error:
-        directory, wrong = Path(workspace), getattr(error, "strerror", None) or str(error)
-    if wrong is not None:
-        raise EnvironmentUnfit(f"{directory} cannot be a workspace: {wrong}", cure="Name another directory.")
-    return directory
-
-
-def is_workspace(workspace: str | Path) -> bool:
-    """Whether there is a workspace already."""
-    return (Path(workspace) / JOURNAL).exists()
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from blendwright.app.opening import workspace_directory
+from blendwright.app.places import workspace_directory
 from blendwright.app.policy_files import load_policy
 from blendwright.dialects import registry
 from blendwright.dialects.dialect import Surroundings

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from blendwright.app.opening import workspace_directory
+from blendwright.app.places import workspace_directory
 from blendwright.app.policy_files import allowed_roots, load_policy
 from blendwright.dialects.dialect import Surroundings
 from blendwright.macros import load_macros

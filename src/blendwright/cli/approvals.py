@@ -18,6 +18,7 @@ from blendwright.app.approving import parse_grants
 from blendwright.cli.options import AsJson, Workspace
 from blendwright.cli.output import Exit, SafeConsole, notes, present
 from blendwright.cli.parameters import argument, option
+from blendwright.cli.proposal import at_a_terminal
 from blendwright.policy.approvals import ApprovalAnswer, ApprovalRequest, Approver
 from blendwright.records.requests import StoredApproval
 from blendwright.values.cancel import CancelToken
@@ -91,10 +92,6 @@ def read_line(expires: float, cancel: CancelToken | None) -> str | None:
             unsubscribe()
         os.close(waker)
         os.close(wake)
-
-
-def at_a_terminal() -> bool:
-    return sys.stdin.isatty() and sys.stderr.isatty()
 
 
 def approve(

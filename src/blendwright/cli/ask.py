@@ -18,7 +18,7 @@ from rich.text import Text
 from rich.tree import Tree
 
 from blendwright.app.exporting import render_picture
-from blendwright.cli.approvals import approver, at_a_terminal, read_line
+from blendwright.cli.approvals import approver, read_line
 from blendwright.cli.options import Approve, AsJson, Attach, Blender, Image, Scene, Workspace
 from blendwright.cli.output import (
     Exit,
@@ -31,6 +31,7 @@ from blendwright.cli.output import (
 )
 from blendwright.cli.parameters import argument, option
 from blendwright.cli.progress import Pausable
+from blendwright.cli.proposal import at_a_terminal
 from blendwright.cli.session import open_session, stops_on_interrupt
 from blendwright.planner.answers import AttemptFailure, PlanProposal
 from blendwright.planner.budget import Budget, Price
@@ -62,12 +63,12 @@ EXITS = {
     "interrupted": Exit.INTERRUPTED,
 }
 
-Attempts = Annotated[int, option("--attempts", "How many plans the model may try.", min=1, max=20)]
+Attempts = Annotated[int, option("--attempts N", "How many plans the model may try.", min=1, max=20)]
 ProviderName = Annotated[Provider, option("--provider", "Whose model plans.")]
 Model = Annotated[str | None, option("--model NAME", "Which of its models.")]
 BaseUrl = Annotated[str | None, option("--base-url URL", "Where the service is, for local or other ones.")]
-Tokens = Annotated[int, option("--tokens", "What all attempts together may use.", min=1000)]
-Seconds = Annotated[float, option("--seconds", "How long all of it may take.", min=1.0)]
+Tokens = Annotated[int, option("--tokens N", "What all attempts together may use.", min=1000)]
+Seconds = Annotated[float, option("--seconds N", "How long all of it may take.", min=1.0)]
 LONGEST_VALUE = 60
 MOST_ARGUMENTS = 8
 MOST_OPERATIONS = 200
@@ -86,7 +87,7 @@ def ask(
     attempts: Attempts = 4,
     tokens: Tokens = 400_000,
     seconds: Seconds = 900.0,
-    cost: Annotated[float | None, option("--cost", "Stop at this cost; needs --price.", min=0.0)] = None,
+    cost: Annotated[float | None, option("--cost N", "Stop at this cost; needs --price.", min=0.0)] = None,
     price: Annotated[str | None, option("--price IN,OUT", "Of a million tokens, for --cost.")] = None,
     dry_run: Annotated[bool, option("--dry-run", "Plan and preview; change nothing.")] = False,
     skip_preview: Annotated[bool, option("--no-preview", "Run plans without trying them first.")] = False,
@@ -294,7 +295,9 @@ def evaluation(
     tokens: Tokens = 400_000,
     seconds: Seconds = 900.0,
     only: Annotated[list[str] | None, option("--only NAME", "Only this request; repeatable.")] = None,
-    least: Annotated[float, option("--least", "End with 1 when fewer than this part succeed.", min=0.0, max=1.0)] = 1.0,
+    least: Annotated[
+        float, option("--least N", "End with 1 when fewer than this part succeed.", min=0.0, max=1.0)
+    ] = 1.0,
     json: AsJson = False,
 ) -> int:
     """Measure a planner: success rate, attempts, tokens and time over a folder of requests."""

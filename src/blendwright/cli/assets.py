@@ -16,7 +16,7 @@ def assets(
     kind: Annotated[AssetKind | None, option("--kind", "Only such assets.")] = None,
     tag: Annotated[list[str] | None, option("--tag TAG", "Only those with this tag; repeatable.")] = None,
     license: Annotated[str | None, option("--license TEXT", "Only those whose licence has this in it.")] = None,
-    limit: Annotated[int, option("--limit", "At most so many.", min=1, max=10_000)] = 50,
+    limit: Annotated[int, option("--limit N", "At most so many.", min=1, max=10_000)] = 50,
     workspace: Workspace = ".blendwright",
     json: AsJson = False,
 ) -> int:

@@ -137,7 +137,7 @@ def list_records(
     tool: Annotated[str | None, option("--tool NAME", "Only those of this tool.")] = None,
     status: Annotated[Status | None, option("--status", "Only those with this outcome.")] = None,
     after: Annotated[int, option("--after N", "Only those after this sequence number: the next page.", min=0)] = 0,
-    limit: Annotated[int, option("--limit", "At most so many.", min=1, max=10_000)] = 50,
+    limit: Annotated[int, option("--limit N", "At most so many.", min=1, max=10_000)] = 50,
     json: AsJson = False,
 ) -> int:
     """List the audit records, oldest first: every operation that was tried, with its ids and hashes."""

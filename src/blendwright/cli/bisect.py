@@ -8,6 +8,7 @@ from blendwright.app import bisecting
 from blendwright.cli.options import AsJson, Blender, Workspace
 from blendwright.cli.output import SafeConsole, notes, present
 from blendwright.cli.parameters import option
+from blendwright.cli.progress import waiting
 
 
 def bisect(
@@ -26,7 +27,8 @@ def bisect(
     world) and `audit`, the result of scene.audit. Examples: `--expect 'audit.errors == 0'`; `--expect 'len(scene.lights) > 0' --good 12`;
     `--expect '"Lamp" in scene.objects'`.
     """
-    found = bisecting.bisect(workspace, expect, good=good, bad=bad, blender=blender, observe=_note)
+    with waiting("rebuilding scenes", show=not json):
+        found = bisecting.bisect(workspace, expect, good=good, bad=bad, blender=blender, observe=_note)
     return present(json, found.to_json, lambda out: _show(out, found))
 
 

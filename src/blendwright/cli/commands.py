@@ -9,8 +9,16 @@ import typer
 from typer.core import TyperGroup
 from typer.main import get_command
 
+from blendwright.cli.examples import epilog
+
 # What holds for every command.
-SETTINGS: dict[str, Any] = {"add_completion": False, "pretty_exceptions_enable": False, "rich_markup_mode": None}
+SETTINGS: dict[str, Any] = {
+    "add_completion": False,
+    "pretty_exceptions_enable": False,
+    "rich_markup_mode": None,
+    # A wide terminal shows more of each summary.
+    "context_settings": {"max_content_width": 120},
+}
 
 
 class Command(NamedTuple):
@@ -47,7 +55,7 @@ COMMANDS = {
         "refusing_calls",
     ),
     "validate": Command(
-        "running", "validate", "Check a plan, or the result of one, and list everything that is wrong with it."
+        "validating", "validate", "Check a plan, or the result of one, and list everything that is wrong with it."
     ),
     "tools": Command(
         "catalogue",
@@ -114,7 +122,11 @@ COMMANDS = {
     "merge": Command(
         "merge", "merge", "Run the commits of another branch again on top of this one: all of them or none."
     ),
-    "undo": Command("history", "undo", "Go back to the scene before the last commit; `redo` leads forward again."),
+    "undo": Command(
+        "history",
+        "undo",
+        "Go back to the scene before the last commit, or before the last plan; `redo` leads forward again over as much.",
+    ),
     "redo": Command("history", "redo", "Go forward over the last undo."),
     "export": Command(
         "history",
@@ -169,10 +181,20 @@ COMMANDS = {
         "detach",
         "Let go of the window: the workspace goes on headless, with the scene of its last commit.",
     ),
+    "extension": Command(
+        "extension",
+        "extension",
+        "Write the extension for a Blender that you have open: one file for Blender 4.2 to 5.2 on every system.",
+    ),
     "doctor": Command(
         "hosts", "doctor", "Check that Blendwright can work here; says what is missing and how to get it."
     ),
     "init-host": Command("hosts", "init_host", "Configure a host to start our server."),
+    "completion": Command(
+        "completion",
+        "completion",
+        "Print what a shell reads to complete commands, options, choices and files when Tab is pressed.",
+    ),
     "audit": Command("audit", "audit_app", "The audit chain."),
     "blender": Command("blender", "blender_app", "The Blenders that can be used: list, add and remove them."),
 }
@@ -200,4 +222,13 @@ def load_command(name: str) -> Any:
     else:
         alone.command(name)(target)
     group: Any = get_command(alone)
-    return group.commands[name]
+    loaded = group.commands[name]
+    _add_examples(name, loaded)
+    return loaded
+
+
+def _add_examples(path: str, command: Any) -> None:
+    """What the help of a command, and of those in it, ends with."""
+    command.epilog = epilog(path)
+    for name, inner in getattr(command, "commands", {}).items():
+        _add_examples(f"{path} {name}", inner)

@@ -35,7 +35,7 @@ def ui(
         argument("DIR", f"The workspaces to show, and what `batch run` had as --out; {DEFAULT_WORKSPACE} otherwise."),
     ] = None,
     batch: Annotated[list[str] | None, option("--batch DIR", "Show this batch too; may be repeated.")] = None,
-    port: Annotated[int, option("--port", "The port to listen on; a free one otherwise.", min=0, max=65535)] = 0,
+    port: Annotated[int, option("--port N", "The port to listen on; a free one otherwise.", min=0, max=65535)] = 0,
     host: Annotated[str, option("--host HOST", "Where to listen.")] = "127.0.0.1",
     any_address: Annotated[
         bool, option("--any-address", "Allow a --host that other machines can reach. There is no encryption.")

@@ -25,17 +25,19 @@ from blendwright.cli.output import (
     show_difference,
 )
 from blendwright.cli.parameters import argument, option
+from blendwright.cli.progress import waiting
 from blendwright.records.commits import HeadMove
 from blendwright.run.history import REDO_BUDGET, Moved
 from blendwright.run.rebuild import Replay
 
 Number = Annotated[str, argument("N", "The number of a commit, HEAD, a branch or a tag.")]
+REBUILDING = "rebuilding the scene"
 ATTEMPT_STYLES = {"succeeded": "green", "failed": "red", "unfinished": "yellow"}
 
 
 def log(
     workspace: Workspace = ".blendwright",
-    limit: Annotated[int, option("--limit", "At most so many.", min=1, max=10_000)] = 20,
+    limit: Annotated[int, option("--limit N", "At most so many.", min=1, max=10_000)] = 20,
     before: Annotated[str | None, option("--before N", "Only those before this commit: the next page.")] = None,
     all_lines: Annotated[
         bool, option("--all", "Every commit there is, also those that do not lie before HEAD.")
@@ -77,7 +79,8 @@ def diff(
     json: AsJson = False,
 ) -> int:
     """Show what differs between the scenes of two commits, property by property."""
-    compared = queries.compare_commits(workspace, a, b, blender=blender)
+    with waiting("rebuilding both scenes", show=not json):
+        compared = queries.compare_commits(workspace, a, b, blender=blender)
     return present(json, compared.to_json, lambda out: show_difference(compared.difference, out, none="no difference"))
 
 
@@ -89,11 +92,13 @@ def checkout(
     At a commit HEAD is on no branch; what is done from there is kept under a name with `blendwright switch --create NAME`.
     """
     with open_scene(workspace, blender) as opened:
-        return present_move(opened.history.checkout(number), json)
+        with waiting(REBUILDING, show=not json):
+            moved = opened.history.checkout(number)
+        return present_move(moved, json)
 
 
 def undo(
-    count: Annotated[int, option("--count", "So many commits at once.", min=1)] = 1,
+    count: Annotated[int, option("--count N", "So many commits at once.", min=1)] = 1,
     plan: Annotated[bool, option("--plan", "All commits of the last plan at once.")] = False,
     workspace: Workspace = ".blendwright",
     blender: Blender = None,
@@ -103,13 +108,17 @@ def undo(
     if plan and count != 1:
         raise typer.BadParameter("--count goes without --plan: how many commits a plan made is known.")
     with open_scene(workspace, blender) as opened:
-        return present_move(opened.history.undo_plan() if plan else opened.history.undo(count), json)
+        with waiting(REBUILDING, show=not json):
+            moved = opened.history.undo_plan() if plan else opened.history.undo(count)
+        return present_move(moved, json)
 
 
 def redo(workspace: Workspace = ".blendwright", blender: Blender = None, json: AsJson = False) -> int:
     """Go forward over the last undo."""
     with open_scene(workspace, blender) as opened:
-        return present_move(opened.history.redo(), json)
+        with waiting(REBUILDING, show=not json):
+            moved = opened.history.redo()
+        return present_move(moved, json)
 
 
 def export(
@@ -121,7 +130,8 @@ def export(
     json: AsJson = False,
 ) -> int:
     """Write the scene, or that of an earlier commit, to a .blend file, without code that would run where it is opened."""
-    exported = exporting.export_commit(workspace, file, at=at, overwrite=overwrite, blender=blender)
+    with waiting("writing the file", show=not json):
+        exported = exporting.export_commit(workspace, file, at=at, overwrite=overwrite, blender=blender)
 
     def show_export(out: SafeConsole) -> None:
         out.show(f"wrote {file} ({exported.size} bytes): the scene of commit {exported.commit.number}")
@@ -138,7 +148,8 @@ def adopt(
 ) -> int:
     """Take an edited file in as the current scene. It is a commit like any other: `undo` leads back."""
     with open_scene(workspace, blender) as opened:
-        commit = opened.history.adopt(file)
+        with waiting("reading the file", show=not json):
+            commit = opened.history.adopt(file)
         scene_hash, findings = opened.hash, queries.external_findings(opened.journal)
     document: dict[str, Any] = {
         "ok": True, "adopted": commit is not None, "commit": None if commit is None else commit.number,
@@ -254,7 +265,8 @@ def replay(workspace: Workspace = ".blendwright", blender: Blender = None, json:
 
     Another Blender than the one that wrote them has other hashes: then the results of the operations are compared.
     """
-    result = queries.replay(workspace, blender=blender)
+    with waiting("running all commits again", show=not json):
+        result = queries.replay(workspace, blender=blender)
     exit_code = Exit.DONE if result.ok else Exit.FAILED
     return present(json, lambda: {"ok": result.ok, **asdict(result)}, lambda out: _show_replay(out, result), exit_code)
 

@@ -11,6 +11,7 @@ from blendwright.app.queries import take_picture
 from blendwright.cli.options import AsJson, Blender, Scene, Workspace, png_name
 from blendwright.cli.output import Exit, SafeConsole, fail, present
 from blendwright.cli.parameters import option
+from blendwright.cli.progress import waiting
 from blendwright.tools.render.viewpoint import NamedView
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
@@ -34,7 +35,7 @@ def look(
     before: Annotated[str | None, option("--before N", "Compare with the scene of this commit.")] = None,
     after: Annotated[str, option("--after N", "The later commit of --before.")] = "HEAD",
     engine: Annotated[Engine, option("--engine", "CYCLES shows light and shadow; slower.")] = "workbench",
-    width: Annotated[int, option("--width", "Width in pixels, of each panel.", min=16, max=2048)] = 640,
+    width: Annotated[int, option("--width N", "Width in pixels, of each panel.", min=16, max=2048)] = 640,
     workspace: Workspace = ".blendwright",
     scene: Scene = None,
     blender: Blender = None,
@@ -46,13 +47,14 @@ def look(
         raise Refusal.of(Fault.ARGS_INVALID, "before and after are shaded scenes of one workspace", cure)
     side = None if view is None else cast("NamedView", view.upper())
     if before is not None:
-        seen = look_back(
-            workspace,
-            before,
-            after,
-            LookBack(side, camera, cast("Any", engine.upper()), min(width, 1024)),
-            blender=blender,
-        )
+        with waiting("taking both pictures", show=not json):
+            seen = look_back(
+                workspace,
+                before,
+                after,
+                LookBack(side, camera, cast("Any", engine.upper()), min(width, 1024)),
+                blender=blender,
+            )
         write_picture(seen.sheet, image)
         told = {**seen.to_json(), "image": str(image)}
     else:
@@ -62,9 +64,9 @@ def look(
             args["reference"] = str(reference)
         else:
             args |= {"show": show.upper(), "height": max(16, width * 3 // 4), "render_shape": side is None}
-        outcome, picture = take_picture(
-            "render.preview" if reference is None else "render.compare", args, workspace, scene, blender
-        )
+        tool = "render.preview" if reference is None else "render.compare"
+        with waiting("taking the picture", show=not json):
+            outcome, picture = take_picture(tool, args, workspace, scene, blender)
         if picture is None:
             cure = outcome.findings[0].cure if outcome.findings else None
             fail("failed", outcome.message, cure, Exit.of_call(outcome))

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from blendwright.app.opening import workspace_directory
+from blendwright.app.places import workspace_directory
 from blendwright.cli.parameters import argument, option
 from blendwright.dialects import registry
 from blendwright.tool_api.promises import Determinism

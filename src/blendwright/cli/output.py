@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import IntEnum
+from itertools import groupby
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import orjson
@@ -214,9 +215,12 @@ class SafeConsole(Console):
         self.print(Text(f"{label} ", style=style).append(text, style=text_style))
 
     def findings(self, findings: Iterable[Finding], *, without_pointer: str = "(plan)") -> None:
-        """Print each finding with its code, its place and its cure."""
-        for finding in findings:
-            self.labelled(finding.fault.value, f"{finding.where or without_pointer}: {finding.message}", "bold red")
+        """Print each finding with its code, its place and its cure; one that a loop repeats is told once, with how often."""
+        for finding, times in told_once(findings):
+            message = f"{finding.where or without_pointer}: {finding.message}" + (
+                f" ({times} times)" if times > 1 else ""
+            )
+            self.labelled(finding.fault.value, message, "bold red")
             if finding.cure:
                 self.show(f"  {finding.cure}", "dim")
 
@@ -253,6 +257,13 @@ def show_difference(difference: Difference, out: SafeConsole, *, none: str | Non
         out.show("~ something that snapshots do not show", "yellow")
     if difference.is_empty and none is not None:
         out.show(none)
+
+
+def told_once(findings: Iterable[Finding]) -> Iterator[tuple[Finding, int]]:
+    """Findings that read alike, one after the other, as the first of them and how many there are: a program's loop makes many."""
+    for _, alike in groupby(findings, key=lambda one: (one.fault, one.where, one.message, one.cure)):
+        several = list(alike)
+        yield several[0], len(several)
 
 
 def short_value(value: Any) -> str:

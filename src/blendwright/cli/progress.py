@@ -4,8 +4,18 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Generator
+from datetime import timedelta
 
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, Task, TextColumn, TimeElapsedColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    ProgressColumn,
+    SpinnerColumn,
+    Task,
+    TextColumn,
+    TimeElapsedColumn,
+)
 from rich.status import Status
 from rich.text import Text
 
@@ -41,7 +51,7 @@ class ProgressBar(Pausable):
             yield None
             return
         columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(),
-                   _Speed())  # fmt: skip
+                   Rate())  # fmt: skip
         with Progress(*columns, console=out, transient=True) as bar:
             self.live = bar
             task = bar.add_task("starting Blender", total=operations)
@@ -53,8 +63,30 @@ class ProgressBar(Pausable):
         self.live = None
 
 
-class _Speed(ProgressColumn):
-    """Operations per second, once that is known."""
+class Rate(ProgressColumn):
+    """How many per second or minute, and how long it will take at that rate, once that is known."""
 
     def render(self, task: Task) -> Text:
-        return Text("" if task.speed is None else f"{task.speed:.0f}/s")
+        if not task.speed:
+            return Text("")
+        rate = f"{task.speed:.0f}/s" if task.speed >= 1 else f"{task.speed * 60:.0f}/min"
+        left = task.time_remaining
+        return Text(rate if not left else f"{rate}  {timedelta(seconds=round(left))} left")
+
+
+@contextlib.contextmanager
+def waiting(what: str, *, show: bool, pausable: Pausable | None = None) -> Generator[None]:
+    """While something is done whose length nobody knows beforehand: what it is and since when, on a terminal. `pausable` is what
+    questions that come meanwhile stop the display by."""
+    out = notes()
+    if not show or not out.is_terminal:
+        yield
+        return
+    columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn())
+    with Progress(*columns, console=out, transient=True) as display:
+        display.add_task(what, total=None)
+        if pausable is not None:
+            pausable.live = display
+        yield
+    if pausable is not None:
+        pausable.live = None

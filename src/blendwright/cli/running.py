@@ -1,10 +1,10 @@
-"""blendwright run, call, preview, validate: a plan or one tool executed, tried on a copy, or checked without any Blender."""
+"""blendwright run, call, preview: a plan or one tool executed, or tried on a copy."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
-from pathlib import Path
+from itertools import groupby
 from time import perf_counter
 from typing import Annotated, Any
 
@@ -14,7 +14,6 @@ from rich.text import Text
 from blendwright.app import RunOptions
 from blendwright.app.attach_commands import follow_window
 from blendwright.app.exporting import export_open_scene, render_picture
-from blendwright.app.plan_validation import Validation, validate_plan, validate_result
 from blendwright.app.previewing import preview as preview_plan
 from blendwright.app.queries import external_findings
 from blendwright.app.replacing import run_instead
@@ -49,9 +48,10 @@ from blendwright.cli.output import (
     show_difference,
 )
 from blendwright.cli.parameters import argument, option
-from blendwright.cli.plan_files import plan_text, read_document, read_plan_file, surroundings, write_yielded
-from blendwright.cli.progress import ProgressBar
-from blendwright.cli.session import command_line, open_session, stops_on_interrupt
+from blendwright.cli.plan_files import read_plan_file
+from blendwright.cli.progress import Pausable, ProgressBar, waiting
+from blendwright.cli.proposal import command_line
+from blendwright.cli.session import open_session, stops_on_interrupt
 from blendwright.dialects import registry
 from blendwright.dialects.envelopes import plan_outcome, render_envelope, result_envelope
 from blendwright.policy.host_profile import EnvelopeName
@@ -63,6 +63,8 @@ from blendwright.values.outcome import Outcome
 from blendwright.values.report import RunReport
 
 STYLES = {"succeeded": "green", "refused": "yellow", "skipped_idempotent": "cyan", "skipped": "yellow"}
+# Of one sort that are listed one by one.
+MOST_REPAIRS = 5
 TONES = {"good": "bold green", "warning": "bold yellow", "bad": "bold red"}
 QUOTED = """Give one JSON object, quoted for the shell: --args '{"name": "Box"}'"""
 
@@ -110,9 +112,11 @@ def run(
             if scene is not None:
                 note_external_files(external_findings(opened.journal))
             if report.ok and export is not None:
-                extra.append(export_open_scene(opened, export, allowed, cancel))
+                with waiting("writing the file", show=not json):
+                    extra.append(export_open_scene(opened, export, allowed, cancel))
             if report.ok and image is not None:
-                extra.append(render_picture(opened, image, cancel))
+                with waiting("taking the picture", show=not json):
+                    extra.append(render_picture(opened, image, cancel))
         exported = None if export is None or not extra else extra[0].result
         exit_code = present(
             json,
@@ -142,7 +146,8 @@ def _run_document(
 
 def _show_run(out: SafeConsole, report: RunReport) -> None:
     """What was not run has nothing to tell: its number is enough."""
-    tried = [operation for operation in report.operations if operation.status != "skipped"]
+    untried = {"skipped", "refused"} if report.status == "refused" else {"skipped"}
+    tried = [operation for operation in report.operations if operation.status not in untried]
     rows = [
         (
             operation.operation_id, operation.tool, (operation.status, STYLES.get(operation.status, "red")),
@@ -165,8 +170,16 @@ def _show_run(out: SafeConsole, report: RunReport) -> None:
 
 def show_findings_and_repair(out: SafeConsole, report: RunReport) -> None:
     out.findings(report.all_findings())
-    for entry in report.repair:
-        out.show(f"repair  {entry.action:21}{entry.operation_id}")
+    for action, entries in groupby(report.repair, key=lambda entry: entry.action):
+        first, *others = [entry.operation_id for entry in entries]
+        # A mistake in a loop is many operations, and one place to mend.
+        shown = (
+            [first, *others]
+            if len(others) < MOST_REPAIRS
+            else [f"{first} to {others[-1]}, {len(others) + 1} operations"]
+        )
+        for text in shown:
+            out.show(f"repair  {action:21}{text}")
 
 
 def _show_conclusion(out: SafeConsole, report: RunReport) -> None:
@@ -204,7 +217,8 @@ def call(
     if findings:
         raise Refusal(findings, cure=None if args == "-" or findings[0].pointer else QUOTED)
     parse_ms = (perf_counter() - started) * 1000
-    allowed = approver(approve)
+    display = Pausable()
+    allowed = approver(approve, display.pause)
     cancel = CancelToken()
     options = RunOptions(
         timeout=timeout,
@@ -219,7 +233,8 @@ def call(
         with open_session(
             workspace, scene=scene, blender=blender, contract=contract, approver=allowed, attach=attach
         ) as opened:
-            outcome = opened.outcome(tool, document, options)
+            with waiting(tool, show=not json, pausable=display):
+                outcome = opened.outcome(tool, document, options)
             if export is not None and outcome.ok:
                 exported = export_open_scene(opened, export, allowed, cancel)
                 stands = {"kept": [{"tool": tool, "changes": [dict(change) for change in outcome.changes]}]}
@@ -283,17 +298,20 @@ def preview(
     parsed = read_plan_file(plan, workspace, dialect=dialect, given=set, request_id=request_id, boundary=boundary)
     note_printed(parsed)
     cancel = CancelToken()
+    progress = ProgressBar()
+    allowed = approver(approve, progress.pause)
     with stops_on_interrupt(cancel):
         follow_window(workspace, blender=blender)
-        result = preview_plan(
-            parsed,
-            workspace,
-            RunOptions(timeout=timeout, cancel=cancel, determinism=determinism, approver=approver(approve)),
-            scene=scene,
-            blender=blender,
-            image=image,
-            proposal=command_line(),
-        )
+        with progress.running(len(parsed.operations), show=not json) as advance:
+            result = preview_plan(
+                parsed,
+                workspace,
+                RunOptions(timeout=timeout, cancel=cancel, progress=advance, determinism=determinism, approver=allowed),
+                scene=scene,
+                blender=blender,
+                image=image,
+                proposal=command_line(),
+            )
     exit_code = present(json, result.to_json, lambda out: _show_preview(out, result), _preview_exit(result))
     _note_picture(result)
     return exit_code
@@ -328,48 +346,3 @@ def _note_picture(preview: Preview) -> None:
             notes().show(f"wrote {artifact}")
         for finding in preview.picture.findings:
             notes().show(f"no picture: {finding.message}. {finding.cure or ''}", "red")
-
-
-def validate(
-    plan: PlanFile,
-    result: Annotated[bool, option("--result", "Check the result of a steps plan instead.")] = False,
-    dialect: InDialect = None,
-    set: Set = None,
-    yielded: Annotated[
-        Path | None, option("--yielded JSON", "Write the operations that a program yields there, as a plan.")
-    ] = None,
-    workspace: Workspace = ".blendwright",
-    json: AsJson = False,
-) -> int:
-    """Check a plan, or the result of one, and list everything that is wrong with it."""
-    if result:
-        validation = validate_result(plan_text(plan), dialect=dialect)
-    else:
-        document = read_document(plan, dialect, set)
-        around = surroundings(plan, document, workspace)
-        validation = validate_plan(document, workspace, dialect=dialect, proposal=command_line(), surroundings=around)
-    if yielded is not None and validation.yielded is not None:
-        write_yielded(yielded, validation.yielded)
-    exit_code = Exit.REFUSED if validation.findings else Exit.DONE
-    return present(json, validation.to_json, lambda out: _show_validation(out, validation), exit_code)
-
-
-def _show_validation(out: SafeConsole, validation: Validation) -> None:
-    about = validation.about
-    if not validation.findings:
-        size = f", {about['operations']} operations" if "operations" in about else ""
-        out.labelled("valid", f"{about['dialect']}{size}", "bold green")
-    if about.get("printed"):
-        out.show(str(about["printed"]))
-    for finding in validation.findings:
-        out.labelled(finding.fault.value, finding.where or "(all)", "bold red")
-        out.show(f"  {finding.message}")
-        if finding.cure:
-            out.show(f"  {finding.cure}", "dim")
-    for warning in about.get("warnings", ()):
-        out.labelled("fails when run", warning.get("place") or warning["pointer"], "bold yellow")
-        out.show(f"  {warning['message']}. {warning['cure']}")
-    if about.get("repair"):
-        out.show("repair", "bold")
-        for entry in about["repair"]:
-            out.show(f"  {entry['action']:21}{entry['operation_id']}")

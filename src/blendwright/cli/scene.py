@@ -17,8 +17,8 @@ def snapshot(
     scene: Scene = None,
     blender: Blender = None,
     find: Annotated[str | None, option("--find PATTERN", "Only objects with such names (* and ?).")] = None,
-    offset: Annotated[int, option("--offset", "Skip that many objects.", min=0)] = 0,
-    limit: Annotated[int, option("--limit", "At most so many objects.", min=1, max=1000)] = 200,
+    offset: Annotated[int, option("--offset N", "Skip that many objects.", min=0)] = 0,
+    limit: Annotated[int, option("--limit N", "At most so many objects.", min=1, max=1000)] = 200,
     json: AsJson = False,
 ) -> int:
     """Show a scene: its objects page by page, its collections, materials, settings and fingerprint."""

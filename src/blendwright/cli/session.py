@@ -6,31 +6,16 @@ import contextlib
 import signal
 import threading
 from collections.abc import Generator, Mapping
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import blendwright
 from blendwright.app.contracts import read_contract
 from blendwright.app.queries import call_reader
-from blendwright.cli.approvals import at_a_terminal
 from blendwright.cli.output import Exit, fail, note_recovered
+from blendwright.cli.proposal import command_line
 from blendwright.policy.approvals import Approver
-from blendwright.policy.host_profile import HostProfile
-from blendwright.policy.session_contract import Proposal
 from blendwright.values.cancel import CancelToken
-
-
-def command_line() -> Proposal:
-    """The command line as a host: it asks for all that the policy grants."""
-    host = HostProfile(
-        name="blendwright",
-        version=version("blendwright"),
-        transport="command_line",
-        cancellation=True,
-        elicitation=at_a_terminal(),
-    )
-    return Proposal(host=host)
 
 
 def open_session(

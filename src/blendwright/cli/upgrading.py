@@ -15,6 +15,7 @@ from blendwright.app.version_report import PAGE, VersionReport, heading, summary
 from blendwright.cli.options import AsJson, Workspace
 from blendwright.cli.output import Exit, SafeConsole, note_external_files, notes, present, short_value
 from blendwright.cli.parameters import argument, option
+from blendwright.cli.progress import Rate
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
 
@@ -84,7 +85,7 @@ def _progress(*, show: bool) -> Generator[Callable[[int, int], None]]:
     if not show or not out.is_terminal:
         yield lambda done, of: None
         return
-    columns = (TextColumn("replaying in both"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    columns = (TextColumn("replaying in both"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), Rate())
     with Progress(*columns, console=out, transient=True) as bar:
         task = bar.add_task("", total=None)
         yield lambda done, of: bar.update(task, completed=done, total=of)

@@ -16,7 +16,8 @@ from blendwright.app.recovery import RepairReport, repair_workspace
 from blendwright.cli.options import AsJson, Blender, Scene, Workspace
 from blendwright.cli.output import Exit, SafeConsole, note_external_files, present
 from blendwright.cli.parameters import option
-from blendwright.cli.session import command_line
+from blendwright.cli.progress import waiting
+from blendwright.cli.proposal import command_line
 from blendwright.policy.session_contract import SessionContract
 
 if TYPE_CHECKING:
@@ -73,15 +74,16 @@ def recover(
     json: AsJson = False,
 ) -> int:
     """Show what is wrong with a workspace and how to get out of it; with an option, do so."""
-    report = repair_workspace(
-        workspace,
-        to=to,
-        adopt=adopt,
-        resolve=resolve,
-        note=note,
-        accept_restored=accept_restored,
-        blender=blender,
-    )
+    with waiting("looking at the journal and its scenes", show=not json):
+        report = repair_workspace(
+            workspace,
+            to=to,
+            adopt=adopt,
+            resolve=resolve,
+            note=note,
+            accept_restored=accept_restored,
+            blender=blender,
+        )
     return present(json, report.to_json, lambda out: _show_repair(out, report))
 
 
@@ -190,7 +192,8 @@ def _show_contract(out: SafeConsole, made: SessionContract, loaded: LoadedPolicy
     agreed = dict(settings_of(_as_policy(made)))
     width = max(len(name) for name in policy)
     for name, value in policy.items():
-        origin, setting = loaded.origins[name], agreed[name]
+        # What no session agrees on (journal, assets) holds as it was set.
+        origin, setting = loaded.origins[name], agreed.get(name, value)
         limited = "" if setting == value else f"  (the policy allows {_word(value)})"
         line = f"{_word(setting):12}  {origin}{limited}"
         out.labelled(f"  {name:{width}} ", line, "", text_style="dim" if origin == DEFAULT and not limited else "cyan")

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TextIO
 
-from blendwright.app.opening import is_workspace, workspace_directory
+from blendwright.app.places import is_workspace, workspace_directory
 from blendwright.console.application import Console, address_of
 from blendwright.console.batches import ConsoleBatch
 from blendwright.console.workspaces import Acting, ConsoleWorkspace

@@ -7,13 +7,14 @@ import os
 import stat
 from pathlib import Path
 
+DATABASE = "journal.db"
 DIRECTORY_MODE = 0o700
 FILE_MODE = 0o600
 OTHERS = 0o077
 
 # What holds arguments, scenes and pictures: for the eyes of its owner.
 PRIVATE = (
-    "artifacts", "audit.head", "checkpoints", "frames", "journal.db", "journal.db-journal", "journal.db-shm", "journal.db-wal",
+    "artifacts", "audit.head", "checkpoints", "frames", DATABASE, f"{DATABASE}-journal", f"{DATABASE}-shm", f"{DATABASE}-wal",
     "journal.lock", "logs", "pictures", "runs", "scratch",
 )  # fmt: skip
 # Everything that the program itself keeps there. A directory that holds a project besides has other names in it.

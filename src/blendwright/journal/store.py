@@ -19,11 +19,11 @@ import apsw
 import orjson
 
 from blendwright.journal import schema
-from blendwright.journal.file_modes import make_private_file
+from blendwright.journal.file_modes import DATABASE, make_private_file
 from blendwright.values import crash_points
 from blendwright.values.errors import EnvironmentUnfit, JournalError
 
-FILE = "journal.db"
+FILE = DATABASE
 BUSY_MS = 5000
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 

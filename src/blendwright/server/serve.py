@@ -13,8 +13,9 @@ import anyio
 
 import blendwright
 from blendwright.app.open_scene import OpenScene
-from blendwright.app.opening import create_workspace, is_workspace
+from blendwright.app.opening import create_workspace
 from blendwright.app.own_files import require_own_directory
+from blendwright.app.places import is_workspace
 from blendwright.app.policy_files import load_policy
 from blendwright.macros import load_macros
 from blendwright.policy.host_profile import HostStatement

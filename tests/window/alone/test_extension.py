@@ -12,15 +12,16 @@ from pathlib import Path
 import pytest
 
 import blendwright
+from blendwright.app.window_extension import write_extension
 from window.alone.core_client import CoreClient
-from window.playing import PlayedWindow, build_script, python_of
+from window.playing import PlayedWindow, python_of
 
 MODULES = ("frames", "rendezvous", "connection", "package_loader", "pump")
 
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build_script().build(tmp_path_factory.mktemp("built"))
+    return write_extension(tmp_path_factory.mktemp("built"))
 
 
 def test_the_zip_holds_what_it_must_and_no_wheels(built: Path) -> None:
@@ -40,7 +41,7 @@ def test_the_zip_holds_what_it_must_and_no_wheels(built: Path) -> None:
 
 def test_the_same_sources_give_the_same_bytes(built: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TZ", "Asia/Tokyo")
-    again = build_script().build(tmp_path)
+    again = write_extension(tmp_path)
     assert hashlib.sha256(again.read_bytes()).digest() == hashlib.sha256(built.read_bytes()).digest()
 
 

@@ -16,13 +16,13 @@ from typing import Any
 import pytest
 
 from window.alone.core_client import CoreClient, notes
-from window.playing import PlayedWindow, build_script
+from window.playing import PlayedWindow, copy_extension
 
 
 @pytest.fixture(scope="module")
 def rendezvous(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     """The extension's own module, imported as Blender would."""
-    parent = build_script().copy_to(tmp_path_factory.mktemp("extension")).parent
+    parent = copy_extension(tmp_path_factory.mktemp("extension"))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sys, "path", [str(parent), *sys.path])
         yield importlib.import_module("blendwright_extension.rendezvous")

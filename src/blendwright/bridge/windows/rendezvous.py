@@ -1,6 +1,6 @@
 """The windows of this user that offer a connection: each has left a file in a directory that nobody else may read.
 
-What the extension writes there is in `packaging/extension/rendezvous.py`. What a killed Blender left is removed by whoever finds it.
+What the extension writes there is in `blender/extension/rendezvous.py`. What a killed Blender left is removed by whoever finds it.
 """
 
 from __future__ import annotations

@@ -6,16 +6,18 @@ import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import orjson
 
 from blendwright.run.assets.index import AssetLibraries
-from blendwright.run.assets.online import OnlineCatalogue
 from blendwright.run.assets.searching import search
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, did_you_mean
+
+if TYPE_CHECKING:
+    from blendwright.run.assets.online import OnlineCatalogue
 
 FOUND = "found.json"
 NO_LIBRARIES = 'Name folders in [assets.directories] of blendwright.toml, such as props = "~/assets".'
