@@ -128,7 +128,9 @@ class BatchDocument(_Part):
         default="drop", description="What becomes of the workspaces: kept, kept without logs, or dropped."
     )
     approve: list[str] = Field(default=[], description="What is allowed beforehand, as with --approve.")
-    blender: str | None = Field(default=None, description="Which Blender, as with --blender.")
+    blender: str | None = Field(
+        default=None, description="Which Blender, by the name of one that was added, as 5.2; no path."
+    )
     case_seconds: Annotated[Number, Field(gt=0)] | None = Field(
         default=None, description="The deadline of one case; that of the policy otherwise."
     )

@@ -45,7 +45,8 @@ class Output:
 @dataclass(frozen=True, slots=True)
 class Batch:
     """`registry` is the fingerprint of the tools and `blender_version` the Blender that cases are keyed with; `blender` is what the
-    user named to get it. `approve` are the grants that every case has beforehand: nobody can be asked."""
+    user named to get it, which decides nothing by itself: definitions are passed on. `approve` are the grants that every case has
+    beforehand: nobody can be asked."""
 
     source: BatchSource
     outputs: tuple[Output, ...]

@@ -56,7 +56,7 @@ class CaseHandler:
         self._case_settings = load_settings(directory, policy=_policy(directory, self._staging))
         self._name = f"{socket.gethostname()}:{os.getpid()}"
         self._named: str | None = None
-        self._workers: tuple[str | None, LaneWorkers] | None = None
+        self._workers: LaneWorkers | None = None
         self._runners: dict[str, CaseRunner] = {}
         self._started = monotonic()
         self._cases = 0
@@ -142,27 +142,25 @@ class CaseHandler:
             batch = self._results.batch(id)
             if batch is None:
                 raise EnvironmentUnfit(f"{self._settings.results} has no batch {id}", cure="Submit the batch again.")
-            workers = self._blender(self._named or batch.blender)
+            workers = self._blender()
             version = ".".join(map(str, workers.worker().profile.version))
             _require_equal(batch, id, version, catalogue_of(self._case_settings))
             shared = self._work / PREFIXES if self._settings.prefixes else None
             self._runners[id] = CaseRunner(batch, workers, self._case_settings, shared)
         return self._runners[id]
 
-    def _blender(self, blender: str | None) -> LaneWorkers:
-        if self._workers is None or self._workers[0] != blender:
-            if self._workers is not None:
-                self._workers[1].close()
-            source = chosen_blender(Path(self._settings.settings), blender)
+    def _blender(self) -> LaneWorkers:
+        if self._workers is None:
+            source = chosen_blender(Path(self._settings.settings), self._named)
             limits = self._case_settings.draft.terms.constraints
-            workers = LaneWorkers(source, self._work / "scratch", limits.memory_mb, limits.scratch_mb)
-            self._workers = (blender, workers)
-        return self._workers[1]
+            self._workers = LaneWorkers(source, self._work / "scratch", limits.memory_mb, limits.scratch_mb)
+        return self._workers
 
     def warm(self, blender: str | None) -> None:
-        """Start Blender ahead of the first job: the one that this machine's user names, or that of batches. Raises EnvironmentUnfit."""
+        """Start Blender ahead of the first job: the one that this machine's user names. What a definition names is not looked at: whoever
+        writes it must not choose which program is run here. Raises EnvironmentUnfit."""
         self._named = blender
-        self._blender(blender).worker()
+        self._blender().worker()
 
     def _worn(self) -> bool:
         """Whether the lane has had its time: then another one takes its place."""
@@ -173,14 +171,14 @@ class CaseHandler:
 
     def blender_pids(self) -> tuple[int, ...]:
         """Of the Blender that this lane has now, where it has one."""
-        return () if self._workers is None else self._workers[1].pids()
+        return () if self._workers is None else self._workers.pids()
 
     def _memory_mb(self) -> int:
         return sum(usage(pid)[0] for pid in (os.getpid(), *self.blender_pids())) >> 20
 
     def close(self) -> None:
         if self._workers is not None:
-            self._workers[1].close()
+            self._workers.close()
         remove_directory(self._staging)
         self._results.close()
 

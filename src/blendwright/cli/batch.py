@@ -24,6 +24,7 @@ from blendwright.batch.preparing import prepare
 from blendwright.batch.result_files import write_result_files
 from blendwright.batch.results import Counts, Standing
 from blendwright.batch.tables import Row, seed_rows, table_rows
+from blendwright.cli.batch_consent import consented_blender
 from blendwright.cli.batch_display import BatchDisplay
 from blendwright.cli.batch_export import export_command
 from blendwright.cli.fleet_batch import open_fleet_results, retry_on_fleet, run_on_fleet, show_fleet
@@ -89,6 +90,7 @@ def run_command(
     if file is None and cases is not None:
         raise Refusal.of(Fault.ARGS_INVALID, "--cases is for batch files", "Give --seeds 0:100 for a hundred cases.")
     said = None if file is None else file.document.model_copy(update={} if cases is None else {"cases": cases})
+    blender = consented_blender(blender, None if said is None else said.blender, program)
     outputs = _outputs(output, said)
     rows = _rows(seeds, params) if file is None or said is None else _file_rows(file.path, said, seeds, params)
     prepared = prepare(
@@ -98,14 +100,14 @@ def run_command(
         outputs=outputs,
         directory=directory,
         keep=_keep(keep) if keep is not None or said is None else said.keep,
-        blender=blender or (None if said is None else said.blender),
+        blender=blender,
         approve=(*(() if said is None else said.approve), *(approve or ())),
         case_seconds=None if said is None else said.case_seconds,
     )
     if engine is not None:
         return run_on_fleet(engine, out, prepared, detach=detach, json=json)
     place = BatchDirectory(directory)
-    return _run(prepared.batch, prepared.rows, place, workers, parquet=parquet, json=json)
+    return _run(prepared.batch, prepared.rows, place, workers, blender, parquet=parquet, json=json)
 
 
 def _run(
@@ -113,11 +115,12 @@ def _run(
     rows: Iterator[Row] | None,
     directory: BatchDirectory,
     workers: int | None,
+    blender: str | None,
     *,
     parquet: bool,
     json: bool,
 ) -> int:
-    run = BatchRun(batch, directory, LocalPool(batch.blender))
+    run = BatchRun(batch, directory, LocalPool(blender))
     with BatchDisplay(json=json, stop=run.stop) as display:
         summary = run.run(rows, workers or os.cpu_count() or 1, display.tell, parquet=parquet)
     if json:
@@ -218,6 +221,7 @@ def retry_command(
     directory: Directory,
     failed: Annotated[bool, option("--failed", "The cases that failed.")] = False,
     workers: Workers = None,
+    blender: Blender = None,
     parquet: AsParquet = False,
     engine: FleetEngine = None,
     json: JsonLines = False,
@@ -232,8 +236,9 @@ def retry_command(
     with place.locked(), open_results(str(place.results)) as results:
         batch = results.batch()
         assert batch is not None
+        blender = consented_blender(blender, batch.blender, str(place.results))
         results.retry_failed(batch.id)
-    return _run(batch, None, place, workers, parquet=parquet, json=json)
+    return _run(batch, None, place, workers, blender, parquet=parquet, json=json)
 
 
 @batch_app.command("dataset")

@@ -1,0 +1,95 @@
+"""Batch files, tables of results and definitions that somebody else wrote: what they say about programs to run and about grants."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from batches import BOXES, one_lane, seeds, write_program
+
+from blendwright.batch.definition import Batch
+from blendwright.batch.directory import BatchDirectory
+from blendwright.batch.engines.engine import Job
+from blendwright.batch.locations import open_results
+from blendwright.cli.batch_consent import consented_blender
+from shell import Shell
+
+
+@pytest.fixture
+def shell(tmp_path: Path) -> Shell:
+    (tmp_path / "boxes.star").write_text(BOXES)
+    return Shell(tmp_path)
+
+
+@pytest.fixture
+def program(tmp_path: Path) -> Path:
+    """What runs as an environment of Python would, and leaves a file where it did."""
+    path = tmp_path / "python-of-others"
+    path.write_text(f"#!/bin/sh\ntouch '{tmp_path}/ran'\nexit 1\n")
+    path.chmod(0o755)
+    return path
+
+
+def write_batch_file(place: Path, **said: Any) -> None:
+    document = {"format": "batch.v1", "program": "boxes.star", "outputs": ["glb"], **said}
+    (place / "batch.json").write_text(json.dumps(document))
+
+
+def redefine(root: Path, **changes: Any) -> None:
+    """As somebody does who knows what a table of results looks like."""
+    with closing(sqlite3.connect(BatchDirectory(root).results)) as connection:
+        (text,) = connection.execute("SELECT definition FROM batches").fetchone()
+        batch = Batch.from_json({**json.loads(text), **changes})
+        connection.execute("UPDATE batches SET id = ?, definition = ?", (batch.id, json.dumps(batch.to_json())))
+        connection.execute("UPDATE members SET batch = ?", (batch.id,))
+        connection.execute("UPDATE cases SET status = 'waiting', row = NULL")
+        connection.commit()
+
+
+def begin(root: Path, program: Path) -> None:
+    with one_lane(root, program, seeds(1), outputs=("glb",)):
+        pass
+
+
+@pytest.mark.parametrize("named", ["./python-of-others", "{place}/python-of-others", "python3"])
+def test_a_batch_file_names_no_program_to_run(shell: Shell, program: Path, named: str) -> None:
+    write_batch_file(shell.place, blender=named.format(place=shell.place))
+    ran = shell("batch", "run", "batch.json", "--out", "out", code=2)
+    assert "batch.json: blender: " in ran.err and "--blender PATH" in ran.err
+    assert not (shell.place / "ran").exists() and not (shell.place / "out").exists()
+
+
+def test_a_table_of_results_names_no_program_to_run(shell: Shell, program: Path) -> None:
+    begin(shell.place / "out", shell.place / "boxes.star")
+    redefine(shell.place / "out", blender=str(program))
+    ran = shell("batch", "retry", "out", "--failed", code=2)
+    assert "results.db: blender: " in ran.err and "--blender PATH" in ran.err
+    assert not (shell.place / "ran").exists()
+
+
+def test_names_of_blenders_are_taken_and_what_the_user_gives_comes_first() -> None:
+    assert consented_blender(None, "5.2", "batch.json") == "5.2"
+    assert consented_blender("/opt/blender", "./other", "batch.json") == "/opt/blender"
+    assert consented_blender(None, None, "batch.json") is None
+
+
+def test_a_lane_runs_the_blender_of_its_machine_whatever_a_definition_names(tmp_path: Path, program: Path) -> None:
+    root = tmp_path / "out"
+    with one_lane(root, write_program(tmp_path), seeds(1), outputs=("glb",)) as lane:
+        other = replace(lane.batch, blender=str(program))
+        with open_results(str(BatchDirectory(root).results)) as results:
+            results.begin(other)
+        (key,) = open_keys_of(root, lane.batch)
+        report = lane.handler(Job(other.id, key))
+    assert report.row is not None and report.row["status"] == "done"
+    assert not (tmp_path / "ran").exists()
+
+
+def open_keys_of(root: Path, batch: Batch) -> list[str]:
+    with open_results(str(BatchDirectory(root).results)) as results:
+        return [case.key for case in results.open_cases(batch.id)]
