@@ -3,25 +3,32 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import rfc8785
 
+from blendwright.values.errors import EnvironmentUnfit
+
 # Raised whenever equal cases would get another key, or the same key would mean something else.
 KEY_VERSION = 1
+_KEY = re.compile(r"[0-9a-f]{64}")
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
     """`number` is given when a case is first added to a table of results, and never to another one. `source` says where its row
-    stands, for messages, as `table.csv:17`."""
+    stands, for messages, as `table.csv:17`. Raises EnvironmentUnfit for a key that is none."""
 
     number: int
     key: str
     params: Mapping[str, Any]
     source: str = ""
+
+    def __post_init__(self) -> None:
+        require_key(self.key)
 
     @property
     def name(self) -> str:
@@ -33,3 +40,12 @@ def case_key(identity: Mapping[str, Any], params: Mapping[str, Any]) -> str:
     """sha256 over what all cases of a batch have in common and the parameters of this one, in canonical form."""
     content = {"key_version": KEY_VERSION, "batch": dict(identity), "params": dict(params)}
     return hashlib.sha256(rfc8785.dumps(content)).hexdigest()
+
+
+def require_key(key: str) -> str:
+    """A key as `case_key` makes them. Directories are named by it, and tables of results are passed on: one that somebody has tampered
+    with must not name another place. Raises EnvironmentUnfit."""
+    if not _KEY.fullmatch(key):
+        cure = "Somebody has changed the table of results: restore it from a backup, or begin anew with another --out."
+        raise EnvironmentUnfit(f"the table of results has a case whose key is none: '{key[:70]}'", cure=cure)
+    return key

@@ -9,6 +9,7 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
+from blendwright.batch.case import require_key
 from blendwright.batch.definition import Keep
 from blendwright.batch.outputs import WORKSPACE
 from blendwright.values.directory_removal import remove_directory
@@ -19,10 +20,10 @@ DISPENSABLE = ("logs", "artifacts", "frames")
 
 
 class CasePlace:
-    """The directory of one case, by its key."""
+    """The directory of one case, by its key. Raises EnvironmentUnfit for what is no key."""
 
     def __init__(self, work: Path, key: str) -> None:
-        self._directory = work / "cases" / key[:32]
+        self._directory = work / "cases" / require_key(key)[:32]
 
     @property
     def workspace(self) -> Path:

@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, field
 from types import TracebackType
 from typing import Any, Literal, Self
 
-from blendwright.batch.case import Case
+from blendwright.batch.case import Case, require_key
 from blendwright.batch.definition import Batch
 
 CaseStatus = Literal["waiting", "running", "done", "failed"]
@@ -54,6 +54,9 @@ class ResultRow:
     finished: str = ""
     memory_mb: int = 0
     """What the lane held when it was done with the case, its Blender included; 0 where the system does not tell."""
+
+    def __post_init__(self) -> None:
+        require_key(self.key)
 
     def to_json(self) -> dict[str, Any]:
         return {**asdict(self), "findings": [dict(finding) for finding in self.findings]}
