@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 from dataclasses import replace
 from pathlib import Path
@@ -109,8 +110,7 @@ def test_outputs_of_an_attempt_that_died_before_its_row_are_swept(tmp_path: Path
     with one_lane(root, write_program(tmp_path), seeds(1)) as lane:
         (key,) = open_keys(root)
         row_of(lane, key)
-    stray = root / "cases" / "000000-2"
-    stray.mkdir()
+    shutil.copytree(root / "cases" / "000000", root / "cases" / "000000-2")
     CasePlace(root / "work", key).prepare()  # as of a lane that was killed right after it had published
     outputs = open_outputs(str(root))
     with open_results(str(BatchDirectory(root).results)) as results:

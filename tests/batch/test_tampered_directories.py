@@ -18,7 +18,7 @@ from blendwright.batch.engines.local_pool import LocalPool
 from blendwright.batch.locations import open_outputs, open_results
 from blendwright.batch.progress import Progress
 from blendwright.batch.results import ResultRow
-from blendwright.values.errors import EnvironmentUnfit
+from blendwright.values.errors import EnvironmentUnfit, Refusal
 
 BATCH = Batch(BatchSource("p.star", "x = 1"), (), "registry", "5.2.3")
 KEY = BATCH.case(0, {}).key
@@ -98,3 +98,70 @@ def test_no_claimed_case_names_a_directory_to_work_in(root: Path, precious: Path
     with pytest.raises(EnvironmentUnfit, match="a case whose key is none"):
         CasePlace(root / "work", key)
     assert precious.exists()
+
+
+@pytest.mark.parametrize(
+    "name", ["work", "cases", "work/cases", "work/staging", "work/lanes.log", "results.db", ".results.csv.part"]
+)
+def test_a_directory_with_links_of_others_is_refused(root: Path, precious: Path, name: str) -> None:
+    for below in ("staging", "scratch", "prefixes", "cases", "111111"):
+        (precious.parent / below).mkdir()
+        (precious.parent / below / "mine").touch()
+    before = sorted(precious.parent.rglob("*"))
+    if (root / name).exists():
+        (root / name).rename(root.parent / "aside")
+    (root / name).parent.mkdir(exist_ok=True)
+    (root / name).symlink_to(precious if "." in name else precious.parent)
+    with pytest.raises(EnvironmentUnfit, match="is a link") as refused:
+        run(root)
+    assert f"{root / name}" in refused.value.message and "--out" in str(refused.value.cure)
+    assert sorted(precious.parent.rglob("*")) == before and precious.read_text() == "of years"
+
+
+def test_removing_follows_no_link_that_was_put_there_since(root: Path, precious: Path) -> None:
+    (precious.parent / "000000").mkdir()
+    outputs = open_outputs(str(root))
+    place = CasePlace(root / "work", KEY)
+    place.prepare()
+    for name in ("cases", "work/cases"):
+        (root / name).rename(root.parent / f"aside-{name[:4]}")
+        (root / name).symlink_to(precious.parent)
+    (precious.parent / KEY[:32]).mkdir()
+    before = sorted(precious.parent.rglob("*"))
+    place.remove()
+    with pytest.raises(OSError, match="has become a link"):
+        outputs.remove("000000")
+    assert sorted(precious.parent.rglob("*")) == before
+
+
+def test_a_workspace_that_is_a_link_is_not_gone_on_with(root: Path, precious: Path) -> None:
+    place = CasePlace(root / "work", KEY)
+    place.prepare()
+    place.workspace.symlink_to(precious.parent)
+    place.prepare()
+    assert not place.workspace.is_symlink() and precious.exists()
+
+
+def test_what_no_case_has_published_is_not_swept(root: Path) -> None:
+    own = [root / "cases" / name for name in ("20240101", "000000-3", "000000-4", "000000-5")]
+    for directory, manifest in zip(
+        own, (None, "[]", '{"key": "*"}', '{"key": "*", "scene_hash": "", "files": {}}'), strict=True
+    ):
+        directory.mkdir()
+        (directory / "court.pdf").touch()
+        if manifest is not None:
+            (directory / "manifest.json").write_text(manifest)
+    publish(root, "000001")  # of another number than its key
+    publish(root, "000000-6", "0" * 64)  # of another table
+    publish(root, "000000-2")
+    run(root)
+    left = sorted(path.name for path in (root / "cases").iterdir())
+    assert left == sorted(["000000", "000001", "000000-6", *(path.name for path in own)])
+
+
+def test_cases_without_a_table_of_results_are_left_alone(root: Path) -> None:
+    BatchDirectory(root).results.unlink()
+    before = sorted(root.rglob("*"))
+    with pytest.raises(Refusal, match=r"results\.db, which says what is in it, is not there"):
+        run(root)
+    assert sorted(root.rglob("*")) == before

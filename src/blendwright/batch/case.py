@@ -42,10 +42,15 @@ def case_key(identity: Mapping[str, Any], params: Mapping[str, Any]) -> str:
     return hashlib.sha256(rfc8785.dumps(content)).hexdigest()
 
 
+def is_key(text: object) -> bool:
+    """Whether this is a key as `case_key` makes them."""
+    return isinstance(text, str) and _KEY.fullmatch(text) is not None
+
+
 def require_key(key: str) -> str:
-    """A key as `case_key` makes them. Directories are named by it, and tables of results are passed on: one that somebody has tampered
-    with must not name another place. Raises EnvironmentUnfit."""
-    if not _KEY.fullmatch(key):
+    """Directories are named by keys, and tables of results are passed on: one that somebody has tampered with must not name another
+    place. Raises EnvironmentUnfit."""
+    if not is_key(key):
         cure = "Somebody has changed the table of results: restore it from a backup, or begin anew with another --out."
         raise EnvironmentUnfit(f"the table of results has a case whose key is none: '{key[:70]}'", cure=cure)
     return key

@@ -12,7 +12,7 @@ from pathlib import Path
 from blendwright.batch.case import require_key
 from blendwright.batch.definition import Keep
 from blendwright.batch.outputs import WORKSPACE
-from blendwright.values.directory_removal import remove_directory
+from blendwright.batch.own_directories import remove_own
 
 BOOT = "boot"
 # What a compact workspace goes without: nothing of it is needed to look back, to replay or to verify.
@@ -23,6 +23,7 @@ class CasePlace:
     """The directory of one case, by its key. Raises EnvironmentUnfit for what is no key."""
 
     def __init__(self, work: Path, key: str) -> None:
+        self._work = work
         self._directory = work / "cases" / require_key(key)[:32]
 
     @property
@@ -33,8 +34,8 @@ class CasePlace:
         """Ready to be opened: with what an earlier attempt left, where that can be trusted."""
         mark = self._directory / BOOT
         running = boot_id()
-        if self._directory.exists() and (running is None or not mark.is_file() or mark.read_text() != running):
-            remove_directory(self._directory)
+        if self._is_linked() or (running is None or not mark.is_file() or mark.read_text() != running):
+            self.remove()
         if not self._directory.exists():
             self._directory.mkdir(parents=True)
             mark.write_text(running or "")
@@ -48,7 +49,11 @@ class CasePlace:
         self.workspace.rename(target / WORKSPACE)
 
     def remove(self) -> None:
-        remove_directory(self._directory)
+        remove_own(self._work.parent, Path(self._work.name, "cases"), self._directory.name)
+
+    def _is_linked(self) -> bool:
+        """Nothing here is ever made as a link, and what one leads to is somebody else's."""
+        return any(path.is_symlink() for path in (self._directory, self._directory / BOOT, self.workspace))
 
 
 def boot_id() -> str | None:

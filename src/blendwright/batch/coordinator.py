@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from blendwright.app.workspace_settings import load_settings
+from blendwright.batch.case import is_key
 from blendwright.batch.case_place import CasePlace
 from blendwright.batch.definition import Batch
 from blendwright.batch.directory import BatchDirectory
@@ -61,8 +62,10 @@ class BatchRun:
     def run(self, rows: Iterable[Row] | None, lanes: int, progress: OnProgress, *, parquet: bool = False) -> RunSummary:
         """Every row that is not finished yet, until all are, or until the engine is stopped; without rows, those of the last run.
 
-        Raises Refusal for rows that cannot be read, EnvironmentUnfit where the directory or Blender cannot be used."""
+        Raises Refusal for rows that cannot be read and for a directory with cases of others, EnvironmentUnfit where the directory or
+        Blender cannot be used."""
         settings = self._directory.lane_settings()
+        self._directory.require_own_cases()
         with self._directory.locked(), open_results(settings.results) as results:
             outputs = open_outputs(settings.outputs)
             results.begin(self._batch, anew=rows is not None)
@@ -117,8 +120,9 @@ class BatchRun:
 
 
 def sweep(results: ResultsTable, outputs: OutputStore, work: Path) -> int:
-    """Remove the outputs of attempts that do not count: whoever made them ended before their row was taken. Returns how many. Remove also
-    what cases that are done have left in `work`: whoever published them ended before that.
+    """Remove the outputs of attempts that do not count: whoever made them ended before their row was taken. Returns how many. What no
+    case of this table has published is its owner's, and stays. Remove also what cases that are done have left in `work`: whoever
+    published them ended before that.
 
     Only while nobody works on the batch."""
     counted: set[str] = set()
@@ -126,7 +130,20 @@ def sweep(results: ResultsTable, outputs: OutputStore, work: Path) -> int:
         if row.location is not None:
             counted.add(row.location)
             CasePlace(work, row.key).remove()
-    stray = [name for name in outputs.names() if outputs.location(name) not in counted]
+    stray = [
+        name
+        for name in outputs.names()
+        if outputs.location(name) not in counted and _is_published(results, outputs, name)
+    ]
     for name in stray:
         outputs.remove(name)
     return len(stray)
+
+
+def _is_published(results: ResultsTable, outputs: OutputStore, name: str) -> bool:
+    """Whether a case of this table was published under a name: its manifest has the key, and the name its number."""
+    manifest = outputs.manifest(name)
+    if manifest is None or not is_key(manifest.key):
+        return False
+    standing = results.standing(manifest.key)
+    return standing is not None and name.partition("-")[0] == standing.case.name

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import contextlib
-import shutil
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from blendwright.batch.engines.engine import LaneSettings
+from blendwright.batch.outputs import CASES
+from blendwright.batch.own_directories import refuse_links, remove_own
 from blendwright.batch.prefix_store import PREFIXES
 from blendwright.batch.results_sqlite import FILE as RESULTS
 from blendwright.journal.lock import WorkspaceLock, current_holder
@@ -38,7 +39,8 @@ class BatchDirectory:
         return self.root / "work"
 
     def require(self) -> None:
-        """Raises Refusal where no batch was run."""
+        """Raises Refusal where no batch was run, EnvironmentUnfit where a link is in the place of something that batches make."""
+        refuse_links(self._made_here())
         if not is_batch(self.root):
             message = f"there is no batch in {self.root}"
             raise Refusal.of(
@@ -49,13 +51,22 @@ class BatchDirectory:
         """The process that runs it now, as far as the system tells; None where nobody does."""
         return current_holder(self.work)
 
+    def require_own_cases(self) -> None:
+        """Raises Refusal where there are cases and no table of results: nobody could tell which of them a batch has made."""
+        cases = self.root / CASES
+        if not self.results.is_file() and cases.is_dir() and any(cases.iterdir()):
+            message = f"{cases} is not empty, and {self.results}, which says what is in it, is not there"
+            cure = f"Name another directory as --out, or restore {RESULTS}."
+            raise Refusal.of(Fault.SCENE_CONFLICT, message, cure)
+
     def lane_settings(self) -> LaneSettings:
         return LaneSettings(str(self.results), str(self.root), str(self.work), str(self.root))
 
     @contextlib.contextmanager
     def locked(self) -> Generator[None]:
-        """Raises EnvironmentUnfit where another process runs this batch."""
+        """Raises EnvironmentUnfit where another process runs this batch, or a link is in the place of something that batches make."""
         try:
+            refuse_links(self._made_here())
             self.work.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             cure = "Name another directory as --out."
@@ -75,5 +86,11 @@ class BatchDirectory:
 
     def clear_work(self) -> None:
         """What lanes of an earlier run left behind; the workspaces of cases that were cut off stay. Only under the lock."""
-        for name in ("staging", "scratch", PREFIXES):
-            shutil.rmtree(self.work / name, ignore_errors=True)
+        remove_own(self.root, Path(self.work.name), "staging", "scratch", PREFIXES)
+
+    def _made_here(self) -> Iterator[Path]:
+        """What batches write to and clear in the directory, as far as it is there; other files in it are its owner's."""
+        yield from (self.work, self.root / CASES)
+        for pattern in (f"{RESULTS}*", ".results.*.part"):
+            yield from self.root.glob(pattern)
+        yield from self.work.glob("*")

@@ -17,10 +17,11 @@ from typing import Any, BinaryIO
 
 import orjson
 
+from blendwright.batch.own_directories import remove_own
 from blendwright.journal.store import sync_directory
 from blendwright.values import crash_points
-from blendwright.values.directory_removal import remove_directory
 from blendwright.values.errors import EnvironmentUnfit
+from blendwright.values.no_follow import open_directory, open_file
 
 MANIFEST = "manifest.json"
 CASES = "cases"
@@ -88,6 +89,7 @@ class DirectoryOutputs(OutputStore):
     """`cases/000042/` in a local directory. What is staged lies on the same file system, so that a rename publishes it."""
 
     def __init__(self, root: Path) -> None:
+        self._root = root
         self._cases = root / CASES
 
     def publish(self, staged: Path, name: str, key: str, scene_hash: str) -> Manifest:
@@ -112,9 +114,11 @@ class DirectoryOutputs(OutputStore):
         return str(self._cases / name)
 
     def manifest(self, name: str) -> Manifest | None:
+        """None also for what is no manifest, or no plain file: somebody else has put it there."""
         try:
-            return Manifest(**orjson.loads((self._cases / name / MANIFEST).read_bytes()))
-        except (FileNotFoundError, NotADirectoryError):
+            with open_file(self._root.resolve() / CASES / name / MANIFEST) as file:
+                return Manifest(**orjson.loads(file.read()))
+        except (OSError, ValueError, TypeError):
             return None
 
     def open(self, name: str, file: str) -> BinaryIO:
@@ -127,12 +131,13 @@ class DirectoryOutputs(OutputStore):
 
     def remove(self, name: str) -> None:
         """First out of sight, in one step: nobody may find a part of it."""
-        hidden = self._cases / f".{name}.removed"
+        hidden = f".{name}.removed"
         try:
-            (self._cases / name).rename(hidden)
+            with open_directory(self._root.resolve() / CASES) as cases:
+                os.rename(name, hidden, src_dir_fd=cases, dst_dir_fd=cases)
         except FileNotFoundError:
             return
-        remove_directory(hidden)
+        remove_own(self._root, Path(CASES), hidden)
 
 
 def write_manifest(staged: Path, key: str, scene_hash: str) -> Manifest:
