@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import sqlite3
 from contextlib import closing
@@ -15,9 +16,11 @@ from batches import BOXES, one_lane, seeds, write_program
 from blendwright.batch.definition import Batch
 from blendwright.batch.directory import BatchDirectory
 from blendwright.batch.engines.engine import Job
+from blendwright.batch.handler import CaseHandler
 from blendwright.batch.locations import open_results
-from blendwright.cli.batch_consent import consented_blender
-from shell import Shell
+from blendwright.cli.batch_consent import consented_blender, consented_grants
+from blendwright.values.errors import Refusal
+from shell import Shell, at_a_terminal
 
 
 @pytest.fixture
@@ -93,3 +96,58 @@ def test_a_lane_runs_the_blender_of_its_machine_whatever_a_definition_names(tmp_
 def open_keys_of(root: Path, batch: Batch) -> list[str]:
     with open_results(str(BatchDirectory(root).results)) as results:
         return [case.key for case in results.open_cases(batch.id)]
+
+
+def test_a_batch_file_allows_itself_nothing(shell: Shell) -> None:
+    write_batch_file(shell.place, approve=["destructive", "file.export"])
+    ran = shell("batch", "run", "batch.json", "--approve", "file.export", "--out", "out", code=2)
+    assert "batch.json: approve: " in ran.err and "--approve destructive" in ran.err
+    assert "--approve file.export" not in ran.err
+    assert not (shell.place / "out").exists()
+
+
+def test_a_table_of_results_allows_itself_nothing(shell: Shell) -> None:
+    begin(shell.place / "out", shell.place / "boxes.star")
+    redefine(shell.place / "out", approve=["destructive"])
+    ran = shell("batch", "retry", "out", "--failed", code=2)
+    assert "results.db: approve: " in ran.err and "--approve destructive" in ran.err
+    given = ("--approve", "destructive", "--approve", "file.export")
+    ran = shell("batch", "retry", "out", "--failed", *given, code=2)
+    assert "the batch was run without --approve file.export" in ran.err
+
+
+def test_what_a_batch_file_wants_is_asked_once_at_a_terminal(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_batch_file(shell.place, approve=["destructive"])
+    code, shown = at_a_terminal(shell.place, "n\n", "batch", "run", "batch.json", "--out", "out")
+    assert (code, shown.count("Allow it? [y/N]")) == (2, 1)
+    assert "it wants to be allowed beforehand: destructive" in shown
+    assert not (shell.place / "out").exists()
+    monkeypatch.setattr("blendwright.cli.batch_consent.at_a_terminal", lambda: True)
+    for answer, allowed in (("y\n", True), ("\n", False), ("", False)):
+        monkeypatch.setattr("sys.stdin", io.StringIO(answer))
+        if allowed:
+            assert consented_grants((), ("destructive",), "batch.json") == ("destructive",)
+        else:
+            with pytest.raises(Refusal, match="destructive"):
+                consented_grants((), ("destructive",), "batch.json")
+
+
+def test_what_the_user_gave_is_not_asked_again() -> None:
+    assert consented_grants(("destructive",), ("destructive",), "batch.json") == ("destructive",)
+    assert consented_grants(("destructive",), (), "batch.json") == ("destructive",)
+
+
+def test_a_machine_of_a_fleet_allows_what_it_was_told_to(tmp_path: Path) -> None:
+    root = tmp_path / "out"
+    text = 'seed = param("seed", 0)\nmesh.create_primitive(kind = "cube", name = "A")\nobject.delete(object = "A")'
+    with one_lane(root, write_program(tmp_path, text), seeds(2), outputs=(), approve=("destructive",)) as lane:
+        first, second = open_keys_of(root, lane.batch)
+        allowing = lane.do(first)
+        cautious = CaseHandler(replace(BatchDirectory(root).lane_settings(), approve=["file.export"]))
+        try:
+            refusing = cautious(Job(lane.batch.id, second))
+        finally:
+            cautious.close()
+    assert allowing.row is not None and allowing.row["status"] == "done"
+    assert refusing.row is not None and refusing.row["status"] == "failed"
+    assert [finding["code"] for finding in refusing.row["findings"]] == ["POLICY_BLOCKED"]

@@ -127,7 +127,9 @@ class BatchDocument(_Part):
     keep: Keep = Field(
         default="drop", description="What becomes of the workspaces: kept, kept without logs, or dropped."
     )
-    approve: list[str] = Field(default=[], description="What is allowed beforehand, as with --approve.")
+    approve: list[str] = Field(
+        default=[], description="What is to be allowed beforehand; whoever runs it gives the same --approve."
+    )
     blender: str | None = Field(
         default=None, description="Which Blender, by the name of one that was added, as 5.2; no path."
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -89,10 +89,11 @@ class WorkPlace:
     def at(cls, named: Path | None) -> WorkPlace:
         return cls(named.resolve() if named is not None else _cache() / "blendwright" / "worker")
 
-    def lane_settings(self) -> LaneSettings:
-        """Without results and outputs, which every job names."""
+    def lane_settings(self, approve: Sequence[str]) -> LaneSettings:
+        """Without results and outputs, which every job names. `approve` is what this machine allows beforehand: a definition gets what it
+        asks for of that."""
         work = str(BatchDirectory(self.root).work)
-        return LaneSettings("", "", work, str(self.root), most_attempts=MOST_ATTEMPTS)
+        return LaneSettings("", "", work, str(self.root), most_attempts=MOST_ATTEMPTS, approve=tuple(approve))
 
     @contextlib.contextmanager
     def locked(self) -> Generator[None]:

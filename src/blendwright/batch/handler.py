@@ -146,8 +146,13 @@ class CaseHandler:
             version = ".".join(map(str, workers.worker().profile.version))
             _require_equal(batch, id, version, catalogue_of(self._case_settings))
             shared = self._work / PREFIXES if self._settings.prefixes else None
-            self._runners[id] = CaseRunner(batch, workers, self._case_settings, shared)
+            self._runners[id] = CaseRunner(self._allowed(batch), workers, self._case_settings, shared)
         return self._runners[id]
+
+    def _allowed(self, batch: Batch) -> Batch:
+        """With no grant that this machine does not give."""
+        most = self._settings.approve
+        return batch if most is None else replace(batch, approve=tuple(name for name in batch.approve if name in most))
 
     def _blender(self) -> LaneWorkers:
         if self._workers is None:

@@ -24,7 +24,7 @@ from blendwright.batch.preparing import prepare
 from blendwright.batch.result_files import write_result_files
 from blendwright.batch.results import Counts, Standing
 from blendwright.batch.tables import Row, seed_rows, table_rows
-from blendwright.cli.batch_consent import consented_blender
+from blendwright.cli.batch_consent import consented_blender, consented_grants
 from blendwright.cli.batch_display import BatchDisplay
 from blendwright.cli.batch_export import export_command
 from blendwright.cli.fleet_batch import open_fleet_results, retry_on_fleet, run_on_fleet, show_fleet
@@ -91,6 +91,7 @@ def run_command(
         raise Refusal.of(Fault.ARGS_INVALID, "--cases is for batch files", "Give --seeds 0:100 for a hundred cases.")
     said = None if file is None else file.document.model_copy(update={} if cases is None else {"cases": cases})
     blender = consented_blender(blender, None if said is None else said.blender, program)
+    grants = consented_grants(approve or (), () if said is None else said.approve, program)
     outputs = _outputs(output, said)
     rows = _rows(seeds, params) if file is None or said is None else _file_rows(file.path, said, seeds, params)
     prepared = prepare(
@@ -101,7 +102,7 @@ def run_command(
         directory=directory,
         keep=_keep(keep) if keep is not None or said is None else said.keep,
         blender=blender,
-        approve=(*(() if said is None else said.approve), *(approve or ())),
+        approve=grants,
         case_seconds=None if said is None else said.case_seconds,
     )
     if engine is not None:
@@ -222,13 +223,17 @@ def retry_command(
     failed: Annotated[bool, option("--failed", "The cases that failed.")] = False,
     workers: Workers = None,
     blender: Blender = None,
+    approve: Approve = None,
     parquet: AsParquet = False,
     engine: FleetEngine = None,
     json: JsonLines = False,
 ) -> int:
-    """Run the cases that failed once more, and whatever is open."""
+    """Run the cases that failed once more, and whatever is open. What the batch was allowed beforehand has to be allowed again."""
     if not failed:
         raise Refusal.of(Fault.ARGS_INVALID, "it must be said what to run again", "Give --failed.")
+    if engine is not None and (blender is not None or approve):
+        message = "with --engine, each worker says itself what Blender it has and what it allows"
+        raise Refusal.of(Fault.ARGS_INVALID, message, "Leave --blender and --approve out, and give them to `worker`.")
     if engine is not None:
         return retry_on_fleet(engine, directory, json=json)
     place = BatchDirectory(Path(directory).resolve())
@@ -237,6 +242,9 @@ def retry_command(
         batch = results.batch()
         assert batch is not None
         blender = consented_blender(blender, batch.blender, str(place.results))
+        if further := set(consented_grants(approve or (), batch.approve, str(place.results))) - {*batch.approve}:
+            message = f"the batch was run without --approve {', '.join(sorted(further))}"
+            raise Refusal.of(Fault.ARGS_INVALID, message, "Run it again with `batch run` and this --approve.")
         results.retry_failed(batch.id)
     return _run(batch, None, place, workers, blender, parquet=parquet, json=json)
 

@@ -13,6 +13,7 @@ from typing import Annotated, Any
 
 import orjson
 
+from blendwright.app.approving import parse_grants
 from blendwright.batch.engines.engine import JobReport
 from blendwright.batch.fleet import WorkPlace, machine_queue, open_engine
 from blendwright.cli.options import Blender, FleetEngine
@@ -30,6 +31,10 @@ def worker(
     work: Annotated[
         Path | None, option("--work DIR", "A local directory for what is under way; in the user's cache otherwise.")
     ] = None,
+    approve: Annotated[
+        list[str] | None,
+        option("--approve NAME", "Allow here what batches were allowed: destructive, a tool, a mode or a root."),
+    ] = None,
     once: Annotated[bool, option("--once", "End when nothing waits.")] = False,
     grace: Annotated[
         float, option("--grace SECONDS", "Told to stop, finish cases for so long; then give them back.", min=0)
@@ -42,6 +47,7 @@ def worker(
 ) -> int:
     """Do cases of batches that wait in a database, until told to stop. SIGTERM finishes or gives back what is under way."""
     tell = Teller(json)
+    parse_grants(approve or ())
     place = WorkPlace.at(work)
     with place.locked():
         queue = machine_queue(place.root, blender)
@@ -50,7 +56,7 @@ def worker(
         signal.signal(signal.SIGTERM, stopping.ask)
         signal.signal(signal.SIGINT, stopping.ask)
         tell.began(queue)
-        running.work(place.lane_settings(), workers or os.cpu_count() or 1, tell.report)
+        running.work(place.lane_settings(approve or ()), workers or os.cpu_count() or 1, tell.report)
         stopping.ended()
     tell.ended()
     return Exit.DONE

@@ -7,7 +7,7 @@ claims of the table of results.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Self
 
@@ -67,6 +67,8 @@ class LaneSettings:
     prefixes: bool = True
     most_attempts: int = 4
     """A case whose process ended more often while it ran is at fault itself."""
+    approve: Sequence[str] | None = None
+    """What definitions may allow beforehand, where they come from others; None: all that they do."""
 
     def to_json(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in LaneSettings.__dataclass_fields__}
