@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -107,7 +108,22 @@ def test_an_address_that_may_hold_a_secret_is_refused_without_repeating_it(url: 
     assert "token" not in f"{refused.value.message} {refused.value.cure}"
 
 
-def test_a_scheme_that_nobody_knows_is_told_with_a_cure() -> None:
+def test_storage_whose_package_is_missing_is_told_with_a_cure(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "gcsfs", None)
     with pytest.raises(EnvironmentUnfit, match="is no place for outputs here") as told:
-        open_outputs("nonsense://x")
+        open_outputs("gs://bucket/x")
     assert "pip install s3fs" in (told.value.cure or "")
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "nonsense://x", "ftp://127.0.0.1/x", "http://169.254.169.254/latest", "ssh://127.0.0.1/x", "local:///x",
+        "simplecache::s3://bucket/x", "s3://bucket/x::http://host/y", "file://relative/x", "file:///mnt/../etc",
+        "s3://bucket/*", "s3://bucket/[ab]", "s3://bucket/./x", "s3://bucket/x\n",
+    ],
+)  # fmt: skip
+def test_no_other_place_is_connected_to(url: str) -> None:
+    with pytest.raises(Refusal, match="is no place for outputs") as refused:
+        open_outputs(url)
+    assert "s3://bucket/folder" in str(refused.value.findings[0].cure)

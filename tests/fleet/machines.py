@@ -39,7 +39,7 @@ class Machines:
         number = next(self._numbers)
         return self._start(
             f"worker-{number}", "worker", "--workers", str(lanes), "--work", str(self.place / f"machine-{number}"),
-            "--stalled-after", str(STALLED_AFTER), "--json", *options,
+            "--stalled-after", str(STALLED_AFTER), "--outputs", str(self.place), "--json", *options,
         )  # fmt: skip
 
     def coordinator(self, cases: int, *options: str) -> subprocess.Popen[bytes]:

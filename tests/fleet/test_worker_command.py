@@ -128,7 +128,7 @@ def test_a_password_on_the_command_line_is_refused(machines: Machines, database_
     assert database_url.encode() not in refused.stdout + refused.stderr
 
 
-@pytest.mark.parametrize("command", [("worker", "--once"), ("batch", "status", "memory://x", "--engine", "env")])
+@pytest.mark.parametrize("command", [("worker", "--once"), ("batch", "status", "s3://bucket/x", "--engine", "env")])
 def test_a_database_that_is_away_is_told_at_once(
     machines: Machines, monkeypatch: pytest.MonkeyPatch, command: tuple[str, ...]
 ) -> None:

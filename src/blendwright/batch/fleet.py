@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Callable, Generator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -89,11 +89,13 @@ class WorkPlace:
     def at(cls, named: Path | None) -> WorkPlace:
         return cls(named.resolve() if named is not None else _cache() / "blendwright" / "worker")
 
-    def lane_settings(self, approve: Sequence[str]) -> LaneSettings:
+    def lane_settings(self, approve: Sequence[str], places: Sequence[str]) -> LaneSettings:
         """Without results and outputs, which every job names. `approve` is what this machine allows beforehand: a definition gets what it
-        asks for of that."""
-        work = str(BatchDirectory(self.root).work)
-        return LaneSettings("", "", work, str(self.root), most_attempts=MOST_ATTEMPTS, approve=tuple(approve))
+        asks for of that. `places` are those that outputs may go to."""
+        settings = LaneSettings(
+            "", "", str(BatchDirectory(self.root).work), str(self.root), most_attempts=MOST_ATTEMPTS
+        )
+        return replace(settings, approve=tuple(approve), places=tuple(places))
 
     @contextlib.contextmanager
     def locked(self) -> Generator[None]:

@@ -14,6 +14,7 @@ from typing import Any
 from blendwright.app.blenders import chosen_blender
 from blendwright.app.policy_files import load_policy
 from blendwright.app.workspace_settings import load_settings
+from blendwright.batch.allowed_outputs import outputs_refusal
 from blendwright.batch.case import Case
 from blendwright.batch.case_place import CasePlace
 from blendwright.batch.case_runner import CaseRun, CaseRunner
@@ -21,6 +22,7 @@ from blendwright.batch.definition import Batch
 from blendwright.batch.engines.engine import Job, JobReport, LaneSettings
 from blendwright.batch.lane_workers import LaneWorkers
 from blendwright.batch.locations import open_outputs, open_results
+from blendwright.batch.making import output_of
 from blendwright.batch.outputs import attempt_name
 from blendwright.batch.prefix_store import PREFIXES
 from blendwright.batch.preparing import catalogue_of
@@ -31,7 +33,7 @@ from blendwright.run.resource_guard import usage
 from blendwright.values import crash_points
 from blendwright.values.cancel import CancelToken
 from blendwright.values.directory_removal import remove_directory
-from blendwright.values.errors import BlendwrightError, EnvironmentUnfit, WorkerLost
+from blendwright.values.errors import BlendwrightError, EnvironmentUnfit, Refusal, WorkerLost
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
@@ -45,7 +47,9 @@ class CaseHandler:
         self._settings = settings
         self._cancel = cancel
         self._results = open_results(settings.results)
-        self._outputs = open_outputs(settings.outputs)
+        # A place that is not allowed is not even looked at.
+        self._refusal = None if settings.places is None else outputs_refusal(settings.outputs, settings.places)
+        self._outputs = open_outputs(settings.outputs) if self._refusal is None else None
         self._work = Path(settings.work).resolve()
         # One directory for this lane alone: the only one that cases may write their outputs to.
         (self._work / STAGING).mkdir(parents=True, exist_ok=True)
@@ -94,6 +98,8 @@ class CaseHandler:
             message = f"its process ended {claim.attempts - 1} times while it ran"
             cure = "Run it by itself to see why; it may need more memory than there is."
             return CaseRun((Finding(Fault.WORKER_LOST, message, "", cure),))
+        if self._refusal is not None:
+            return CaseRun((self._refusal,))
         try:
             shutil.rmtree(staging, ignore_errors=True)
             staging.mkdir()
@@ -121,14 +127,14 @@ class CaseHandler:
             if not self._results.holds(case.key, claim.fence):
                 remove_directory(staging)
                 return None
-            assert run.scene_hash is not None
+            assert run.scene_hash is not None and self._outputs is not None
             manifest = self._outputs.publish(staging, name, case.key, run.scene_hash)
             location = self._outputs.location(name)
             row = replace(row, location=location, outputs=manifest.files)
         times = {**row.times, "total": round(perf_counter() - started, 4)}
         row = replace(row, times=times, finished=utc_now(), memory_mb=self._memory_mb())
         if not self._results.publish(row, claim.fence):
-            if location is not None:
+            if location is not None and self._outputs is not None:
                 self._outputs.remove(name)
             return None
         remove_directory(staging)
@@ -145,6 +151,7 @@ class CaseHandler:
             workers = self._blender()
             version = ".".join(map(str, workers.worker().profile.version))
             _require_equal(batch, id, version, catalogue_of(self._case_settings))
+            _require_names(batch)
             shared = self._work / PREFIXES if self._settings.prefixes else None
             self._runners[id] = CaseRunner(self._allowed(batch), workers, self._case_settings, shared)
         return self._runners[id]
@@ -201,6 +208,16 @@ def _require_equal(batch: Batch, id: str, version: str, catalogue: str) -> None:
             raise EnvironmentUnfit(
                 message, cure="Use the same Blendwright and the same Blender as whoever made the batch."
             )
+
+
+def _require_names(batch: Batch) -> None:
+    """Outputs are files of the staging directory, whoever wrote the definition. Raises EnvironmentUnfit."""
+    for output in batch.outputs:
+        try:
+            output_of(output.kind, output.name, output.args)
+        except Refusal as refusal:
+            cure = "Somebody has changed the definition of the batch: submit it again."
+            raise EnvironmentUnfit(f"batch {batch.id}: {refusal.message}", cure=cure) from refusal
 
 
 def _policy(settings: Path, staging: Path) -> Policy:

@@ -81,8 +81,9 @@ def _annotations(opened: OpenScene, staging: Path, output: Output, cancel: Cance
     """A folder, as render.annotations leaves it."""
     options = RunOptions(cancel=cancel, call_seconds=PICTURE_SECONDS)
     outcome = opened.outcome("render.annotations", {**output.args, "artifact": output.name}, options)
+    artifacts = _require(outcome, output).artifacts
     (staging / output.name).mkdir()
-    for artifact in _require(outcome, output).artifacts:
+    for artifact in artifacts:
         _move(artifact, staging / output.name / Path(artifact).name)
 
 

@@ -1,4 +1,4 @@
-"""Outputs on shared storage, by any file system that fsspec knows: S3 and the like, or a mounted directory as `file://`.
+"""Outputs on shared storage, by file systems of fsspec: S3 and the like, or a mounted directory as `file://`.
 
 Storage of objects has no rename. So the files of an attempt are written under its own name, which nobody else uses, and read back; the
 manifest is written last, and without it nothing counts as published.
@@ -26,6 +26,13 @@ Found = TypeVar("Found")
 CHUNK = 1 << 20
 SECRETS = ("@", "?")
 """A URL with one of these may hold a password, and is kept in the database and shown."""
+FILE = "file://"
+STORAGE = ("s3", "s3a", "gs", "gcs", "az", "abfs", "abfss")
+"""Where the machine's own credentials decide what can be read and written. fsspec knows many more, which lead to any host."""
+MEMORY = "memory"
+"""Of one process alone."""
+PATTERNS = frozenset("*[]{}\\")
+"""What fsspec takes for a pattern of names, also where something is removed."""
 
 
 def is_url(place: str) -> bool:
@@ -38,7 +45,7 @@ class FsspecOutputs(OutputStore):
     def __init__(self, url: str) -> None:
         self.url = check_url(url)
         self._system, self._root = _file_system(self.url)
-        self._is_directory = self.url.startswith("file://")
+        self._is_directory = self.url.startswith(FILE)
 
     def publish(self, staged: Path, name: str, key: str, scene_hash: str) -> Manifest:
         manifest = self._told(lambda: write_manifest(staged, key, scene_hash))
@@ -148,11 +155,24 @@ def _digest(file: Any) -> bytes:
 
 
 def check_url(url: str) -> str:
-    """A place for outputs as it is kept. Raises Refusal for one that may hold a secret."""
+    """A place for outputs as it is kept. Raises Refusal for one that may hold a secret, or that is no plain place on storage."""
     if any(mark in url for mark in SECRETS):
         message = "the address for outputs has parts that may be secret"
         cure = "Name it without user, password and query, as s3://bucket/folder; credentials come from each machine's own environment."
         raise Refusal.of(Fault.ARGS_INVALID, message, cure)
+    scheme, _, path = url.partition("://")
+    is_plain = (
+        scheme in ("file", MEMORY, *STORAGE)
+        and "://" not in path
+        and "::" not in path
+        and not {".", ".."} & set(path.split("/"))
+        and not PATTERNS & set(path)
+        and path.isprintable()
+    )
+    if not is_plain or (scheme == "file" and not path.startswith("/")):
+        known = f"These are known: file, {', '.join(STORAGE)}."
+        cure = f"Name it as s3://bucket/folder or file:///mnt/share, without patterns and detours. {known}"
+        raise Refusal.of(Fault.ARGS_INVALID, f"'{url[:200]}' is no place for outputs", cure)
     return url.rstrip("/")
 
 

@@ -14,6 +14,7 @@ from typing import Annotated, Any
 import orjson
 
 from blendwright.app.approving import parse_grants
+from blendwright.batch.allowed_outputs import allowed_places
 from blendwright.batch.engines.engine import JobReport
 from blendwright.batch.fleet import WorkPlace, machine_queue, open_engine
 from blendwright.cli.options import Blender, FleetEngine
@@ -30,6 +31,12 @@ def worker(
     blender: Blender = None,
     work: Annotated[
         Path | None, option("--work DIR", "A local directory for what is under way; in the user's cache otherwise.")
+    ] = None,
+    outputs: Annotated[
+        list[str] | None,
+        option(
+            "--outputs URL|DIR", "Write outputs there and below only; may be repeated. Otherwise s3:// and the like."
+        ),
     ] = None,
     approve: Annotated[
         list[str] | None,
@@ -48,6 +55,7 @@ def worker(
     """Do cases of batches that wait in a database, until told to stop. SIGTERM finishes or gives back what is under way."""
     tell = Teller(json)
     parse_grants(approve or ())
+    places = allowed_places(outputs or ())
     place = WorkPlace.at(work)
     with place.locked():
         queue = machine_queue(place.root, blender)
@@ -56,7 +64,7 @@ def worker(
         signal.signal(signal.SIGTERM, stopping.ask)
         signal.signal(signal.SIGINT, stopping.ask)
         tell.began(queue)
-        running.work(place.lane_settings(approve or ()), workers or os.cpu_count() or 1, tell.report)
+        running.work(place.lane_settings(approve or (), places), workers or os.cpu_count() or 1, tell.report)
         stopping.ended()
     tell.ended()
     return Exit.DONE

@@ -69,6 +69,8 @@ class LaneSettings:
     """A case whose process ended more often while it ran is at fault itself."""
     approve: Sequence[str] | None = None
     """What definitions may allow beforehand, where they come from others; None: all that they do."""
+    places: Sequence[str] | None = None
+    """Where outputs may go, where a job names the place; None: wherever `outputs` says."""
 
     def to_json(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in LaneSettings.__dataclass_fields__}
