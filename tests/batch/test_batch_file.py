@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import math
 import statistics
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
@@ -129,3 +130,38 @@ def test_outputs_that_cannot_be_are_refused(outputs: list[Any], message: str) ->
 def test_a_plan_is_no_batch_file(tmp_path: Path) -> None:
     (tmp_path / "plan.json").write_text('{"operations": []}')
     assert read_batch_file(tmp_path / "plan.json") is None
+
+
+@pytest.mark.parametrize(
+    "vary",
+    [
+        {"seed": {"range": [0, 10**12]}},
+        {"seed": {"range": [0, 10**30, 7]}},
+        {"seed": {"range": [0, 10**6]}, "t": {"range": [0, -(10**6), -1]}},
+        {"seed": {"range": [0, 10**5]}, "t": {"values": list(range(2000))}},
+    ],
+)
+def test_more_cases_than_there_may_be_are_refused_before_any_is_made(vary: dict[str, Any]) -> None:
+    document = BatchDocument.model_validate_json(json.dumps(HEAD | {"vary": vary}))
+    with pytest.raises(Refusal, match="100,000,000 at most") as refused:
+        document.rows(Path())
+    assert refused.value.findings[0].pointer == "/vary"
+
+
+def test_rows_of_a_table_count_too(tmp_path: Path) -> None:
+    (tmp_path / "t.jsonl").write_text('{"a": 1}\n{"a": 2}\n')
+    said = HEAD | {"table": "t.jsonl", "vary": {"n": {"values": [0]}}, "cases": 60_000_000}
+    reading = BatchDocument.model_validate_json(json.dumps(said))._rows(tmp_path, {"n": range(0)}, 60_000_000)  # pyright: ignore[reportPrivateUsage]
+    with pytest.raises(Refusal, match="100,000,000 at most"):
+        list(reading)
+
+
+def test_a_long_range_is_not_held_as_a_whole() -> None:
+    document = BatchDocument.model_validate_json(json.dumps(HEAD | {"vary": {"seed": {"range": [0, 10**8]}}}))
+    tracemalloc.start()
+    try:
+        made = document.rows(Path())
+        assert [dict(next(made)[0]) for _ in range(3)] == [{"seed": 0}, {"seed": 1}, {"seed": 2}]
+        assert tracemalloc.get_traced_memory()[1] < 10 << 20
+    finally:
+        tracemalloc.stop()

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from collections.abc import Iterator
 from contextlib import closing
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -18,6 +20,7 @@ from blendwright.batch.engines.local_pool import LocalPool
 from blendwright.batch.locations import open_outputs, open_results
 from blendwright.batch.progress import Progress
 from blendwright.batch.results import ResultRow
+from blendwright.batch.tables import Row
 from blendwright.values.errors import EnvironmentUnfit, Refusal
 
 BATCH = Batch(BatchSource("p.star", "x = 1"), (), "registry", "5.2.3")
@@ -55,10 +58,11 @@ def precious(tmp_path: Path) -> Path:
     return file
 
 
-def run(root: Path) -> RunSummary:
-    def progress(report: JobReport | None, figures: Progress) -> None: ...
+def ignore(report: JobReport | None, progress: Progress) -> None: ...
 
-    return BatchRun(BATCH, BatchDirectory(root), LocalPool()).run(None, 1, progress)
+
+def run(root: Path) -> RunSummary:
+    return BatchRun(BATCH, BatchDirectory(root), LocalPool()).run(None, 1, ignore)
 
 
 def change(root: Path, sql: str, *bindings: object) -> None:
@@ -165,3 +169,17 @@ def test_cases_without_a_table_of_results_are_left_alone(root: Path) -> None:
     with pytest.raises(Refusal, match=r"results\.db, which says what is in it, is not there"):
         run(root)
     assert sorted(root.rglob("*")) == before
+
+
+def test_adding_rows_without_end_is_stopped_when_asked(tmp_path: Path) -> None:
+    stopping = BatchRun(BATCH, BatchDirectory(tmp_path / "out"), LocalPool())
+
+    def rows() -> Iterator[Row]:
+        for number in count():
+            if number == 1500:
+                stopping.stop()
+            assert number < 3000, "it goes on"
+            yield {"number": number}, ""
+
+    summary = stopping.run(rows(), 1, ignore)
+    assert (summary.added, summary.stopped) == (1500, True)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import product
+from math import prod
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
@@ -76,12 +76,12 @@ class Variation(_Part):
             raise ValueError("the first bound is above the second")
         if self.log_uniform is not None and self.log_uniform[0] <= 0:
             raise ValueError("the bounds of log_uniform are above 0")
-        if self.range is not None and not len(range(*self.range)):
+        if self.range is not None and not range(*self.range):
             raise ValueError("there is no number in this range")
         return self
 
     @property
-    def listed(self) -> Iterable[Any] | None:
+    def listed(self) -> Sequence[Any] | None:
         """What multiplies the cases; None for what is drawn."""
         return range(*self.range) if self.range is not None else self.values
 
@@ -138,14 +138,21 @@ class BatchDocument(_Part):
     )
 
     def rows(self, beside: Path) -> Iterator[Row]:
-        """Of the table, times what is listed, times how often it is drawn. Raises Refusal."""
+        """Of the table, times what is listed, times how often it is drawn. Raises Refusal, also for more than there may be: at once, or in
+        the middle of a table."""
         listed = {name: one.listed for name, one in self.vary.items() if one.listed is not None}
+        of_each = prod(_length(values) for values in listed.values()) * self.cases
+        _require_not_too_many(of_each)
+        return self._rows(beside, listed, of_each)
+
+    def _rows(self, beside: Path, listed: Mapping[str, Sequence[Any]], of_each: int) -> Iterator[Row]:
         drawn = {name: one for name, one in self.vary.items() if one.listed is None}
         single: Row = ({}, "")
         given = iter((single,)) if self.table is None else table_rows(beside / self.table)
-        for row, source in given:
-            for values in product(*listed.values()):
-                fixed = {**row, **dict(zip(listed, values, strict=True))}
+        for count, (row, source) in enumerate(given, 1):
+            _require_not_too_many(count * of_each)
+            for values in _combinations(tuple(listed.items())):
+                fixed = {**row, **values}
                 for sample in range(self.cases):
                     yield {**fixed, **self._drawn(drawn, fixed, sample)}, source
 
@@ -164,6 +171,29 @@ class BatchDocument(_Part):
             pointer = f"/outputs/{len(names) - 1 - names[::-1].index(repeated)}"
             raise Refusal([Finding(Fault.ARGS_INVALID, message, pointer, "Give one of them another name.")])
         return tuple(outputs)
+
+
+def _combinations(listed: Sequence[tuple[str, Sequence[Any]]]) -> Iterator[dict[str, Any]]:
+    """Each value of the first with all others, one after another: itertools.product holds every range as a whole."""
+    if not listed:
+        yield {}
+        return
+    (name, values), *others = listed
+    for value in values:
+        for rest in _combinations(others):
+            yield {name: value, **rest}
+
+
+def _length(values: Sequence[Any]) -> int:
+    """`len` knows no range of more than 2^63."""
+    return (values[-1] - values[0]) // values.step + 1 if isinstance(values, range) else len(values)
+
+
+def _require_not_too_many(cases: int) -> None:
+    if cases > MOST_CASES:
+        message = f"these are {cases:.3g} cases, and a batch has {MOST_CASES:,} at most"
+        cure = "List fewer values, or make several batches of it."
+        raise Refusal([Finding(Fault.LIMIT_EXCEEDED, message, "/vary", cure)])
 
 
 @dataclass(frozen=True, slots=True)

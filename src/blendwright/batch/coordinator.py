@@ -6,6 +6,7 @@ import queue
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from itertools import takewhile
 from pathlib import Path
 
 from blendwright.app.workspace_settings import load_settings
@@ -69,11 +70,11 @@ class BatchRun:
         with self._directory.locked(), open_results(settings.results) as results:
             outputs = open_outputs(settings.outputs)
             results.begin(self._batch, anew=rows is not None)
-            added = 0 if rows is None else results.add(self._batch, rows)
+            added = 0 if rows is None else results.add(self._batch, takewhile(lambda _: not self._stopped, rows))
             counts = results.counts(self._batch.id)
             finished_before = counts.total - counts.open
             self._directory.clear_work()
-            if counts.open:
+            if counts.open and not self._stopped:
                 self._engine.submit(self._jobs(settings))
                 self._work(lanes, Progress(counts), progress)
             sweep(results, outputs, Path(settings.work))

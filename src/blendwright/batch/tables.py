@@ -21,7 +21,7 @@ from blendwright.values.json_reader import read_json
 # The parameters of one case, and where the row stands, as `table.csv:17`.
 Row = tuple[Mapping[str, Any], str]
 SEED = "seed"
-SEEDS = re.compile(r"(-?\d+):(-?\d+)")
+SEEDS = re.compile(r"(-?\d{1,18}):(-?\d{1,18})")
 ENDINGS = (".csv", ".jsonl", ".parquet")
 
 
