@@ -13,7 +13,7 @@ import pytest
 from PIL import Image
 
 from blendwright.batch.datasets.run_length_masks import coco_counts
-from blendwright.batch.datasets.samples import Cases, read_document, samples
+from blendwright.batch.datasets.samples import AnnotatedCase, Cases, read_document, samples
 from blendwright.batch.datasets.writing import write_dataset
 
 coco_masks: Any = import_module("pycocotools.mask")
@@ -106,4 +106,4 @@ def test_large_pictures_have_long_runs() -> None:
 
 
 def test_the_annotations_themselves_are_sound(folders: list[Path]) -> None:
-    assert {len(read_document(folder)[0].pictures) for folder in folders} == {1}
+    assert {len(read_document(AnnotatedCase(0, folder))[0].pictures) for folder in folders} == {1}

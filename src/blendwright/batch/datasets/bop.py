@@ -53,8 +53,8 @@ class BopWriter:
             (part / folder).mkdir(parents=True)
         documents: dict[str, dict[str, Any]] = {"scene_camera": {}, "scene_gt": {}, "scene_gt_info": {}}
         for number, sample in enumerate(unit.samples):
-            (part / "rgb" / f"{number:06d}.png").write_bytes(sample.file("color").read_bytes())
-            (part / "depth" / f"{number:06d}.png").write_bytes(sample.file("depth").read_bytes())
+            (part / "rgb" / f"{number:06d}.png").write_bytes(sample.read("color"))
+            (part / "depth" / f"{number:06d}.png").write_bytes(sample.read("depth"))
             present = [each for each in sample.picture.instances if each.full_pixels or each.visible_pixels]
             documents["scene_camera"][str(number)] = _camera(sample)
             documents["scene_gt"][str(number)] = [self._pose(sample, each) for each in present]

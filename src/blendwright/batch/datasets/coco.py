@@ -57,7 +57,7 @@ class CocoWriter:
         lines: list[bytes] = []
         self._forget(unit.number)
         for sample in unit.samples:
-            write_file(self._target / IMAGES / f"{sample.key}.png", sample.file("color").read_bytes())
+            write_file(self._target / IMAGES / f"{sample.key}.png", sample.read("color"))
             lines.append(orjson.dumps(self._line(sample)) + b"\n")
         write_file(self._part(unit.number), b"".join(lines))
 

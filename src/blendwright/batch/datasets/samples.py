@@ -19,14 +19,31 @@ from blendwright.tools.render.annotation_document import (
 )
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
+from blendwright.values.no_follow import read_file
 
 
 @dataclass(frozen=True, slots=True)
 class AnnotatedCase:
-    """A case, by its number, and the folder with its annotations.json."""
+    """A case, by its number, and the folder with its annotations.json. `digests` are the sha256 of its files by name, as the row of the
+    case has them; None for a folder that has no row."""
 
     number: int
     folder: Path
+    digests: Mapping[str, str] | None = None
+
+    def read(self, name: str) -> bytes:
+        """A file of the folder, which is a plain file there and what the row says: whatever else somebody has put in its place must not get
+        into what is given to others. Raises Refusal."""
+        path = self.folder.parent.resolve() / self.folder.name / name
+        try:
+            data = read_file(path)
+        except OSError as error:
+            message = f"{path} cannot be read: {error.strerror}"
+            raise Refusal.of(Fault.TARGET_NOT_FOUND, message, "Run the case again.") from error
+        if self.digests is not None and self.digests.get(name) != hashlib.sha256(data).hexdigest():
+            message = f"{path} is not the file that case {self.number:06d} has published"
+            raise Refusal.of(Fault.VERIFICATION_FAILED, message, "Run the case again, or restore the file.")
+        return data
 
 
 # Cases in the order of their numbers; asked for more than once, and never held together.
@@ -42,7 +59,10 @@ def annotated_cases(rows: Iterable[ResultRow]) -> Iterator[AnnotatedCase]:
             if row.location is None or not Path(row.location).is_dir():
                 message = f"the outputs of case {row.number:06d} are not in a directory here: {row.location}"
                 raise Refusal.of(Fault.TARGET_NOT_FOUND, message, "Copy them to this machine first.")
-            yield AnnotatedCase(row.number, Path(row.location, name).parent)
+            folder = PurePosixPath(name).parent
+            beside = {PurePosixPath(each): said for each, said in row.outputs.items()}
+            digests = {each.name: str(said["sha256"]) for each, said in beside.items() if each.parent == folder}
+            yield AnnotatedCase(row.number, Path(row.location, folder), digests)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,38 +70,38 @@ class Sample:
     """One picture. `key` is its name in every data set, `digest` is equal for equal annotations."""
 
     key: str
-    folder: Path
+    case: AnnotatedCase
     picture: AnnotatedPicture
     category_names: Mapping[int, str]
     digest: str
 
     def file(self, layer: str) -> Path:
-        """A file of the picture. Raises Refusal where that layer was left out."""
+        """Where a file of the picture is. Raises Refusal where that layer was left out."""
         name: str | None = getattr(self.picture.files, layer)
         if name is None:
-            message = f"{self.folder / DOCUMENT} has no {layer}"
+            message = f"{self.case.folder / DOCUMENT} has no {layer}"
             raise Refusal.of(Fault.TARGET_NOT_FOUND, message, "Annotate with this layer, or write another format.")
-        return self.folder / name
+        return self.case.folder / name
+
+    def read(self, layer: str) -> bytes:
+        """A file of the picture. Raises Refusal where it is not what was published."""
+        return self.case.read(self.file(layer).name)
 
     def category(self, instance: AnnotatedInstance) -> str:
         return self.category_names[instance.category_id]
 
 
-def read_document(folder: Path) -> tuple[AnnotationDocument, str]:
-    """The document of a folder, and its hash. Raises Refusal where it is none, or names files elsewhere."""
-    path = folder / DOCUMENT
+def read_document(case: AnnotatedCase) -> tuple[AnnotationDocument, str]:
+    """The document of a case, and its hash. Raises Refusal where it is none, or names files elsewhere."""
+    data = case.read(DOCUMENT)
     try:
-        data = path.read_bytes()
         document = AnnotationDocument.model_validate_json(data)
         for picture in document.pictures:
             _require_sound(picture, {category.id for category in document.categories})
-    except OSError as error:
-        raise Refusal.of(
-            Fault.TARGET_NOT_FOUND, f"{path} cannot be read: {error.strerror}", "Run the case again."
-        ) from error
     except (ValidationError, ValueError) as error:
         reason = str(error).splitlines()[0]
-        raise Refusal.of(Fault.ARGS_INVALID, f"{path} is no annotations.v1: {reason}", "Run the case again.") from error
+        message = f"{case.folder / DOCUMENT} is no annotations.v1: {reason}"
+        raise Refusal.of(Fault.ARGS_INVALID, message, "Run the case again.") from error
     return document, hashlib.sha256(data).hexdigest()
 
 
@@ -104,10 +124,10 @@ def _require_sound(picture: AnnotatedPicture, categories: set[int]) -> None:
 
 def samples(cases: Cases) -> Iterator[Sample]:
     for case in cases():
-        document, digest = read_document(case.folder)
+        document, digest = read_document(case)
         names = {category.id: category.name for category in document.categories}
         for number, picture in enumerate(document.pictures):
-            yield Sample(f"{case.number:06d}_{number:04d}", case.folder, picture, names, f"{digest}:{number}")
+            yield Sample(f"{case.number:06d}_{number:04d}", case, picture, names, f"{digest}:{number}")
 
 
 def all_categories(cases: Cases) -> list[AnnotatedCategory]:
@@ -116,7 +136,7 @@ def all_categories(cases: Cases) -> list[AnnotatedCategory]:
     found: dict[str, AnnotatedCategory] = {}
     agreed = True
     for case in cases():
-        document, _ = read_document(case.folder)
+        document, _ = read_document(case)
         for category in document.categories:
             known = found.setdefault(category.name, category)
             agreed = agreed and known.id == category.id

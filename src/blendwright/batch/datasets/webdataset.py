@@ -55,14 +55,14 @@ class ShardWriter:
 
     def _lengths(self, sample: Sample) -> Iterator[int]:
         yield len(self._description(sample))
-        yield from (path.stat().st_size for _, path in _files(sample))
+        yield from (sample.file(layer).lstat().st_size for _, layer in _layers(sample))
 
     def _write_shard(self, unit: Unit) -> None:
         path = self._shard(unit.number)
         part = path.with_name(f".{path.name}.part")
         with tarfile.open(part, "w", format=tarfile.USTAR_FORMAT) as archive:
             for sample in unit.samples:
-                members = {ending: path.read_bytes() for ending, path in _files(sample)}
+                members = {ending: sample.read(layer) for ending, layer in _layers(sample)}
                 members["json"] = self._description(sample)
                 for ending, data in sorted(members.items()):
                     # Whatever is not said is zero: owners, and the time.
@@ -79,9 +79,9 @@ class ShardWriter:
         return orjson.dumps({**told, "key": sample.key, "categories": self._categories})
 
 
-def _files(sample: Sample) -> Iterator[tuple[str, Path]]:
-    """How each file of a sample ends in the data set, and where it is."""
+def _layers(sample: Sample) -> Iterator[tuple[str, str]]:
+    """How the file of each layer of a sample ends in the data set, and the layer."""
     for layer in PictureFiles.model_fields:
         name: str | None = getattr(sample.picture.files, layer)
         if name is not None:
-            yield f"{layer.removesuffix('_m')}{Path(name).suffix}", sample.folder / name
+            yield f"{layer.removesuffix('_m')}{Path(name).suffix}", layer
