@@ -6,6 +6,7 @@ import json
 import shutil
 import subprocess
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -142,3 +143,27 @@ def test_export_writes_the_files_and_checks_the_program(tmp_path: Path) -> None:
     program.write_text("nonsense(")
     shell("batch", "export", str(program), "--seeds", "0:25", "--out", "/x", "--to", "none", code=2)
     assert not (tmp_path / "none").exists()
+
+
+@pytest.mark.parametrize("name", ["t.csv", "template.json", "boxes.star"])
+def test_export_replaces_links_and_writes_through_none(tmp_path: Path, name: str) -> None:
+    (tmp_path / "boxes.star").write_text('n = param("n", 0)\nmesh.create_primitive(kind = "cube", name = "A")\n')
+    (tmp_path / "t.csv").write_text("n\n1\n")
+    (tmp_path / "mine").write_text("precious")
+    (tmp_path / "job").mkdir()
+    (tmp_path / "job" / name).symlink_to("../mine")
+    Shell(tmp_path)("batch", "export", "boxes.star", "--params", "t.csv", "--out", "o", "--to", "job", code=0)
+    assert (tmp_path / "mine").read_text() == "precious"
+    written = tmp_path / "job" / name
+    assert not written.is_symlink() and written.stat().st_size > 3
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"options": ("--set", "t={{Param.Out}}")}, {"name": "a{{Param.Out}}"}, {"table": ("--params", "{{x}}.csv")}],
+)
+def test_what_openjd_would_evaluate_is_refused(changes: dict[str, Any]) -> None:
+    batch = FarmBatch("boxes", "/job", "boxes.star", ("--seeds", "0:3"), (), 3, 1, "/out")
+    with pytest.raises(Refusal, match="which is an expression"):
+        openjd_files(replace(batch, **changes))
+    assert flamenco_files(replace(batch, **changes))

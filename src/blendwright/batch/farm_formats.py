@@ -63,7 +63,15 @@ def _selected(rows: Iterable[Row], ranges: list[tuple[int, int]], end: int) -> I
 def openjd_files(batch: FarmBatch) -> dict[str, str]:
     """`template.json`, of Open Job Description 2023-09: paths are parameters, so that a farm can map them; cases come in chunks.
 
-    A path has a default only where it is relative, which means: beside the template. So `out` is a text where it is not."""
+    A path has a default only where it is relative, which means: beside the template. So `out` is a text where it is not.
+
+    Raises Refusal for values that OpenJD would take for expressions: there is no way to write them as they are."""
+    for value in (batch.name, *batch.options, *(batch.table or ()), batch.out):
+        if "{{" in value:
+            message = f"'{value[:100]}' has {{{{ in it, which is an expression in an Open Job Description"
+            raise Refusal.of(
+                Fault.ARGS_INVALID, message, "Name or write it without {{, or give it in a table: --params."
+            )
     out = {"name": "Out", "type": "STRING", "default": batch.out}
     parameters: list[dict[str, Any]] = [
         _path("Program", batch.program, "FILE", "IN"),

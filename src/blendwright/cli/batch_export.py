@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import shutil
+import os
+import tempfile
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, BinaryIO
 
 from blendwright.batch.farm_formats import FARM_FILES, FarmBatch, FarmFormat
 from blendwright.batch.making import output_of
@@ -14,7 +15,8 @@ from blendwright.cli.options import Approve, AsJson, Set
 from blendwright.cli.output import SafeConsole, present
 from blendwright.cli.parameters import argument, option
 from blendwright.cli.plan_files import parameters
-from blendwright.values.errors import Refusal
+from blendwright.values import no_follow
+from blendwright.values.errors import EnvironmentUnfit, Refusal
 from blendwright.values.faults import Fault
 
 
@@ -55,7 +57,8 @@ def export_command(
     files = {**source.libraries, program.name: source.text, **FARM_FILES[format](batch)}
     written = [str(path) for path in _write(folder, files)]
     if params is not None:
-        shutil.copyfile(params, folder / params.name)
+        with params.open("rb") as opened:
+            _write_whole(folder / params.name, opened)
         written.append(str(folder / params.name))
     document = {"ok": True, "cases": cases, "tasks": -(-cases // per_task), "files": written}
 
@@ -68,14 +71,26 @@ def export_command(
 
 def _write(folder: Path, files: dict[str, str]) -> list[Path]:
     """Everything that a task reads lies beside the job: the program with the libraries that it loads, and the table."""
-    paths = [folder / name for name in files]
-    outside = next((path for path in paths if not path.resolve().is_relative_to(folder)), None)
+    paths = [Path(os.path.normpath(folder / name)) for name in files]
+    outside = next((path for path in paths if not path.is_relative_to(folder)), None)
     if outside is not None:
         cure = "Put the libraries of the program beside it, or below."
         raise Refusal.of(
             Fault.ARGS_INVALID, f"{outside.name} is loaded from outside of the folder of the program", cure
         )
     for path, text in zip(paths, files.values(), strict=True):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
+        with tempfile.TemporaryFile() as content:
+            content.write(text.encode())
+            content.flush()
+            content.seek(0)
+            _write_whole(path, content)
     return paths
+
+
+def _write_whole(path: Path, content: BinaryIO) -> None:
+    """What is there is replaced, and a link too: what it leads to is not ours to write. Raises EnvironmentUnfit."""
+    try:
+        with no_follow.open_directory(path.parent, make=0o777) as directory:
+            no_follow.write_whole(directory, path.name, content)
+    except OSError as error:
+        raise EnvironmentUnfit(f"{path} cannot be written: {error.strerror}", cure="Name another --to.") from error
