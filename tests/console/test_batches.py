@@ -117,7 +117,7 @@ def test_one_case_is_told_whole(page: Page) -> None:
     ],
 )
 def test_the_picture_of_a_case_is_what_a_camera_saw(names: tuple[str, ...], shown: str | None) -> None:
-    row = ResultRow(0, "key", {}, "done", outputs={name: {} for name in names})
+    row = ResultRow(0, "0" * 64, {}, "done", outputs={name: {} for name in names})
     assert picture_of(row) == shown
 
 

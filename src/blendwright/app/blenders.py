@@ -62,6 +62,11 @@ def chosen_blender(
     return worker_source(path if path.is_absolute() or len(path.parts) == 1 else origin.parent / path)
 
 
+def is_blender_name(text: str) -> bool:
+    """Whether this names a Blender by its version or as it was added: what anybody may say. Anything else is a program."""
+    return NamedBlender.from_text(text) is not None
+
+
 def blender_version(source: WorkerSource) -> str:
     """The version of a source's Blender, which is started only where nothing else tells. Raises EnvironmentUnfit."""
     own, name = own_blender(), source.name if isinstance(source, NamedBlender) else None

@@ -54,7 +54,7 @@ class BatchDirectory:
     def require_own_cases(self) -> None:
         """Raises Refusal where there are cases and no table of results: nobody could tell which of them a batch has made."""
         cases = self.root / CASES
-        if not self.results.is_file() and cases.is_dir() and any(cases.iterdir()):
+        if not is_batch(self.root) and cases.is_dir() and any(cases.iterdir()):
             message = f"{cases} is not empty, and {self.results}, which says what is in it, is not there"
             cure = f"Name another directory as --out, or restore {RESULTS}."
             raise Refusal.of(Fault.SCENE_CONFLICT, message, cure)

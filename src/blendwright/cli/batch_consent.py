@@ -11,9 +11,9 @@ import sys
 from collections.abc import Sequence
 
 from blendwright.app.approving import parse_grants
-from blendwright.bridge.sources.named_blender import NamedBlender
-from blendwright.cli.approvals import at_a_terminal
+from blendwright.app.blenders import is_blender_name
 from blendwright.cli.output import notes
+from blendwright.cli.proposal import at_a_terminal
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
@@ -21,7 +21,7 @@ from blendwright.values.findings import Finding
 
 def consented_blender(given: str | None, said: str | None, where: str) -> str | None:
     """The Blender that the user gave, else the one that `where` names. Raises Refusal where that is no name of one."""
-    if given is not None or said is None or NamedBlender.from_text(said) is not None:
+    if given is not None or said is None or is_blender_name(said):
         return given or said
     message = f"{where}: blender: '{said[:200]}' is no Blender that was added"
     cure = "A path counts only where you give it: --blender PATH; or give it a name: blendwright blender add PATH --name NAME"
