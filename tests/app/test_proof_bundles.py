@@ -16,7 +16,7 @@ from blendwright.app.proof_bundles import verify_bundle, write_bundle
 from blendwright.app.signing_keys import signing_key
 from blendwright.journal import Journal
 from blendwright.records.branches import SwitchTo
-from blendwright.values.errors import EnvironmentUnfit, Refusal
+from blendwright.values.errors import EnvironmentUnfit, JournalError, Refusal
 from journal.ledger import audit, begun, chain, operation, raw, reading, saved
 
 
@@ -204,3 +204,24 @@ def test_a_key_is_made_once_and_is_for_its_owner_alone(tmp_path: Path) -> None:
     made.file.write_text("no key")
     with pytest.raises(EnvironmentUnfit, match="is no key"):
         signing_key()
+
+
+def test_no_file_but_a_checkpoint_gets_into_a_bundle_with_scenes(workspace: Path, tmp_path: Path) -> None:
+    signing_key(create=True)
+    proof = tmp_path / "proof.jsonl"
+    (place,) = (workspace / "checkpoints").iterdir()
+    content = place.read_bytes()
+    (tmp_path / "private.blend").write_text("secret")
+    place.write_text("secret")
+    with pytest.raises(JournalError, match="does not have the content that its name says"):
+        write_bundle(workspace, proof, scenes=True)
+    place.unlink()
+    place.symlink_to(tmp_path / "private.blend")
+    with pytest.raises(EnvironmentUnfit):
+        write_bundle(workspace, proof, scenes=True)
+    place.unlink()
+    place.write_bytes(content)
+    raw(workspace).execute("UPDATE checkpoints SET sha256 = '../../private'")
+    with pytest.raises((JournalError, Refusal), match="private"):
+        write_bundle(workspace, proof, scenes=True)
+    assert not proof.exists()

@@ -15,12 +15,10 @@ import orjson
 from blendwright.journal import branches
 from blendwright.journal.audit_log import read_head
 from blendwright.journal.checkpoint_files import CheckpointFiles
-from blendwright.journal.rows import file_name
 from blendwright.journal.store import Store, as_json
 from blendwright.policy.redaction import redacted, redacted_receipt
 
 FORMAT = "blendwright.proof.v1"
-CHUNK = 1 << 20
 # What the lines of each sort are read by, in the order of the bundle; the columns are the fields.
 SECTIONS: dict[str, str] = {
     "audit": "SELECT sequence, hash, record FROM audit ORDER BY sequence",
@@ -91,8 +89,7 @@ _PREPARED: dict[str, Callable[[dict[str, Any], Sequence[str]], dict[str, Any]]] 
 
 def _scene(files: CheckpointFiles, sha256: str) -> Iterator[bytes]:
     offset = 0
-    with (files.directory / file_name(sha256)).open("rb") as opened:
-        while chunk := opened.read(CHUNK):
-            content = base64.b64encode(chunk).decode()
-            yield _line("scene", {"sha256": sha256, "offset": offset, "content": content})
-            offset += len(chunk)
+    for chunk in files.content(sha256):
+        content = base64.b64encode(chunk).decode()
+        yield _line("scene", {"sha256": sha256, "offset": offset, "content": content})
+        offset += len(chunk)

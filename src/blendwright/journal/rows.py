@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,10 @@ import orjson
 
 from blendwright.records.checkpoints import Checkpoint
 from blendwright.records.commits import Commit, MatchedCommit, Reading
+from blendwright.values.errors import JournalError
+
+TAMPERED = "Somebody has edited journal.db: see what else by `blendwright audit verify`, and restore it from a backup."
+_SHA256 = re.compile(r"[0-9a-f]{64}")
 
 # The columns are the fields, in their order.
 COMMIT = ", ".join(Commit._fields)
@@ -43,5 +48,9 @@ def checkpoint_of(row: tuple[Any, ...], directory: Path) -> Checkpoint:
 
 
 def file_name(sha256: str) -> str:
-    """Content-addressed: the name says what must be in the file."""
+    """Content-addressed: the name says what must be in the file. Raises JournalError for what is no hash: it could lead anywhere."""
+    if not _SHA256.fullmatch(sha256):
+        raise JournalError(
+            f"journal.db names a checkpoint that no checkpoint is called: '{sha256[:80]}'", cure=TAMPERED
+        )
     return f"{sha256}.blend"
