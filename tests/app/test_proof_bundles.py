@@ -152,6 +152,37 @@ def test_who_signs_is_told_apart(
         verify_bundle(forged, keys=["abc"])
 
 
+@pytest.mark.parametrize("key", ["nobody", "", "0" * 63, "f" * 64, "é" * 64, None, ["0" * 64]])
+def test_a_key_that_is_none_signs_nothing(bundle: Path, key: Any) -> None:
+    def forge(lines: list[dict[str, Any]]) -> None:
+        lines[0]["header"]["key"] = key
+        lines[index(lines, "commit", 1)]["commit"]["args"] = {"name": "FORGED"}
+
+    other = bundle.with_name("other.jsonl")
+    other.write_bytes(edited(bundle.read_bytes(), forge))
+    report = verify_bundle(other)
+    assert not report.ok and any(
+        "nobody has signed it" in one or "the signature is not" in one for one in report.problems
+    )
+
+
+def test_a_signature_in_other_letters_is_another_one(bundle: Path) -> None:
+    content = bundle.read_bytes()
+    body, _, last = content.rstrip(b"\n").rpartition(b"\n")
+    signature = json.loads(last)["signature"]
+    for other in (signature.upper(), f" {signature}", signature + "00"):
+        text = json.dumps({"signature": other}, separators=(",", ":")).encode()
+        assert "the signature is not that of this content" in problems(bundle, body + b"\n" + text + b"\n")[0]
+
+
+def test_a_scene_of_no_size_is_told_and_no_defect(bundle: Path) -> None:
+    def forge(lines: list[dict[str, Any]]) -> None:
+        lines[index(lines, "checkpoint")]["checkpoint"].update(size=-1, sha256="0" * 64)
+
+    found = problems(bundle, edited(bundle.read_bytes(), forge))
+    assert f"the scene {'0' * 64} is not in it as a checkpoint names it" in found
+
+
 @pytest.mark.parametrize(
     "content",
     [b"", b"\n", b"{}\n", b"[1]\n", b"\x00\xff\n", b'{"header":{}}\n', b'{"header":1}\n', b"x" * 100_000, b'{"header":' * 50_000,

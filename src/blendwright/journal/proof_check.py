@@ -78,7 +78,7 @@ class ProofCheck:
             yield "the header names another branch than the moves of branches lead to"
         for sha256, size in self._wanted.items() if self.header["scenes"] else ():
             length, digest = self._scenes.get(sha256, (-1, None))
-            if length != size or digest.hexdigest() != sha256:
+            if digest is None or length != size or digest.hexdigest() != sha256:
                 yield f"the scene {sha256} is not in it as a checkpoint names it"
 
     def _begin(self, name: str, header: dict[str, Any]) -> Iterator[str]:
