@@ -59,6 +59,7 @@ def test_a_bundle_is_checked_by_itself_and_hides_what_the_policy_hides(bundle: P
     report = verify_bundle(bundle, keys=[key.fingerprint])
     assert report.problems == () and report.ok and report.trusted is True
     assert (report.commits, report.fingerprint) == (6, key.fingerprint)
+    assert report.not_covered == 1, "the one with the password"
     assert verify_bundle(bundle).trusted is None and verify_bundle(bundle, keys=[key.public]).ok
     assert b"secret words" not in bundle.read_bytes()
     again = write_bundle(workspace, bundle.with_name("again.jsonl"), scenes=True)
@@ -111,6 +112,12 @@ def test_what_is_done_to_records_is_named(bundle: Path) -> None:
     def other_scene(lines: list[dict[str, Any]]) -> None:
         lines[index(lines, "commit", 1)]["commit"]["hash_after"] = "scene-x"
 
+    def other_arguments(lines: list[dict[str, Any]]) -> None:
+        lines[index(lines, "commit", 1)]["commit"]["args"] = {"name": "FORGED"}
+
+    def other_receipt(lines: list[dict[str, Any]]) -> None:
+        lines[index(lines, "reading")]["reading"]["receipt"]["found"] = []
+
     def swap(lines: list[dict[str, Any]]) -> None:
         at = index(lines, "audit", 1)
         lines[at], lines[at + 1] = lines[at + 1], lines[at]
@@ -130,6 +137,7 @@ def test_what_is_done_to_records_is_named(bundle: Path) -> None:
         (claim, "record 2 was edited"), (drop_record, "record 3"), (drop_commit, "reports a success of which there is no commit"),
         (other_scene, "commit 3 starts from another scene"), (swap, "record"), (other_branch, "names another branch"),
         (other_move, "move 2 of HEAD"), (other_checkpoint, "of another scene"),
+        (other_arguments, "commit 2 was edited"), (other_receipt, "reading 1 was edited"),
     ):  # fmt: skip
         found = problems(bundle, edited(content, edit))
         assert any(said in problem for problem in found), (said, found)

@@ -52,7 +52,8 @@ class WrittenBundle:
 @dataclass(frozen=True, slots=True)
 class BundleReport:
     """`problems` begin with the line that they are about. `trusted` says whether the key is one of those that were named, None where
-    none was: then nobody has vouched for it."""
+    none was: then nobody has vouched for it. `not_covered` is how many commits and readings cannot be held against their records, since
+    values are hidden in them or an older program wrote them; the signature covers them all the same."""
 
     head: AuditHead
     records: int
@@ -60,6 +61,7 @@ class BundleReport:
     fingerprint: str | None
     trusted: bool | None
     problems: tuple[str, ...]
+    not_covered: int
 
     @property
     def ok(self) -> bool:
@@ -69,7 +71,7 @@ class BundleReport:
         head = {"sequence": self.head.sequence, "hash": self.head.hash}
         return {
             "ok": self.ok, "head": head, "records": self.records, "commits": self.commits, "fingerprint": self.fingerprint,
-            "trusted": self.trusted, "problems": list(self.problems),
+            "trusted": self.trusted, "problems": list(self.problems), "not_covered": self.not_covered,
         }  # fmt: skip
 
 
@@ -175,6 +177,7 @@ class _Reader:
             fingerprint,
             is_trusted,
             tuple(self._problems[:MOST_PROBLEMS]),
+            self._check.not_covered,
         )
 
     def _read(self) -> str | None:

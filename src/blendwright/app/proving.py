@@ -23,5 +23,6 @@ def verify_workspace(workspace: str | Path) -> dict[str, Any]:
         "records": report.records,
         "head": {"sequence": report.head.sequence, "hash": report.head.hash},
         "problems": list(report.problems),
+        "not_covered": report.not_covered,
         "last": [{"sequence": one.sequence, "hash": one.hash, **one.record} for one in reversed(last)],
     }

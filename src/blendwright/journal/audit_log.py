@@ -1,7 +1,8 @@
 """Appends records to the audit chain, inside a transaction that someone else holds.
 
 A record is the minimum audit record of the operations contract, why it failed and how long it took, plus its number and the hash
-of the record before it; that of an operation about which a person was asked says also what was answered, and how.
+of the record before it; that of an operation about which a person was asked says also what was answered, and how, and that of one that
+has a commit or a reading has the hash of that (`entry_hashes.py`).
 Its hash is the sha256 of its RFC 8785 form, so anyone can check a chain from the records alone.
 """
 
@@ -14,6 +15,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from blendwright.journal import entry_hashes
 from blendwright.journal.file_modes import FILE_MODE
 from blendwright.journal.head_command import HeadCommand
 from blendwright.journal.store import Store, as_json, sync_directory, translate_errors
@@ -40,6 +42,8 @@ KEYS: frozenset[str] = frozenset((*FIELDS, *MORE, "sequence", "prev"))
 APPROVED_KEYS: frozenset[str] = KEYS | {"approval_id", "approval_answer", "approval_by"}
 # Journals of the first schema have records without MORE; they are never written any more, and stay as they are.
 FIRST_KEYS: frozenset[str] = KEYS - {*MORE}
+# What a record may have, for each of those with the hash of an entry and without.
+SHAPES = (KEYS, APPROVED_KEYS, FIRST_KEYS, KEYS | {entry_hashes.FIELD}, APPROVED_KEYS | {entry_hashes.FIELD})
 
 
 def read_head(store: Store) -> AuditHead:
@@ -61,7 +65,9 @@ class AuditAppender:
                 "the audit chain does not end where the journal says it does", cure="Run `blendwright audit verify`."
             )
 
-    def append(self, entry: Entry, status: Status, before: str, after: str | None) -> AuditHead:
+    def append(
+        self, entry: Entry, status: Status, before: str, after: str | None, entry_hash: str | None = None
+    ) -> AuditHead:
         details = entry.audit
         fields: dict[str, Any] = {
             "timestamp": details.timestamp or self._now,
@@ -83,6 +89,8 @@ class AuditAppender:
             fields["approval_id"] = approval.id
             fields["approval_answer"] = approval.answer.value
             fields["approval_by"] = approval.by
+        if entry_hash is not None:
+            fields[entry_hashes.FIELD] = entry_hash
         return self.append_fields(fields)
 
     def append_fields(self, fields: dict[str, Any]) -> AuditHead:
