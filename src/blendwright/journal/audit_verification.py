@@ -17,7 +17,7 @@ from blendwright.journal.audit_log import SHAPES, read_head
 from blendwright.journal.entry_hashes import COMMIT_FIELDS, FIELD, READING_FIELDS, entry_hash, without_record
 from blendwright.journal.history_check import HistoryCheck, LineCheck
 from blendwright.journal.schema import genesis
-from blendwright.journal.store import Store, as_json
+from blendwright.journal.store import Store, as_json, object_in
 from blendwright.records.audit import ACTS, AuditHead, AuditRecord, AuditReport
 
 # The columns of a commit or reading that its record repeats, under the record's names.
@@ -47,7 +47,7 @@ def records(store: Store, after: int, limit: int, fields: Mapping[str, str]) -> 
     sql = f"SELECT sequence, hash, record FROM audit WHERE sequence > ?{wanted} ORDER BY sequence LIMIT ?"
     with store.snapshot():
         found = store.rows(sql, (after, *fields.values(), limit))
-        return tuple(AuditRecord(s, h, orjson.loads(record)) for s, h, record in found)
+        return tuple(AuditRecord(s, h, object_in(f"record {s} of the audit chain", record)) for s, h, record in found)
 
 
 def verify(store: Store, known_heads: Sequence[AuditHead]) -> AuditReport:

@@ -6,13 +6,11 @@ import re
 from pathlib import Path
 from typing import Any
 
-import orjson
-
+from blendwright.journal.store import TAMPERED, object_in
 from blendwright.records.checkpoints import Checkpoint
 from blendwright.records.commits import Commit, MatchedCommit, Reading
 from blendwright.values.errors import JournalError
 
-TAMPERED = "Somebody has edited journal.db: see what else by `blendwright audit verify`, and restore it from a backup."
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 
 # The columns are the fields, in their order.
@@ -26,20 +24,31 @@ _ARGS, _REPLAYABLE, _RECEIPT = map(Commit._fields.index, ("args", "replayable", 
 
 def commit_of(row: tuple[Any, ...]) -> Commit:
     values = [*row]
-    values[_ARGS] = orjson.loads(values[_ARGS])
+    values[_ARGS] = object_in(f"the arguments of commit {values[0]}", values[_ARGS])
     values[_REPLAYABLE] = bool(values[_REPLAYABLE])
-    values[_RECEIPT] = orjson.loads(values[_RECEIPT])
+    values[_RECEIPT] = object_in(f"the receipt of commit {values[0]}", values[_RECEIPT])
     return Commit._make(values)
 
 
 def done_of(row: tuple[Any, ...]) -> MatchedCommit:
     number, key, operation, tool, version, receipt, line, generation = row
-    return MatchedCommit(number, key, operation, tool, version, orjson.loads(receipt), line, generation)
+    return MatchedCommit(
+        number, key, operation, tool, version, object_in(f"the receipt of commit {number}", receipt), line, generation
+    )
 
 
 def reading_of(row: tuple[Any, ...]) -> Reading:
     key, request, operation, tool, version, scene_hash, receipt, sequence = row
-    return Reading(key, request, operation, tool, version, scene_hash, orjson.loads(receipt), sequence)
+    return Reading(
+        key,
+        request,
+        operation,
+        tool,
+        version,
+        scene_hash,
+        object_in(f"the receipt of the reading {operation}", receipt),
+        sequence,
+    )
 
 
 def checkpoint_of(row: tuple[Any, ...], directory: Path) -> Checkpoint:
