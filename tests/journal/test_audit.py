@@ -14,8 +14,8 @@ import rfc8785
 from hypothesis import given
 from hypothesis import strategies as st
 
-from blendwright.journal import JournalView, entry_hashes
-from blendwright.journal.audit_log import FIELDS, KEYS, MORE
+from blendwright.journal import JournalView
+from blendwright.journal.audit_log import FIELDS, KEYS, MORE, with_record, without_record
 from blendwright.journal.store import as_json
 from blendwright.records.audit import AuditDetails, AuditHead
 from blendwright.values.errors import JournalError
@@ -214,11 +214,11 @@ def test_an_entry_that_was_written_by_an_older_program_is_told_as_not_covered(tm
 def test_a_receipt_is_hashed_as_it_is_without_the_name_of_its_record(receipt: dict[str, Any], sequence: int) -> None:
     receipt.pop("audit", None)
     text, record = as_json("it", receipt), AuditHead(sequence, "0" * 64)
-    named = entry_hashes.with_record(text, record)
+    named = with_record(text, record)
     assert orjson.loads(named) == {**receipt, "audit": {"hash": record.hash, "sequence": sequence}}
-    assert entry_hashes.without_record(named, record) == text
-    assert entry_hashes.without_record(named, AuditHead(sequence, "1" * 64)) is None
-    assert entry_hashes.without_record(text, record) is None
+    assert without_record(named, record) == text
+    assert without_record(named, AuditHead(sequence, "1" * 64)) is None
+    assert without_record(text, record) is None
 
 
 @pytest.mark.parametrize(

@@ -13,8 +13,15 @@ from typing import Any
 
 import orjson
 
-from blendwright.journal.audit_log import SHAPES, read_head
-from blendwright.journal.entry_hashes import COMMIT_FIELDS, FIELD, READING_FIELDS, entry_hash, without_record
+from blendwright.journal.audit_log import (
+    COMMIT_FIELDS,
+    ENTRY_HASH,
+    READING_FIELDS,
+    SHAPES,
+    entry_hash,
+    read_head,
+    without_record,
+)
 from blendwright.journal.history_check import HistoryCheck, LineCheck
 from blendwright.journal.schema import genesis
 from blendwright.journal.store import Store, as_json, object_in
@@ -130,7 +137,7 @@ class _Owners:
         record = _parsed(text)
         if [record.get(name) for name in _REPEATED] != [*repeated]:
             yield f"record {sequence} and {owner} disagree"
-        if FIELD not in record:
+        if ENTRY_HASH not in record:
             self.not_covered += 1
             if _parsed(receipt).get("audit") != {"sequence": sequence, "hash": hash}:
                 yield f"record {sequence} is not the one that the receipt of {owner} names"
@@ -138,7 +145,7 @@ class _Owners:
         written = without_record(receipt, AuditHead(sequence, hash))
         if written is None:
             yield f"record {sequence} is not the one that the receipt of {owner} names"
-        elif entry_hash(fields, args, written) != record[FIELD]:
+        elif entry_hash(fields, args, written) != record[ENTRY_HASH]:
             yield f"{owner} was edited: it is not what record {sequence} says that it is"
 
     def moves(self) -> Iterator[str]:

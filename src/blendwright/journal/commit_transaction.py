@@ -11,9 +11,8 @@ from typing import Any
 
 from blendwright.journal import recovery
 from blendwright.journal.ancestry import Ancestry, head_row
-from blendwright.journal.audit_log import AuditAppender
+from blendwright.journal.audit_log import AuditAppender, entry_hash, with_record
 from blendwright.journal.checkpoint_files import CheckpointFiles
-from blendwright.journal.entry_hashes import entry_hash, with_record
 from blendwright.journal.store import Row, Store, as_json, utc_now
 from blendwright.records.checkpoints import StagedCheckpoint
 from blendwright.records.commits import CommitResult, Entry, NewAudit, NewCommit, NewReading

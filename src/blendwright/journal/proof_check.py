@@ -13,8 +13,8 @@ from typing import Any, NamedTuple, cast
 
 import orjson
 
+from blendwright.journal.audit_log import COMMIT_FIELDS, ENTRY_HASH, READING_FIELDS, entry_hash
 from blendwright.journal.audit_verification import record_problems
-from blendwright.journal.entry_hashes import COMMIT_FIELDS, FIELD, READING_FIELDS, entry_hash
 from blendwright.journal.history_check import HistoryCheck
 from blendwright.journal.proof_lines import FORMAT, SECTIONS
 from blendwright.journal.schema import genesis
@@ -131,7 +131,7 @@ class ProofCheck:
         yield from record_problems(sequence, hash, as_json("a record", record), self.head)
         self.head = AuditHead(sequence, hash)
         ends = _ends(record, "scene_hash_before", "scene_hash_after", _REPEATED.values())
-        self._records[sequence] = _Record(hash, ends, record["status"], record.get(FIELD))
+        self._records[sequence] = _Record(hash, ends, record["status"], record.get(ENTRY_HASH))
         if record["tool_name"] in ACTS:
             self._owned.add(sequence)  # an act of a person belongs to no commit
 
