@@ -128,11 +128,6 @@ def entry_hash(fields: Sequence[Any], args: str, receipt: str) -> str:
     return digest.hexdigest()
 
 
-def with_record(receipt: str, record: AuditHead) -> str:
-    """The receipt with the name of its record."""
-    return f"{receipt[:-1]}{_ending(receipt == '{}', record)}"
-
-
 def without_record(receipt: str, record: AuditHead) -> str | None:
     """The receipt as it was before it had the name of this record; None where it does not end with that."""
     for empty in (False, True):

@@ -6,12 +6,15 @@ checkpoint with every commit that cannot be replayed.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import orjson
+
 from blendwright.journal import recovery
 from blendwright.journal.ancestry import Ancestry, head_row
-from blendwright.journal.audit_log import AuditAppender, entry_hash, with_record
+from blendwright.journal.audit_log import AuditAppender
 from blendwright.journal.checkpoint_files import CheckpointFiles
 from blendwright.journal.store import Row, Store, as_json, utc_now
 from blendwright.records.checkpoints import StagedCheckpoint
@@ -141,11 +144,15 @@ class _CommitTransaction:
             raise JournalError(f"a receipt must not bring {', '.join(sorted(conflicts))}: the journal adds it")
         receipt = {**new.receipt, **own}
         args, text = as_json("the arguments", new.args), as_json("the receipt", receipt)
-        audit = self._audit.append(new, "succeeded", before, after, entry_hash(fields, args, text))
+        # As `entry_hash` and `without_record` have it; written out, since every operation comes by.
+        hashed = hashlib.sha256(orjson.dumps(fields) + f"\n{args}\n{text}".encode()).hexdigest()
+        audit = self._audit.append(new, "succeeded", before, after, hashed)
+        ending = f'"audit":{{"hash":"{audit.hash}","sequence":{audit.sequence}}}}}'
+        text = f"{text[:-1]}{',' if receipt else ''}{ending}"
         receipt["audit"] = {"sequence": audit.sequence, "hash": audit.hash}
         self._results.append((number, receipt))
         operation = (new.operation_key, new.request_id, new.operation_id, new.tool, new.tool_version)
-        return (*operation, args, *scene, with_record(text, audit), audit.sequence, self._store.fence, self._now)
+        return (*operation, args, *scene, text, audit.sequence, self._store.fence, self._now)
 
     # ------------------------------------------------------------------ promises
 
