@@ -189,7 +189,7 @@ assert scene.call("object.create_empty", name="Base").ok
 scene.journal.begin_boundary("half")
 scene.journal.begin_intent(NewIntent("key", "half", "b", "file.export", "writes x.stl"))
 assert scene.call("object.create_empty", name="Half").ok
-(Path(sys.argv[1]) / "checkpoints" / "1-1.part").write_bytes(b"half")
+(Path(sys.argv[1]) / "checkpoints" / "1-1-0123abcd.part").write_bytes(b"half")
 os.kill(os.getpid(), signal.SIGKILL)
 """
 

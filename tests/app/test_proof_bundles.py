@@ -16,7 +16,7 @@ from blendwright.app.proof_bundles import verify_bundle, write_bundle
 from blendwright.app.signing_keys import signing_key
 from blendwright.journal import Journal
 from blendwright.records.branches import SwitchTo
-from blendwright.values.errors import EnvironmentUnfit, Refusal
+from blendwright.values.errors import EnvironmentUnfit, JournalError, Refusal
 from journal.ledger import audit, begun, chain, operation, raw, reading, saved
 
 
@@ -59,6 +59,7 @@ def test_a_bundle_is_checked_by_itself_and_hides_what_the_policy_hides(bundle: P
     report = verify_bundle(bundle, keys=[key.fingerprint])
     assert report.problems == () and report.ok and report.trusted is True
     assert (report.commits, report.fingerprint) == (6, key.fingerprint)
+    assert report.not_covered == 1, "the one with the password"
     assert verify_bundle(bundle).trusted is None and verify_bundle(bundle, keys=[key.public]).ok
     assert b"secret words" not in bundle.read_bytes()
     again = write_bundle(workspace, bundle.with_name("again.jsonl"), scenes=True)
@@ -111,6 +112,12 @@ def test_what_is_done_to_records_is_named(bundle: Path) -> None:
     def other_scene(lines: list[dict[str, Any]]) -> None:
         lines[index(lines, "commit", 1)]["commit"]["hash_after"] = "scene-x"
 
+    def other_arguments(lines: list[dict[str, Any]]) -> None:
+        lines[index(lines, "commit", 1)]["commit"]["args"] = {"name": "FORGED"}
+
+    def other_receipt(lines: list[dict[str, Any]]) -> None:
+        lines[index(lines, "reading")]["reading"]["receipt"]["found"] = []
+
     def swap(lines: list[dict[str, Any]]) -> None:
         at = index(lines, "audit", 1)
         lines[at], lines[at + 1] = lines[at + 1], lines[at]
@@ -130,6 +137,7 @@ def test_what_is_done_to_records_is_named(bundle: Path) -> None:
         (claim, "record 2 was edited"), (drop_record, "record 3"), (drop_commit, "reports a success of which there is no commit"),
         (other_scene, "commit 3 starts from another scene"), (swap, "record"), (other_branch, "names another branch"),
         (other_move, "move 2 of HEAD"), (other_checkpoint, "of another scene"),
+        (other_arguments, "commit 2 was edited"), (other_receipt, "reading 1 was edited"),
     ):  # fmt: skip
         found = problems(bundle, edited(content, edit))
         assert any(said in problem for problem in found), (said, found)
@@ -150,6 +158,37 @@ def test_who_signs_is_told_apart(
     assert not report.ok and "the signature is not that of this content" in report.problems[0]
     with pytest.raises(Refusal, match="no fingerprint"):
         verify_bundle(forged, keys=["abc"])
+
+
+@pytest.mark.parametrize("key", ["nobody", "", "0" * 63, "f" * 64, "é" * 64, None, ["0" * 64]])
+def test_a_key_that_is_none_signs_nothing(bundle: Path, key: Any) -> None:
+    def forge(lines: list[dict[str, Any]]) -> None:
+        lines[0]["header"]["key"] = key
+        lines[index(lines, "commit", 1)]["commit"]["args"] = {"name": "FORGED"}
+
+    other = bundle.with_name("other.jsonl")
+    other.write_bytes(edited(bundle.read_bytes(), forge))
+    report = verify_bundle(other)
+    assert not report.ok and any(
+        "nobody has signed it" in one or "the signature is not" in one for one in report.problems
+    )
+
+
+def test_a_signature_in_other_letters_is_another_one(bundle: Path) -> None:
+    content = bundle.read_bytes()
+    body, _, last = content.rstrip(b"\n").rpartition(b"\n")
+    signature = json.loads(last)["signature"]
+    for other in (signature.upper(), f" {signature}", signature + "00"):
+        text = json.dumps({"signature": other}, separators=(",", ":")).encode()
+        assert "the signature is not that of this content" in problems(bundle, body + b"\n" + text + b"\n")[0]
+
+
+def test_a_scene_of_no_size_is_told_and_no_defect(bundle: Path) -> None:
+    def forge(lines: list[dict[str, Any]]) -> None:
+        lines[index(lines, "checkpoint")]["checkpoint"].update(size=-1, sha256="0" * 64)
+
+    found = problems(bundle, edited(bundle.read_bytes(), forge))
+    assert f"the scene {'0' * 64} is not in it as a checkpoint names it" in found
 
 
 @pytest.mark.parametrize(
@@ -204,3 +243,24 @@ def test_a_key_is_made_once_and_is_for_its_owner_alone(tmp_path: Path) -> None:
     made.file.write_text("no key")
     with pytest.raises(EnvironmentUnfit, match="is no key"):
         signing_key()
+
+
+def test_no_file_but_a_checkpoint_gets_into_a_bundle_with_scenes(workspace: Path, tmp_path: Path) -> None:
+    signing_key(create=True)
+    proof = tmp_path / "proof.jsonl"
+    (place,) = (workspace / "checkpoints").iterdir()
+    content = place.read_bytes()
+    (tmp_path / "private.blend").write_text("secret")
+    place.write_text("secret")
+    with pytest.raises(JournalError, match="does not have the content that its name says"):
+        write_bundle(workspace, proof, scenes=True)
+    place.unlink()
+    place.symlink_to(tmp_path / "private.blend")
+    with pytest.raises(EnvironmentUnfit):
+        write_bundle(workspace, proof, scenes=True)
+    place.unlink()
+    place.write_bytes(content)
+    raw(workspace).execute("UPDATE checkpoints SET sha256 = '../../private'")
+    with pytest.raises((JournalError, Refusal), match="private"):
+        write_bundle(workspace, proof, scenes=True)
+    assert not proof.exists()

@@ -34,8 +34,8 @@ def play(workspace: Path, tell: Tell) -> None:
     _ask(journal, workspace)
     journal.close()
 
-    (workspace / "checkpoints" / "9-9.part").write_bytes(b"half")
-    (workspace / "checkpoints" / "orphan.blend").write_bytes(b"never named by a row")
+    (workspace / "checkpoints" / "9-9-0123abcd.part").write_bytes(b"half")
+    (workspace / "checkpoints" / f"{0:064}.blend").write_bytes(b"never named by a row")
     journal = Journal(workspace, recovering=True)
     mend(journal, tell)
     journal.gc(redo_budget=1000)

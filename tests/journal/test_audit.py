@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from blendwright.journal import JournalView
-from blendwright.journal.audit_log import FIELDS, KEYS, MORE
+from blendwright.journal.audit_log import FIELDS, KEYS, MORE, without_record
 from blendwright.journal.store import as_json
 from blendwright.records.audit import AuditDetails, AuditHead
 from blendwright.values.errors import JournalError
@@ -45,8 +45,9 @@ def test_records_have_the_fields_of_the_contract_and_their_place(tmp_path: Path)
     journal.commit([reading("look", "scene-a"), audit("bad", "failed", "scene-a", None)])
     records = journal.audit_records(after=1)
     assert set(FIELDS) == SEED_FIELDS
-    assert all(set(record.record) == SEED_FIELDS | {*MORE, "sequence", "prev"} for record in records)
     done, looked, failed = (record.record for record in records)
+    assert failed.keys() == SEED_FIELDS | {*MORE, "sequence", "prev"}
+    assert done.keys() == looked.keys() == failed.keys() | {"entry_hash"}
     assert (done["status"], done["scene_hash_before"], done["scene_hash_after"]) == ("succeeded", "scene-0", "scene-a")
     assert looked["blender_mutation_id"] is None and looked["safety_level"] == "read_only"
     assert (failed["status"], failed["scene_hash_after"]) == ("failed", None)
@@ -114,6 +115,110 @@ def _remove_the_commit(db: Any) -> None:
 
 def _edit_the_commit(db: Any) -> None:
     db.execute("UPDATE commits SET hash_after = 'forged' WHERE number = 3")
+
+
+# What somebody edits who leaves the chain as it is. The journal has commits 1 to 4 on one line, of which 4 was taken back, then 5 and 6 on
+# another; the reading is of record 6.
+EDITS = [
+    ("UPDATE commits SET args = '{\"name\":\"FORGED\"}' WHERE number = 3", "commit 3 was edited"),
+    ("UPDATE commits SET args = '[[[[' WHERE number = 3", "commit 3 was edited"),
+    ("UPDATE commits SET args = x'00ff' WHERE number = 3", "commit 3 was edited"),
+    ("UPDATE commits SET receipt = replace(receipt, 'succeeded', 'approved') WHERE number = 3", "commit 3 was edited"),
+    ("UPDATE commits SET receipt = replace(receipt, '{', '{ ') WHERE number = 3", "record 3 is not the one"),
+    ("UPDATE commits SET receipt = 'nope' WHERE number = 3", "record 3 is not the one"),
+    ("UPDATE commits SET receipt = x'00ff' WHERE number = 3", "commit 3 was edited"),
+    ("UPDATE commits SET operation_key = 'other' WHERE number = 3", "commit 3 was edited"),
+    ("UPDATE commits SET tool_version = 2 WHERE number = 3", "commit 3 was edited"),
+    ("UPDATE commits SET replayable = 0 WHERE number = 3", "commit 3 was edited"),
+    ("UPDATE commits SET timestamp = '2000-01-01T00:00:00.000000Z' WHERE number = 3", "commit 3 was edited"),
+    ("UPDATE commits SET parent = 6 WHERE number = 2", "commit 2 follows commit 6, which is not before it"),
+    ("UPDATE commits SET parent = number", "commit 1 follows commit 1, which is not before it"),
+    ("UPDATE commits SET parent = 'x' WHERE number = 3", "commit 3 follows commit x, which is not before it"),
+    ("UPDATE commits SET parent = NULL WHERE number = 3", "commit 3 follows commit None, which is not before it"),
+    ("UPDATE commits SET generation = 9223372036854775807 WHERE number = 3", "commit 3 starts from another scene"),
+    ("UPDATE commits SET line = 99", "commit 1 is on line 99, and not on 1"),
+    ("UPDATE lines SET parent_line = 2", "the lines of commits are not those"),
+    ("INSERT INTO lines VALUES (3, 1, 0)", "the lines of commits are not those"),
+    ("UPDATE readings SET args = '{\"other\":1}'", "reading 1 was edited"),
+    ("UPDATE readings SET receipt = replace(receipt, 'look', 'list')", "reading 1 was edited"),
+    ("UPDATE head_moves SET to_commit = 99", "move 1 of HEAD, from commit None to 99, does not follow"),
+    ("UPDATE head_moves SET to_commit = 'x'", "move 1 of HEAD, from commit None to x, does not follow"),
+    ("UPDATE head_moves SET to_commit = 1 WHERE id = (SELECT max(id) FROM head_moves)", "move 6 of HEAD, from commit 5 to 1"),
+    ("DELETE FROM head_moves WHERE id = (SELECT max(id) FROM head_moves)", "no move of HEAD leads to commit 6"),
+    ("UPDATE head_moves SET kind = 'checkout' WHERE kind = 'rollback'", "the commits that are marked as taken back"),
+    ("UPDATE head_moves SET kind = 'redo' WHERE kind = 'undo'", "move 4 of HEAD, from commit 3 to 2"),
+    ("DELETE FROM rolled_back", "the commits that are marked as taken back"),
+    ("INSERT INTO rolled_back VALUES (2, 4)", "the commits that are marked as taken back"),
+    ("UPDATE branch_moves SET number = 99", "the branch main leads to commit 99, which is not there"),
+    ("UPDATE branch_moves SET kind = 'left' WHERE kind = 'created'", "the branch main was left, which does not follow"),
+    ("INSERT INTO branch_moves VALUES (NULL, 'side', 'entered', 2, 1, '')", "the branch side was entered, which does not"),
+    ("INSERT INTO merges VALUES ('m', 'side', 1, 2, 99, 1, '')", "the merge m is of commits that are not there"),
+    ("INSERT INTO checkpoints VALUES (NULL, 2, 'scene-x', '', 0, 1, '')", "the checkpoint of commit 2 is of another scene"),
+    ("INSERT INTO tags VALUES ('best', 99)", "the tag best leads to commit 99, which is not there"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("edit", "named"), EDITS)
+def test_what_the_chain_says_nothing_of_is_found_too(tmp_path: Path, edit: str, named: str) -> None:
+    journal = begun(tmp_path, ["a", "b"])
+    journal.commit([audit("bad", "failed", "scene-b", None), reading("look", "scene-b")])
+    boundary = journal.begin_boundary("r")
+    journal.commit(chain(["c"], "scene-b"))
+    journal.roll_back(boundary)
+    journal.move_head("undo", 2)
+    journal.commit(chain(["d"], "scene-a"))
+    journal.commit(chain(["e"], "scene-d"))
+    assert journal.verify_audit().problems == () and journal.verify_audit().not_covered == 0
+    journal.close()
+    db = raw(tmp_path)
+    db.execute("PRAGMA foreign_keys = OFF")
+    db.execute("PRAGMA ignore_check_constraints = ON")
+    db.execute("DROP INDEX commits_on_line")
+    db.execute(edit)
+    db.close()
+    view = JournalView(tmp_path)
+    report = view.verify_audit()
+    view.close()
+    assert any(problem.startswith(named) for problem in report.problems), report.problems
+
+
+def test_an_entry_that_was_written_by_an_older_program_is_told_as_not_covered(tmp_path: Path) -> None:
+    """As a chain without hashes of entries is: each record with its hash, each receipt with the name of its record."""
+    begun(tmp_path, ["a"]).close()
+    db = raw(tmp_path)
+    prev = ""
+    for sequence, text in list(db.execute("SELECT sequence, record FROM audit ORDER BY sequence")):
+        record = orjson.loads(text)
+        del record["entry_hash"]
+        record["prev"] = prev or record["prev"]
+        text = as_json("a record", record)
+        prev = digest(text.encode())
+        db.execute("UPDATE audit SET record = ?, hash = ? WHERE sequence = ?", (text, prev, sequence))
+        receipt = orjson.loads(db.execute("SELECT receipt FROM commits WHERE audit_sequence = ?", (sequence,)).get)
+        receipt["audit"]["hash"] = prev
+        db.execute("UPDATE commits SET receipt = ? WHERE number = ?", (as_json("it", receipt), receipt["commit"]))
+    db.execute("UPDATE state SET audit_hash = ?", (prev,))
+    db.close()
+    (tmp_path / "audit.head").unlink()
+    view = JournalView(tmp_path)
+    assert (view.verify_audit().problems, view.verify_audit().not_covered) == ((), 2)
+    view.close()
+
+
+@given(
+    st.dictionaries(
+        st.text(), st.integers(-(2**53), 2**53) | st.text() | st.floats(allow_nan=False, allow_infinity=False)
+    ),
+    st.integers(1, 2**53),
+)
+def test_a_receipt_is_hashed_as_it_is_without_the_name_of_its_record(receipt: dict[str, Any], sequence: int) -> None:
+    receipt.pop("audit", None)
+    text, record = as_json("it", receipt), AuditHead(sequence, "0" * 64)
+    named = f'{text[:-1]}{"," if receipt else ""}"audit":{{"hash":"{record.hash}","sequence":{sequence}}}}}'
+    assert orjson.loads(named) == {**receipt, "audit": {"hash": record.hash, "sequence": sequence}}
+    assert without_record(named, record) == text
+    assert without_record(named, AuditHead(sequence, "1" * 64)) is None
+    assert without_record(text, record) is None
 
 
 @pytest.mark.parametrize(

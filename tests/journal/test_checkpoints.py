@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 from pathlib import Path
 
 import pytest
 
-from blendwright.journal import Journal
+from blendwright.journal import Journal, JournalView
 from blendwright.records.commits import Commit
-from blendwright.values.errors import JournalError
-from journal.ledger import assert_sound, baseline, begun, chain, operation, saved
+from blendwright.values.errors import EnvironmentUnfit, JournalError
+from journal.ledger import assert_sound, baseline, begun, chain, operation, raw, saved
 
 
 def names(commits: tuple[Commit, ...]) -> list[str]:
@@ -121,10 +123,11 @@ def test_gc_keeps_what_head_tags_and_redo_need(tmp_path: Path) -> None:
     journal.set_tag("side", 3)
     main = checkpoint(journal, 5, tmp_path)
     journal.move_head("undo", 4)
-    (tmp_path / "checkpoints" / "orphan.blend").write_bytes(b"12345")
-    assert journal.gc(redo_budget=100, dry_run=True).files == ("orphan.blend",)
+    orphan = f"{'0' * 64}.blend"
+    (tmp_path / "checkpoints" / orphan).write_bytes(b"12345")
+    assert journal.gc(redo_budget=100, dry_run=True).files == (orphan,)
     freed = journal.gc(redo_budget=100)
-    assert (freed.files, freed.bytes, freed.kept) == (("orphan.blend",), 5, 2)
+    assert (freed.files, freed.bytes, freed.kept) == ((orphan,), 5, 2)
     journal.delete_tag("side")
     assert journal.gc(redo_budget=100).files == (), "it is the end of a line"
     assert journal.gc(redo_budget=100, drop_other_lines=True).files == (side,)
@@ -166,3 +169,67 @@ def test_gc_drops_what_other_lines_need_only_when_told_to_and_names_what_is_lost
     with pytest.raises(JournalError, match="removed by gc"):
         journal.route(3)
     journal.close()
+
+
+# ---------------------------------------------------------------------- workspaces of somebody else
+
+
+def test_a_link_in_place_of_the_directory_is_refused_and_nothing_behind_it_is_touched(tmp_path: Path) -> None:
+    workspace, mine = tmp_path / "w", tmp_path / "documents"
+    begun(workspace, ["a"]).close()
+    (workspace / "checkpoints").rmdir()
+    mine.mkdir()
+    files = {"thesis.txt", "1-2-0123abcd.part", f"{'0' * 64}.blend"}
+    for name in files:
+        (mine / name).write_text("mine")
+    (workspace / "checkpoints").symlink_to(mine)
+    with pytest.raises(EnvironmentUnfit, match="is a link"):
+        Journal(workspace)
+    assert {path.name for path in mine.iterdir()} == files
+
+
+def test_a_directory_that_becomes_a_link_while_it_is_used_loses_nothing(tmp_path: Path) -> None:
+    workspace, mine = tmp_path / "w", tmp_path / "documents"
+    journal = begun(workspace, ["a"])
+    (workspace / "checkpoints").rename(mine)
+    (workspace / "checkpoints").symlink_to(mine)
+    (mine / f"{'0' * 64}.blend").write_text("mine")
+    with pytest.raises(EnvironmentUnfit, match="link"):
+        journal.gc(redo_budget=100)
+    assert [path.name for path in mine.iterdir()] == [f"{'0' * 64}.blend"]
+    journal.close()
+
+
+def test_only_files_with_names_of_checkpoints_are_removed(tmp_path: Path) -> None:
+    begun(tmp_path, ["a"]).close()
+    ours, others = {"1-2-0123abcd.part", f"{'0' * 64}.blend"}, {"thesis.txt", "film.mkv.part", "scene.blend"}
+    for name in ours | others:
+        (tmp_path / "checkpoints" / name).write_text("x")
+    journal = Journal(tmp_path)
+    assert journal.recovery().cleaned == ("1-2-0123abcd.part",)
+    assert journal.gc(redo_budget=100).files == (f"{'0' * 64}.blend",)
+    assert {path.name for path in (tmp_path / "checkpoints").iterdir()} == others
+    journal.close()
+
+
+def test_a_link_or_a_pipe_in_place_of_a_checkpoint_leads_nowhere(tmp_path: Path) -> None:
+    journal = begun(tmp_path, ["a"])
+    place = tmp_path / "checkpoints" / checkpoint(journal, 2, tmp_path)
+    assert journal.route(2).checkpoint is not None
+    elsewhere = place.rename(tmp_path / "elsewhere.blend")
+    place.symlink_to(elsewhere)
+    assert journal.route(2).checkpoint is None
+    place.unlink()
+    os.mkfifo(place)
+    assert journal.route(2).checkpoint is None
+    journal.close()
+
+
+def test_a_row_that_names_a_file_elsewhere_is_refused(tmp_path: Path) -> None:
+    journal = begun(tmp_path / "w", ["a"])
+    checkpoint(journal, 2, tmp_path)
+    journal.close()
+    raw(tmp_path / "w").execute("UPDATE checkpoints SET sha256 = '../../private'")
+    (tmp_path / "private.blend").write_text("secret")
+    with contextlib.closing(JournalView(tmp_path / "w")) as view, pytest.raises(JournalError, match="private"):
+        view.route(2)

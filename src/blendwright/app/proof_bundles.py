@@ -7,6 +7,7 @@ the signature over everything before it. So an edit is found by the signature, a
 from __future__ import annotations
 
 import hashlib
+import re
 import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -32,6 +33,8 @@ DIGEST, PER_LINE = 16, 1000
 LONGEST_LINE = 64 << 20
 MOST_PROBLEMS = 50
 SIGNED = f"{FORMAT}\n".encode()
+_HEX_KEY = re.compile("[0-9a-f]{64}")
+_HEX_SIGNATURE = re.compile("[0-9a-f]{128}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +52,8 @@ class WrittenBundle:
 @dataclass(frozen=True, slots=True)
 class BundleReport:
     """`problems` begin with the line that they are about. `trusted` says whether the key is one of those that were named, None where
-    none was: then nobody has vouched for it."""
+    none was: then nobody has vouched for it. `not_covered` is how many commits and readings cannot be held against their records, since
+    values are hidden in them or an older program wrote them; the signature covers them all the same."""
 
     head: AuditHead
     records: int
@@ -57,6 +61,7 @@ class BundleReport:
     fingerprint: str | None
     trusted: bool | None
     problems: tuple[str, ...]
+    not_covered: int
 
     @property
     def ok(self) -> bool:
@@ -66,7 +71,7 @@ class BundleReport:
         head = {"sequence": self.head.sequence, "hash": self.head.hash}
         return {
             "ok": self.ok, "head": head, "records": self.records, "commits": self.commits, "fingerprint": self.fingerprint,
-            "trusted": self.trusted, "problems": list(self.problems),
+            "trusted": self.trusted, "problems": list(self.problems), "not_covered": self.not_covered,
         }  # fmt: skip
 
 
@@ -154,14 +159,12 @@ class _Reader:
         if self._listed != len(self._digests):
             self._note(0, f"there are {len(self._digests)} lines, and digests of {self._listed}")
         key = None if self._check.header is None else str(self._check.header["key"])
-        fingerprint = None
-        try:
-            fingerprint = None if key is None else fingerprint_of(key)
-        except ValueError:
-            key = None
+        fingerprint = fingerprint_of(key) if key is not None and _HEX_KEY.fullmatch(key) else None
         if signature is None:
             self._note(0, "it has no signature at its end: it was cut off")
-        elif key is not None and not _is_signed(key, signature, self._whole.digest()):
+        elif key is None or fingerprint is None:
+            self._note(0, "the key that it names is no key: nobody has signed it")
+        elif not _is_signed(key, signature, self._whole.digest()):
             self._note(0, "the signature is not that of this content by this key: something in it was changed")
         is_trusted = None if not trusted else bool({fingerprint, key} & trusted)
         if is_trusted is False:
@@ -174,6 +177,7 @@ class _Reader:
             fingerprint,
             is_trusted,
             tuple(self._problems[:MOST_PROBLEMS]),
+            self._check.not_covered,
         )
 
     def _read(self) -> str | None:
@@ -236,6 +240,8 @@ def _is_signed(key: str, signature: str, digest: bytes) -> bool:
     from cryptography.exceptions import InvalidSignature
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
+    if not _HEX_SIGNATURE.fullmatch(signature):
+        return False  # the same one in other letters would be another file
     try:
         Ed25519PublicKey.from_public_bytes(bytes.fromhex(key)).verify(bytes.fromhex(signature), SIGNED + digest)
     except (InvalidSignature, ValueError):

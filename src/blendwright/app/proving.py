@@ -8,6 +8,7 @@ from typing import Any
 from blendwright.app.policy_files import load_policy
 from blendwright.app.read_workspace import read_journal
 from blendwright.app.workspace_settings import heads_directory
+from blendwright.values.errors import JournalError
 
 SHOWN = 12
 
@@ -17,11 +18,15 @@ def verify_workspace(workspace: str | Path) -> dict[str, Any]:
     directory = Path(workspace).resolve()
     with read_journal(directory) as journal:
         report = journal.verify_audit(heads_outside=heads_directory(load_policy(directory).policy))
-        last = journal.audit_records(after=max(0, report.head.sequence - SHOWN), limit=SHOWN)
+        try:
+            last = journal.audit_records(after=max(0, report.head.sequence - SHOWN), limit=SHOWN)
+        except JournalError:
+            last = ()  # one of them was edited, as the problems say
     return {
         "ok": report.ok,
         "records": report.records,
         "head": {"sequence": report.head.sequence, "hash": report.head.hash},
         "problems": list(report.problems),
+        "not_covered": report.not_covered,
         "last": [{"sequence": one.sequence, "hash": one.hash, **one.record} for one in reversed(last)],
     }

@@ -2,12 +2,16 @@
 
 The journal has what was done; what a plan meant to do, what waits for what, and the report of its end are here. It is a convenience: a
 record that cannot be written is left out, the oldest ones go, and nothing reads them to decide anything.
+
+A workspace may come from somebody else: its directory of records is opened as itself, never through a link, only files with names as they
+are given here are looked at or removed, and only plain ones are read.
 """
 
 from __future__ import annotations
 
 import contextlib
 import os
+import re
 import secrets
 import time
 from collections.abc import Mapping, Sequence
@@ -17,11 +21,16 @@ from typing import Any
 
 import orjson
 
+from blendwright.values.no_follow import open_directory, open_file_in
 from blendwright.values.plan import Operation, Plan, Schedule
 from blendwright.values.report import OperationReport, RunReport
 
 DIRECTORY = "runs"
 MOST_KEPT = 100
+# When it began, in milliseconds, and what tells it from another that began then.
+NAME = re.compile(r"([0-9]{13}-[0-9a-f]{8})\.jsonl")
+# No run writes more; what is larger is not read.
+LARGEST_RECORD = 32 * 1024 * 1024
 # A larger plan is kept without its arguments, and cannot be run again from its record.
 LARGEST_DOCUMENT = 4 * 1024 * 1024
 # Of a longer plan nobody looks at every operation: its record has none.
@@ -50,7 +59,7 @@ class RunRecords:
     """Writes those of one workspace."""
 
     def __init__(self, workspace: Path) -> None:
-        self._directory = workspace / DIRECTORY
+        self._directory = workspace.resolve() / DIRECTORY
 
     def begin(self, schedule: Schedule) -> RunInProgress:
         """Before the first operation runs."""
@@ -65,7 +74,7 @@ class RunRecords:
 
     def _written(self, plan: Plan, operations: Sequence[Mapping[str, Any]]) -> RunInProgress:
         started = time.time()
-        path = self._directory / f"{int(started * 1000):013d}-{secrets.token_hex(4)}.jsonl"
+        run = RunInProgress(self._directory, f"{int(started * 1000):013d}-{secrets.token_hex(4)}.jsonl")
         first = {
             "request_id": plan.request_id,
             "dialect": plan.dialect,
@@ -75,52 +84,72 @@ class RunRecords:
             "operations": operations,
             "document": _document(plan),
         }
-        with contextlib.suppress(OSError, TypeError):
-            self._directory.mkdir(mode=0o700, exist_ok=True)
-            _append(path, first)
-            for old in sorted(self._directory.glob("*.jsonl"))[:-MOST_KEPT]:
-                old.unlink(missing_ok=True)
-        return RunInProgress(path)
+        with contextlib.suppress(OSError, TypeError), open_directory(self._directory, make=0o700) as directory:
+            _append(directory, run.name, first, os.O_CREAT | os.O_EXCL)
+            for old in _names(directory)[:-MOST_KEPT]:
+                os.unlink(old, dir_fd=directory)
+        return run
 
 
 @dataclass(frozen=True, slots=True)
 class RunInProgress:
-    """A run whose beginning is written."""
+    """A run whose beginning is written, to a file of this name."""
 
-    path: Path
+    directory: Path
+    name: str
 
     def end(self, report: RunReport) -> None:
-        with contextlib.suppress(OSError, TypeError):
+        with contextlib.suppress(OSError, TypeError), open_directory(self.directory) as directory:
             operations = report.operations if len(report.operations) <= MOST_OPERATIONS else ()
-            _append(self.path, {**report.outline(), "operations": [_ended(one) for one in operations]})
+            fields = {**report.outline(), "operations": [_ended(one) for one in operations]}
+            _append(directory, self.name, fields)
 
 
 def run_records(workspace: str | Path, *, limit: int = MOST_KEPT) -> list[RunRecord]:
     """The newest first."""
-    directory = Path(workspace).resolve() / DIRECTORY
-    records = (_read(path) for path in sorted(directory.glob("*.jsonl"), reverse=True)[:limit])
-    return [record for record in records if record is not None]
+    with contextlib.suppress(OSError), open_directory(Path(workspace).resolve() / DIRECTORY) as directory:
+        records = [_read(directory, name) for name in reversed(_names(directory)[-limit:])]
+        return [record for record in records if record is not None]
+    return []
 
 
 def run_record(workspace: str | Path, id: str) -> RunRecord | None:
     """One of them by its id."""
-    known = {path.stem: path for path in (Path(workspace).resolve() / DIRECTORY).glob("*.jsonl")}
-    return _read(known[id]) if id in known else None
+    with contextlib.suppress(OSError), open_directory(Path(workspace).resolve() / DIRECTORY) as directory:
+        return _read(directory, f"{id}.jsonl")
+    return None
 
 
-def _read(path: Path) -> RunRecord | None:
+def _names(directory: int) -> list[str]:
+    """Those of records, the oldest first."""
+    listed = os.open(".", os.O_RDONLY | getattr(os, "O_DIRECTORY", 0), dir_fd=directory)
     try:
-        lines = path.read_bytes().split(b"\n")
+        return sorted(filter(NAME.fullmatch, os.listdir(listed)))  # noqa: PTH208 - of a descriptor
+    finally:
+        os.close(listed)
+
+
+def _read(directory: int, name: str) -> RunRecord | None:
+    named = NAME.fullmatch(name)
+    if named is None:
+        return None
+    try:
+        with open_file_in(directory, name) as opened:
+            content = opened.read(LARGEST_RECORD + 1)
+        lines = content.split(b"\n")
+        if len(content) > LARGEST_RECORD:
+            return None
         fields = orjson.loads(lines[0])
         report = orjson.loads(lines[1]) if len(lines) > 2 else None
-        return RunRecord(id=path.stem, report=report, **fields)
+        return RunRecord(id=named[1], report=report, **fields)
     except (OSError, ValueError, TypeError):
-        return None  # it is being written, or was cut short
+        return None  # it is being written, was cut short, or is none
 
 
-def _append(path: Path, fields: Mapping[str, Any]) -> None:
+def _append(directory: int, name: str, fields: Mapping[str, Any], flags: int = 0) -> None:
     """In one piece, so that whoever reads meanwhile sees a whole line or none."""
-    descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    flags |= os.O_WRONLY | os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    descriptor = os.open(name, flags, 0o600, dir_fd=directory)
     try:
         os.write(descriptor, orjson.dumps(fields, option=orjson.OPT_APPEND_NEWLINE | orjson.OPT_NON_STR_KEYS))
     finally:

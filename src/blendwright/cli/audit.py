@@ -43,7 +43,8 @@ def verify(
     ] = None,
     json: AsJson = False,
 ) -> int:
-    """Check every record of the audit chain; exit code 1 names the ones that were edited, removed or cut off.
+    """Check every record of the audit chain, and commits, receipts and moves against it; exit code 1 names what was edited, removed or
+    cut off. What records of older programs do not cover is counted.
 
     With a BUNDLE, check that instead, and who signed it: it needs no workspace and no Blender. Examples: `blendwright audit verify`;
     `blendwright audit verify proof.jsonl --key FINGERPRINT`.
@@ -63,7 +64,13 @@ def verify(
     head = {"sequence": report.head.sequence, "hash": report.head.hash}
     return present(
         json,
-        lambda: {"ok": report.ok, "records": report.records, "head": head, "problems": report.problems},
+        lambda: {
+            "ok": report.ok,
+            "records": report.records,
+            "head": head,
+            "problems": report.problems,
+            "not_covered": report.not_covered,
+        },
         lambda out: _show_audit(out, report),
         Exit.DONE if report.ok else Exit.FAILED,
     )
@@ -118,13 +125,16 @@ def _verify_bundle(file: Path, keys: Sequence[str], json: bool) -> int:
             out.labelled("problem:", problem, "bold red")
         if report.ok:
             out.labelled("ok", f"{report.records} records, {report.commits} commits", "bold green")
+        _show_not_covered(out, report.not_covered, "hidden in the bundle, or written by an older program")
         out.show(f"head {report.head.sequence}:{report.head.hash}", "dim")
         vouched = {
             True: "which was named",
             False: "which was not named",
             None: "name it with --key to say that you trust it",
         }
-        out.show(f"signed by {report.fingerprint}, {vouched[report.trusted]}", "dim")
+        if report.fingerprint is not None:
+            said = "signed by" if report.ok else "it says that it is signed by"
+            out.show(f"{said} {report.fingerprint}, {vouched[report.trusted]}", "dim")
 
     return present(json, report.to_json, show_report, Exit.DONE if report.ok else Exit.FAILED)
 
@@ -164,7 +174,13 @@ def _show_audit(out: SafeConsole, report: AuditReport) -> None:
         out.labelled("problem:", problem, "bold red")
     if report.ok:
         out.labelled("ok", f"{report.records} records", "bold green")
+    _show_not_covered(out, report.not_covered, "written by an older program")
     out.show(f"head {report.head.sequence}:{report.head.hash}", "dim")
+
+
+def _show_not_covered(out: SafeConsole, count: int, why: str) -> None:
+    if count:
+        out.labelled("not covered:", f"arguments and receipts of {count} commits and readings ({why})", "bold yellow")
 
 
 def _head(text: str) -> AuditHead:

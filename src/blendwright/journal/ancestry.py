@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from blendwright.journal import rows
-from blendwright.journal.store import Row, Store
+from blendwright.journal.store import TAMPERED, Row, Store
 from blendwright.records.commits import Commit
 from blendwright.values.errors import JournalError
 
@@ -22,6 +22,7 @@ WITH RECURSIVE behind (id, parent_line, fork_generation) AS (
     SELECT id, parent_line, fork_generation FROM lines WHERE id = ?
     UNION ALL
     SELECT lines.id, lines.parent_line, lines.fork_generation FROM behind JOIN lines ON lines.id = behind.parent_line
+    WHERE lines.id < behind.id
 )
 SELECT id, fork_generation FROM behind
 """
@@ -110,6 +111,11 @@ class Ancestry:
             for line, top in zip(ours.lines, ours.tops, strict=True)
             if (at := bisect_left(theirs.lines, line)) < len(theirs.lines) and theirs.lines[at] == line
         ]
+        if not shared:
+            raise JournalError(
+                f"commits {one} and {other} have no common ancestor in journal.db: somebody has edited it",
+                cure=TAMPERED,
+            )
         generation, line = max(shared)
         sql = "SELECT number FROM commits WHERE line = ? AND generation = ?"
         return self._store.one(sql, (line, generation))[0]

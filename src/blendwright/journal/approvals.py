@@ -20,7 +20,7 @@ import orjson
 from blendwright.journal.ancestry import head_row
 from blendwright.journal.audit_log import AuditAppender
 from blendwright.journal.head_notes import require_unused
-from blendwright.journal.store import FILE, Row, Store, utc_now
+from blendwright.journal.store import FILE, Row, Store, from_json, utc_now
 from blendwright.policy.approvals import Approval, ApprovalAnswer, ApprovalRequest
 from blendwright.records.audit import AuditDetails
 from blendwright.records.commits import NewAudit
@@ -179,6 +179,6 @@ def _row(
 
 def _stored(row: Row) -> StoredApproval:
     request, state, by = row
-    fields: dict[str, Any] = orjson.loads(request)
+    fields: dict[str, Any] = from_json("an approval", request)
     fields["why"] = tuple(fields["why"])
     return StoredApproval(ApprovalRequest(**fields), state, by)

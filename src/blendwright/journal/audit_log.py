@@ -1,7 +1,8 @@
 """Appends records to the audit chain, inside a transaction that someone else holds.
 
 A record is the minimum audit record of the operations contract, why it failed and how long it took, plus its number and the hash
-of the record before it; that of an operation about which a person was asked says also what was answered, and how.
+of the record before it; that of an operation about which a person was asked says also what was answered, and how, and that of one that
+has a commit or a reading has the hash of that (`entry_hash`).
 Its hash is the sha256 of its RFC 8785 form, so anyone can check a chain from the records alone.
 """
 
@@ -13,6 +14,8 @@ import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
+
+import orjson
 
 from blendwright.journal.file_modes import FILE_MODE
 from blendwright.journal.head_command import HeadCommand
@@ -40,6 +43,14 @@ KEYS: frozenset[str] = frozenset((*FIELDS, *MORE, "sequence", "prev"))
 APPROVED_KEYS: frozenset[str] = KEYS | {"approval_id", "approval_answer", "approval_by"}
 # Journals of the first schema have records without MORE; they are never written any more, and stay as they are.
 FIRST_KEYS: frozenset[str] = KEYS - {*MORE}
+# What a record says of the commit or reading that it belongs to: one hash over everything that the row holds.
+ENTRY_HASH = "entry_hash"
+# The columns that neither the record itself nor arguments and receipt say, in the order in which they are hashed.
+COMMIT_FIELDS = ("number", "parent", "kind", "operation_key", "tool_version", "replayable", "timestamp", "generation")
+READING_FIELDS = ("operation_key", "tool_version", "timestamp")
+
+# What a record may have, for each of those with the hash of an entry and without.
+SHAPES = (KEYS, APPROVED_KEYS, FIRST_KEYS, KEYS | {ENTRY_HASH}, APPROVED_KEYS | {ENTRY_HASH})
 
 
 def read_head(store: Store) -> AuditHead:
@@ -61,7 +72,9 @@ class AuditAppender:
                 "the audit chain does not end where the journal says it does", cure="Run `blendwright audit verify`."
             )
 
-    def append(self, entry: Entry, status: Status, before: str, after: str | None) -> AuditHead:
+    def append(
+        self, entry: Entry, status: Status, before: str, after: str | None, entry_hash: str | None = None
+    ) -> AuditHead:
         details = entry.audit
         fields: dict[str, Any] = {
             "timestamp": details.timestamp or self._now,
@@ -83,6 +96,8 @@ class AuditAppender:
             fields["approval_id"] = approval.id
             fields["approval_answer"] = approval.answer.value
             fields["approval_by"] = approval.by
+        if entry_hash is not None:
+            fields[ENTRY_HASH] = entry_hash
         return self.append_fields(fields)
 
     def append_fields(self, fields: dict[str, Any]) -> AuditHead:
@@ -103,6 +118,27 @@ class AuditAppender:
                 "UPDATE state SET audit_sequence = ?, audit_hash = ?", (self.head.sequence, self.head.hash)
             )
             self._rows.clear()
+
+
+def entry_hash(fields: Sequence[Any], args: str, receipt: str) -> str:
+    """Of the fields above, and of arguments and receipt as they are written, the latter without its record. No line of JSON has an end
+    of line in it, so nothing can be moved from one of the three to another."""
+    digest = hashlib.sha256(orjson.dumps(fields, option=orjson.OPT_APPEND_NEWLINE))
+    digest.update(f"{args}\n{receipt}".encode())
+    return digest.hexdigest()
+
+
+def without_record(receipt: str, record: AuditHead) -> str | None:
+    """The receipt as it was before it had the name of this record; None where it does not end with that."""
+    for empty in (False, True):
+        ending = _ending(empty, record)
+        if receipt.endswith(ending) and (receipt == f"{{{ending}") == empty:
+            return f"{receipt[: -len(ending)]}}}"
+    return None
+
+
+def _ending(empty: bool, record: AuditHead) -> str:
+    return f'{"" if empty else ","}"audit":{{"hash":"{record.hash}","sequence":{record.sequence}}}}}'
 
 
 # Always as long, so that writing a note again in place is one write of one block.

@@ -1,27 +1,39 @@
 """The files in checkpoints/: written so that a name in there is a whole, synced file with exactly the content the name says.
 
 Knows nothing of rows. A file without a row is garbage; a row without its file cannot come to be, because the file is durable first.
+A workspace may come from somebody else: the directory is never entered through a link, and only files with names as they are given here are
+removed.
 """
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import hashlib
 import io
 import os
+import re
 import secrets
-from collections.abc import Sequence
+import stat
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import BinaryIO
 
 from blendwright.journal.file_modes import DIRECTORY_MODE, FILE_MODE
 from blendwright.journal.rows import file_name
 from blendwright.journal.store import sync_directory, translate_errors
 from blendwright.records.checkpoints import StagedCheckpoint
 from blendwright.values import crash_points
-from blendwright.values.errors import JournalError
+from blendwright.values.errors import EnvironmentUnfit, JournalError
+from blendwright.values.no_follow import open_directory, open_file
 
 DIRECTORY = "checkpoints"
 PART = ".part"
 CHUNK = 1 << 20
+# There is no file, or a link, a pipe or a directory in its place.
+_NO_FILE = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.EINVAL, errno.ENXIO)
+_SAVED = re.compile(r"[0-9a-f]{64}\.blend")
+_BEGUN = re.compile(rf"[0-9]+-[0-9]+-[0-9a-f]{{8}}{re.escape(PART)}")
 
 
 class CheckpointFiles:
@@ -32,6 +44,12 @@ class CheckpointFiles:
         self._durable = durable
 
     def create(self) -> None:
+        """Raises EnvironmentUnfit where a link is in its place: what is behind that is not the workspace's own."""
+        if self.directory.is_symlink():
+            raise EnvironmentUnfit(
+                f"{self.directory} is a link, and checkpoints are kept in the workspace itself",
+                cure="Put a directory in its place, with the files of the one that it leads to, if they are this workspace's.",
+            )
         if not self.directory.is_dir():
             self.directory.mkdir(mode=DIRECTORY_MODE, parents=True)
             self._sync(self.directory.parent)
@@ -60,33 +78,73 @@ class CheckpointFiles:
             raise JournalError(f"the checkpoint {staged.file} is not in {self.directory}: stage it first")
 
     def sound(self, sha256: str, size: int) -> bool:
-        """Whether the file is there and has the content that its row says."""
+        """Whether the file is there, is a plain one, and has the content that its row says."""
         path = self.directory / file_name(sha256)
         with translate_errors(f"reading {path}"):
-            if not path.is_file() or path.stat().st_size != size:
-                return False
-            with path.open("rb") as file:
-                return hashlib.file_digest(file, "sha256").hexdigest() == sha256
+            try:
+                file = self._opened(path.name)
+            except OSError as error:
+                if error.errno in _NO_FILE:
+                    return False
+                raise
+            with file:
+                if os.fstat(file.fileno()).st_size != size:
+                    return False
+                digest = hashlib.sha256()
+                while chunk := file.read(CHUNK):
+                    digest.update(chunk)
+                return digest.hexdigest() == sha256
+
+    def content(self, sha256: str) -> Iterator[bytes]:
+        """What the file of this hash holds, in pieces; raises JournalError behind the last one where it is something else."""
+        path = self.directory / file_name(sha256)
+        digest = hashlib.sha256()
+        with translate_errors(f"reading {path}"), self._opened(path.name) as file:
+            while chunk := file.read(CHUNK):
+                digest.update(chunk)
+                yield chunk
+        if digest.hexdigest() != sha256:
+            raise JournalError(f"the checkpoint {path.name} does not have the content that its name says")
+
+    def _opened(self, name: str) -> BinaryIO:
+        return open_file(self._itself / name)
+
+    @property
+    def _itself(self) -> Path:
+        """The directory by a path that is free of links, unless it is one itself."""
+        return self.directory.parent.resolve() / DIRECTORY
 
     def names(self) -> dict[str, int]:
-        """Every file and its size."""
-        return {path.name: path.stat().st_size for path in self.directory.iterdir() if path.is_file()}
+        """Every file of ours and its size."""
+        return self._listed(_SAVED) | self._listed(_BEGUN)
+
+    def _listed(self, pattern: re.Pattern[str]) -> dict[str, int]:
+        with os.scandir(self.directory) as entries:
+            listed = [
+                (entry.name, entry.stat(follow_symlinks=False)) for entry in entries if pattern.fullmatch(entry.name)
+            ]
+        return {name: status.st_size for name, status in listed if stat.S_ISREG(status.st_mode)}
 
     def clear_parts(self) -> tuple[str, ...]:
         """Remove what a process that died had begun to copy."""
-        parts = [path for path in self.directory.glob(f"*{PART}") if path.is_file()]
-        for path in parts:
+        parts = sorted(self._listed(_BEGUN))
+        for name in parts:
             crash_points.reach("clean.before_unlink")
-            path.unlink(missing_ok=True)
-        return tuple(sorted(path.name for path in parts))
+            self._unlink(name)
+        return tuple(parts)
 
     def remove(self, names: Sequence[str], *, durably: bool = True) -> None:
         for name in names:
             crash_points.reach("gc.before_unlink")
-            (self.directory / name).unlink(missing_ok=True)
+            self._unlink(name)
             crash_points.reach("gc.after_unlink")
         if names and durably:
             self._sync(self.directory)
+
+    def _unlink(self, name: str) -> None:
+        """Whatever has come in the place of the directory meanwhile, only a file in the workspace itself is removed."""
+        with open_directory(self._itself) as directory, contextlib.suppress(FileNotFoundError):
+            os.unlink(name, dir_fd=directory)
 
     def _sync(self, directory: Path) -> None:
         if self._durable:

@@ -6,8 +6,11 @@ checkpoint with every commit that cannot be replayed.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from typing import Any
+
+import orjson
 
 from blendwright.journal import recovery
 from blendwright.journal.ancestry import Ancestry, head_row
@@ -98,7 +101,8 @@ class _CommitTransaction:
                 self._add_commit(entry)
             case NewReading():
                 scene = entry.scene_hash
-                self._readings.append(self._record(entry, scene, scene, (scene,)))
+                fields = (entry.operation_key, entry.tool_version, self._now)
+                self._readings.append(self._record(entry, scene, scene, (scene,), fields))
             case NewAudit():
                 self._audit.append(entry, entry.status, entry.hash_before, entry.hash_after)
                 self._results.append((None, None))
@@ -110,7 +114,17 @@ class _CommitTransaction:
         number = self._next
         parent = self._head[0] if self._head else None
         scene = (new.hash_before, new.hash_after, new.replayable)
-        columns = self._record(new, new.hash_before, new.hash_after, scene, number)
+        fields = (
+            number,
+            parent,
+            new.kind,
+            new.operation_key,
+            new.tool_version,
+            int(new.replayable),
+            self._now,
+            self._generation,
+        )
+        columns = self._record(new, new.hash_before, new.hash_after, scene, fields, number)
         self._commits.append((number, parent, new.kind, *columns, self._line, self._generation))
         if new.checkpoint is not None:
             self._checkpoints.append((number, new.checkpoint))
@@ -121,19 +135,23 @@ class _CommitTransaction:
         self._generation += 1
 
     def _record(
-        self, new: NewCommit | NewReading, before: str, after: str, scene: Row, number: int | None = None
+        self, new: NewCommit | NewReading, before: str, after: str, scene: Row, fields: Row, number: int | None = None
     ) -> Row:
         """Its audit record, and its receipt with its place in the journal. Returns the columns that commits and readings share,
-        around what each says of the scene."""
-        audit = self._audit.append(new, "succeeded", before, after)
-        added: dict[str, Any] = {} if number is None else {"commit": number}
-        added |= {"audit": {"sequence": audit.sequence, "hash": audit.hash}}
-        if conflicts := added.keys() & new.receipt.keys():
+        around what each says of the scene; `fields` are those that its hash covers besides."""
+        own: dict[str, Any] = {} if number is None else {"commit": number}
+        if conflicts := (own.keys() | {"audit"}) & new.receipt.keys():
             raise JournalError(f"a receipt must not bring {', '.join(sorted(conflicts))}: the journal adds it")
-        receipt = {**new.receipt, **added}
+        receipt = {**new.receipt, **own}
+        args, text = as_json("the arguments", new.args), as_json("the receipt", receipt)
+        # As `entry_hash` and `without_record` have it; written out, since every operation comes by.
+        hashed = hashlib.sha256(orjson.dumps(fields) + f"\n{args}\n{text}".encode()).hexdigest()
+        audit = self._audit.append(new, "succeeded", before, after, hashed)
+        ending = f'"audit":{{"hash":"{audit.hash}","sequence":{audit.sequence}}}}}'
+        text = f"{text[:-1]}{',' if receipt else ''}{ending}"
+        receipt["audit"] = {"sequence": audit.sequence, "hash": audit.hash}
         self._results.append((number, receipt))
         operation = (new.operation_key, new.request_id, new.operation_id, new.tool, new.tool_version)
-        args, text = as_json("the arguments", new.args), as_json("the receipt", receipt)
         return (*operation, args, *scene, text, audit.sequence, self._store.fence, self._now)
 
     # ------------------------------------------------------------------ promises

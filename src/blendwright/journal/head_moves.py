@@ -8,13 +8,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
-import orjson
-
 from blendwright.journal import branches, recovery
 from blendwright.journal.ancestry import Ancestry, commits_among, head_row, position_of
-from blendwright.journal.audit_log import AuditAppender
+from blendwright.journal.audit_log import ENTRY_HASH, AuditAppender
 from blendwright.journal.commit_transaction import insert_move
-from blendwright.journal.store import Row, Store, utc_now
+from blendwright.journal.store import Row, Store, object_in, utc_now
 from blendwright.records.branches import SwitchTo
 from blendwright.records.commits import CommitResult, HeadMove, NewAudit
 from blendwright.values import crash_points
@@ -66,10 +64,11 @@ def roll_back(store: Store, ancestry: Ancestry, boundary: int, failed: Sequence[
         for commit in commits_among(store, ancestors, above=generation, newest_first=True):
             undone.append(commit.number)
             text = store.one("SELECT record FROM audit WHERE sequence = ?", (commit.audit_sequence,))[0]
-            fields = orjson.loads(text)
+            fields = object_in("an audit record", text)
             # What it did is gone: the scene is again the one from before it.
             fields |= {"timestamp": now, "status": "rolled_back", "scene_hash_after": commit.hash_before}
             fields |= {"plan_us": None, "execute_us": None, "verify_us": None}
+            fields.pop(ENTRY_HASH, None)  # the commit belongs to its own record
             audit.append_fields(fields)
         audit.flush()
         crash_points.reach("rollback.audit_written")

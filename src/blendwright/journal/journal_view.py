@@ -11,8 +11,6 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-import orjson
-
 from blendwright.journal import (
     approvals,
     audit_log,
@@ -36,7 +34,7 @@ from blendwright.journal import rows as row
 from blendwright.journal.ancestry import Ancestry, commits_among, head_row
 from blendwright.journal.checkpoint_files import CheckpointFiles
 from blendwright.journal.statistics import Statistics
-from blendwright.journal.store import FILE, Store
+from blendwright.journal.store import FILE, Store, from_json
 from blendwright.records.audit import AuditHead, AuditRecord, AuditReport
 from blendwright.records.branches import Branch, Merge
 from blendwright.records.changes import CommitChanges
@@ -277,7 +275,7 @@ class JournalView:
         """The contract that a receipt names, as it was kept."""
         with self._store.snapshot():
             row = self._store.row("SELECT contract FROM contracts WHERE fingerprint = ?", (fingerprint,))
-        return None if row is None else orjson.loads(row[0])
+        return None if row is None else from_json("a contract", row[0])
 
     def contract_of(self, session_id: str) -> str | None:
         """The fingerprint of the contract that a session was held to."""

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-import orjson
-
 from blendwright.journal.ancestry import NO_END, Ancestors
-from blendwright.journal.store import Row, Store
+from blendwright.journal.store import Row, Store, from_json
 from blendwright.records.changes import MOST_CHANGES, Change, CommitChanges
 
 _CHANGES = """
@@ -26,15 +24,24 @@ def read(store: Store, ancestors: Ancestors, above: int = -1) -> Iterator[Commit
 
 def _changes_of(row: Row) -> CommitChanges:
     number, kind, tool, version, args, request, operation, replayable, changed, listed, handles = row
-    found = [_change(one) for one in orjson.loads(listed or "[]")]
+    found = [_change(one) for one in from_json(f"the receipt of commit {number}", listed or "[]")]
     complete = kind == "operation" and bool(found or not changed)
     if len(found) >= MOST_CHANGES:
-        left: list[dict[str, str]] = orjson.loads(handles or "[]")
+        left: list[dict[str, str]] = from_json(f"the receipt of commit {number}", handles or "[]")
         known = {(one.kind, one.name) for one in found}
         found += [Change(h["kind"], h["name"], "changed") for h in left if (h["kind"], h["name"]) not in known]
         complete = False
     return CommitChanges(
-        number, kind, tool, version, orjson.loads(args), request, operation, bool(replayable), tuple(found), complete
+        number,
+        kind,
+        tool,
+        version,
+        from_json(f"the arguments of commit {number}", args),
+        request,
+        operation,
+        bool(replayable),
+        tuple(found),
+        complete,
     )
 
 

@@ -10,7 +10,7 @@ import orjson
 
 from blendwright.journal import rows
 from blendwright.journal.ancestry import Ancestors, Ancestry, head_row
-from blendwright.journal.store import Store
+from blendwright.journal.store import Store, from_json
 from blendwright.records.commits import HistoryPosition, MatchedCommit, OperationMatch, OperationQuery, Reading
 
 # One statement for all operations of a request: a statement for each costs five times as much.
@@ -60,7 +60,7 @@ def arguments_of(store: Store, stored: MatchedCommit | Reading) -> Any:
         (written,) = store.one(_ARGS_OF_COMMIT, (stored.number,))
     else:
         (written,) = store.one(_ARGS_OF_READING, (stored.request_id, stored.operation_id, stored.operation_key))
-    return orjson.loads(written)
+    return from_json("the arguments of an operation", written)
 
 
 def _stored_under(store: Store, queries: Sequence[OperationQuery]) -> _ByName:

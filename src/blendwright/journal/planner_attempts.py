@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import orjson
-
-from blendwright.journal.store import Store, as_json, utc_now
+from blendwright.journal.store import Store, as_json, from_json, utc_now
 from blendwright.records.requests import Attempt, NewAttempt
 
 _COLUMNS = "request_id, number, asked, prompt_hash, model, usage, plan, outcome, timestamp"
@@ -22,6 +20,16 @@ def of_request(store: Store, request_id: str) -> tuple[Attempt, ...]:
     """In the order in which they were made."""
     sql = f"SELECT {_COLUMNS} FROM attempts WHERE request_id = ? ORDER BY id"
     return tuple(
-        Attempt(request_id, number, asked, prompt, model, orjson.loads(usage), plan, orjson.loads(outcome), timestamp)
+        Attempt(
+            request_id,
+            number,
+            asked,
+            prompt,
+            model,
+            from_json("an attempt", usage),
+            plan,
+            from_json("an attempt", outcome),
+            timestamp,
+        )
         for _, number, asked, prompt, model, usage, plan, outcome, timestamp in store.rows(sql, (request_id,))
     )

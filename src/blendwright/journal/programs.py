@@ -3,9 +3,7 @@ nothing is rebuilt from these: they say what somebody wrote."""
 
 from __future__ import annotations
 
-import orjson
-
-from blendwright.journal.store import Store, as_json, utc_now
+from blendwright.journal.store import Store, as_json, from_json, utc_now
 from blendwright.records.requests import StoredProgram
 from blendwright.values.plan import ProgramSource
 
@@ -25,6 +23,6 @@ def of_request(store: Store, request_id: str) -> tuple[StoredProgram, ...]:
     """In the order in which they were run."""
     sql = "SELECT hash, program, params, libraries, timestamp FROM programs WHERE request_id = ? ORDER BY id"
     return tuple(
-        StoredProgram(hash, program, orjson.loads(params), orjson.loads(libraries), timestamp)
+        StoredProgram(hash, program, from_json("a program", params), from_json("a program", libraries), timestamp)
         for hash, program, params, libraries, timestamp in store.rows(sql, (request_id,))
     )

@@ -9,14 +9,17 @@ import binascii
 import hashlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import orjson
 
+from blendwright.journal.audit_log import COMMIT_FIELDS, ENTRY_HASH, READING_FIELDS, entry_hash
 from blendwright.journal.audit_verification import record_problems
+from blendwright.journal.history_check import HistoryCheck
 from blendwright.journal.proof_lines import FORMAT, SECTIONS
 from blendwright.journal.schema import genesis
 from blendwright.journal.store import as_json
+from blendwright.policy.redaction import HIDDEN
 from blendwright.records.audit import ACTS, AuditHead
 from blendwright.values.errors import JournalError
 
@@ -27,6 +30,20 @@ ORDER = (*SECTIONS, "scene")
 _REPEATED = {"request_id": "request_id", "operation_id": "operation_id", "tool": "tool_name"}
 
 
+class _Record(NamedTuple):
+    """What of an audit record its commit or reading is compared with."""
+
+    hash: str
+    ends: tuple[Any, ...]
+    status: str
+    entry_hash: str | None
+
+
+_NO_RECORD = _Record("", (), "", "")
+# A value that is hidden, as it is written.
+_MARK = as_json("hidden", {"": HIDDEN})[4:-1]
+
+
 class ProofCheck:
     """Takes the lines in their order; `header` is the first, None while there is none that can be read."""
 
@@ -34,11 +51,11 @@ class ProofCheck:
         self.header: Mapping[str, Any] | None = None
         self.head = AuditHead(0, "")
         self.counts: Counter[str] = Counter()
-        self._records: dict[int, tuple[str, tuple[Any, ...], str]] = {}
+        self.not_covered = 0
+        """How many commits and readings have records that do not say what is in them: older programs wrote those."""
+        self._records: dict[int, _Record] = {}
         self._owned: set[int] = set()
-        self._commits: dict[int, tuple[str, int]] = {}
-        self._branches: dict[str, tuple[str, int | None]] = {}
-        self._at: int | None = None
+        self._history = HistoryCheck()
         self._scenes: dict[str, tuple[int, Any]] = {}
         self._wanted: dict[str, int] = {}
         self._section = 0
@@ -70,15 +87,15 @@ class ProofCheck:
         said = AuditHead(self.header["head"]["sequence"], self.header["head"]["hash"])
         if self.head != said:
             yield f"the chain ends with record {self.head.sequence}, and the header says {said.sequence}:{said.hash}"
-        for sequence, (_, _, status) in self._records.items():
-            if status == "succeeded" and sequence not in self._owned:
+        for sequence, record in self._records.items():
+            if record.status == "succeeded" and sequence not in self._owned:
                 yield f"record {sequence} reports a success of which there is no commit and no reading"
-        entered = [name for name, (kind, _) in self._branches.items() if kind == "entered"]
-        if entered != [name for name in (self.header["branch"],) if name is not None]:
+        yield from self._history.end()
+        if [*self._history.entered] != [name for name in (self.header["branch"],) if name is not None]:
             yield "the header names another branch than the moves of branches lead to"
         for sha256, size in self._wanted.items() if self.header["scenes"] else ():
             length, digest = self._scenes.get(sha256, (-1, None))
-            if length != size or digest.hexdigest() != sha256:
+            if digest is None or length != size or digest.hexdigest() != sha256:
                 yield f"the scene {sha256} is not in it as a checkpoint names it"
 
     def _begin(self, name: str, header: dict[str, Any]) -> Iterator[str]:
@@ -90,7 +107,14 @@ class ProofCheck:
             yield f"it says what no bundle has: at most {MOST_LINES} lines, of the sorts {', '.join(SECTIONS)}"
             return
         self.head = AuditHead(0, genesis(str(header["workspace"])))
-        _ = header["head"]["sequence"], header["head"]["hash"], header["branch"], header["scenes"], header["key"]
+        _ = (
+            header["head"]["sequence"],
+            header["head"]["hash"],
+            header["branch"],
+            header["scenes"],
+            header["key"],
+            header["hidden"],
+        )
         self.header = header
 
     def _ordered(self, name: str) -> Iterator[str]:
@@ -106,57 +130,54 @@ class ProofCheck:
         sequence = self.head.sequence + 1
         yield from record_problems(sequence, hash, as_json("a record", record), self.head)
         self.head = AuditHead(sequence, hash)
-        self._records[sequence] = (
-            hash,
-            _ends(record, "scene_hash_before", "scene_hash_after", _REPEATED.values()),
-            record["status"],
-        )
+        ends = _ends(record, "scene_hash_before", "scene_hash_after", _REPEATED.values())
+        self._records[sequence] = _Record(hash, ends, record["status"], record.get(ENTRY_HASH))
         if record["tool_name"] in ACTS:
             self._owned.add(sequence)  # an act of a person belongs to no commit
 
     def _commit(self, content: dict[str, Any]) -> Iterator[str]:
-        number, parent = content["number"], content["parent"]
-        before, generation = (content["hash_after"], -1) if parent is None else self._commits.get(parent, (None, -1))
-        if before is None or number <= (parent or 0) or number in self._commits:
-            yield f"commit {number} follows commit {parent}, which is not before it"
-        elif content["hash_before"] != before or content["generation"] != generation + 1:
-            yield f"commit {number} starts from another scene than commit {parent} left"
-        self._commits[number] = (content["hash_after"], content["generation"])
-        yield from self._owner(f"commit {number}", content, _ends(content, "hash_before", "hash_after", _REPEATED))
+        number, ends = content["number"], (content["hash_before"], content["hash_after"])
+        yield from self._history.commit(number, content["parent"], content["generation"], *ends)
+        ends = _ends(content, "hash_before", "hash_after", _REPEATED)
+        yield from self._owner(f"commit {number}", content, ends, COMMIT_FIELDS)
 
     def _reading(self, content: dict[str, Any]) -> Iterator[str]:
         ends = _ends(content, "scene_hash", "scene_hash", _REPEATED)
-        yield from self._owner(f"reading {content['id']}", content, ends)
+        yield from self._owner(f"reading {content['id']}", content, ends, READING_FIELDS)
 
-    def _owner(self, owner: str, content: dict[str, Any], ends: tuple[Any, ...]) -> Iterator[str]:
+    def _owner(
+        self, owner: str, content: dict[str, Any], ends: tuple[Any, ...], fields: tuple[str, ...]
+    ) -> Iterator[str]:
         sequence = content["audit_sequence"]
-        hash, recorded, _ = self._records.get(sequence, ("", (), ""))
+        record = self._records.get(sequence, _NO_RECORD)
         self._owned.add(sequence)
-        if content["receipt"]["audit"] != {"sequence": sequence, "hash": hash}:
+        receipt = dict(content["receipt"])
+        if receipt.pop("audit") != {"sequence": sequence, "hash": record.hash}:
             yield f"record {sequence} is not the one that the receipt of {owner} names"
-        if recorded != ends:
+        if record.ends != ends:
             yield f"record {sequence} and {owner} disagree"
+        if record.entry_hash is None:
+            self.not_covered += 1
+            return
+        args, text = as_json("the arguments", content["args"]), as_json("the receipt", receipt)
+        if entry_hash([content[name] for name in fields], args, text) == record.entry_hash:
+            return
+        if self.header is not None and self.header["hidden"] and _MARK in args + text:
+            self.not_covered += 1  # what is hidden cannot be hashed
+        else:
+            yield f"{owner} was edited: it is not what record {sequence} says that it is"
 
     def _move(self, content: dict[str, Any]) -> Iterator[str]:
-        origin, target = content["from_commit"], content["to_commit"]
-        if origin != self._at or target not in self._commits:
-            yield f"move {content['id']} of HEAD, from commit {origin} to {target}, does not follow the one before it"
-        self._at = target
+        yield from self._history.move(content["id"], content["kind"], content["from_commit"], content["to_commit"])
 
     def _branch(self, content: dict[str, Any]) -> Iterator[str]:
-        number = content["number"]
-        if number is not None and number not in self._commits:
-            yield f"the branch {content['branch']} leads to commit {number}, which is not there"
-        self._branches[content["branch"]] = (content["kind"], number)
+        yield from self._history.branch(content["branch"], content["kind"], content["number"])
 
     def _merge(self, content: dict[str, Any]) -> Iterator[str]:
-        if not {content["base"], content["ours"], content["theirs"]} <= self._commits.keys():
-            yield f"the merge {content['request_id']} is of commits that are not there"
+        yield from self._history.merge(content["request_id"], content["base"], content["ours"], content["theirs"])
 
     def _checkpoint(self, content: dict[str, Any]) -> Iterator[str]:
-        scene_hash, _ = self._commits.get(content["number"], (None, 0))
-        if content["scene_hash"] != scene_hash:
-            yield f"the checkpoint of commit {content['number']} is of another scene"
+        yield from self._history.checkpoint(content["number"], content["scene_hash"])
         self._wanted[content["sha256"]] = content["size"]
 
     def _scene(self, content: dict[str, Any]) -> Iterator[str]:

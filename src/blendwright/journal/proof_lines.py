@@ -10,17 +10,13 @@ import base64
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-import orjson
-
 from blendwright.journal import branches
 from blendwright.journal.audit_log import read_head
 from blendwright.journal.checkpoint_files import CheckpointFiles
-from blendwright.journal.rows import file_name
-from blendwright.journal.store import Store, as_json
+from blendwright.journal.store import Store, as_json, object_in
 from blendwright.policy.redaction import redacted, redacted_receipt
 
 FORMAT = "blendwright.proof.v1"
-CHUNK = 1 << 20
 # What the lines of each sort are read by, in the order of the bundle; the columns are the fields.
 SECTIONS: dict[str, str] = {
     "audit": "SELECT sequence, hash, record FROM audit ORDER BY sequence",
@@ -72,14 +68,14 @@ def _as_it_is(row: dict[str, Any], hidden: Sequence[str]) -> dict[str, Any]:
 
 
 def _record(row: dict[str, Any], hidden: Sequence[str]) -> dict[str, Any]:
-    return {"hash": row["hash"], "record": orjson.loads(row["record"])}
+    return {"hash": row["hash"], "record": object_in("an audit record", row["record"])}
 
 
 def _operation(row: dict[str, Any], hidden: Sequence[str]) -> dict[str, Any]:
     """What proves its place in the chain is never hidden."""
-    receipt = orjson.loads(row["receipt"])
+    receipt = object_in("a receipt", row["receipt"])
     shown = redacted_receipt(receipt, hidden) | {"audit": receipt.get("audit")}
-    return {**row, "args": redacted(orjson.loads(row["args"]), hidden), "receipt": shown}
+    return {**row, "args": redacted(object_in("arguments", row["args"]), hidden), "receipt": shown}
 
 
 _PREPARED: dict[str, Callable[[dict[str, Any], Sequence[str]], dict[str, Any]]] = {
@@ -91,8 +87,7 @@ _PREPARED: dict[str, Callable[[dict[str, Any], Sequence[str]], dict[str, Any]]] 
 
 def _scene(files: CheckpointFiles, sha256: str) -> Iterator[bytes]:
     offset = 0
-    with (files.directory / file_name(sha256)).open("rb") as opened:
-        while chunk := opened.read(CHUNK):
-            content = base64.b64encode(chunk).decode()
-            yield _line("scene", {"sha256": sha256, "offset": offset, "content": content})
-            offset += len(chunk)
+    for chunk in files.content(sha256):
+        content = base64.b64encode(chunk).decode()
+        yield _line("scene", {"sha256": sha256, "offset": offset, "content": content})
+        offset += len(chunk)

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator
 from blendwright.journal import rows
 from blendwright.journal.ancestry import NO_END, Ancestors, Ancestry, commits_among, position_of
 from blendwright.journal.checkpoint_files import CheckpointFiles
-from blendwright.journal.store import Store
+from blendwright.journal.store import TAMPERED, Store
 from blendwright.records.checkpoints import Checkpoint
 from blendwright.records.commits import CommittedStep
 from blendwright.records.recovery import RebuildRoute
@@ -44,8 +44,12 @@ def find(
             damaged.append(checkpoint)
         if floor >= 0:
             raise _lost(to, damaged)
-        baseline, *redo = commits_among(store, ancestors)
-        return RebuildRoute(to, None, baseline.hash_after, tuple(redo), tuple(damaged))
+        commits = tuple(commits_among(store, ancestors))
+        if not commits:
+            raise JournalError(
+                f"no line of commits in journal.db leads to commit {to}: somebody has edited it", cure=TAMPERED
+            )
+        return RebuildRoute(to, None, commits[0].hash_after, commits[1:], tuple(damaged))
 
 
 def steps_between(store: Store, ancestry: Ancestry, at: int, to: int) -> tuple[CommittedStep, ...] | None:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
-import orjson
-
+from blendwright.journal.store import TAMPERED, object_in
 from blendwright.records.checkpoints import Checkpoint
 from blendwright.records.commits import Commit, MatchedCommit, Reading
+from blendwright.values.errors import JournalError
+
+_SHA256 = re.compile(r"[0-9a-f]{64}")
 
 # The columns are the fields, in their order.
 COMMIT = ", ".join(Commit._fields)
@@ -21,20 +24,31 @@ _ARGS, _REPLAYABLE, _RECEIPT = map(Commit._fields.index, ("args", "replayable", 
 
 def commit_of(row: tuple[Any, ...]) -> Commit:
     values = [*row]
-    values[_ARGS] = orjson.loads(values[_ARGS])
+    values[_ARGS] = object_in(f"the arguments of commit {values[0]}", values[_ARGS])
     values[_REPLAYABLE] = bool(values[_REPLAYABLE])
-    values[_RECEIPT] = orjson.loads(values[_RECEIPT])
+    values[_RECEIPT] = object_in(f"the receipt of commit {values[0]}", values[_RECEIPT])
     return Commit._make(values)
 
 
 def done_of(row: tuple[Any, ...]) -> MatchedCommit:
     number, key, operation, tool, version, receipt, line, generation = row
-    return MatchedCommit(number, key, operation, tool, version, orjson.loads(receipt), line, generation)
+    return MatchedCommit(
+        number, key, operation, tool, version, object_in(f"the receipt of commit {number}", receipt), line, generation
+    )
 
 
 def reading_of(row: tuple[Any, ...]) -> Reading:
     key, request, operation, tool, version, scene_hash, receipt, sequence = row
-    return Reading(key, request, operation, tool, version, scene_hash, orjson.loads(receipt), sequence)
+    return Reading(
+        key,
+        request,
+        operation,
+        tool,
+        version,
+        scene_hash,
+        object_in(f"the receipt of the reading {operation}", receipt),
+        sequence,
+    )
 
 
 def checkpoint_of(row: tuple[Any, ...], directory: Path) -> Checkpoint:
@@ -43,5 +57,9 @@ def checkpoint_of(row: tuple[Any, ...], directory: Path) -> Checkpoint:
 
 
 def file_name(sha256: str) -> str:
-    """Content-addressed: the name says what must be in the file."""
+    """Content-addressed: the name says what must be in the file. Raises JournalError for what is no hash: it could lead anywhere."""
+    if not _SHA256.fullmatch(sha256):
+        raise JournalError(
+            f"journal.db names a checkpoint that no checkpoint is called: '{sha256[:80]}'", cure=TAMPERED
+        )
     return f"{sha256}.blend"

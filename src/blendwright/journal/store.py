@@ -13,7 +13,7 @@ import uuid
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import apsw
 import orjson
@@ -30,6 +30,7 @@ FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _NO_SPACE = "Free some space on the disk of the workspace, then run the command again: it goes on from the last commit."
 _NO_ACCESS = "Check the disk of the workspace and the permissions in it, then run the command again."
 _DAMAGED = "Restore journal.db from a backup, or start a new workspace from a checkpoint: blendwright new --scene FILE."
+TAMPERED = f"See what was edited by `blendwright audit verify`, and restore {FILE} from a backup."
 
 Row = tuple[Any, ...]
 
@@ -271,6 +272,22 @@ def _explanation(
 def utc_now() -> str:
     """The time as the journal writes it: UTC, RFC 3339 with microseconds, which sorts as text."""
     return datetime.now(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
+
+
+def from_json(what: str, text: str) -> Any:
+    """What `as_json` wrote. Raises JournalError for anything else: the database itself lets nobody change what it holds."""
+    try:
+        return orjson.loads(text)
+    except (ValueError, TypeError) as error:
+        raise JournalError(f"{what} in {FILE} cannot be read: somebody has edited it", cure=TAMPERED) from error
+
+
+def object_in(what: str, text: str) -> dict[str, Any]:
+    """The same, where it must be an object."""
+    found = from_json(what, text)
+    if not isinstance(found, dict):
+        raise JournalError(f"{what} in {FILE} is not what was written: somebody has edited it", cure=TAMPERED)
+    return cast("dict[str, Any]", found)
 
 
 def as_json(what: str, value: Mapping[str, Any]) -> str:

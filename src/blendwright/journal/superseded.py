@@ -9,10 +9,8 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-import orjson
-
 from blendwright.journal.ancestry import Ancestry, head_row
-from blendwright.journal.store import Store
+from blendwright.journal.store import Store, from_json
 from blendwright.records.commits import MatchedCommit
 
 _LATER = """
@@ -45,7 +43,7 @@ def superseded_by(
             if not ancestors.holds(line, generation):
                 continue
             victims = [*hashes.get(hash_after, ())]
-            for change in _net_changes(orjson.loads(changes or "[]")):
+            for change in _net_changes(from_json("a receipt", changes or "[]")):
                 victims += awaited.get(change, ())
             for victim in victims:
                 if victim < number:

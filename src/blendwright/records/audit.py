@@ -49,11 +49,14 @@ class AuditRecord:
 
 @dataclass(frozen=True, slots=True)
 class AuditReport:
-    """The outcome of a verification; `problems` name records by their sequence, none means that the chain holds."""
+    """The outcome of a verification; `problems` name records by their sequence, none means that the chain holds.
+
+    `not_covered` is how many commits and readings older programs wrote, whose records do not say what their arguments and receipts are."""
 
     head: AuditHead
     records: int
     problems: tuple[str, ...] = field(default=())
+    not_covered: int = 0
 
     @property
     def ok(self) -> bool:

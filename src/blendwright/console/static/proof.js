@@ -46,6 +46,7 @@ export function proof(place) {
         h("div", { class: "stack grow", style: { gap: "2px" } }, h("h2", {}, found.ok ? "The chain holds" : "The chain does not hold"),
           h("p", { class: "dim" }, `${plural(found.records, "record")} checked, from the first to the last.`))),
       ...found.problems.map((problem) => note("bad", problem)),
+      ...(found.not_covered ? [note("warn", `Arguments and receipts of ${found.not_covered} commits and readings are not covered: an older program wrote them.`)] : []),
       h("section", { class: "card" }, h("header", {}, h("h2", {}, "Head of the chain")), h("div", { class: "inside stack" },
         h("p", { class: "hash" }, `${found.head.sequence} ${found.head.hash}`),
         h("p", { class: "dim" }, "Note it somewhere else: whoever rewrites the history cannot get back to this hash. To check it later:"),
