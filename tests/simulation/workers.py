@@ -265,6 +265,8 @@ class SimulatedWorker(RemoteScene):
                 return {"active_content": toy_code.active_content(self.scene)}
             case "scene.external_files":
                 return {"paths": []}
+            case "scene.unlisted":
+                return {"blocks": []}  # a snapshot of a toy scene shows all of it
             case "scene.hash":
                 pass
             case _:
