@@ -10,7 +10,7 @@ import httpx2
 import pytest
 
 from blendwright.console import sessions
-from blendwright.console.guard import LARGEST_BODY
+from blendwright.console.guard import LARGEST_BODY, PAGE_KEY
 from blendwright.console.serve import ConsoleSettings, make_console
 from blendwright.console.sessions import Sessions
 from blendwright.journal import Journal
@@ -66,9 +66,12 @@ def test_a_session_that_nobody_uses_is_over_after_a_while() -> None:
     session = kept.enter(kept.new_link())
     assert session is not None
     now[0] = sessions.IDLE_SECONDS - 1
-    assert kept.find(session.secret) is session
-    now[0] += sessions.IDLE_SECONDS + 1
-    assert kept.find(session.secret) is None
+    cookies = {session.id: session.secret}
+    assert kept.find(session.key, cookies) is session
+    now[0] = 2 * sessions.IDLE_SECONDS - 2
+    assert kept.find(session.key, {}) is None, "a key alone does not keep a session either"
+    now[0] += 2
+    assert kept.find(session.key, cookies) is None
 
 
 def test_the_cookie_is_kept_from_scripts_and_from_other_sites(console: OpenConsole) -> None:
@@ -78,10 +81,50 @@ def test_the_cookie_is_kept_from_scripts_and_from_other_sites(console: OpenConso
     assert "samesite=strict" in cookie
     assert "path=/" in cookie
     # The id that the audit names opens nothing.
-    name = cookie.partition("=")[0]
-    assert answer.json()["session"] not in cookie
+    name, _, value = cookie.partition("=")
+    assert answer.json()["session"] not in value
     web = console.client(Cookie=f"{name}={answer.json()['session']}")
-    assert web.get("/api/session").status_code == 401
+    assert web.get("/api/session", headers={PAGE_KEY: answer.json()["key"]}).status_code == 401
+
+
+def test_a_cookie_alone_opens_nothing(console: OpenConsole) -> None:
+    """A browser sends it to every port of this machine, so to whoever listens there."""
+    page, other = console.session(), console.session()
+    stolen = httpx2.Client(base_url=console.origin, cookies=page.web.cookies, headers={"Origin": console.origin})
+    own = {PAGE_KEY: page.told["key"]}
+    with stolen:
+        for headers in ({}, {PAGE_KEY: ""}, {PAGE_KEY: page.told["session"]}, {PAGE_KEY: other.told["key"]}):
+            for path in ("/api/session", page.path, f"{page.path}/pictures/1", f"{page.path}/events"):
+                answer = stolen.get(path, headers=headers)
+                assert answer.status_code == 401, path
+                assert answer.json()["error"]["cure"]
+                assert page.told["key"] not in answer.text
+            for path in (f"{page.path}/move", f"{page.path}/approvals/x"):
+                assert stolen.post(path, json={"kind": "undo"}, headers=headers).status_code == 401
+            assert stolen.delete("/api/session", headers=headers).status_code == 401
+        assert stolen.get("/api/session", headers=own).status_code == 200
+        assert "key" not in stolen.get("/api/session", headers=own).json(), "it is told once"
+    # Nor does the key without the cookie.
+    assert console.client(**own).get("/api/session").status_code == 401
+    assert page.read()["head"] == 3
+
+
+def test_tabs_of_one_browser_are_sessions_of_their_own(console: OpenConsole) -> None:
+    first = console.session()
+    second = first.web.post("/api/session", json={"link": console.secret}).json()
+    assert second["session"] != first.told["session"]
+    keys = [{PAGE_KEY: one["key"]} for one in (first.told, second)]
+    told = [first.web.get("/api/session", headers=key).json()["session"] for key in keys]
+    assert told == [first.told["session"], second["session"]]
+    assert first.web.delete("/api/session", headers=keys[1]).status_code == 200
+    assert [first.web.get("/api/session", headers=key).status_code for key in keys] == [200, 401]
+
+
+def test_a_cookie_that_another_port_sets_does_not_lock_out(console: OpenConsole) -> None:
+    page = console.session()
+    own = "; ".join(f"{name}={value}" for name, value in page.web.cookies.items())
+    answer = page.web.get("/api/session", headers={"Cookie": f'odd"[]=\\"; =; {own}'})
+    assert answer.status_code == 200
 
 
 def test_without_a_session_there_is_the_page_and_nothing_else(console: OpenConsole) -> None:
@@ -110,7 +153,7 @@ def test_a_name_that_only_leads_here_is_refused(console: OpenConsole, host: str)
 def test_a_forged_origin_is_refused_whatever_else_is_right(console: OpenConsole, origin: str) -> None:
     page = console.session()
     assert page.get("/commits").status_code == 200
-    forged = {"Origin": origin, **page.csrf}
+    forged = {"Origin": origin}
     assert page.web.get(f"{page.path}/commits", headers=forged).status_code == 403
     assert page.web.post(f"{page.path}/move", json={"kind": "undo"}, headers=forged).status_code == 403
 
@@ -135,28 +178,26 @@ def test_something_outside_leads_to_the_page_and_to_nothing_else(console: OpenCo
 
 def test_links_are_for_a_window_with_its_key(workspace: Path, console: OpenConsole) -> None:
     page = console.session()
-    for headers in ({}, {"X-Window-Key": ""}, {"X-Window-Key": "None"}, page.csrf):
+    for headers in ({}, {"X-Window-Key": ""}, {"X-Window-Key": "None"}):
         assert page.web.post("/api/links", headers=headers).status_code == 401, "no window is attached to this one"
     settings = ConsoleSettings((workspace,), port=1, window_key="a key")
     assert "a key" not in repr(settings)
 
 
-def test_an_act_without_an_origin_or_without_the_token_is_refused(console: OpenConsole, workspace: Path) -> None:
-    page, other = console.session(), console.session()
-    path, body = f"{page.path}/move", {"kind": "undo"}
-    assert page.web.post(path, json=body).status_code == 403
-    assert page.web.post(path, json=body, headers=other.csrf).status_code == 403
-    assert page.web.post(path, json=body, headers={"X-CSRF-Token": ""}).status_code == 403
+def test_an_act_without_an_origin_is_refused(console: OpenConsole, workspace: Path) -> None:
+    page = console.session()
     with httpx2.Client(base_url=console.origin, cookies=page.web.cookies) as bare:
-        assert bare.post(path, json=body, headers=page.csrf).status_code == 403
+        act = bare.post(f"{page.path}/move", json={"kind": "undo"}, headers={PAGE_KEY: page.told["key"]})
+        assert act.status_code == 403
     assert page.read()["head"] == 3
 
 
 def test_a_session_can_be_left(console: OpenConsole) -> None:
     page = console.session()
-    cookies = dict(page.web.cookies)
-    assert page.web.delete("/api/session", headers=page.csrf).status_code == 200
-    assert httpx2.get(f"{console.origin}/api/session", cookies=cookies).status_code == 401
+    cookies, key = dict(page.web.cookies), {PAGE_KEY: page.told["key"]}
+    assert page.web.delete("/api/session").status_code == 200
+    assert not page.web.cookies
+    assert httpx2.get(f"{console.origin}/api/session", cookies=cookies, headers=key).status_code == 401
 
 
 def test_a_browser_is_told_to_run_and_frame_nothing_else(console: OpenConsole) -> None:
@@ -194,7 +235,7 @@ def test_the_page_has_no_script_and_no_style_inside() -> None:
 
 def test_a_body_that_is_too_large_is_refused(console: OpenConsole) -> None:
     page = console.session()
-    answer = page.web.post(f"{page.path}/tags", content=b" " * (LARGEST_BODY + 1), headers=page.csrf)
+    answer = page.web.post(f"{page.path}/tags", content=b" " * (LARGEST_BODY + 1))
     assert answer.status_code == 413
 
 
@@ -203,7 +244,7 @@ def test_a_body_that_is_too_large_is_refused(console: OpenConsole) -> None:
 )
 def test_an_act_that_makes_no_sense_is_refused_with_a_reason(console: OpenConsole, body: bytes) -> None:
     page = console.session()
-    answer = page.web.post(f"{page.path}/move", content=body, headers=page.csrf)
+    answer = page.web.post(f"{page.path}/move", content=body)
     assert answer.status_code == 409
     assert answer.json()["error"]["message"]
 
@@ -221,7 +262,7 @@ def test_a_console_that_only_shows_does_nothing(workspace: Path) -> None:
             answer = page.act(path, **fields)
             assert answer.status_code == 403
             assert answer.json()["error"]["code"] == "read_only"
-        assert page.web.delete("/api/session", headers=page.csrf).status_code == 200
+        assert page.web.delete("/api/session").status_code == 200
 
 
 def test_a_workspace_that_another_process_holds_says_who(workspace: Path) -> None:
