@@ -115,7 +115,7 @@ class Reading:
         width = LARGE if request.query_params.get("size") == "large" else SMALL
         commit = await in_thread(queries.commit_details, workspace.directory, str(n))
         kind, scene = f"own-{width}", commit["hash_after"]
-        found = workspace.pictures.read(kind, scene)
+        found = await in_thread(workspace.pictures.read, kind, scene)
         if found is None:
 
             def make(views: SceneViews) -> None:
