@@ -26,7 +26,7 @@ from blendwright.console.answers import answering, ended, in_thread, json_respon
 from blendwright.console.bisections import Bisections
 from blendwright.console.live import Live
 from blendwright.console.picture_cache import NOTHING
-from blendwright.console.plans import run_details, run_summary
+from blendwright.console.plans import asked_in, run_details, run_summary
 from blendwright.console.workspaces import ConsoleWorkspace
 from blendwright.policy.redaction import redacted
 from blendwright.records.requests import StoredApproval
@@ -249,7 +249,7 @@ def _preview(directory: Path, id: str) -> dict[str, Any]:
     asked = next((one.request for one in pending_approvals(directory) if one.request.id == id), None)
     if asked is None:
         raise Refusal.of(Fault.TARGET_NOT_FOUND, f"nothing waits under {id} any more", "Look again what waits.")
-    records = (one for one in run_records(directory) if one.request_id == asked.request_id)
+    records = (one for one in run_records(directory) if asked_in(one, asked))
     document = next((one.document for one in records if one.document is not None), None)
     if document is None:
         return {"available": False}
