@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,12 +10,13 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from blendwright.console import sessions
-from blendwright.console.guard import LARGEST_BODY, PAGE_KEY
+from blendwright.console import answers, sessions
+from blendwright.console.guard import LARGEST_BODY, LARGEST_ENTRY, PAGE_KEY
 from blendwright.console.serve import ConsoleSettings, make_console
 from blendwright.console.sessions import Sessions
 from blendwright.journal import Journal
 from blendwright.values.errors import EnvironmentUnfit, Refusal
+from blendwright.values.json_reader import read_json
 from blendwright.web.listening import free_port
 from consoles import OpenConsole, open_console
 from journal.ledger import baseline, chain
@@ -231,6 +233,35 @@ def test_the_page_has_no_script_and_no_style_inside() -> None:
         for forbidden in ("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "new Function"):
             assert forbidden not in text, (name, forbidden)
         assert "://" not in text.replace("http://www.w3.org/2000/svg", ""), name
+
+
+def test_whoever_has_no_session_sends_little(console: OpenConsole) -> None:
+    """What it sends is read before anybody knows who it is."""
+    large = b'{"link": "' + b"x" * LARGEST_ENTRY + b'"}'
+    for web in (console.client(), console.session().web):
+        assert web.post("/api/session", content=large).status_code == 413
+        assert web.post("/api/session", content=iter([large])).status_code == 413
+    assert console.client().post("/api/session", json={"link": console.secret}).status_code == 200
+
+
+def test_a_large_act_does_not_hold_up_the_page(console: OpenConsole, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = console.session()
+    begun, ends = threading.Event(), threading.Event()
+
+    def slow(text: bytes) -> object:
+        begun.set()
+        assert ends.wait(30)
+        return read_json(text)
+
+    monkeypatch.setattr(answers, "read_json", slow)
+    act = threading.Thread(target=lambda: page.act("/tags", name="", number=1))
+    act.start()
+    try:
+        assert begun.wait(30)
+        assert console.client().get("/", timeout=10).status_code == 200
+    finally:
+        ends.set()
+        act.join(30)
 
 
 def test_a_body_that_is_too_large_is_refused(console: OpenConsole) -> None:

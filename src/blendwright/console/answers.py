@@ -89,7 +89,7 @@ def number(text: str | None, *, least: int = 0, most: int = LARGEST_NUMBER, othe
 
 async def fields(request: Request) -> dict[str, Any]:
     """The body of an act: a JSON object. Raises Refusal."""
-    found, findings = read_json(await request.body())
+    found, findings = await in_thread(read_json, await request.body())
     if findings:
         raise Refusal(findings)
     if not isinstance(found, dict):

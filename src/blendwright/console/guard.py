@@ -25,6 +25,8 @@ ENTRY = "/api/session"
 PAGE_KEY = "x-page-key"
 SESSION = "blendwright.session"
 LARGEST_BODY = 8 * 1024 * 1024
+# Of whoever has no session yet.
+LARGEST_ENTRY = 4 * 1024
 READING = ("GET", "HEAD")
 # No inline script or style, nothing from elsewhere, no eval, no frames; and no text ever becomes markup (Trusted Types).
 POLICY = (
@@ -66,6 +68,7 @@ class PageGuard:
         self._read_only = read_only
         self._window_key = window_key
         self._places = BodyPlaces(LARGEST_BODY)
+        self._entries = BodyPlaces(LARGEST_ENTRY)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -84,8 +87,9 @@ class PageGuard:
         if scope["method"] in READING:
             await self._app(scope, receive, send)
             return
+        places = self._entries if session is None or scope["path"] == ENTRY else self._places
         try:
-            async with self._places.body(scope, receive) as body:
+            async with places.body(scope, receive) as body:
                 await self._app(scope, replayed(body, receive), send)
         except Disconnected:
             return
