@@ -376,7 +376,7 @@ def test_what_another_process_does_is_seen(workspace: Path) -> None:
         page = console.session()
         with page.web.stream("GET", f"{page.path}/events") as stream:
             lines = stream.iter_lines()
-            assert next(lines) == "retry: 1000"
+            assert next(lines) == ": still here"
             journal = Journal(workspace)
             head = journal.head
             assert head is not None
@@ -384,6 +384,28 @@ def test_what_another_process_does_is_seen(workspace: Path) -> None:
             journal.close()
             told = next(line for line in lines if "seen at once" in line)
             assert '"status":"succeeded"' in told
+
+
+@pytest.mark.parametrize("end", ["left", "replaced"])
+def test_nothing_is_told_to_a_session_that_is_over(workspace: Path, end: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sessions, "MOST_SESSIONS", 2)
+    with open_console(workspace) as console:
+        page, other = console.session(), console.session()
+        with page.web.stream("GET", f"{page.path}/events") as stream:
+            lines = stream.iter_lines()
+            assert next(lines) == ": still here"
+            assert other.read()
+            if end == "left":
+                assert page.web.delete("/api/session").status_code == 200
+            else:
+                console.session()
+            journal = Journal(workspace)
+            head = journal.head
+            assert head is not None
+            journal.commit(chain([f"after {end}"], before=head.hash_after, request=f"it was {end}"))
+            journal.close()
+            assert not any(f"it was {end}" in line for line in lines), "the stream ends, and tells nothing of this"
+        assert page.get().status_code == 401
 
 
 def test_every_module_of_the_page_is_asked_for_at_once() -> None:

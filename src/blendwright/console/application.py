@@ -71,8 +71,8 @@ class Console:
         read_only: bool = False,
         window_key: str | None = None,
     ) -> None:
-        self.sessions = Sessions()
         self.live = Live()
+        self.sessions = Sessions(on_end=lambda session: self.live.end_streams(session.id))
         self._workspaces = {one.id: one for one in workspaces}
         self._batches = {one.id: one for one in batches}
         self._read_only = read_only

@@ -24,6 +24,7 @@ from blendwright.app.run_records import run_records
 from blendwright.app.scene_views import PicturePair, SceneViews
 from blendwright.console.answers import answering, ended, in_thread, json_response, number
 from blendwright.console.bisections import Bisections
+from blendwright.console.guard import SESSION
 from blendwright.console.live import Live
 from blendwright.console.picture_cache import NOTHING
 from blendwright.console.plans import asked_in, run_details, run_summary
@@ -223,7 +224,8 @@ class Reading:
         return Response(data, media_type="application/octet-stream")
 
     async def events(self, request: Request) -> Response:
-        return StreamingResponse(self._live.listen(self.workspace(request)), media_type="text/event-stream")
+        told = self._live.listen(self.workspace(request), request.scope[SESSION].id)
+        return StreamingResponse(told, media_type="text/event-stream")
 
 
 def approval_document(stored: StoredApproval) -> dict[str, Any]:

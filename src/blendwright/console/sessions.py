@@ -31,10 +31,13 @@ class Session:
 
 
 class Sessions:
-    """Links and sessions. For one event loop."""
+    """Links and sessions. For one event loop. `on_end` is told every session that is over, whatever ended it."""
 
-    def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, now: Callable[[], float] = time.monotonic, *, on_end: Callable[[Session], None] = lambda _: None
+    ) -> None:
         self._now = now
+        self._on_end = on_end
         self._links: dict[str, float] = {}
         self._sessions: dict[str, Session] = {}
 
@@ -69,7 +72,8 @@ class Sessions:
         return session
 
     def leave(self, session: Session) -> None:
-        self._sessions.pop(session.id, None)
+        if self._sessions.pop(session.id, None) is not None:
+            self._on_end(session)
 
 
 def _same(secret: str, given: str) -> bool:
