@@ -408,6 +408,18 @@ def test_nothing_is_told_to_a_session_that_is_over(workspace: Path, end: str, mo
         assert page.get().status_code == 401
 
 
+@pytest.mark.parametrize(
+    "path",
+    ["scenes/{}/glb", "scenes/{}/blend", "scenes/{}/objects", "scenes/{}/audit", "compare/1/{}", "compare/{}/1/pictures",
+     "pictures/{}", "commits/{}"],
+)  # fmt: skip
+def test_a_commit_that_is_not_there_is_said_without_a_blender(console: OpenConsole, path: str) -> None:
+    page = console.session()
+    assert page.get(f"/{path.format(77)}").status_code == 404
+    # More digits than Python makes a number of.
+    assert page.get(f"/{path.format('9' * 5000)}").status_code == 409
+
+
 def test_every_module_of_the_page_is_asked_for_at_once() -> None:
     """What is found only when another one has come would add a round trip to the first view."""
     from blendwright.console.application import static_files
