@@ -13,6 +13,7 @@ import anyio
 import httpx2
 
 from blendwright.console.application import Console
+from blendwright.console.guard import PAGE_KEY
 from blendwright.console.serve import ConsoleSettings, make_console
 from blendwright.console.workspaces import Acting
 from blendwright.web.listening import free_port, listen
@@ -52,12 +53,12 @@ class OpenConsole:
 
 
 class Page:
-    """A page that has a session."""
+    """A tab that has a session: its key goes with every request, as from the scripts of the page."""
 
     def __init__(self, web: httpx2.Client, told: dict[str, Any]) -> None:
         self.web = web
         self.told = told
-        self.csrf = {"X-CSRF-Token": told["csrf"]}
+        web.headers[PAGE_KEY] = told["key"]
         kind = "workspaces" if told["workspaces"] else "batches"
         self.path = f"/api/{kind}/{told[kind][0]['id']}"
 
@@ -70,7 +71,7 @@ class Page:
         return answer.json()
 
     def act(self, path: str, **fields: Any) -> httpx2.Response:
-        return self.web.post(self.path + path, json=fields, headers=self.csrf)
+        return self.web.post(self.path + path, json=fields)
 
 
 @contextlib.contextmanager

@@ -10,6 +10,7 @@ import pytest
 
 import blendwright
 from blendwright.app.read_workspace import read_journal
+from blendwright.console.guard import PAGE_KEY
 from blendwright.policy.policy import Policy, Rules, Verdict
 from console.test_acts_of_a_person import acts, until
 from consoles import OpenConsole, Page, open_console
@@ -135,9 +136,9 @@ def test_a_search_is_stopped_and_only_one_runs(page: Page) -> None:
     assert found["state"] in ("stopped", "refused") and found["found"] is None
 
 
-def test_acts_on_lines_need_the_token_and_are_refused_read_only(workspace: Path, page: Page) -> None:
+def test_acts_on_lines_need_the_key_and_are_refused_read_only(workspace: Path, page: Page) -> None:
     for path in ("/merge", "/bisect", "/bisect/stop"):
-        assert page.web.post(page.path + path, json={}).status_code == 403
+        assert page.web.post(page.path + path, json={}, headers={PAGE_KEY: ""}).status_code == 401
     with open_console(workspace, read_only=True) as console:
         looking = console.session()
         for path in ("/merge", "/bisect"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,12 +10,13 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from blendwright.console import sessions
-from blendwright.console.guard import LARGEST_BODY
+from blendwright.console import answers, sessions
+from blendwright.console.guard import LARGEST_BODY, LARGEST_ENTRY, PAGE_KEY
 from blendwright.console.serve import ConsoleSettings, make_console
 from blendwright.console.sessions import Sessions
 from blendwright.journal import Journal
 from blendwright.values.errors import EnvironmentUnfit, Refusal
+from blendwright.values.json_reader import read_json
 from blendwright.web.listening import free_port
 from consoles import OpenConsole, open_console
 from journal.ledger import baseline, chain
@@ -66,9 +68,12 @@ def test_a_session_that_nobody_uses_is_over_after_a_while() -> None:
     session = kept.enter(kept.new_link())
     assert session is not None
     now[0] = sessions.IDLE_SECONDS - 1
-    assert kept.find(session.secret) is session
-    now[0] += sessions.IDLE_SECONDS + 1
-    assert kept.find(session.secret) is None
+    cookies = {session.id: session.secret}
+    assert kept.find(session.key, cookies) is session
+    now[0] = 2 * sessions.IDLE_SECONDS - 2
+    assert kept.find(session.key, {}) is None, "a key alone does not keep a session either"
+    now[0] += 2
+    assert kept.find(session.key, cookies) is None
 
 
 def test_the_cookie_is_kept_from_scripts_and_from_other_sites(console: OpenConsole) -> None:
@@ -78,10 +83,50 @@ def test_the_cookie_is_kept_from_scripts_and_from_other_sites(console: OpenConso
     assert "samesite=strict" in cookie
     assert "path=/" in cookie
     # The id that the audit names opens nothing.
-    name = cookie.partition("=")[0]
-    assert answer.json()["session"] not in cookie
+    name, _, value = cookie.partition("=")
+    assert answer.json()["session"] not in value
     web = console.client(Cookie=f"{name}={answer.json()['session']}")
-    assert web.get("/api/session").status_code == 401
+    assert web.get("/api/session", headers={PAGE_KEY: answer.json()["key"]}).status_code == 401
+
+
+def test_a_cookie_alone_opens_nothing(console: OpenConsole) -> None:
+    """A browser sends it to every port of this machine, so to whoever listens there."""
+    page, other = console.session(), console.session()
+    stolen = httpx2.Client(base_url=console.origin, cookies=page.web.cookies, headers={"Origin": console.origin})
+    own = {PAGE_KEY: page.told["key"]}
+    with stolen:
+        for headers in ({}, {PAGE_KEY: ""}, {PAGE_KEY: page.told["session"]}, {PAGE_KEY: other.told["key"]}):
+            for path in ("/api/session", page.path, f"{page.path}/pictures/1", f"{page.path}/events"):
+                answer = stolen.get(path, headers=headers)
+                assert answer.status_code == 401, path
+                assert answer.json()["error"]["cure"]
+                assert page.told["key"] not in answer.text
+            for path in (f"{page.path}/move", f"{page.path}/approvals/x"):
+                assert stolen.post(path, json={"kind": "undo"}, headers=headers).status_code == 401
+            assert stolen.delete("/api/session", headers=headers).status_code == 401
+        assert stolen.get("/api/session", headers=own).status_code == 200
+        assert "key" not in stolen.get("/api/session", headers=own).json(), "it is told once"
+    # Nor does the key without the cookie.
+    assert console.client(**own).get("/api/session").status_code == 401
+    assert page.read()["head"] == 3
+
+
+def test_tabs_of_one_browser_are_sessions_of_their_own(console: OpenConsole) -> None:
+    first = console.session()
+    second = first.web.post("/api/session", json={"link": console.secret}).json()
+    assert second["session"] != first.told["session"]
+    keys = [{PAGE_KEY: one["key"]} for one in (first.told, second)]
+    told = [first.web.get("/api/session", headers=key).json()["session"] for key in keys]
+    assert told == [first.told["session"], second["session"]]
+    assert first.web.delete("/api/session", headers=keys[1]).status_code == 200
+    assert [first.web.get("/api/session", headers=key).status_code for key in keys] == [200, 401]
+
+
+def test_a_cookie_that_another_port_sets_does_not_lock_out(console: OpenConsole) -> None:
+    page = console.session()
+    own = "; ".join(f"{name}={value}" for name, value in page.web.cookies.items())
+    answer = page.web.get("/api/session", headers={"Cookie": f'odd"[]=\\"; =; {own}'})
+    assert answer.status_code == 200
 
 
 def test_without_a_session_there_is_the_page_and_nothing_else(console: OpenConsole) -> None:
@@ -110,7 +155,7 @@ def test_a_name_that_only_leads_here_is_refused(console: OpenConsole, host: str)
 def test_a_forged_origin_is_refused_whatever_else_is_right(console: OpenConsole, origin: str) -> None:
     page = console.session()
     assert page.get("/commits").status_code == 200
-    forged = {"Origin": origin, **page.csrf}
+    forged = {"Origin": origin}
     assert page.web.get(f"{page.path}/commits", headers=forged).status_code == 403
     assert page.web.post(f"{page.path}/move", json={"kind": "undo"}, headers=forged).status_code == 403
 
@@ -135,28 +180,26 @@ def test_something_outside_leads_to_the_page_and_to_nothing_else(console: OpenCo
 
 def test_links_are_for_a_window_with_its_key(workspace: Path, console: OpenConsole) -> None:
     page = console.session()
-    for headers in ({}, {"X-Window-Key": ""}, {"X-Window-Key": "None"}, page.csrf):
+    for headers in ({}, {"X-Window-Key": ""}, {"X-Window-Key": "None"}):
         assert page.web.post("/api/links", headers=headers).status_code == 401, "no window is attached to this one"
     settings = ConsoleSettings((workspace,), port=1, window_key="a key")
     assert "a key" not in repr(settings)
 
 
-def test_an_act_without_an_origin_or_without_the_token_is_refused(console: OpenConsole, workspace: Path) -> None:
-    page, other = console.session(), console.session()
-    path, body = f"{page.path}/move", {"kind": "undo"}
-    assert page.web.post(path, json=body).status_code == 403
-    assert page.web.post(path, json=body, headers=other.csrf).status_code == 403
-    assert page.web.post(path, json=body, headers={"X-CSRF-Token": ""}).status_code == 403
+def test_an_act_without_an_origin_is_refused(console: OpenConsole, workspace: Path) -> None:
+    page = console.session()
     with httpx2.Client(base_url=console.origin, cookies=page.web.cookies) as bare:
-        assert bare.post(path, json=body, headers=page.csrf).status_code == 403
+        act = bare.post(f"{page.path}/move", json={"kind": "undo"}, headers={PAGE_KEY: page.told["key"]})
+        assert act.status_code == 403
     assert page.read()["head"] == 3
 
 
 def test_a_session_can_be_left(console: OpenConsole) -> None:
     page = console.session()
-    cookies = dict(page.web.cookies)
-    assert page.web.delete("/api/session", headers=page.csrf).status_code == 200
-    assert httpx2.get(f"{console.origin}/api/session", cookies=cookies).status_code == 401
+    cookies, key = dict(page.web.cookies), {PAGE_KEY: page.told["key"]}
+    assert page.web.delete("/api/session").status_code == 200
+    assert not page.web.cookies
+    assert httpx2.get(f"{console.origin}/api/session", cookies=cookies, headers=key).status_code == 401
 
 
 def test_a_browser_is_told_to_run_and_frame_nothing_else(console: OpenConsole) -> None:
@@ -192,9 +235,38 @@ def test_the_page_has_no_script_and_no_style_inside() -> None:
         assert "://" not in text.replace("http://www.w3.org/2000/svg", ""), name
 
 
+def test_whoever_has_no_session_sends_little(console: OpenConsole) -> None:
+    """What it sends is read before anybody knows who it is."""
+    large = b'{"link": "' + b"x" * LARGEST_ENTRY + b'"}'
+    for web in (console.client(), console.session().web):
+        assert web.post("/api/session", content=large).status_code == 413
+        assert web.post("/api/session", content=iter([large])).status_code == 413
+    assert console.client().post("/api/session", json={"link": console.secret}).status_code == 200
+
+
+def test_a_large_act_does_not_hold_up_the_page(console: OpenConsole, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = console.session()
+    begun, ends = threading.Event(), threading.Event()
+
+    def slow(text: bytes) -> object:
+        begun.set()
+        assert ends.wait(30)
+        return read_json(text)
+
+    monkeypatch.setattr(answers, "read_json", slow)
+    act = threading.Thread(target=lambda: page.act("/tags", name="", number=1))
+    act.start()
+    try:
+        assert begun.wait(30)
+        assert console.client().get("/", timeout=10).status_code == 200
+    finally:
+        ends.set()
+        act.join(30)
+
+
 def test_a_body_that_is_too_large_is_refused(console: OpenConsole) -> None:
     page = console.session()
-    answer = page.web.post(f"{page.path}/tags", content=b" " * (LARGEST_BODY + 1), headers=page.csrf)
+    answer = page.web.post(f"{page.path}/tags", content=b" " * (LARGEST_BODY + 1))
     assert answer.status_code == 413
 
 
@@ -203,7 +275,7 @@ def test_a_body_that_is_too_large_is_refused(console: OpenConsole) -> None:
 )
 def test_an_act_that_makes_no_sense_is_refused_with_a_reason(console: OpenConsole, body: bytes) -> None:
     page = console.session()
-    answer = page.web.post(f"{page.path}/move", content=body, headers=page.csrf)
+    answer = page.web.post(f"{page.path}/move", content=body)
     assert answer.status_code == 409
     assert answer.json()["error"]["message"]
 
@@ -221,7 +293,7 @@ def test_a_console_that_only_shows_does_nothing(workspace: Path) -> None:
             answer = page.act(path, **fields)
             assert answer.status_code == 403
             assert answer.json()["error"]["code"] == "read_only"
-        assert page.web.delete("/api/session", headers=page.csrf).status_code == 200
+        assert page.web.delete("/api/session").status_code == 200
 
 
 def test_a_workspace_that_another_process_holds_says_who(workspace: Path) -> None:
@@ -304,7 +376,7 @@ def test_what_another_process_does_is_seen(workspace: Path) -> None:
         page = console.session()
         with page.web.stream("GET", f"{page.path}/events") as stream:
             lines = stream.iter_lines()
-            assert next(lines) == "retry: 1000"
+            assert next(lines) == ": still here"
             journal = Journal(workspace)
             head = journal.head
             assert head is not None
@@ -312,6 +384,40 @@ def test_what_another_process_does_is_seen(workspace: Path) -> None:
             journal.close()
             told = next(line for line in lines if "seen at once" in line)
             assert '"status":"succeeded"' in told
+
+
+@pytest.mark.parametrize("end", ["left", "replaced"])
+def test_nothing_is_told_to_a_session_that_is_over(workspace: Path, end: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sessions, "MOST_SESSIONS", 2)
+    with open_console(workspace) as console:
+        page, other = console.session(), console.session()
+        with page.web.stream("GET", f"{page.path}/events") as stream:
+            lines = stream.iter_lines()
+            assert next(lines) == ": still here"
+            assert other.read()
+            if end == "left":
+                assert page.web.delete("/api/session").status_code == 200
+            else:
+                console.session()
+            journal = Journal(workspace)
+            head = journal.head
+            assert head is not None
+            journal.commit(chain([f"after {end}"], before=head.hash_after, request=f"it was {end}"))
+            journal.close()
+            assert not any(f"it was {end}" in line for line in lines), "the stream ends, and tells nothing of this"
+        assert page.get().status_code == 401
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["scenes/{}/glb", "scenes/{}/blend", "scenes/{}/objects", "scenes/{}/audit", "compare/1/{}", "compare/{}/1/pictures",
+     "pictures/{}", "commits/{}"],
+)  # fmt: skip
+def test_a_commit_that_is_not_there_is_said_without_a_blender(console: OpenConsole, path: str) -> None:
+    page = console.session()
+    assert page.get(f"/{path.format(77)}").status_code == 404
+    # More digits than Python makes a number of.
+    assert page.get(f"/{path.format('9' * 5000)}").status_code == 409
 
 
 def test_every_module_of_the_page_is_asked_for_at_once() -> None:

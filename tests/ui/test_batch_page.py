@@ -80,19 +80,21 @@ def test_cases_are_filtered_and_one_is_looked_at(console: OpenConsole, visit: Vi
     expect(page.locator("article .note.bad")).to_contain_text("TARGET_NOT_FOUND")
     page.get_by_role("link", name="The case before").click()
     expect(page.locator("article h1")).to_have_text("Case 000002")
-    picture = page.locator("article .figure img")
+    picture = page.locator("article .figure img[src^=blob]")
     expect(picture).to_be_visible()
     assert picture.evaluate("image => image.decode().then(() => image.naturalWidth)") > 100
     with page.expect_download() as saved:
-        page.get_by_role("link", name="picture.png").click()
-    assert saved.value.path().read_bytes()[:4] == b"\x89PNG"
+        page.get_by_role("button", name="picture.png").click()
+    assert saved.value.path().read_bytes()[:4] == b"\x89PNG" and saved.value.suggested_filename == "picture.png"
 
 
 def test_the_sheet_of_pictures_and_hostile_parameters(console: OpenConsole, visit: Visit) -> None:
     page = visit(console, "pictures")
     expect(page.locator(".tile")).to_have_count(8)
-    expect(page.locator(".tile img")).to_have_count(7)
-    page.wait_for_function("[...document.querySelectorAll('.tile img')].every(one => one.complete && one.naturalWidth)")
+    pictures = page.locator(".tile img[src^=blob]")
+    expect(pictures).to_have_count(7)
+    decoded = "images => Promise.all(images.map(one => one.decode().then(() => one.naturalWidth)))"
+    assert all(pictures.evaluate_all(decoded))
     page.locator(".tile").nth(1).click()
     expect(page.locator("article pre")).to_contain_text(HOSTILE)
     assert page.locator("img[src=x]").count() == 0

@@ -82,14 +82,15 @@ def number(text: str | None, *, least: int = 0, most: int = LARGEST_NUMBER, othe
     """A whole number of an address. Raises Refusal."""
     if text is None and otherwise is not None:
         return otherwise
-    if text is None or not text.isascii() or not text.isdigit() or not least <= int(text) <= most:
+    digits = text is not None and text.isascii() and text.isdigit() and len(text) <= len(str(most))
+    if text is None or not digits or not least <= int(text) <= most:
         raise Refusal.of(Fault.ARGS_INVALID, f"a number from {least} to {most} is needed", "Load the page again.")
     return int(text)
 
 
 async def fields(request: Request) -> dict[str, Any]:
     """The body of an act: a JSON object. Raises Refusal."""
-    found, findings = read_json(await request.body())
+    found, findings = await in_thread(read_json, await request.body())
     if findings:
         raise Refusal(findings)
     if not isinstance(found, dict):

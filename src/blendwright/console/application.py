@@ -18,7 +18,7 @@ from blendwright.console.answers import answering, fields, json_response, text
 from blendwright.console.batch_reading import BatchReading
 from blendwright.console.batches import ConsoleBatch
 from blendwright.console.bisections import Bisections
-from blendwright.console.guard import ENTRY, SESSION, PageGuard
+from blendwright.console.guard import ANOTHER_LINK, ENTRY, SESSION, PageGuard
 from blendwright.console.live import Live
 from blendwright.console.reading import Reading
 from blendwright.console.sessions import Session, Sessions
@@ -71,14 +71,14 @@ class Console:
         read_only: bool = False,
         window_key: str | None = None,
     ) -> None:
-        self.sessions = Sessions()
         self.live = Live()
+        self.sessions = Sessions(on_end=lambda session: self.live.end_streams(session.id))
         self._workspaces = {one.id: one for one in workspaces}
         self._batches = {one.id: one for one in batches}
         self._read_only = read_only
         self._files = static_files()
-        # Cookies know no ports: two consoles on one machine would take each other's.
-        self._cookie = f"blendwright-{port}"
+        # Cookies know no ports and no tabs: two of either would take each other's. The id of the session follows.
+        self._cookie = f"blendwright-{port}-"
         self._address = address_of(host, port)
         self._bisections = Bisections(self.live)
         reading = Reading(self._workspaces, self._bisections, self.live)
@@ -111,10 +111,10 @@ class Console:
         session = self.sessions.enter(text(await fields(request), "link"))
         if session is None:
             message = "this link was used already, or is too old"
-            cure = "Press Enter in the terminal of the console for another one, or start it again."
-            return json_response({"error": {"code": "link_used", "message": message, "cure": cure}}, 401)
-        answer = json_response(self._told(session))
-        answer.set_cookie(self._cookie, session.secret, path="/", httponly=True, samesite="strict")
+            return json_response({"error": {"code": "link_used", "message": message, "cure": ANOTHER_LINK}}, 401)
+        # Told this once: whoever has the cookie alone is not told it again.
+        answer = json_response({**self._told(session), "key": session.key})
+        answer.set_cookie(self._cookie + session.id, session.secret, path="/", httponly=True, samesite="strict")
         return answer
 
     async def _link(self, request: Request) -> Response:
@@ -125,15 +125,16 @@ class Console:
         return json_response(self._told(request.scope[SESSION]))
 
     async def _leave(self, request: Request) -> Response:
-        self.sessions.leave(request.scope[SESSION])
+        session: Session = request.scope[SESSION]
+        self.sessions.leave(session)
         answer = json_response({})
-        answer.delete_cookie(self._cookie, path="/", httponly=True, samesite="strict")
+        answer.delete_cookie(self._cookie + session.id, path="/", httponly=True, samesite="strict")
         return answer
 
     def _told(self, session: Session) -> Mapping[str, object]:
         workspaces = [one.told for one in self._workspaces.values()]
         batches = [one.told for one in self._batches.values()]
-        about = {"session": session.id, "csrf": session.csrf, "read_only": self._read_only}
+        about = {"session": session.id, "read_only": self._read_only}
         return {**about, "workspaces": workspaces, "batches": batches}
 
     async def _file(self, request: Request) -> Response:

@@ -21,6 +21,7 @@ from blendwright.batch.outputs import CASES, NAME
 from blendwright.batch.results import CaseStatus, Counts, ResultRow, Standing
 from blendwright.console.answers import answering, in_thread, json_response, number
 from blendwright.console.batches import ConsoleBatch
+from blendwright.console.guard import SESSION
 from blendwright.console.live import Live
 from blendwright.policy.redaction import redacted
 from blendwright.values.errors import Refusal
@@ -96,7 +97,8 @@ class BatchReading:
         )
 
     async def events(self, request: Request) -> Response:
-        return StreamingResponse(self._live.listen(self.batch(request)), media_type="text/event-stream")
+        told = self._live.listen(self.batch(request), request.scope[SESSION].id)
+        return StreamingResponse(told, media_type="text/event-stream")
 
 
 def _overview(batch: ConsoleBatch) -> dict[str, Any]:

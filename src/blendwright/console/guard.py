@@ -1,4 +1,4 @@
-"""Stands in front of the page: Host and Origin, the session, the token of every act, bounded bodies, and what a browser is told to refuse.
+"""Stands in front of the page: Host and Origin, the session, bounded bodies, and what a browser is told to refuse.
 
 Whoever has no session gets the page itself, which holds nothing, and can bring a link. Everything else is refused.
 """
@@ -6,9 +6,9 @@ Whoever has no session gets the page itself, which holds nothing, and can bring 
 from __future__ import annotations
 
 import hmac
-from http.cookies import CookieError, SimpleCookie
 
 from starlette.datastructures import MutableHeaders
+from starlette.requests import cookie_parser
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -21,9 +21,12 @@ from blendwright.wire.console_door import KEY_HEADER, LINKS
 
 API = "/api/"
 ENTRY = "/api/session"
-CSRF_HEADER = "x-csrf-token"
+# The key of the tab: no form, picture or link of another page can send it, and no cookie brings it along.
+PAGE_KEY = "x-page-key"
 SESSION = "blendwright.session"
 LARGEST_BODY = 8 * 1024 * 1024
+# Of whoever has no session yet.
+LARGEST_ENTRY = 4 * 1024
 READING = ("GET", "HEAD")
 # No inline script or style, nothing from elsewhere, no eval, no frames; and no text ever becomes markup (Trusted Types).
 POLICY = (
@@ -40,10 +43,13 @@ HEADERS = {
     "permissions-policy": "camera=(), microphone=(), geolocation=(), usb=(), payment=()",
 }
 CLOSE = {"connection": "close"}
+NO_SESSION = "every tab needs a link of its own, and each is good once"
+ANOTHER_LINK = "Press Enter in the terminal of blendwright ui for a link, or Open Console in Blender's sidebar."
 
 
 class PageGuard:
-    """`read_only` refuses every act, whoever asks. `window_key` is that of the window which may ask for links; None where there is none."""
+    """`cookie` is what the names of its cookies begin with, before the id of the session. `read_only` refuses every act, whoever asks.
+    `window_key` is that of the window which may ask for links; None where there is none."""
 
     def __init__(
         self,
@@ -62,6 +68,7 @@ class PageGuard:
         self._read_only = read_only
         self._window_key = window_key
         self._places = BodyPlaces(LARGEST_BODY)
+        self._entries = BodyPlaces(LARGEST_ENTRY)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -80,8 +87,9 @@ class PageGuard:
         if scope["method"] in READING:
             await self._app(scope, receive, send)
             return
+        places = self._entries if session is None or scope["path"] == ENTRY else self._places
         try:
-            async with self._places.body(scope, receive) as body:
+            async with places.body(scope, receive) as body:
                 await self._app(scope, replayed(body, receive), send)
         except Disconnected:
             return
@@ -95,11 +103,11 @@ class PageGuard:
         return key is not None and hmac.compare_digest(given.encode(), key.encode())
 
     def _session(self, headers: dict[str, str]) -> Session | None:
-        try:
-            found = SimpleCookie(headers.get("cookie", "")).get(self._cookie)
-        except CookieError:
-            return None
-        return None if found is None else self._sessions.find(found.value)
+        cookies = cookie_parser(headers.get("cookie", ""))
+        own = {
+            name.removeprefix(self._cookie): value for name, value in cookies.items() if name.startswith(self._cookie)
+        }
+        return self._sessions.find(headers.get(PAGE_KEY, ""), own)
 
     def _refusal(self, scope: Scope, headers: dict[str, str], session: Session | None) -> JSONResponse | None:
         """In this order: names, origin, who it is, and then what it asks for."""
@@ -119,12 +127,8 @@ class PageGuard:
         if path == LINKS:
             return None if self._is_window(headers) else _error(401, "no_window", "no window of this console asks")
         if session is None:
-            return _error(401, "no_session", "open the link that the terminal shows; each is good once")
-        if method in READING:
-            return None
-        if not hmac.compare_digest(headers.get(CSRF_HEADER, "").encode(), session.csrf.encode()):
-            return _error(403, "wrong_token", "the act does not come from the page of this session")
-        if self._read_only and path != ENTRY:
+            return _error(401, "no_session", NO_SESSION, ANOTHER_LINK)
+        if self._read_only and method not in READING and path != ENTRY:
             return _error(403, "read_only", "this console was started with --read-only")
         return None
 
@@ -153,5 +157,5 @@ def _with_headers(send: Send) -> Send:
     return sending
 
 
-def _error(status: int, code: str, message: str) -> JSONResponse:
-    return JSONResponse({"error": {"code": code, "message": message, "cure": None}}, status, headers=CLOSE)
+def _error(status: int, code: str, message: str, cure: str | None = None) -> JSONResponse:
+    return JSONResponse({"error": {"code": code, "message": message, "cure": cure}}, status, headers=CLOSE)

@@ -19,6 +19,7 @@ MOST_QUEUED = 512
 MOST_PAGES = 24
 # Something is sent this often, so that a page that is gone is noticed.
 HEARTBEAT_SECONDS = 15.0
+STILL_HERE = b": still here\n\n"
 
 Message = bytes | None
 # An event by its name, and what is told of it.
@@ -38,34 +39,34 @@ class Live:
 
     def __init__(self) -> None:
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._pages: dict[str, set[asyncio.Queue[Message]]] = {}
+        self._pages: dict[str, dict[asyncio.Queue[Message], str]] = {}
         self._followers: dict[str, threading.Event] = {}
         self._closed = False
 
-    async def listen(self, followed: Followed) -> AsyncGenerator[bytes]:
-        """Events of one workspace or batch as a stream, until the page leaves or the console ends."""
+    async def listen(self, followed: Followed, session: str) -> AsyncGenerator[bytes]:
+        """Events of one workspace or batch as a stream, until the page leaves, its session is over or the console ends."""
         self._loop = asyncio.get_running_loop()
         queue: asyncio.Queue[Message] = asyncio.Queue(MOST_QUEUED)
-        pages = self._pages.setdefault(followed.id, set())
+        pages = self._pages.setdefault(followed.id, {})
         if self._closed or sum(map(len, self._pages.values())) >= MOST_PAGES:
             return
-        pages.add(queue)
+        pages[queue] = session
         if followed.id not in self._followers:
             ended = self._followers[followed.id] = threading.Event()
             follow = partial(followed.follow, ended, partial(self.tell, followed.id))
             threading.Thread(target=follow, name="follower", daemon=True).start()
         try:
-            yield b"retry: 1000\n\n"
+            yield STILL_HERE
             while True:
                 try:
                     message = await asyncio.wait_for(queue.get(), HEARTBEAT_SECONDS)
                 except TimeoutError:
-                    message = b": still here\n\n"
+                    message = STILL_HERE
                 if message is None:
                     return
                 yield message
         finally:
-            pages.discard(queue)
+            pages.pop(queue, None)
             if not pages and (ended := self._followers.pop(followed.id, None)) is not None:
                 ended.set()
 
@@ -80,8 +81,15 @@ class Live:
         for queue in tuple(self._pages.get(id, ())):
             full = queue.qsize() >= MOST_QUEUED - 1
             if full:
-                self._pages[id].discard(queue)
+                del self._pages[id][queue]
             queue.put_nowait(None if full else message)
+
+    def end_streams(self, session: str) -> None:
+        """Nothing more is told to the pages of a session that is over. In the event loop."""
+        for pages in self._pages.values():
+            for queue in [queue for queue, whose in pages.items() if whose == session]:
+                del pages[queue]
+                queue.put_nowait(None)
 
     def close(self) -> None:
         """End every stream. In the event loop."""

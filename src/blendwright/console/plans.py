@@ -13,6 +13,7 @@ from blendwright.app.policy_files import load_policy
 from blendwright.app.queries import programs_of
 from blendwright.app.run_records import RunRecord, run_record
 from blendwright.app.timeline import workspace_holder
+from blendwright.policy.approvals import ApprovalRequest
 from blendwright.policy.redaction import redacted
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
@@ -61,6 +62,19 @@ def run_details(workspace: Path, id: str) -> dict[str, Any]:
         else {"text": programs[-1].program, "params": redacted(programs[-1].params, hidden)},
         "repeatable": record.document is not None,
     }
+
+
+def asked_in(record: RunRecord, asked: ApprovalRequest) -> bool:
+    """Whether it was this run that asked: other plans may have the same request id. The journal gives a question one id for each hash of
+    an operation, and the finding of the run names it."""
+    if record.report is None or record.request_id != asked.request_id:
+        return False
+    return any(
+        finding.get("rule") == "approval_missing" and f" approve {asked.id} " in (finding["cure"] or "")
+        for one in record.report["operations"]
+        if one["id"] == asked.operation_id
+        for finding in one["findings"]
+    )
 
 
 def _state(workspace: Path, record: RunRecord) -> str:

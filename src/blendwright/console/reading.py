@@ -24,9 +24,10 @@ from blendwright.app.run_records import run_records
 from blendwright.app.scene_views import PicturePair, SceneViews
 from blendwright.console.answers import answering, ended, in_thread, json_response, number
 from blendwright.console.bisections import Bisections
+from blendwright.console.guard import SESSION
 from blendwright.console.live import Live
 from blendwright.console.picture_cache import NOTHING
-from blendwright.console.plans import run_details, run_summary
+from blendwright.console.plans import asked_in, run_details, run_summary
 from blendwright.console.workspaces import ConsoleWorkspace
 from blendwright.policy.redaction import redacted
 from blendwright.records.requests import StoredApproval
@@ -90,6 +91,13 @@ class Reading:
         """Show another one."""
         return self._workspaces.setdefault(workspace.id, workspace)
 
+    async def _scenes(self, request: Request, *names: str) -> tuple[ConsoleWorkspace, list[int]]:
+        """The workspace and the commits that an address names. Raises Refusal where one is not there: no Blender is started for it."""
+        workspace, numbers = self.workspace(request), [number(request.path_params[name]) for name in names]
+        for n in numbers:
+            await in_thread(queries.commit_details, workspace.directory, str(n))
+        return workspace, numbers
+
     async def overview(self, request: Request) -> Response:
         return json_response(await in_thread(timeline.workspace_overview, self.workspace(request).directory))
 
@@ -115,7 +123,7 @@ class Reading:
         width = LARGE if request.query_params.get("size") == "large" else SMALL
         commit = await in_thread(queries.commit_details, workspace.directory, str(n))
         kind, scene = f"own-{width}", commit["hash_after"]
-        found = workspace.pictures.read(kind, scene)
+        found = await in_thread(workspace.pictures.read, kind, scene)
         if found is None:
 
             def make(views: SceneViews) -> None:
@@ -130,7 +138,7 @@ class Reading:
         return Response(found, media_type="image/webp", headers=UNCHANGING)
 
     async def compare(self, request: Request) -> Response:
-        workspace, (before, after) = self.workspace(request), _pair(request)
+        workspace, (before, after) = await self._scenes(request, "before", "after")
         key = f"difference:{before}:{after}"
         found = await ended(workspace.reader.submit(key, lambda views: views.difference(before, after), urgent=True))
         lists: dict[str, list[Any]] = {name: list(value) for name, value in found.to_json().items() if name != "unseen"}
@@ -139,7 +147,7 @@ class Reading:
         return json_response({"before": before, "after": after, "unseen": found.unseen, "totals": totals, **shown})
 
     async def compare_pictures(self, request: Request) -> Response:
-        workspace, (before, after) = self.workspace(request), _pair(request)
+        workspace, (before, after) = await self._scenes(request, "before", "after")
 
         def look(views: SceneViews) -> PicturePair | None:
             scenes = f"{views.commit(before).hash_after} {views.commit(after).hash_after}"
@@ -158,7 +166,7 @@ class Reading:
         return json_response({name: base64.b64encode(data).decode() for name, data in asdict(pair).items()})
 
     async def glb(self, request: Request) -> Response:
-        workspace, n = self.workspace(request), number(request.path_params["number"])
+        workspace, (n,) = await self._scenes(request, "number")
         data = await ended(workspace.reader.submit(f"glb:{n}", lambda views: views.glb(n), urgent=True))
         if data is None:
             return Response(status_code=204)
@@ -166,13 +174,13 @@ class Reading:
         return Response(data, media_type="model/gltf-binary", headers=headers)
 
     async def blend(self, request: Request) -> Response:
-        workspace, n = self.workspace(request), number(request.path_params["number"])
+        workspace, (n,) = await self._scenes(request, "number")
         data = await ended(workspace.reader.submit(f"blend:{n}", lambda views: views.blend(n), urgent=True))
         headers = _download(request, workspace, n, "blend")
         return Response(data, media_type="application/octet-stream", headers=headers)
 
     async def objects(self, request: Request) -> Response:
-        workspace, n = self.workspace(request), number(request.path_params["number"])
+        workspace, (n,) = await self._scenes(request, "number")
         found = await ended(workspace.reader.submit(f"objects:{n}", lambda views: views.objects(n), urgent=True))
         blamed = await in_thread(blame_all, workspace.directory, at=n)
         made = {line.name: line for line in blamed.lines}
@@ -182,7 +190,7 @@ class Reading:
         return json_response({"number": n, "origin": blamed.origin, "objects": found})
 
     async def audit(self, request: Request) -> Response:
-        workspace, n = self.workspace(request), number(request.path_params["number"])
+        workspace, (n,) = await self._scenes(request, "number")
         found = await ended(workspace.reader.submit(f"audit:{n}", lambda views: views.audit(n), urgent=True))
         return json_response({"number": n, **found})
 
@@ -223,7 +231,8 @@ class Reading:
         return Response(data, media_type="application/octet-stream")
 
     async def events(self, request: Request) -> Response:
-        return StreamingResponse(self._live.listen(self.workspace(request)), media_type="text/event-stream")
+        told = self._live.listen(self.workspace(request), request.scope[SESSION].id)
+        return StreamingResponse(told, media_type="text/event-stream")
 
 
 def approval_document(stored: StoredApproval) -> dict[str, Any]:
@@ -249,7 +258,7 @@ def _preview(directory: Path, id: str) -> dict[str, Any]:
     asked = next((one.request for one in pending_approvals(directory) if one.request.id == id), None)
     if asked is None:
         raise Refusal.of(Fault.TARGET_NOT_FOUND, f"nothing waits under {id} any more", "Look again what waits.")
-    records = (one for one in run_records(directory) if one.request_id == asked.request_id)
+    records = (one for one in run_records(directory) if asked_in(one, asked))
     document = next((one.document for one in records if one.document is not None), None)
     if document is None:
         return {"available": False}
@@ -278,10 +287,6 @@ def _blamed(entry: Blamed) -> dict[str, Any]:
 def _bundle(directory: Path) -> bytes:
     with tempfile.TemporaryDirectory() as temporary:
         return write_bundle(directory, Path(temporary) / "proof").file.read_bytes()
-
-
-def _pair(request: Request) -> tuple[int, int]:
-    return number(request.path_params["before"]), number(request.path_params["after"])
 
 
 def _download(request: Request, workspace: ConsoleWorkspace, n: int, suffix: str) -> dict[str, str]:

@@ -9,13 +9,15 @@ export class ApiError extends Error {
   }
 }
 
-export const session = { id: "", csrf: "", readOnly: false, workspaces: [], batches: [] };
+export const session = { id: "", readOnly: false, workspaces: [], batches: [] };
+// What stands for this tab, beside the cookie. A browser keeps it for this origin, port and all, and for this tab; it stays when the page is loaded again.
+const KEY = "blendwright-key";
 
-async function ask(method, path, body) {
-  const headers = method === "GET" ? {} : { "content-type": "application/json", "x-csrf-token": session.csrf };
+async function ask(method, path, body, signal = null) {
+  const headers = { "x-page-key": sessionStorage.getItem(KEY) ?? "", ...(body === undefined ? {} : { "content-type": "application/json" }) };
   let answer;
   try {
-    answer = await fetch(`/api/${path}`, { method, headers, credentials: "same-origin", body: body === undefined ? null : JSON.stringify(body) });
+    answer = await fetch(`/api/${path}`, { method, headers, signal, credentials: "same-origin", body: body === undefined ? null : JSON.stringify(body) });
   } catch {
     throw new ApiError(0, { error: { code: "gone", message: "the console does not answer", cure: "Is it still running in its terminal?" } });
   }
@@ -24,14 +26,15 @@ async function ask(method, path, body) {
 }
 
 export const get = async (path) => (await ask("GET", path)).json();
-export const raw = (path) => ask("GET", path);
+export const raw = (path, signal) => ask("GET", path, undefined, signal);
 export const post = async (path, body) => (await ask("POST", path, body)).json();
 
-function remember({ session: id, csrf, read_only: readOnly, workspaces, batches }) {
-  Object.assign(session, { id, csrf, readOnly, workspaces, batches });
+function remember({ session: id, key, read_only: readOnly, workspaces, batches }) {
+  if (key) sessionStorage.setItem(KEY, key);
+  Object.assign(session, { id, readOnly, workspaces, batches });
 }
 
-// With the link of the address, or with the cookie from before. Raises ApiError.
+// With the link of the address, or as what this tab was before. Raises ApiError.
 export async function enter() {
   const link = new URLSearchParams(location.hash.slice(1)).get("link");
   if (link) {
@@ -42,7 +45,21 @@ export async function enter() {
 
 export async function leave() {
   await ask("DELETE", "session");
+  sessionStorage.removeItem(KEY);
   location.reload();
+}
+
+// A file of the console, saved by the browser: an address alone would not say which tab asks for it. `name` is for one that the console does not name.
+export async function save(path, name) {
+  try {
+    const answer = await raw(path);
+    const given = /filename="([^"]+)"/.exec(answer.headers.get("content-disposition") ?? "");
+    const address = URL.createObjectURL(await answer.blob());
+    Object.assign(document.createElement("a"), { href: address, download: given?.[1] ?? name }).click();
+    setTimeout(() => URL.revokeObjectURL(address), 60000);
+  } catch (error) {
+    toast("bad", error.message, error.cure ?? null);
+  }
 }
 
 // An act of a person: what became of it is told where they look.

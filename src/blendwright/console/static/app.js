@@ -208,7 +208,7 @@ async function start() {
     if (!(error instanceof ApiError)) throw error;
     const link = error.code === "link_used" || error.status === 401;
     root.replaceChildren(h("main", { class: "boot" }, h("div", { class: "stack" },
-      empty("approval", link ? "This page needs a link from its terminal" : "The console does not answer", null),
+      empty("approval", link ? "This tab needs a link" : "The console does not answer", null),
       h("p", {}, named(error.message, 300)), error.cure && h("p", {}, named(error.cure, 300)))));
     return;
   }

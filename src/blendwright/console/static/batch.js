@@ -1,7 +1,7 @@
 // A batch: how far it is, its cases by pages as a table or as a sheet of pictures, and one case whole. Nothing can be done here.
 
 import { get } from "./api.js";
-import { caseView, fileAddress, STATES } from "./case.js";
+import { caseView, casePicture, STATES } from "./case.js";
 import { duration, empty, h, icon, named, note, plural, waiting } from "./dom.js";
 
 const PAGE = { cases: 50, pictures: 48 };
@@ -42,7 +42,7 @@ function tableRow(place, each) {
 function tile(place, each) {
   const [tone, word] = STATES[each.status];
   const picture = each.picture
-    ? h("img", { src: fileAddress(place, each.number, each.picture), alt: "", loading: "lazy", decoding: "async", draggable: "false" })
+    ? casePicture(place, each.number, each.picture, { alt: "" })
     : icon(each.status === "failed" ? "warn" : "scene");
   return h("a", { class: "tile", href: place.address("cases", "case", each.number), title: named(each.finding ?? each.params, 300) },
     h("div", { class: "picture" }, picture),

@@ -1,6 +1,6 @@
 // One case of a batch: its parameters, what became of it, how long it took, and the files that it made.
 
-import { get } from "./api.js";
+import { get, raw, save } from "./api.js";
 import { ago, clock, duration, h, icon, named, note, pretty, shortHash, waiting } from "./dom.js";
 
 export const STATES = { done: ["ok", "done"], failed: ["bad", "failed"], running: ["accent", "running"], waiting: ["", "waiting"] };
@@ -10,14 +10,37 @@ const size = (bytes) => {
   return `${one === 1 ? bytes : (bytes / one).toFixed(1)} ${unit}`;
 };
 
-export const fileAddress = (place, number, name) => `/api/${place.path}/cases/${number}/files/${name.split("/").map(encodeURIComponent).join("/")}`;
+const filePath = (place, number, name) => `${place.path}/cases/${number}/files/${name.split("/").map(encodeURIComponent).join("/")}`;
+// So far outside of what is seen pictures are asked for.
+const NEAR = "1250px 0px";
+
+// A picture that a case made, asked for when it comes into sight.
+export function casePicture(place, number, name, given) {
+  const image = h("img", { ...given, decoding: "async", draggable: "false" });
+  const show = async () => {
+    try {
+      image.src = URL.createObjectURL(await (await raw(filePath(place, number, name))).blob());
+      await image.decode();
+    } catch {
+      image.replaceWith(icon("warn"));
+    }
+    URL.revokeObjectURL(image.src);
+  };
+  const seen = new IntersectionObserver((entries) => {
+    if (!entries.some((each) => each.isIntersecting)) return;
+    seen.disconnect();
+    show();
+  }, { root: document.getElementById("content"), rootMargin: NEAR });
+  seen.observe(image);
+  return image;
+}
 
 function files(place, number, row) {
   if (!row.files.length) return h("p", { class: "inside dim" }, "It made none.");
   return h("div", { class: "scroll-x", tabindex: 0, role: "region", "aria-label": "Files" }, h("table", {},
     h("thead", {}, h("tr", {}, ["File", "Size", "sha256"].map((name) => h("th", { scope: "col" }, name)))),
     h("tbody", {}, row.files.map((file) => h("tr", {},
-      h("td", {}, h("a", { href: fileAddress(place, number, file.name), download: "" }, named(file.name, 120))),
+      h("td", {}, h("button", { type: "button", class: "link", onclick: () => save(filePath(place, number, file.name), file.name.split("/").at(-1)) }, named(file.name, 120))),
       h("td", { class: "dim" }, Number.isFinite(file.bytes) ? size(file.bytes) : ""),
       h("td", { class: "mono dim", title: named(file.sha256 ?? "", 80) }, named(file.sha256 ?? "", 13))))),
     row.total_files > row.files.length && h("tbody", {}, h("tr", {}, h("td", { colspan: 3, class: "dim" }, `and ${row.total_files - row.files.length} more`)))));
@@ -69,7 +92,7 @@ export function caseView(place, number) {
       ...(row?.findings ?? []).map((finding) => note("bad", `${finding.code}: ${finding.message}${finding.pointer ? ` (${finding.pointer})` : ""}`, finding.cure)),
       h("div", { class: "columns" },
         h("div", { class: "stack" },
-          row?.picture && h("div", { class: "figure" }, h("div", { class: "picture" }, h("img", { src: fileAddress(place, number, row.picture), alt: `The picture of case ${number}` }))),
+          row?.picture && h("div", { class: "figure" }, h("div", { class: "picture" }, casePicture(place, number, row.picture, { alt: `The picture of case ${number}` }))),
           h("section", { class: "card" }, h("header", {}, h("h2", {}, "Parameters")), h("div", { class: "inside" }, h("pre", { class: "code wrapped", tabindex: 0 }, pretty(found.params)))),
           row && h("section", { class: "card" }, h("header", {}, h("h2", {}, "Files")), files(place, number, row))),
         h("div", { class: "stack" },

@@ -1,6 +1,6 @@
 // One commit: its picture, who asked for it, what it changed, and what can be done from there.
 
-import { act, get } from "./api.js";
+import { act, get, save } from "./api.js";
 import { ago, ask, button, clock, h, icon, named, note, pretty, requestName, shortHash, waiting } from "./dom.js";
 import { author, title, WHO } from "./history.js";
 
@@ -49,9 +49,17 @@ function actions(place, commit) {
     if (made) place.opened(made.workspace);
   }, { disabled: off });
   list.push(tagged, branched, forked,
-    link(".blend", "download", `/api/${place.path}/scenes/${number}/blend?download=1`, { download: "", title: "Download the scene as a .blend file" }),
-    link(".glb", "download", `/api/${place.path}/scenes/${number}/glb?download=1`, { download: "", title: "Download the scene as a GLB file" }));
+    saved(place, number, "blend", "Download the scene as a .blend file"), saved(place, number, "glb", "Download the scene as a GLB file"));
   return h("div", { class: "actions" }, ...list);
+}
+
+function saved(place, number, kind, title) {
+  const made = button(`.${kind}`, "download", async () => {
+    made.classList.add("busy");
+    await save(`${place.path}/scenes/${number}/${kind}?download=1`, `scene-${number}.${kind}`);
+    made.classList.remove("busy");
+  }, { title });
+  return made;
 }
 
 function changeList(changes) {

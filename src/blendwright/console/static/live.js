@@ -1,31 +1,63 @@
 // What happens in a workspace or batch while the page is open. Many events in one frame are told at once, in the next one.
 
+import { raw } from "./api.js";
+
+const AGAIN_MS = 1000;
+
 export class Live extends EventTarget {
-  #source; #together; #changes = []; #pictures = []; #waits = false;
+  #path; #together; #ended = new AbortController(); #changes = []; #pictures = []; #waits = false;
 
   // `together` makes one of several changes that come in one frame.
   constructor(path, together) {
     super();
-    this.#together = together;
-    this.#source = new EventSource(`/api/${path}/events`);
-    this.#source.addEventListener("open", () => this.#tell("open"));
-    this.#source.addEventListener("error", () => this.#tell("lost"));
-    this.#source.addEventListener("changes", (event) => this.#collect(this.#changes, event));
-    this.#source.addEventListener("picture", (event) => this.#collect(this.#pictures, event));
-    this.#source.addEventListener("bisect", (event) => this.#tell("bisect", JSON.parse(event.data)));
-    this.#source.addEventListener("problem", (event) => this.#tell("problem", JSON.parse(event.data)));
-  }
-
-  get connected() {
-    return this.#source.readyState === EventSource.OPEN;
+    [this.#path, this.#together, this.connected] = [path, together, false];
+    this.#follow();
   }
 
   close() {
-    this.#source.close();
+    this.#ended.abort();
   }
 
-  #collect(list, event) {
-    list.push(JSON.parse(event.data));
+  // The stream of the server, again and again: an EventSource could not say which tab it is for.
+  async #follow() {
+    const { signal } = this.#ended;
+    while (!signal.aborted) {
+      try {
+        const { body } = await raw(`${this.#path}/events`, signal);
+        this.connected = true;
+        this.#tell("open");
+        await this.#read(body.pipeThrough(new TextDecoderStream()).getReader());
+      } catch {
+        // it is asked for again
+      }
+      this.connected = false;
+      if (signal.aborted) return;
+      this.#tell("lost");
+      await new Promise((resolve) => { setTimeout(resolve, AGAIN_MS); });
+    }
+  }
+
+  // Blocks of lines with an empty line behind each; one that only says that somebody is there has no event.
+  async #read(reader) {
+    let begun = "";
+    for (let { value, done } = await reader.read(); !done; { value, done } = await reader.read()) {
+      const blocks = (begun + value).split("\n\n");
+      begun = blocks.pop();
+      for (const block of blocks) {
+        const found = /^event: (\w+)\ndata: (.*)$/.exec(block);
+        if (found) this.#take(found[1], JSON.parse(found[2]));
+      }
+    }
+  }
+
+  #take(name, detail) {
+    if (name === "changes") this.#collect(this.#changes, detail);
+    else if (name === "picture") this.#collect(this.#pictures, detail);
+    else this.#tell(name, detail);
+  }
+
+  #collect(list, detail) {
+    list.push(detail);
     if (this.#waits) return;
     this.#waits = true;
     requestAnimationFrame(() => {

@@ -1,7 +1,7 @@
 // The audit chain: whether it holds, where it ends, and what to hand to somebody who does not take our word for it.
 
-import { get, raw } from "./api.js";
-import { ago, button, h, icon, named, note, plural, toast, waiting } from "./dom.js";
+import { get, save } from "./api.js";
+import { ago, button, h, icon, named, note, plural, waiting } from "./dom.js";
 
 const TONES = { succeeded: "ok", skipped_idempotent: "ok", failed: "bad", rolled_back: "warn" };
 
@@ -17,14 +17,7 @@ export function proof(place) {
   const bundle = async (event) => {
     const pressed = event.currentTarget;
     pressed.disabled = true;
-    try {
-      const answer = await raw(`${place.path}/proof/bundle`);
-      const address = URL.createObjectURL(await answer.blob());
-      h("a", { href: address, download: `${place.name.replace(/[^\w-]/g, "") || "workspace"}.proof.jsonl` }).click();
-      setTimeout(() => URL.revokeObjectURL(address), 10000);
-    } catch (error) {
-      toast("bad", error.message, error.cure);
-    }
+    await save(`${place.path}/proof/bundle`, `${place.name.replace(/[^\w-]/g, "") || "workspace"}.proof.jsonl`);
     pressed.disabled = false;
   };
 
