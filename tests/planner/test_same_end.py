@@ -16,7 +16,7 @@ from planner.scripted import Scripted, op, plan
 
 # Differ from run to run, whatever the plan.
 OF_THE_MOMENT = {
-    "mcp_call_id", "blender_mutation_id", "timestamp", "session_id", "timings", "duration_ms", "phases_us", "prev", "hash",
+    "mcp_call_id", "blender_mutation_id", "timestamp", "session_id", "timings", "duration_ms", "phases_us", "prev", "hash", "entry_hash",
     "audit", "contract", "started", "finished",
 }  # fmt: skip
 ID = "ask-same"

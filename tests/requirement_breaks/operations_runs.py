@@ -58,8 +58,8 @@ def leaves_out(*names: str) -> Any:
 
 
 def calls_everything_failed(append: Function) -> Function:
-    def wrong(self: Any, entry: Any, status: str, before: str, after: str | None) -> Any:
-        return append(self, entry, "failed" if status == "rolled_back" else status, before, after)
+    def wrong(self: Any, entry: Any, status: str, before: str, after: str | None, entry_hash: str | None = None) -> Any:
+        return append(self, entry, "failed" if status == "rolled_back" else status, before, after, entry_hash)
 
     return wrong
 
@@ -94,8 +94,8 @@ def asks_for_one_change_too_many(minimal_repair: Function) -> Function:
 
 
 def needs_a_hash_after(append: Function) -> Function:
-    def wrong(self: Any, entry: Any, status: str, before: str, after: str | None) -> Any:
-        return append(self, entry, status, before, after or before)
+    def wrong(self: Any, entry: Any, status: str, before: str, after: str | None, entry_hash: str | None = None) -> Any:
+        return append(self, entry, status, before, after or before, entry_hash)
 
     return wrong
 

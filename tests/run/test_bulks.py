@@ -29,7 +29,9 @@ OPERATIONS = 80
 KINDS = ("cube", "plane", "cylinder", "uv_sphere")
 MISTAKES = ("fail", "raise", "unverified", "undeclared")
 # Drawn anew for every call, or told by a clock; the hash of an audit record covers them.
-VOLATILE = frozenset({"mcp_call_id", "blender_mutation_id", "timestamp", "prev", "hash", "plan_us", "execute_us", "verify_us"})  # fmt: skip
+VOLATILE = frozenset({
+    "mcp_call_id", "blender_mutation_id", "timestamp", "prev", "hash", "entry_hash", "plan_us", "execute_us", "verify_us",
+})  # fmt: skip
 
 
 @pytest.fixture(scope="module")

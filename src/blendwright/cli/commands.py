@@ -169,7 +169,7 @@ COMMANDS = {
     "ui": Command(
         "console",
         "ui",
-        "Open the console: a page on this machine in which runs are watched, approved, undone and proven.",
+        "Open the console: a page on this machine in which runs and batches are watched, approved, undone and proven.",
     ),
     "attach": Command(
         "attaching",

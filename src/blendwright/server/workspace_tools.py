@@ -142,10 +142,6 @@ async def job_cancel(context: ServerContext, caller: Caller, args: CancelArgs) -
     if not job.ended:
         await asyncio.to_thread(job.stop)
         await _wait(job, 30)
-        if job.state == "cancelled":
-            return success(
-                job.to_json(), "nondeterministic"
-            )  # which is what was asked for, and not the failure of its plan
     return _status(job)
 
 
