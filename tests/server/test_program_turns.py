@@ -14,7 +14,7 @@ from blendwright.programs.evaluator_process import MOST_AT_ONCE, EvaluationStopp
 from blendwright.programs.program import Program, evaluate
 from blendwright.server import program_turns
 from blendwright.server.context import ServerContext
-from blendwright.server.program_turns import ProgramTurns
+from blendwright.server.program_turns import Lane, ProgramTurns
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
 
@@ -79,16 +79,26 @@ def test_a_short_program_does_not_wait_for_long_ones(clients: int) -> None:
 
 
 def test_clients_take_turns() -> None:
-    programs = Programs()
+    served: list[str] = []
 
     async def main() -> None:
-        turns = ProgramTurns()
-        many = [turns.run("greedy", None, programs.short(f"greedy {at}")) for at in range(MANY)]
-        await asyncio.gather(*many, *(turns.run(f"c{at}", None, programs.short(f"other {at}")) for at in range(2)))
+        lane = Lane(1)
+        await lane.take("somebody")
+
+        async def work(client: str) -> None:
+            await lane.take(client)
+            served.append(client)
+            lane.leave()
+
+        many = [asyncio.create_task(work("greedy")) for _ in range(MANY)]
+        others = [asyncio.create_task(work(f"other {at}")) for at in range(2)]
+        await asyncio.sleep(0)
+        assert not served, "all of them wait"
+        lane.leave()
+        await asyncio.gather(*many, *others)
 
     asyncio.run(main())
-    places = [programs.begun.index(f"other {at}") for at in range(2)]
-    assert max(places) <= 6, programs.begun
+    assert served == ["greedy", "other 0", "other 1", *["greedy"] * (MANY - 1)]
 
 
 def test_waiting_counts_as_time_of_the_call() -> None:
