@@ -3,27 +3,21 @@
 import { ApiError, enter, get, leave, session } from "./api.js";
 import { button, empty, h, icon, named, note, toast } from "./dom.js";
 import { Live } from "./live.js";
-import { approvals } from "./approvals.js";
-import { batchCases, batchPictures } from "./batch.js";
 import { historyView } from "./history.js";
-import { lines } from "./lines.js";
-import { plans } from "./plans.js";
-import { proof } from "./proof.js";
-import { scene } from "./scene.js";
 
-// By what is looked at; the first view is the one that is opened.
+// By what is looked at; the first view is the one that is opened. The others are loaded when they are.
 const VIEWS = {
   workspace: {
-    history: ["History", "history", historyView],
-    plans: ["Plans", "plan", plans],
-    lines: ["Lines", "merge", lines],
-    approvals: ["Approvals", "approval", approvals],
-    scene: ["Scene", "scene", scene],
-    proof: ["Proof", "proof", proof],
+    history: ["History", "history", () => historyView],
+    plans: ["Plans", "plan", async () => (await import("./plans.js")).plans],
+    lines: ["Lines", "merge", async () => (await import("./lines.js")).lines],
+    approvals: ["Approvals", "approval", async () => (await import("./approvals.js")).approvals],
+    scene: ["Scene", "scene", async () => (await import("./scene.js")).scene],
+    proof: ["Proof", "proof", async () => (await import("./proof.js")).proof],
   },
   batch: {
-    cases: ["Cases", "list", batchCases],
-    pictures: ["Pictures", "batch", batchPictures],
+    cases: ["Cases", "list", async () => (await import("./batch.js")).batchCases],
+    pictures: ["Pictures", "batch", async () => (await import("./batch.js")).batchPictures],
   },
 };
 // Several changes that come in one frame, as one.
@@ -68,7 +62,7 @@ class Place {
 }
 
 class Shell {
-  #place = null; #view = null; #name = ""; #tabs = new Map(); #bar; #main; #live; #choice; #count; #running = 0;
+  #place = null; #opening = null; #turn = 0; #view = null; #name = ""; #tabs = new Map(); #bar; #main; #live; #choice; #count; #running = 0;
 
   constructor() {
     this.#main = h("main", { id: "content", tabindex: -1 });
@@ -93,6 +87,7 @@ class Shell {
   }
 
   async show() {
+    const turn = ++this.#turn;
     const [, id, name = "", ...rest] = location.hash.split("/").map(decodeURIComponent);
     const batch = session.batches.find((each) => each.id === id);
     const told = batch ?? session.workspaces.find((each) => each.id === id);
@@ -101,7 +96,9 @@ class Shell {
       return;
     }
     const kind = batch ? "batch" : "workspace";
-    if (this.#place?.id !== told.id) await this.#open(kind, told);
+    if (this.#place?.id !== told.id) this.#opening = this.#open(kind, told);
+    await this.#opening;
+    if (turn !== this.#turn) return; // somewhere else was chosen meanwhile
     const views = VIEWS[kind];
     const view = Object.hasOwn(views, name) ? name : Object.keys(views)[0];
     for (const [each, tab] of this.#tabs) {
@@ -117,10 +114,12 @@ class Shell {
     this.#view?.end?.();
     [this.#name, this.#view] = [view, null];
     try {
-      this.#view = views[view][2](this.#place, rest);
+      const create = await views[view][2]();
+      if (turn !== this.#turn) return;
+      this.#view = create(this.#place, rest);
       this.#main.replaceChildren(this.#view.element);
     } catch (error) {
-      this.#main.replaceChildren(h("div", { class: "page" }, note("bad", error.message)));
+      if (turn === this.#turn) this.#main.replaceChildren(h("div", { class: "page" }, note("bad", error.message)));
     }
   }
 
