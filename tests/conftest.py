@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import gc
 import os
 import subprocess
@@ -13,8 +14,10 @@ from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
-from blendwright.bridge import spawn
-from blendwright.tools import catalog, registry
+from blendwright.bridge import shader_cache, spawn
+from blendwright.bridge.sources.python_environment import PythonEnvironment
+from blendwright.bridge.spawn import WorkerSettings
+from blendwright.tools import catalog, registry, registry_cache
 from forked_workers.programs import ForkedPrograms
 from forked_workers.template import ForkedWorkers
 from processor_time import ProcessorTime
@@ -178,3 +181,20 @@ def private_user_directories(tmp_path_factory: pytest.TempPathFactory) -> Iterat
         patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
         patch.setenv("XDG_DATA_HOME", str(tmp_path_factory.mktemp("data")))
         yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def kept_shaders(private_user_directories: None, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Those that a first picture is made with, in build/shaders for every run: whoever takes it would compile them in seconds each."""
+    cache = registry_cache.user_directory()
+    assert cache is not None
+    shared = Path(__file__).parents[1] / "build" / "shaders"
+    shared.mkdir(parents=True, exist_ok=True)
+    cache.mkdir(exist_ok=True)
+    (cache / "shaders").symlink_to(shared)
+    blender = PythonEnvironment()
+    with (shared / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # one of several processes makes them, and the others have them
+        if shader_cache.kept(blender.command([])) is None:
+            with blender.open_pool(WorkerSettings(tmp_path_factory.mktemp("shaders")), spares=0) as pool:
+                pool.prepare_pictures()

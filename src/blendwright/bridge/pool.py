@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from collections import deque
 from collections.abc import Sequence
@@ -9,6 +10,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from time import monotonic
 
+from blendwright.bridge import shader_cache
 from blendwright.bridge.spawn import Command, WorkerSettings, spawn
 from blendwright.bridge.worker import WorkerProcess
 from blendwright.values.background_clearing import BackgroundClearing
@@ -29,6 +31,8 @@ class Pool(WorkerPool):
         self._limit = spares
         self._lock = threading.Lock()
         self._closed = False
+        self._preparing: threading.Thread | None = None
+        self._pictures = threading.Lock()
         self._workers: set[WorkerProcess] = set()
         self._spares: deque[Future[WorkerProcess]] = deque()
         self._clearing = BackgroundClearing()
@@ -74,6 +78,9 @@ class Pool(WorkerPool):
         with self._lock:
             if not self._closed and len(self._spares) < self._limit:
                 self._spares.append(self._starters.submit(self._start))
+                if self._preparing is None:
+                    self._preparing = threading.Thread(target=self.prepare_pictures, name="blendwright-pictures")
+                    self._preparing.start()
 
     def allow(self, readable: Sequence[ReadableFile]) -> None:
         """Let workers that are started from now on read these files; a spare that may not is replaced by one that may."""
@@ -90,7 +97,11 @@ class Pool(WorkerPool):
             self.warm()
 
     def close(self) -> None:
-        """End every worker that came from here, given out or not, and remove their scratch; a second time does nothing."""
+        """End every worker that came from here, given out or not, and remove their scratch; a second time does nothing.
+
+        Where one of them took the first picture on this machine, the next one will be quicker: that is waited for."""
+        if any(map(shader_cache.has_drawn, list(self._workers))):
+            self.prepare_pictures()
         with self._lock:
             self._closed = True
             workers = list(self._workers)
@@ -102,6 +113,8 @@ class Pool(WorkerPool):
         for worker in workers:
             self._clearing.submit(worker.close)
         self._starters.shutdown(wait=True)
+        if self._preparing is not None:
+            self._preparing.join()
         self._clearing.wait(CLEARING_SECONDS)
 
     def _start(self, *, bare: bool = False) -> WorkerProcess:
@@ -119,6 +132,15 @@ class Pool(WorkerPool):
                 self._workers.discard(worker)
             raise
         return worker
+
+    def prepare_pictures(self) -> None:
+        """Have shaders for the first picture of every worker from now on. How it goes changes nothing else."""
+        with self._pictures, contextlib.suppress(BlendwrightError):
+            command = self._command([])
+            if shader_cache.kept(command) is None:
+                worker = self._start(bare=True)
+                shader_cache.prepare(command, worker)
+                worker.kill()
 
     def _next_spare(self) -> Future[WorkerProcess] | None:
         with self._lock:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
+from blendwright.bridge import shader_cache
 from blendwright.tools import registry
 from blendwright.values.errors import EnvironmentUnfit
 from blendwright.wire.worker_environment import LOG_NAME, private_environment
@@ -101,7 +102,9 @@ def _spawn(command_with: Command, settings: WorkerSettings) -> Child:
         arguments += ["--memory-mb", str(settings.memory_mb), "--file-mb", str(settings.scratch_mb)]
         command = command_with(arguments)
         environment = {**private_environment(scratch), **settings.environment}
-        registry.hand_over(Path(environment["XDG_CACHE_HOME"]))
+        cache = Path(environment["XDG_CACHE_HOME"])
+        registry.hand_over(cache)
+        shader_cache.hand_over(command_with([]), cache)
         log = theirs.enter_context((scratch / LOG_NAME).open("ab"))
         try:
             process = start_process(

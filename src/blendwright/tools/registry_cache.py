@@ -71,14 +71,14 @@ def _read(path: Path) -> dict[str, Hashes]:
     """The entries of a file, in the order in which they were stored."""
     try:
         with path.open("rb") as file:
-            content: object = json.loads(file.read(_MOST_BYTES)) if _is_private(os.fstat(file.fileno())) else {}
+            content: object = json.loads(file.read(_MOST_BYTES)) if is_private(os.fstat(file.fileno())) else {}
     except (OSError, ValueError, RecursionError):
         return {}
     entries = cast("dict[str, Hashes]", content) if isinstance(content, dict) else {}
     return {key: hashes for key, hashes in entries.items() if _is_entry(hashes)}
 
 
-def _is_private(status: os.stat_result) -> bool:
+def is_private(status: os.stat_result) -> bool:
     """Whether nobody but this user can have written the file."""
     if sys.platform == "win32":
         return True  # the directory belongs to the user's profile

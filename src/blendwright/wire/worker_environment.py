@@ -16,6 +16,9 @@ EXTENSIONS = "BLENDWRIGHT_WORKER_EXTENSIONS"
 # In the scratch: what the worker, and Blender in it, write to standard output and error.
 LOG_NAME = "worker.log"
 
+# In the cache directory of a worker: shaders for its first picture, where the core has some.
+SHADERS = "blendwright/shaders.tar"
+
 _HOME = "home"
 _TEMPORARY = "tmp"
 _RUNTIME = "run"
@@ -25,6 +28,10 @@ _PROFILE = "blender"
 def private_directories(scratch: Path) -> tuple[Path, ...]:
     """The directories inside the scratch that the environment names."""
     return tuple(scratch / name for name in (_HOME, _TEMPORARY, _RUNTIME, _PROFILE))
+
+
+def cache_directory(scratch: Path) -> Path:
+    return scratch / _HOME / ".cache"
 
 
 def private_environment(scratch: Path) -> dict[str, str]:
@@ -38,7 +45,7 @@ def private_environment(scratch: Path) -> dict[str, str]:
         # Times in files must not depend on where the machine stands, and /etc/localtime is out of reach.
         "TZ": "UTC",
         "HOME": str(home),
-        "XDG_CACHE_HOME": str(home / ".cache"),
+        "XDG_CACHE_HOME": str(cache_directory(scratch)),
         "XDG_CONFIG_HOME": str(home / ".config"),
         "XDG_DATA_HOME": str(home / ".local" / "share"),
         "XDG_STATE_HOME": str(home / ".local" / "state"),

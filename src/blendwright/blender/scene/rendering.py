@@ -9,6 +9,7 @@ from typing import Any
 
 import bpy
 
+from blendwright.blender import shader_cache
 from blendwright.blender.scene.recorded_writes import RecordedWrites
 from blendwright.blender.scene.render_progress import render_progress
 from blendwright.blender.scene.state import RESERVED_PREFIX
@@ -43,6 +44,7 @@ class Rendering(RecordedWrites):
     def render_still(
         self, filepath: str, *, camera: Any | None = None, output: dict[str, Any] | None = None, label: str = ""
     ) -> tuple[int, int]:
+        shader_cache.unpack()
         scene = self.active
         color_mode = "RGBA" if scene.render.film_transparent else "RGB"
         settings = {**PNG, "color_mode": color_mode} if output is None else {**self._medium(output), **output}
