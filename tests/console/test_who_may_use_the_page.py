@@ -430,5 +430,7 @@ def test_every_module_of_the_first_view_is_asked_for_at_once() -> None:
     needed, new = {"theme.js"}, {"app.js"}
     while new:
         needed |= new
-        new = {name for one in new for name in re.findall(r'^import .* from "\./(.+)";$', files[one], re.MULTILINE)} - needed
+        new = {
+            name for one in new for name in re.findall(r'^import .* from "\./(.+)";$', files[one], re.MULTILINE)
+        } - needed
     assert needed == set(re.findall(r'"/([^"]+\.js)"', files["index.html"]))
