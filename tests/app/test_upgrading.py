@@ -221,6 +221,7 @@ def test_what_a_worker_does_differently_is_found_at_its_operation(workspace: Pat
     assert [(each.path, each.old, each.new) for each in answered.results] == [("/object", "Box b", "Another")]
 
 
+@pytest.mark.slow
 def test_an_operation_that_fails_in_the_new_blender_is_found_and_the_rest_is_compared(
     workspace: Path, plant: Plant
 ) -> None:
@@ -284,6 +285,7 @@ def test_work_goes_on_in_the_new_blender_and_what_was_done_is_known(moved: Path,
         assert journal.verify_audit().ok
 
 
+@pytest.mark.slow
 def test_the_old_line_is_reached_with_the_old_blender_and_goes_on_there(moved: Path, tmp_path: Path) -> None:
     workspace = Path(shutil.copytree(moved, tmp_path / "workspace"))
     move = commits(workspace)[-1]
@@ -301,6 +303,7 @@ def test_the_old_line_is_reached_with_the_old_blender_and_goes_on_there(moved: P
         assert scene.history.checkout(move.number).commit.hash_after == move.hash_after
 
 
+@pytest.mark.slow
 def test_a_workspace_in_which_nothing_parts_moves_when_it_is_told_to(
     workspace: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -320,11 +323,13 @@ def test_a_workspace_in_which_nothing_parts_moves_when_it_is_told_to(
 # ---------------------------------------------------------------------- refusals
 
 
+@pytest.mark.slow
 def test_a_workspace_is_not_moved_to_the_blender_that_it_belongs_to(workspace: Path) -> None:
     with pytest.raises(Refusal, match=f"belongs to Blender {OLD} already"):
         upgrade(workspace, OLD, options=QUIET)
 
 
+@pytest.mark.slow
 def test_the_old_blender_must_be_the_one_of_the_workspace(workspace: Path) -> None:
     with pytest.raises(EnvironmentUnfit) as unfit:
         upgrade(workspace, NEW, old=NEW, options=QUIET)

@@ -8,14 +8,14 @@ import json
 from collections.abc import Generator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Any, cast
 
 import pytest
 
 import blendwright
 from blender_environments import use_blender
 from blendwright.app import OpenScene
-from blendwright.bridge.environments.series import own_blender, series_named
+from blendwright.bridge.environments.series import series_named
 from blendwright.bridge.sources import worker_source
 from blendwright.bridge.spawn import WorkerSettings
 from blendwright.plan.validate import validate_arguments
@@ -107,23 +107,16 @@ def actor(name: str, place: Path) -> Generator[tuple[Actor, tuple[int, int, int]
         yield Actor(worker), worker.profile.version
 
 
-def series_and_examples() -> Generator[Any]:
-    """The last example of each tool, and all of them in make test-slow."""
-    for name in ("5.2", "4.5"):
-        # The Blender of this environment keeps them in the conformance suite itself, without a wire.
-        own = series_named(name) == series_named(own_blender() or "")
-        yield pytest.param(name, "last", marks=pytest.mark.slow if own else ())
-        yield pytest.param(name, "all", marks=pytest.mark.slow)
-
-
+@pytest.mark.slow
 @pytest.mark.timeout(300)
-@pytest.mark.parametrize(("series", "examples"), list(series_and_examples()))
+@pytest.mark.parametrize("series", ["5.2", "4.5"])
 def test_every_tool_keeps_its_promises_on_a_worker_of_this_blender(
-    series: str, examples: Literal["last", "all"], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    series: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """As in the conformance suite itself, which make test-matrix runs on every Blender, and here over the wire."""
     name = use_blender(series, monkeypatch)
     with actor(name, tmp_path / "scratch") as (stage, version):
-        played = [case for case in every_case() if case.fits(version) and (examples == "all" or case.is_last)]
+        played = [case for case in every_case() if case.fits(version)]
         for case in played:
             stage.plays(case)
     assert len({case.tool.name for case in played}) > 50, "hardly any tool is for this Blender"

@@ -56,9 +56,9 @@ COMMANDS = {
     "adopt": Command(("adopt", "edited.blend"), writes=True, blender=True),
 }
 PAIRS = list(combinations_with_replacement(COMMANDS, 2))
-# Those without Blender all, of the others those that are most at odds.
+# Those without Blender all, of the others two that are most at odds.
 QUICK = {pair for pair in PAIRS if not any(COMMANDS[name].blender for name in pair)} | {
-    ("run", "run"), ("preview", "run"), ("gc", "preview"), ("run", "checkout"), ("export", "undo"),
+    ("preview", "run"), ("run", "checkout"),
 }  # fmt: skip
 
 Ask = Callable[[Path, list[list[str]]], list[Any]]

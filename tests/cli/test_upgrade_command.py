@@ -54,6 +54,7 @@ def test_a_file_is_the_same_in_one_blender_twice(shell: Shell, scene_file: Path)
     assert scene_file.read_bytes() == before
 
 
+@pytest.mark.slow
 def test_a_file_that_parts_is_told_with_pictures(shell: Shell, other: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(version_pictures, "WIDTH", 96)
     monkeypatch.setattr(version_pictures, "HEIGHT", 72)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pty
 import subprocess
@@ -11,9 +12,10 @@ import pytest
 from rich.progress import Progress
 
 from blendwright.cli.progress import Rate
+from plans import box
 from shell import PROGRAM, Shell
 
-PLAN = Path(__file__).parents[2] / "examples" / "plans" / "table_set.json"
+PLAN = {"request_id": "boxes", "operations": [box("a"), box("b", "a"), box("c", "b")]}
 
 
 def shown(place: Path, *arguments: str, **environment: str) -> str:
@@ -37,12 +39,13 @@ def shown(place: Path, *arguments: str, **environment: str) -> str:
 
 
 def test_runs_moves_and_files_tell_what_they_are_at(tmp_path: Path) -> None:
-    ran = shown(tmp_path, "run", str(PLAN), "--image", "table.png", COLUMNS="120")
-    assert "starting Blender" in ran and "/133" in ran and "taking the picture" in ran
+    (tmp_path / "plan.json").write_text(json.dumps(PLAN))
+    ran = shown(tmp_path, "run", "plan.json", "--image", "boxes.png", COLUMNS="120")
+    assert "starting Blender" in ran and "3/3" in ran and "taking the picture" in ran
     assert "\x1b[32m" in ran, "colours, where they are seen"
     assert "rebuilding the scene" in shown(tmp_path, "undo")
-    assert "writing the file" in shown(tmp_path, "export", "table.blend")
-    plain = shown(tmp_path, "preview", str(PLAN), "--workspace", "other", NO_COLOR="1", COLUMNS="40")
+    assert "writing the file" in shown(tmp_path, "export", "boxes.blend")
+    plain = shown(tmp_path, "preview", "plan.json", "--workspace", "other", NO_COLOR="1", COLUMNS="40")
     assert "starting Blender" in plain and "\x1b[32m" not in plain and "\x1b[1;32m" not in plain
 
 

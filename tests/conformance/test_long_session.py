@@ -44,9 +44,9 @@ def fair(name: str, answer: StepAnswer) -> bool:
     return answer["ok"] or answer["fault"] in REFUSED or afterwards or meanwhile
 
 
-# Every fourth case of another order, and all of them in seven orders in make test-slow.
+# Every twelfth case of another order, and all of them in seven orders in make test-slow.
 @pytest.mark.parametrize(
-    ("order", "every"), [(0, 4), *(pytest.param(order, 1, marks=pytest.mark.slow) for order in range(1, 8))]
+    ("order", "every"), [(0, 12), *(pytest.param(order, 1, marks=pytest.mark.slow) for order in range(1, 8))]
 )
 def test_a_long_session_reverts_every_step_and_survives_saving(play: Play, order: int, every: int) -> None:
     import bpy

@@ -14,6 +14,7 @@ from blendwright.nodes.catalogue.search import search, suggest_node_type
 ROOT = Path(__file__).parents[2]
 
 
+@pytest.mark.slow
 def test_the_stored_catalogue_is_what_this_blender_says() -> None:
     ran = subprocess.run(
         [sys.executable, "scripts/generate_nodes.py", "--check"], cwd=ROOT, capture_output=True, text=True, check=False

@@ -140,6 +140,7 @@ def test_a_plan_of_operations_is_a_demand(engine: Engine) -> None:
     assert "line 1 of what it printed" in ran.message
 
 
+@pytest.mark.slow
 def test_trusted_code_is_proven_too(engine: Engine) -> None:
     person = Approver(Person(ApprovalAnswer.APPROVED))
     with engine.under(Policy(policy=Rules(trusted_python="ask"))):

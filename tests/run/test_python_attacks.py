@@ -108,6 +108,7 @@ def test_every_attack_on_the_confinement_is_refused_to_code(engine: Engine) -> N
     }  # fmt: skip
 
 
+@pytest.mark.slow
 def test_the_same_code_without_confinement_succeeds_in_part(engine: Engine, tmp_path: Path) -> None:
     outside, scratch = laid_out(tmp_path), tmp_path / "scratch"
     scratch.mkdir()

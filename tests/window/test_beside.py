@@ -26,6 +26,7 @@ def test_what_needs_a_process_of_its_own_happens_beside_the_window(
     assert window.ask("bpy.data.objects['Cube'].location.z") == 0 and not window.ask("'Suzanne' in bpy.data.objects")
 
 
+@pytest.mark.slow
 def test_what_nothing_uses_any_more_is_kept_in_the_window_as_it_is_beside_it(
     window: PlayedWindow, scene: blendwright.OpenScene
 ) -> None:
@@ -119,6 +120,7 @@ SETTINGS = {
 }
 
 
+@pytest.mark.slow
 def test_settings_of_the_scene_itself_are_brought_over(window: PlayedWindow, scene: blendwright.OpenScene) -> None:
     before = window.fingerprint()
     # The person's own, and no part of the scene.

@@ -159,6 +159,7 @@ def test_what_was_broken_off_is_no_environment_and_is_cleared_away(root: Path, m
     assert [path.name for path in root.iterdir()] == [".lock"]
 
 
+@pytest.mark.slow
 def test_an_interruption_leaves_nothing(root: Path) -> None:
     process = subprocess.Popen(
         [sys.executable, "-c", KILLED], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE

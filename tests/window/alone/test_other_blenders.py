@@ -12,7 +12,8 @@ from window.playing import PlayedWindow, python_of
 REOPENED = """__import__('blendwright.blender.scene', fromlist=['x']).SceneState"""
 
 
-@pytest.mark.parametrize("series", ["5.0", "4.5", "4.2"])
+# The oldest in make test.
+@pytest.mark.parametrize("series", [*(pytest.param(name, marks=pytest.mark.slow) for name in ("5.0", "4.5")), "4.2"])
 def test_a_plan_in_another_blender(series: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     python = python_of(series, monkeypatch)
     with PlayedWindow(tmp_path / "window", python) as window, CoreClient(window.note) as core:
