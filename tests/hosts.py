@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import anyio
+import pytest
 from mcp.client.client import Client
 
 import blendwright
@@ -21,6 +22,8 @@ from blendwright.tools import catalog
 
 Era = Literal["legacy", "2026-07-28"]
 ERAS: tuple[Era, ...] = ("legacy", "2026-07-28")
+FEWER_ERAS = [pytest.param(ERAS[0], marks=pytest.mark.slow), ERAS[1]]
+"""For what takes seconds and is the same in both: the newer one in make test."""
 
 
 @contextlib.contextmanager

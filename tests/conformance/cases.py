@@ -40,6 +40,10 @@ class Case:
         return self.tool.examples[self.index]
 
     @property
+    def is_last(self) -> bool:
+        return self.index == len(self.tool.examples) - 1
+
+    @property
     def args(self) -> dict[str, Any]:
         return dict(self.example.args)
 

@@ -10,7 +10,7 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
@@ -58,8 +58,8 @@ class Play:
         self._given: list[str] = []
         self._before: dict[fp.Key, bytes] = {}
         self._root = ""
-        self._stands: tuple[str, Case] | None = None
-        """What the scene is at this moment, if it is known: the stage of a case that was set, or what its example has done."""
+        self._stands: tuple[str, Case] | Literal["empty"] | None = None
+        """What the scene is at this moment, if it is known: empty, the stage of a case that was set, or what its example has done."""
         self._first: tuple[Case, Done] | None = None
         self._outcomes: dict[str, dict[str, Any]] = {}
         self.state = self._stage.state
@@ -70,8 +70,13 @@ class Play:
         self._plays += 1
         self._room = self._scratch / f"play-{self._plays}"
         self._room.mkdir()
+        if self._stands != "empty":
+            self.state.open(self._empty)
         self._stands = None
-        self.state.open(self._empty)
+
+    def stands_empty(self) -> None:
+        """Whoever has shown that nothing has changed since `begin` says so: the next one need not open the file again."""
+        self._stands = "empty"
 
     def set_anew(self, case: Case) -> list[str]:
         """Begin, and run what the example takes for granted; the hash after each call.

@@ -22,7 +22,7 @@ from blendwright.run.options import RunOptions
 from blendwright.server.client_info import EXTENSION
 from blendwright.server.context import ServerContext
 from blendwright.values.report import RunReport
-from hosts import Era, connected, cube, operation, plan
+from hosts import FEWER_ERAS, Era, connected, cube, operation, plan
 from shell import PROGRAM, Shell
 
 Document = dict[str, Any]
@@ -181,6 +181,7 @@ def test_a_host_without_streaming_is_told_no_progress(context: ServerContext, er
     assert heard == []
 
 
+@pytest.mark.parametrize("era", FEWER_ERAS)
 def test_a_plan_is_answered_before_the_host_stops_waiting(context: ServerContext, era: Era) -> None:
     slow = operation("slow", "render.preview", PICTURE, "a", level="read_only")
     document = plan(f"waits{era}", cube("a", f"Waits{era}"), slow)

@@ -16,7 +16,7 @@ from blendwright.app.read_workspace import read_journal
 from blendwright.server.context import ServerContext
 from blendwright.server.pictures import CAPTION
 from blendwright.server.service import TOOLS
-from hosts import Era, call, cube, operation, plan, talk
+from hosts import FEWER_ERAS, Era, call, cube, operation, plan, talk
 from plans import geonodes_plan, step, tree_step
 
 LARGEST_LIST = 12 * 1024
@@ -103,6 +103,7 @@ def test_a_plan_is_checked_under_the_policy_of_the_workspace(context: ServerCont
     assert "policy.tools.'mesh.*'" in denied.structured_content["message"]
 
 
+@pytest.mark.parametrize("era", FEWER_ERAS)
 def test_a_preview_changes_nothing(context: ServerContext, era: Era) -> None:
     name = f"Preview{era}"
     shown = call(context, era, "plan_preview", {"plan": plan(name, cube("a", name)), "image": True})

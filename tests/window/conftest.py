@@ -14,13 +14,24 @@ from engine import UNASKED
 from window.playing import PlayedWindow
 
 
+@pytest.fixture(scope="module")
+def kept_window(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PlayedWindow]:
+    """One process for a whole file: starting another takes longer than most tests."""
+    played = PlayedWindow(tmp_path_factory.mktemp("window"))
+    yield played
+    played.stop()
+
+
 @pytest.fixture
-def window(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[PlayedWindow]:
+def window(kept_window: PlayedWindow, monkeypatch: pytest.MonkeyPatch) -> PlayedWindow:
     """The only window of this user, with the scene that Blender starts with."""
-    played = PlayedWindow(tmp_path / "window")
-    monkeypatch.setenv(DIRECTORY, str(played.windows))
-    with played:
-        yield played
+    monkeypatch.setenv(DIRECTORY, str(kept_window.windows))
+    if kept_window.is_running:
+        kept_window.open()
+        kept_window.answer_next("")
+    else:
+        kept_window.start()
+    return kept_window
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from window.test_stories import cubes, in_step
 
 ACTS = ("plan", "plan", "edit", "edit", "failing", "undo", "undo", "redo", "save", "look", "reopen", "kill")
 LENGTH = 14
-QUICK, ORDERS, BLOCK = 6, 200, 10
+QUICK, ORDERS, BLOCK = 2, 200, 10
 NAMES = "sorted(o.name for o in bpy.data.objects)"
 
 
