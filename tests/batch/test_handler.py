@@ -182,7 +182,9 @@ def test_a_lane_retires_after_so_many_cases(tmp_path: Path) -> None:
         assert [lane.do(key).retire for key in open_keys(root)] == [False, True, True]
 
 
-@pytest.mark.parametrize("keep", ["compact", *(pytest.param(keep, marks=pytest.mark.slow) for keep in ("drop", "keep"))])
+@pytest.mark.parametrize(
+    "keep", ["compact", *(pytest.param(keep, marks=pytest.mark.slow) for keep in ("drop", "keep"))]
+)
 def test_workspaces_are_kept_as_asked(tmp_path: Path, keep: str) -> None:
     root = tmp_path / "out"
     with one_lane(root, write_program(tmp_path), seeds(1), outputs=("picture",), keep=keep) as lane:

@@ -111,6 +111,21 @@ def assert_each_once(root: Path, place: Path, program: Path, cases: int) -> None
 
 
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="children are found in /proc")
+def test_a_lane_and_a_coordinator_are_killed_and_each_case_is_there_once(tmp_path: Path) -> None:
+    cases, root, program = 6, tmp_path / "killed", write_program(tmp_path)
+    first = Coordinator(root, program, cases, 1)  # one lane: where it is not replaced, nothing goes on
+    first.wait_for(root, 1)
+    os.kill(lanes_of(first.process.pid)[0], signal.SIGKILL)
+    first.wait_for(root, 3)
+    first.kill()
+    assert_gone(first.seen)
+    second = Coordinator(root, program, cases, 1)
+    assert second.process.wait(200) == 0
+    assert_each_once(root, tmp_path, program, cases)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="children are found in /proc")
 def test_a_killed_lane_is_replaced_and_coordinators_that_end_early_leave_nothing_running(tmp_path: Path) -> None:
     cases, root, program = 24, tmp_path / "killed", write_program(tmp_path)
     first = Coordinator(root, program, cases, 1)  # one lane: where it is not replaced, nothing goes on

@@ -133,6 +133,7 @@ def test_its_threads_are_confined_as_fully_as_the_worker(
     assert not secret.with_name("secret.txt.new").exists()
 
 
+@pytest.mark.slow
 def test_a_relative_path_means_the_file_that_the_core_sees(
     own_settings: WorkerSettings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -93,6 +93,7 @@ def test_closing_does_not_wait_for_a_spare_that_is_still_starting(own_settings: 
     pool.close()
 
 
+@pytest.mark.slow
 def test_a_worker_outlives_the_thread_that_asked_for_it(own_settings: WorkerSettings) -> None:
     with PythonEnvironment().open_pool(own_settings) as pool:
         taken: list[WorkerProcess] = []
@@ -163,6 +164,7 @@ def test_an_executable_that_is_not_there_is_named(
     assert scratches(own_settings) == []
 
 
+@pytest.mark.slow
 def test_whoever_takes_a_worker_does_not_wait_until_the_last_one_is_cleared_away(
     own_settings: WorkerSettings, monkeypatch: pytest.MonkeyPatch
 ) -> None:

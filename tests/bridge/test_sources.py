@@ -108,7 +108,12 @@ def test_a_worker_of_another_package_is_refused_with_both_versions(
 
 
 @pytest.mark.parametrize(
-    "package", [None, {}, {"version": blendwright.__version__, "hash": "0" * 64, "python": "3.13.0"}]
+    "package",
+    [
+        pytest.param(None, marks=pytest.mark.slow),
+        pytest.param({}, marks=pytest.mark.slow),
+        {"version": blendwright.__version__, "hash": "0" * 64, "python": "3.13.0"},
+    ],
 )
 def test_a_worker_refuses_a_core_of_another_package(tmp_path: Path, package: object) -> None:
     """Also one from before it was said: each side looks for itself."""

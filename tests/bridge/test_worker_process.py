@@ -174,7 +174,13 @@ def test_a_killed_worker_fails_every_call_that_waits_at_once(mortal: WorkerProce
 
 
 @pytest.mark.parametrize(
-    ("how", "expected"), [("abort", "SIGABRT"), ("segfault", "SIGSEGV"), ("exit", "exit code 7")], ids=str
+    ("how", "expected"),
+    [
+        pytest.param("abort", "SIGABRT", marks=pytest.mark.slow),
+        ("segfault", "SIGSEGV"),
+        pytest.param("exit", "exit code 7", marks=pytest.mark.slow),
+    ],
+    ids=str,
 )
 def test_a_worker_that_dies_by_itself_is_lost_with_its_cause_and_the_end_of_its_log(
     mortal: WorkerProcess, how: str, expected: str
@@ -197,6 +203,7 @@ def test_a_deadline_kills_native_work_in_time_and_loses_what_waited_behind_it(mo
     assert_gone(mortal)
 
 
+@pytest.mark.slow
 def test_a_deadline_holds_also_when_the_pipe_to_a_busy_worker_is_full(mortal: WorkerProcess) -> None:
     mortal.submit("test.sleep", {})
     began = time.monotonic()

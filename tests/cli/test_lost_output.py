@@ -20,7 +20,11 @@ def ran(place: Path, stdout: int, *arguments: str) -> tuple[int, str]:
 
 @pytest.mark.parametrize(
     ("arguments", "code"),
-    [(("schemas",), 1), (("schemas", "--json"), 1), (("log", "--workspace", "nowhere", "--json"), 3)],
+    [
+        (("schemas",), 1),
+        pytest.param(("schemas", "--json"), 1, marks=pytest.mark.slow),
+        pytest.param(("log", "--workspace", "nowhere", "--json"), 3, marks=pytest.mark.slow),
+    ],
 )
 def test_a_reader_that_has_gone_ends_it_in_silence(tmp_path: Path, arguments: tuple[str, ...], code: int) -> None:
     reading, writing = os.pipe()
@@ -32,7 +36,7 @@ def test_a_reader_that_has_gone_ends_it_in_silence(tmp_path: Path, arguments: tu
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no device that is always full here")
-@pytest.mark.parametrize("arguments", [("schemas",), ("schemas", "--json")])
+@pytest.mark.parametrize("arguments", [("schemas",), pytest.param(("schemas", "--json"), marks=pytest.mark.slow)])
 def test_a_full_disk_is_told_as_what_it_is(tmp_path: Path, arguments: tuple[str, ...]) -> None:
     with Path("/dev/full").open("wb") as full:
         code, told = ran(tmp_path, full.fileno(), *arguments)

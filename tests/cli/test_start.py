@@ -58,7 +58,10 @@ def test_help_loads_no_command() -> None:
     assert not {name for name in ours(loaded) if name.startswith(("blendwright.app", "blendwright.tools"))}
 
 
-@pytest.mark.parametrize("arguments", [("log", "--help"), ("doctor", "--help"), ("schemas",)])
+@pytest.mark.parametrize(
+    "arguments",
+    [("log", "--help"), *(pytest.param(each, marks=pytest.mark.slow) for each in (("doctor", "--help"), ("schemas",)))],
+)
 def test_a_command_loads_no_tool_server_or_planner(arguments: tuple[str, ...]) -> None:
     loaded = ours(loaded_by(*arguments))
     tools = {name for name in NAMES if f"blendwright.tools.{name}" in loaded}

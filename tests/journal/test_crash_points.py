@@ -79,7 +79,7 @@ def test_every_point_is_reached_by_the_script(tmp_path: Path, monkeypatch: pytes
     assert len(POINTS) == len(set(POINTS))
 
 
-@pytest.mark.parametrize("nth", [1, 2])
+@pytest.mark.parametrize("nth", [1, pytest.param(2, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("point", POINTS)
 def test_killed_at_a_point_nothing_is_lost_or_doubled(
     server: subprocess.Popen[str], tmp_path: Path, point: str, nth: int
@@ -107,6 +107,7 @@ def test_killed_at_a_point_nothing_is_lost_or_doubled(
     view.close()
 
 
+@pytest.mark.slow
 def test_killed_again_and_again_it_still_gets_there(server: subprocess.Popen[str], tmp_path: Path) -> None:
     workspace = tmp_path / "workspace"
     told: list[str] = []

@@ -11,6 +11,7 @@ from bench.trial.recorder import read_transcript
 from bench.trial.trial import HERE, TASKS, bare_blender, check, through_the_server, with_bare_python
 
 FIRST = "parametric_stairs"
+BARE = {"brick_arch", "robot_arm"}
 # One line each that spoils a scene which was right, and what the check must say of it.
 SPOILED = {
     "game_asset": ("bpy.data.objects['Crate'].location.z += 0.1", "the crate does not stand on the ground"),
@@ -42,7 +43,7 @@ def test_a_transcript_still_gives_the_scene_and_costs_no_more_than_when_it_was_r
     assert outcome.received <= sum(call["received"] for call in recorded) + 200
 
 
-@pytest.mark.parametrize("task", TASKS)
+@pytest.mark.parametrize("task", [pytest.param(task, marks=() if task in BARE else pytest.mark.slow) for task in TASKS])
 def test_bare_code_passes_the_same_checks_and_a_spoiled_scene_does_not(
     task: str, tmp_path: Path, blender: BareBlender
 ) -> None:

@@ -39,10 +39,16 @@ UNSOUND: dict[str, tuple[Operation, Fault, int]] = {
     "no such tool": (lambda n: operation(n, tool_name="nope"), Fault.TOOL_NOT_ALLOWED, MANY),
     "all of one name": (lambda n: operation(0), Fault.SCHEMA_INVALID, MANY - 1),
 }
+# The longest chain and circle, and the most findings.
+QUICK = {"one after the other", "one circle", "no such tool"}
+
+
+def shape(name: str, *values: Any) -> Any:
+    return pytest.param(*values, id=name, marks=() if name in QUICK else pytest.mark.slow)
 
 
 @pytest.mark.timeout(60)
-@pytest.mark.parametrize("numbered", SOUND.values(), ids=SOUND.keys())
+@pytest.mark.parametrize("numbered", [shape(name, SOUND[name]) for name in SOUND])
 def test_a_sound_plan_is_put_in_order(numbered: Operation) -> None:
     listed = [numbered(n) for n in range(MANY)]
     valid = checked(of_operations(*listed))
@@ -53,7 +59,7 @@ def test_a_sound_plan_is_put_in_order(numbered: Operation) -> None:
 
 
 @pytest.mark.timeout(60)
-@pytest.mark.parametrize(("numbered", "fault", "count"), UNSOUND.values(), ids=UNSOUND.keys())
+@pytest.mark.parametrize(("numbered", "fault", "count"), [shape(name, *UNSOUND[name]) for name in UNSOUND])
 def test_an_unsound_plan_is_refused_with_everything_and_a_repair(numbered: Operation, fault: Fault, count: int) -> None:
     plan = of_operations(*map(numbered, range(MANY)))
     found = checked(plan)

@@ -53,8 +53,8 @@ TAKEN_BACK = ("plan.failed", "whole.before_rollback", "whole.rolled_back", "rebu
 
 BY_DEATH: tuple[Whom, ...] = ("core", "both")
 CASES = [(point, whom) for point in ALL for whom in BY_DEATH]
-# Every sixth point, with the core or both in turn; all of them in make test-slow.
-QUICK = {(point, BY_DEATH[place % 2]) for place, point in enumerate(ALL[::6])}
+# Every twelfth point, with the core or both in turn; all of them in make test-slow.
+QUICK = {(point, BY_DEATH[place % 2]) for place, point in enumerate(ALL[::12])}
 
 # A core that outlives its workers loses many of them. What is reached once per core comes first or last.
 FIRST, LAST, RESCUE = ("baseline.",), ("save.staged", "save.recorded", "close.saved"), ("repair.",)
@@ -67,7 +67,7 @@ LOSSES = [
     if not point.startswith((*FIRST, *LAST, *RESCUE, *WITHOUT_WORKER)) and point != "save.written:2"
 ]
 SOME_LOSSES = ["baseline.committed:1", *LOSSES[::4], "save.staged:1"]
-FEW_LOSSES = SOME_LOSSES[:4]
+FEW_LOSSES = SOME_LOSSES[:2]
 OTHER_LOSSES = [
     ["baseline.before_commit:1", *(point for point in LOSSES if point not in SOME_LOSSES), "save.recorded:1"],
     ["close.saved:1"],
@@ -188,7 +188,7 @@ def test_as_many_outcomes_are_tried_as_were_promised() -> None:
     lost = {point for points in (SOME_LOSSES, *OTHER_LOSSES) for point in points}
     assert lost == {point for point in ALL if not point.startswith(WITHOUT_WORKER) and point != "save.written:2"}
     # Together with the journal's own cases, which are quicker, more than sixty are tried in every run of the tests.
-    assert len(CASES) >= 60 and len(QUICK) >= len(ALL) // 6
+    assert len(CASES) >= 60 and len(QUICK) >= len(ALL) // 12
 
 
 def test_an_effect_outside_the_scene_whose_commit_is_missing_is_told(life: Life) -> None:

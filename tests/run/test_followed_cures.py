@@ -88,6 +88,7 @@ def test_what_was_declined_is_asked_about_anew(scene: blendwright.OpenScene) -> 
     assert scene.run(document, says(ApprovalAnswer.APPROVED)).ok
 
 
+@pytest.mark.slow
 def test_a_preview_runs_with_what_its_refusal_names_or_as_a_run_that_asks(scene: blendwright.OpenScene) -> None:
     document = plan("code", "python.run", {"code": "print(1)"})
     shown = scene.preview(document, NOBODY_THERE)

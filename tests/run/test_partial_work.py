@@ -38,7 +38,7 @@ def partial_work(outcome: Outcome) -> dict[str, Any]:
 
 
 @pytest.mark.proves("CORE-TIME-01")
-@pytest.mark.parametrize("mode", ["safe", "trusted"])
+@pytest.mark.parametrize("mode", ["safe", pytest.param("trusted", marks=pytest.mark.slow)])
 def test_code_past_its_time_tells_what_it_had_printed_and_that_nothing_of_it_stands(engine: Engine, mode: str) -> None:
     before = engine.scene.hash
     with engine.under(TRUSTING):

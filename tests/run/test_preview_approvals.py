@@ -63,6 +63,7 @@ def test_a_person_is_asked_and_a_no_is_a_no(scene: blendwright.OpenScene, place:
     assert statuses == ["succeeded", "refused", "skipped"] and rules(shown) == ["approval_declined"]
 
 
+@pytest.mark.slow
 def test_what_is_allowed_beforehand_is_not_asked_about(scene: blendwright.OpenScene, place: Path) -> None:
     grants = frozenset({"python.run", str(place / "private")})
     assert scene.preview(plan(place), RunOptions(approver=Approver(grants=grants))).ok

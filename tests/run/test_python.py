@@ -255,7 +255,7 @@ def test_code_works_in_plans_and_failing_code_takes_a_whole_plan_back(engine: En
     assert engine.scene.hash == before == engine.full_hash()
 
 
-@pytest.mark.parametrize("mode", ["safe", "trusted"])
+@pytest.mark.parametrize("mode", ["safe", pytest.param("trusted", marks=pytest.mark.slow)])
 def test_code_cannot_hide_what_it_makes_behind_a_reserved_name(engine: Engine, mode: str) -> None:
     engine.do("object.create_empty", {"name": f"Buried by {mode}"})
     engine.do("object.delete", {"name": f"Buried by {mode}"})  # ours, under such a name, and no reason to refuse

@@ -26,10 +26,8 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="confinement exi
 
 LONG_CODE = Policy(limits=Limits(python_code_chars=1_000_000))
 SECRET_OF_THE_CORE = "hush-from-the-environment"
-# One of each sort is enough while working; the rest are tried with the slow tests.
-QUICK = {
-    "leave_a_registered_text", "leave_a_linked_library", "write_junk_to_the_core", "kill_itself", "fork_without_end",
-}  # fmt: skip
+# Few are enough while working; the rest are tried with the slow tests.
+QUICK = {"leave_a_registered_text", "write_junk_to_the_core", "fork_without_end"}
 # What only running shows: bombs of ordinary Python.
 READS_WELL = {"never_end", "take_all_memory", "ask_for_all_memory_at_once"}
 
@@ -161,6 +159,7 @@ def test_the_front_door_stops_what_can_be_seen_in_the_code(tmp_path: Path) -> No
     assert passed == READS_WELL | seen_after | {"sleep_past_its_time"}
 
 
+@pytest.mark.slow
 def test_the_call_after_a_bomb_is_in_time(engine: Engine) -> None:
     """What the bomb left is cleared away beside it: directories without number, as many as it made before it was stopped."""
     message = stopped(engine, *ENDED["make_too_many_directories"])

@@ -15,7 +15,7 @@ from crash_server import server, told_of
 from blendwright.app.read_workspace import inspection_workers, read_journal
 from blendwright.run.rebuild import replay
 
-QUICK = 5
+QUICK = 3
 FULL = 1000
 # Kills in one workspace, before its history is replayed from its beginning.
 KILLS = 25

@@ -95,7 +95,10 @@ def test_a_worker_killed_in_the_middle_loses_nothing_that_was_answered(engine: E
     engine.kill_worker()  # after the last operation nobody had a reason to notice the death of the one before
 
 
-@pytest.mark.parametrize(("how", "fault"), [("crash", Fault.WORKER_LOST), ("run_away", Fault.TOOL_TIMEOUT)])
+@pytest.mark.parametrize(
+    ("how", "fault"),
+    [("crash", Fault.WORKER_LOST), pytest.param("run_away", Fault.TOOL_TIMEOUT, marks=pytest.mark.slow)],
+)
 def test_the_one_that_ends_its_worker_is_found_among_many(engine: Engine, how: str, fault: Fault) -> None:
     listed = [step(f"s{number:03d}") for number in range(200)]
     listed[120] = trial_step("s120", how)

@@ -252,6 +252,7 @@ def main(file: str, count: int) -> None:
     Path(file).write_text(json.dumps(outcomes(Stage(scratch), range(count))))
 
 
+@pytest.mark.slow
 def test_two_processes_give_the_same_meshes(stage: Stage, tmp_path: Path) -> None:
     path = os.pathsep.join([str(TESTS), *filter(None, [os.environ.get("PYTHONPATH")])])
     file, count = tmp_path / "other.json", 8

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from stage import Stage
 
 TESTS = Path(__file__).parents[1]
-QUICK, MANY = 30, 400
+QUICK, MANY = 12, 400
 
 
 def with_uvs(name: str) -> None:

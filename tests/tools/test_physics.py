@@ -178,6 +178,7 @@ def main(file: str) -> None:
     Path(file).write_text(json.dumps(outcomes(Stage(scratch))))
 
 
+@pytest.mark.slow
 def test_another_process_finds_the_same(stage: Stage, tmp_path: Path) -> None:
     path = os.pathsep.join([str(TESTS), *filter(None, [os.environ.get("PYTHONPATH")])])
     file = tmp_path / "other.json"

@@ -13,7 +13,7 @@ from node_trees import ways
 from random_kind_trees import PICTURE, random_tree
 from stage import Stage
 
-QUICK: dict[TreeKind, int] = {"shader": 20, "compositor": 8}
+QUICK: dict[TreeKind, int] = {"shader": 8, "compositor": 4}
 TREES: dict[TreeKind, int] = {"shader": 300, "compositor": 100}
 
 

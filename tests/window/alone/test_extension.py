@@ -59,7 +59,9 @@ def test_only_the_standard_library_is_used_before_a_core_attaches(built: Path, t
 
 
 # The newest in make test.
-@pytest.mark.parametrize("series", ["5.2", *(pytest.param(name, marks=pytest.mark.slow) for name in ("5.0", "4.5", "4.2"))])
+@pytest.mark.parametrize(
+    "series", ["5.2", *(pytest.param(name, marks=pytest.mark.slow) for name in ("5.0", "4.5", "4.2"))]
+)
 def test_blender_finds_it_valid_installs_it_and_a_core_attaches(
     series: str, built: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
