@@ -43,8 +43,13 @@ def ran(place: Path, *arguments: str) -> tuple[int, bytes, bytes]:
 
 @pytest.mark.parametrize(
     "arguments",
-    [("--version",), ("tools", "--json"), ("log",), ("nonsense",), ("validate", "-")],
-    ids=["says", "document", "no workspace", "no command", "input"],
+    [
+        pytest.param(("--version",), id="says"),
+        pytest.param(("tools", "--json"), id="document"),
+        pytest.param(("log",), id="no workspace", marks=pytest.mark.slow),
+        pytest.param(("nonsense",), id="no command"),
+        pytest.param(("validate", "-"), id="input", marks=pytest.mark.slow),
+    ],
 )
 @pytest.mark.usefixtures("popen")
 def test_it_says_and_ends_with_what_a_started_one_does(

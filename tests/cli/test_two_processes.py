@@ -56,10 +56,12 @@ COMMANDS = {
     "adopt": Command(("adopt", "edited.blend"), writes=True, blender=True),
 }
 PAIRS = list(combinations_with_replacement(COMMANDS, 2))
-# Those without Blender all, of the others two that are most at odds.
-QUICK = {pair for pair in PAIRS if not any(COMMANDS[name].blender for name in pair)} | {
-    ("preview", "run"), ("run", "checkout"),
-}  # fmt: skip
+# Those of a writer without Blender, and of the others those that are most at odds.
+QUICK = {("log", "show"), ("preview", "run"), ("run", "checkout")} | {
+    pair
+    for pair in PAIRS
+    if any(COMMANDS[name].writes for name in pair) and not any(COMMANDS[name].blender for name in pair)
+}
 
 Ask = Callable[[Path, list[list[str]]], list[Any]]
 

@@ -234,7 +234,7 @@ def test_saving_and_opening_lose_nothing(play: Play, case: Case) -> None:
 
 @pytest.mark.proves("CORE-PHASE-04")
 @cases(lambda case: case.repeatable)
-def test_redo_from_a_checkpoint_leads_to_the_same_whatever_is_selected_and_active(play: Play, case: Case) -> None:
+def test_redo_from_a_checkpoint_leads_to_the_same_and_what_is_selected_and_active_makes_no_difference(play: Play, case: Case) -> None:
     import bpy
 
     first = play.first(case)

@@ -22,6 +22,8 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 PLANS = EXAMPLES / "plans"
 BROKEN, REPAIRED = PLANS / "broken" / "broken.json", PLANS / "broken" / "repaired.json"
 WHOLE = [*sorted(PLANS.glob("*.json")), REPAIRED]
+# It simulates for seconds.
+LONG = {"falling_blocks"}
 
 
 def read(path: Path) -> Any:
@@ -32,7 +34,9 @@ def by_id(document: Any) -> dict[str, Any]:
     return {operation["operation_id"]: operation for operation in document["operations"]}
 
 
-@pytest.mark.parametrize("path", WHOLE, ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "path", [pytest.param(path, id=path.stem, marks=pytest.mark.slow if path.stem in LONG else ()) for path in WHOLE]
+)
 def test_an_example_runs_and_is_what_its_readme_says(path: Path, tmp_path: Path) -> None:
     assert f"`{path.relative_to(EXAMPLES)}`" in (EXAMPLES / "README.md").read_text()
     with blendwright.open(tmp_path / "workspace", spare=False) as scene:

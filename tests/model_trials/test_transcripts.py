@@ -10,7 +10,7 @@ from bench.trial.bare_blender import BareBlender
 from bench.trial.recorder import read_transcript
 from bench.trial.trial import HERE, TASKS, bare_blender, check, through_the_server, with_bare_python
 
-FIRST = "parametric_stairs"
+# All of them in make test-slow.
 BARE = {"brick_arch", "robot_arm"}
 # One line each that spoils a scene which was right, and what the check must say of it.
 SPOILED = {
@@ -29,9 +29,8 @@ def blender(tmp_path_factory: pytest.TempPathFactory) -> Generator[BareBlender]:
         yield blender
 
 
-@pytest.mark.parametrize(
-    "task", [pytest.param(task, marks=() if task == FIRST else pytest.mark.slow) for task in TASKS]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("task", TASKS)
 def test_a_transcript_still_gives_the_scene_and_costs_no_more_than_when_it_was_recorded(
     task: str, tmp_path: Path, blender: BareBlender
 ) -> None:

@@ -15,7 +15,7 @@ from crash_server import server, told_of
 from blendwright.app.read_workspace import inspection_workers, read_journal
 from blendwright.run.rebuild import replay
 
-QUICK = 3
+QUICK = 5
 FULL = 1000
 # Kills in one workspace, before its history is replayed from its beginning.
 KILLS = 25
@@ -65,6 +65,7 @@ def _assert_replays(workspace: Path, what: str) -> None:
             assert found.ok, (what, found)
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(300)
 def test_some_random_kills_lose_and_double_nothing(tmp_path: Path) -> None:
     live(tmp_path, SEED, QUICK)

@@ -21,6 +21,7 @@ def code_of(core: CoreClient, method: str, **params: Any) -> str:
     return refused.value.code
 
 
+@pytest.mark.slow
 def test_a_core_that_takes_its_answers_bit_by_bit_is_hung_up_on(own_window: PlayedWindow) -> None:
     own_window.do("import blendwright_extension.connection as c; c.SEND_SECONDS = 1", push=False)
     size = 16 << 20
@@ -46,7 +47,7 @@ def test_a_token_that_is_no_text_is_a_wrong_one(window: PlayedWindow) -> None:
     assert refused.value.code == "wrong_token"
 
 
-@pytest.mark.parametrize("broken", ["close", "take"])
+@pytest.mark.parametrize("broken", ["close", pytest.param("take", marks=pytest.mark.slow)])
 def test_whatever_fails_in_a_session_the_next_core_is_served(own_window: PlayedWindow, broken: str) -> None:
     fails = f"session.{broken} = lambda *_: 1 / 0"
     with CoreClient(own_window.note) as core:
