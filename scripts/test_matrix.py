@@ -80,7 +80,7 @@ def _run(series: Series, options: Sequence[str]) -> Row:
         "-p",
         "no:cacheprovider",
         "-m",
-        "not slow",
+        "not slow or more_examples",
         f"--junit-xml={report}",
         *options,
     ]

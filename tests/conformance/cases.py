@@ -22,6 +22,7 @@ from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
 Promise = Callable[["Case"], bool]
+MORE_EXAMPLES = (pytest.mark.slow, pytest.mark.more_examples)
 
 
 @dataclass(frozen=True)
@@ -92,10 +93,18 @@ def every_case() -> tuple[Case, ...]:
     return tuple(Case(tool, index) for tool in tools().values() for index in range(len(tool.examples)))
 
 
-def cases(promise: Promise = lambda case: True) -> pytest.MarkDecorator:
-    """Parametrise a test over the cases to which a promise applies."""
+def cases(promise: Promise = lambda case: True, *, every: bool = False) -> pytest.MarkDecorator:
+    """Parametrise a test over the cases to which a promise applies: of each tool the last one, and the others in make test-slow and
+    make test-matrix. `every`: all of them in make test."""
     chosen = [case for case in every_case() if _applies(promise, case)]
-    return pytest.mark.parametrize("case", [pytest.param(case, id=case.id) for case in chosen])
+    quick = {case.tool.name: case for case in chosen}
+    return pytest.mark.parametrize(
+        "case",
+        [
+            pytest.param(case, id=case.id, marks=() if every or quick[case.tool.name] is case else MORE_EXAMPLES)
+            for case in chosen
+        ],
+    )
 
 
 def _applies(promise: Promise, case: Case) -> bool:

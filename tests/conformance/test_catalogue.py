@@ -142,7 +142,7 @@ def test_memfile_undo_restores_the_scene(play: Play, case: Case) -> None:
 
 
 @pytest.mark.proves("CORE-HEADLESS-01", "EXEC-MODE-04")
-@cases()
+@cases(every=True)
 def test_an_example_changes_what_it_reports_and_only_declared_kinds(play: Play, case: Case) -> None:
     first = play.first(case)
     assert first.answer["changes"] == first.changes
@@ -151,14 +151,14 @@ def test_an_example_changes_what_it_reports_and_only_declared_kinds(play: Play, 
     assert {Kind.COLLECTION.value if change[0] == "member" else change[0] for change in first.changes} <= declared
 
 
-@cases()
+@cases(every=True)
 def test_a_result_is_json_of_its_schema(play: Play, case: Case) -> None:
     result = play.first(case).answer["result"]
     assert json.loads(json.dumps(result, allow_nan=False)) == result
     jsonschema_rs.validate(case.tool.result_schema(), result)
 
 
-@cases(lambda case: not case.tool.makes_others)
+@cases(lambda case: not case.tool.makes_others, every=True)
 def test_what_a_tool_makes_removes_and_looks_up_is_what_it_declares(play: Play, case: Case) -> None:
     first = play.first(case)
     before, after = first.named_before, first.named_after
@@ -225,7 +225,7 @@ def test_a_call_that_is_not_idempotent_says_what_it_did_and_its_repetition_is_wh
 # ---------------------------------------------------------------------- the same again elsewhere
 
 
-@cases()
+@cases(every=True)
 def test_saving_and_opening_lose_nothing(play: Play, case: Case) -> None:
     first = play.first(case)
     play.open(first.saved)
@@ -234,7 +234,9 @@ def test_saving_and_opening_lose_nothing(play: Play, case: Case) -> None:
 
 @pytest.mark.proves("CORE-PHASE-04")
 @cases(lambda case: case.repeatable)
-def test_redo_from_a_checkpoint_leads_to_the_same_and_what_is_selected_and_active_makes_no_difference(play: Play, case: Case) -> None:
+def test_redo_from_a_checkpoint_leads_to_the_same_and_what_is_selected_and_active_makes_no_difference(
+    play: Play, case: Case
+) -> None:
     import bpy
 
     first = play.first(case)

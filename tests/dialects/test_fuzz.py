@@ -19,7 +19,7 @@ from blendwright.values.findings import Finding, pointer_of
 from blendwright.values.json_reader import read_json
 from plans import box, geonodes_plan, patch_step, python_step, step, tree_step
 
-QUICK = 4_000
+QUICK = 1_000
 FULL = 1_000_000
 # Each with a seed of its own: about a minute, and what fails is found again without the rest.
 PARTS = 10

@@ -89,6 +89,7 @@ def test_a_render_whose_worker_is_killed_goes_on_where_it_was(engine: Engine) ->
     assert (engine.place / "out" / "film.mp4").read_bytes()[4:8] == b"ftyp"
 
 
+@pytest.mark.slow
 def test_a_cancelled_render_goes_on_and_tells_each_frame(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(waiting, "INTERVAL", 0.01)  # a quick machine is done within a second
     outcome, token = engine.underway("render.animation", {"denoise": False})

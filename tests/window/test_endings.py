@@ -40,6 +40,7 @@ def test_a_killed_window_loses_nothing_that_was_acknowledged(window: PlayedWindo
             assert scene.run(cubes("two", "C")).status == "succeeded" and in_step(window, scene)
 
 
+@pytest.mark.slow
 def test_a_new_window_without_restore_counts_as_what_the_person_made(window: PlayedWindow, tmp_path: Path) -> None:
     workspace = tmp_path / "workspace"
     attach(workspace)

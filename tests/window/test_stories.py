@@ -68,8 +68,14 @@ EDITS = {
 }
 
 
-def test_foreign_edits_of_every_kind_are_taken_in_and_kept(window: PlayedWindow, scene: blendwright.OpenScene) -> None:
-    for number, (kind, code) in enumerate(EDITS.items()):
+FEW = ("custom property", "deleted", "renamed")
+
+
+@pytest.mark.parametrize("kinds", [FEW, pytest.param(tuple(EDITS), marks=pytest.mark.slow)], ids=["few", "all"])
+def test_foreign_edits_of_every_kind_are_taken_in_and_kept(
+    window: PlayedWindow, scene: blendwright.OpenScene, kinds: tuple[str, ...]
+) -> None:
+    for number, (kind, code) in enumerate((kind, EDITS[kind]) for kind in kinds):
         window.do(code)
         edited = window.fingerprint()
         report = scene.run(cubes(f"after {kind}", f"Box{number}"))

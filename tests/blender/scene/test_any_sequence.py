@@ -159,10 +159,7 @@ def ground(tmp_path_factory: pytest.TempPathFactory) -> Trial:
     return Trial(tmp_path_factory.mktemp("sequences"))
 
 
-@settings(max_examples=100, deadline=None, derandomize=True)
-@given(first=st.lists(operations, max_size=4), second=st.lists(operations, min_size=4, max_size=12))
-def test_any_sequence_is_hashed_and_taken_back(ground: Trial, first: list[Operation], second: list[Operation]) -> None:
-    trial = ground
+def is_hashed_and_taken_back(trial: Trial, first: list[Operation], second: list[Operation]) -> None:
     trial.given(build)
     trial.step(lambda scene: [perform(scene, operation) for operation in first])
     before = trial.leaves()
@@ -171,3 +168,19 @@ def test_any_sequence_is_hashed_and_taken_back(ground: Trial, first: list[Operat
     trial.takes_back(scene, before)
     trial.step(lambda scene: [perform(scene, operation) for operation in second])
     assert trial.leaves() == after
+
+
+SEQUENCES = given(first=st.lists(operations, max_size=4), second=st.lists(operations, min_size=4, max_size=12))
+
+
+@settings(max_examples=30, deadline=None, derandomize=True)
+@SEQUENCES
+def test_any_sequence_is_hashed_and_taken_back(ground: Trial, first: list[Operation], second: list[Operation]) -> None:
+    is_hashed_and_taken_back(ground, first, second)
+
+
+@pytest.mark.slow
+@settings(max_examples=200, deadline=None, derandomize=True)
+@SEQUENCES
+def test_hundreds_of_sequences_are(ground: Trial, first: list[Operation], second: list[Operation]) -> None:
+    is_hashed_and_taken_back(ground, first, second)
