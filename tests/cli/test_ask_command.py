@@ -170,6 +170,7 @@ def at_a_terminal(place: Path, arguments: list[str], said: str) -> tuple[int, st
     return process.wait(60), out
 
 
+@pytest.mark.slow
 def test_a_page_instead_of_an_answer_is_the_services_fault_and_in_the_journal(
     shell: Shell, monkeypatch: pytest.MonkeyPatch
 ) -> None:

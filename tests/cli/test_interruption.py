@@ -117,6 +117,7 @@ def test_a_run_is_cancelled_and_counts_what_stands(tmp_path: Path, envelope: str
     assert [each["status"] for each in own["report"]["operations"]] == ["succeeded", "skipped"]
 
 
+@pytest.mark.slow
 def test_what_is_written_beside_a_plan_can_be_cancelled_and_the_plan_stands(tmp_path: Path) -> None:
     plan = {**PLAN, "operations": PLAN["operations"][:1]}
     tmp_path.joinpath("plan.json").write_text(json.dumps(plan))

@@ -191,6 +191,7 @@ def test_a_page_hears_of_every_case_that_ends(tmp_path: Path) -> None:
             assert '"per_second":' in line and '"seconds_left":' in line
 
 
+@pytest.mark.slow
 def test_ten_thousand_cases_stay_quick_and_small(tmp_path: Path) -> None:
     root = tmp_path / "many"
     with begin(root, 10_000), open_console(batches=[root]) as console:

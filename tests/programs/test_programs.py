@@ -226,6 +226,7 @@ def test_whole_numbers_that_stay_the_same_are_taken() -> None:
     assert (args["a"], args["b"], args["c"], args["d"]) == (2**53 - 1, 1 - 2**53, 1.5e300, 12345678901234567890.5)
 
 
+@pytest.mark.slow
 def test_a_program_of_very_many_statements_is_evaluated() -> None:
     assert [one.id for one in run("x = 1\n" * 40_000 + "object.delete(name = 'A')").operations] == ["00001_L40001"]
 

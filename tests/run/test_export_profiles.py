@@ -38,6 +38,8 @@ SWAPS: dict[str, tuple[list[tuple[str, dict[str, Any]]], str, str]] = {
                    ("material.ensure_principled", {"name": "Paint.001", "textures": {"base_color": "Small"}})],
                   "usdz", "with 4 by 4 pixels instead of 16 by 8"),
 }  # fmt: skip
+# One of each profile; all of them in make test-slow.
+QUICK = {"triangles", "scale", "a picture"}
 
 
 @pytest.fixture(scope="module")
@@ -98,7 +100,9 @@ def _heights(file: Path) -> list[float]:
     return [z for start in range(0, len(triangles), 50) for z in struct.unpack_from("<12f", triangles, start)[5::3]]
 
 
-@pytest.mark.parametrize("what", SWAPS)
+@pytest.mark.parametrize(
+    "what", [pytest.param(what, marks=() if what in QUICK else pytest.mark.slow) for what in SWAPS]
+)
 def test_a_file_with_anything_else_in_it_is_not_delivered(
     engine: Engine, monkeypatch: pytest.MonkeyPatch, what: str
 ) -> None:
