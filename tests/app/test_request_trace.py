@@ -15,8 +15,6 @@ WALK = ROOT / "docs" / "architecture.md"
 # Files and functions at most; `python scripts/trace_request.py --walk` names them.
 LIMITS = {"run": (40, 160), "plan_execute": (55, 228)}
 
-pytestmark = pytest.mark.slow
-
 
 @pytest.fixture(scope="module")
 def printed() -> str:

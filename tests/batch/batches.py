@@ -56,7 +56,7 @@ def one_lane(
     rows: Iterator[Row],
     *,
     outputs: tuple[str, ...] = ("blend",),
-    most_cases: int = 1000,
+    limits: Mapping[str, Any] | None = None,
     **options: Any,
 ) -> Generator[OneLane]:
     made = tuple(output_of(kind) for kind in outputs)
@@ -65,7 +65,7 @@ def one_lane(
     with directory.locked(), open_results(str(directory.results)) as results:
         results.begin(prepared.batch)
         results.add(prepared.batch, prepared.rows)
-    handler = CaseHandler(replace(directory.lane_settings(), most_cases=most_cases))
+    handler = CaseHandler(replace(directory.lane_settings(), **(limits or {})))
     try:
         yield OneLane(handler, prepared.batch)
     finally:

@@ -176,10 +176,19 @@ def test_a_case_whose_blender_is_killed_is_tried_again_and_not_for_ever(
         assert row["findings"][0]["code"] == "WORKER_LOST"
 
 
-def test_a_lane_retires_after_so_many_cases(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("limits", "retired"),
+    [
+        ({"most_cases": 2}, [False, True, True]),
+        ({"most_memory_mb": 16}, [True, True, True]),
+        ({"most_seconds": 0.0}, [True, True, True]),
+    ],
+    ids=["so many cases", "so much memory", "so long"],
+)
+def test_a_lane_retires_after(tmp_path: Path, limits: dict[str, Any], retired: list[bool]) -> None:
     root = tmp_path / "out"
-    with one_lane(root, write_program(tmp_path), seeds(3), most_cases=2) as lane:
-        assert [lane.do(key).retire for key in open_keys(root)] == [False, True, True]
+    with one_lane(root, write_program(tmp_path), seeds(3), limits=limits) as lane:
+        assert [lane.do(key).retire for key in open_keys(root)] == retired
 
 
 @pytest.mark.parametrize(
