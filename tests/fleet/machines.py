@@ -97,9 +97,9 @@ def wait_until(true: Callable[[], Any], seconds: float, what: str) -> None:
 
 
 def tree(pid: int) -> list[int]:
-    """A process and everything below it."""
-    try:
-        children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-    except OSError:
-        return []
+    """A process and everything below it, whichever of its threads has started it."""
+    children = list[str]()
+    for thread in Path(f"/proc/{pid}/task").glob("*/children"):
+        with contextlib.suppress(OSError):  # it has ended meanwhile
+            children += thread.read_text().split()
     return [pid, *(below for child in children for below in tree(int(child)))]

@@ -31,7 +31,7 @@ class Doomed:
         self.process = machines.worker()
         self._machines = machines
         self._cases = chance.randint(1, 10)
-        self._delay = chance.uniform(0, 2)
+        self._delay = chance.uniform(0, 0.5)
         early = chance.random() < 0.25
         self._dies = time.monotonic() + chance.uniform(1, 15) if early else None
 

@@ -85,6 +85,18 @@ def test_a_worker_that_was_thought_dead_publishes_nothing(machines: Machines, da
     assert [worker.wait(60) for worker in (stopped, other)] == [0, 0]
 
 
+def test_a_worker_that_starts_while_the_database_restarts_waits_for_it(
+    machines: Machines, database: Database, cluster: Cluster
+) -> None:
+    assert machines.run(*machines.batch(1), "--engine", "env", "--detach").returncode == 0
+    cluster.stop("QUIT")
+    worker = machines.worker("--once")
+    wait_until(lambda: "trying again for" in machines.log(worker), 60, "it says what it waits for")
+    cluster.start()
+    assert worker.wait(300) == 0, machines.log(worker)
+    assert counts(PostgresResults(database, machines.outputs)) == Counts(done=1)
+
+
 def _ended_its_case(machines: Machines, worker: object) -> bool:
     return any(event["event"] == "case" for event in machines.events(worker))  # pyright: ignore[reportArgumentType]
 

@@ -27,6 +27,7 @@ from blendwright.batch.postgres.database import Database
 from blendwright.batch.postgres.job_queue import TASK, CaseJob, JobQueue
 from blendwright.batch.postgres.lane_slot import LaneSlot
 from blendwright.batch.postgres.patient_connector import PatientConnector
+from blendwright.values.errors import EnvironmentUnfit
 
 # Is told what a person wants to know of a worker beside its cases: a database that is away, jobs that it cannot take.
 OnNote = Callable[[str], None]
@@ -34,6 +35,8 @@ BEATS = 6
 """Heartbeats in the time after which a worker counts as lost."""
 STALLED_AFTER = 60.0
 PATIENCE = 7 * 86_400.0
+START_PATIENCE = 15.0
+"""Seconds that the database may be away when a worker starts: an address may be wrong, and who gave it wants to know."""
 POLL_SECONDS = 5.0
 """How often the queue is asked although no notice came."""
 
@@ -81,7 +84,7 @@ class FleetWorker:
         # A job whose end could not be told, since it was taken away, leaves an error that nobody awaits.
         loop.set_exception_handler(lambda _loop, _context: None)
         loop.set_default_executor(ThreadPoolExecutor(self._settings.count + 4, thread_name_prefix="blendwright-fleet"))
-        await asyncio.to_thread(self._database.open)
+        await self._open_database()
         try:
             async with self._app.open_async():
                 looking_after = asyncio.create_task(self._look_after_others())
@@ -97,6 +100,21 @@ class FleetWorker:
             self._database.close()
         if self._trouble is not None:
             raise self._trouble
+
+    async def _open_database(self) -> None:
+        """A worker that is started while the database restarts waits a little; what is wrong is told at once. Raises EnvironmentUnfit."""
+        ends, told = monotonic() + START_PATIENCE, False
+        while True:
+            try:
+                await asyncio.to_thread(self._database.open)
+                return
+            except EnvironmentUnfit as error:
+                if self._stopping or monotonic() > ends:
+                    raise
+                if not told:
+                    self._note(f"{error.message}; trying again for {START_PATIENCE:g} s")
+                    told = True
+            await asyncio.sleep(0.5)
 
     def stop(self, *, at_once: bool = False) -> None:
         """After the cases that are under way, or at once, which gives them back."""
