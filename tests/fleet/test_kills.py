@@ -55,7 +55,7 @@ def test_every_case_is_done_exactly_once_whoever_is_killed(
     coordinator = machines.coordinator(CASES)
     results = PostgresResults(database, machines.outputs)
     wait_until(lambda: _total(results) == CASES, 120, "the cases are in the database")
-    kills, restarted = 0, False
+    kills, restarted, begun = 0, False, time.monotonic()
     workers = [Doomed(machines, chance) for _ in range(WORKERS)]
     coordinator_ends = time.monotonic() + 5
     ends = time.monotonic() + LONGEST
@@ -79,7 +79,10 @@ def test_every_case_is_done_exactly_once_whoever_is_killed(
             restarted = True
         time.sleep(0.3)
     assert restarted
-    assert kills > CASES // 20
+    seconds = time.monotonic() - begun
+    print(f"{kills} kills in {seconds:.0f} s")
+    # Of the two what this machine allows: the quicker it is, the more cases are done between two kills.
+    assert kills > min(CASES / 20, seconds / 10)
 
     assert coordinator.wait(120) == 0, machines.log(coordinator)
     for worker in workers:
