@@ -80,7 +80,6 @@ def test_every_case_is_done_exactly_once_whoever_is_killed(
         time.sleep(0.3)
     assert restarted
     seconds = time.monotonic() - begun
-    print(f"{kills} kills in {seconds:.0f} s")
     # Of the two what this machine allows: the quicker it is, the more cases are done between two kills.
     assert kills > min(CASES / 20, seconds / 10)
 
