@@ -25,7 +25,20 @@ async function ask(method, path, body, signal = null) {
   return answer;
 }
 
-export const get = async (path) => (await ask("GET", path)).json();
+// What is asked for before the view that needs it exists; it is good for one answer.
+const early = new Map();
+
+export function ahead(path) {
+  const answer = ask("GET", path).then((answer) => answer.json());
+  answer.catch(() => {}); // whoever gets it is told
+  early.set(path, answer);
+}
+
+export async function get(path) {
+  const answer = early.get(path);
+  early.delete(path);
+  return answer ?? (await ask("GET", path)).json();
+}
 export const raw = (path, signal) => ask("GET", path, undefined, signal);
 export const post = async (path, body) => (await ask("POST", path, body)).json();
 

@@ -1,9 +1,9 @@
 // The page: who is here, which workspace or batch and which view the address names, and what is shown of its state everywhere.
 
-import { ApiError, enter, get, leave, session } from "./api.js";
+import { ApiError, ahead, enter, get, leave, session } from "./api.js";
 import { button, empty, h, icon, named, note, toast } from "./dom.js";
 import { Live } from "./live.js";
-import { historyView } from "./history.js";
+import { commitsPath, historyView } from "./history.js";
 
 // By what is looked at; the first view is the one that is opened. The others are loaded when they are.
 const VIEWS = {
@@ -34,10 +34,12 @@ const THEMES = { auto: ["Theme: as the system", "auto"], light: ["Theme: light",
 const root = document.getElementById("app");
 let shell = null;
 
+const pathOf = (kind, id) => `${kind === "batch" ? "batches" : "workspaces"}/${id}`;
+
 // What a view gets: where it is, what is known of the workspace or batch, and how to be told of more.
 class Place {
   constructor(kind, { id, name }) {
-    Object.assign(this, { kind, id, name, path: `${kind === "batch" ? "batches" : "workspaces"}/${id}`, state: null });
+    Object.assign(this, { kind, id, name, path: pathOf(kind, id), state: null });
     this.live = new Live(this.path, TOGETHER[kind]);
   }
 
@@ -210,6 +212,12 @@ async function start() {
       empty("approval", link ? "This tab needs a link" : "The console does not answer", null),
       h("p", {}, named(error.message, 300)), error.cure && h("p", {}, named(error.cure, 300)))));
     return;
+  }
+  if (!location.hash && session.workspaces.length) {
+    // The first view will be this one: it is asked for while the page is built.
+    const path = pathOf("workspace", session.workspaces[0].id);
+    ahead(path);
+    ahead(commitsPath(path));
   }
   shell = new Shell();
   await shell.show();

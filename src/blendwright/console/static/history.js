@@ -12,6 +12,8 @@ const AROUND = 4;
 // A list that flies by asks for no pictures.
 const STILL_MS = 160;
 
+export const commitsPath = (path, page = 0, all = false) => `${path}/commits?offset=${page * PAGE}&limit=${PAGE}&all=${all ? 1 : 0}`;
+
 export const WHO = { model: "model", person: "person", code: "code", file: "workspace" };
 
 // Who is behind a commit, in words.
@@ -103,7 +105,7 @@ class Commits {
   async #load(page) {
     const generation = this.#generation;
     try {
-      const found = await get(`${this.#place.path}/commits?offset=${page * PAGE}&limit=${PAGE}&all=${this.#all ? 1 : 0}`);
+      const found = await get(commitsPath(this.#place.path, page, this.#all));
       if (generation !== this.#generation) return;
       this.#pages.set(page, found.commits);
     } catch {
