@@ -20,6 +20,9 @@ from blendwright.cli.output import notes
 
 Stop = Callable[..., None]
 
+# Columns for what is said beside the figures: the word before, a short bar, and how many of how many.
+BESIDE = 40
+
 
 class BatchDisplay:
     """Around one run. The first Ctrl-C ends it after the cases that are under way, the second at once, the third as ever."""
@@ -58,7 +61,7 @@ class BatchDisplay:
             description = "stopping" if self._interrupts else "cases"
             self._bar.update(
                 self._task, description=description, total=progress.counts.total, completed=progress.finished,
-                text=_figures(progress),
+                text=_figures(progress, self._bar.console.width - BESIDE),
             )  # fmt: skip
 
     def _tell_programs(self, report: JobReport, progress: figures.Progress) -> None:
@@ -81,7 +84,8 @@ class BatchDisplay:
         threading.Thread(target=self._stop, kwargs={"at_once": self._interrupts == 2}).start()
 
 
-def _figures(progress: figures.Progress) -> str:
+def _figures(progress: figures.Progress, room: int) -> str:
+    """In so many columns; the picture is left out where it would push out the rest."""
     parts: list[str] = []
     if failed := progress.counts.failed + progress.failed:
         parts.append(f"{failed} failed")
@@ -89,6 +93,6 @@ def _figures(progress: figures.Progress) -> str:
         parts.append(f"{rate:.1f}/s" if rate >= 1 else f"{rate * 60:.1f}/min")
     if (left := progress.seconds_left) is not None:
         parts.append(f"{timedelta(seconds=round(left))} left")
-    if progress.picture is not None:
+    if progress.picture is not None and len("  ".join([*parts, str(progress.picture)])) <= room:
         parts.append(str(progress.picture))
     return "  ".join(parts)
