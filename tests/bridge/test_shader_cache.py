@@ -16,6 +16,7 @@ from blendwright.bridge.pool import Pool
 from blendwright.bridge.shader_cache import picture_requests
 from blendwright.bridge.sources.python_environment import PythonEnvironment
 from blendwright.bridge.spawn import WorkerSettings
+from blendwright.values.errors import WorkerLost
 from blendwright.wire.worker_environment import SHADERS, cache_directory
 
 BLENDER = PythonEnvironment()
@@ -107,6 +108,31 @@ def test_whoever_keeps_a_spare_has_them_made_once(pool: Pool, cache: Path, monke
     (cache_directory(pool.take().scratch) / "mesa_shader_cache").mkdir(parents=True, exist_ok=True)
     pool.close()
     assert made == [COMMAND], "they are kept already"
+
+
+def test_where_no_picture_can_be_taken_it_is_not_tried_again(cache: Path, tmp_path: Path) -> None:
+    class Blind:
+        scratch = tmp_path
+
+        def step(self, request: Any, *, deadline: float) -> dict[str, Any]:
+            return {"ok": False}
+
+    blind: Any = Blind()
+    shader_cache.prepare(COMMAND, blind)
+    file = shader_cache.kept(COMMAND)
+    assert file is not None
+    with tarfile.open(file) as packed:
+        assert packed.getnames() == []
+
+
+def test_a_worker_that_is_lost_says_nothing(cache: Path) -> None:
+    class Lost:
+        def step(self, request: Any, *, deadline: float) -> dict[str, Any]:
+            raise WorkerLost("killed")
+
+    lost: Any = Lost()
+    shader_cache.prepare(COMMAND, lost)
+    assert shader_cache.kept(COMMAND) is None
 
 
 def test_what_is_kept_is_copied(cache: Path, tmp_path: Path) -> None:

@@ -63,16 +63,15 @@ def has_drawn(worker: WorkerProcess) -> bool:
 
 
 def prepare(command: Sequence[str], worker: WorkerProcess) -> None:
-    """Keep the shaders of a picture that this worker, which has just been started, takes of a cube. It is of no use afterwards. What
-    fails here is tried again another time."""
+    """Keep the shaders of a picture that this worker, which has just been started, takes of a cube. It is of no use afterwards.
+
+    Where it can take none, or its driver keeps none, an empty archive says so for as long. A worker that is lost says nothing."""
     file = _place(command)
     if file is None:
         return
     with suppress(BlendwrightError, OSError):
-        for request in picture_requests():
-            if not worker.step(request, deadline=SECONDS)["ok"]:
-                return
-        _keep(file, cache_directory(worker.scratch))
+        drawn = all(worker.step(request, deadline=SECONDS)["ok"] for request in picture_requests())
+        _keep(file, cache_directory(worker.scratch) if drawn else None)
 
 
 def picture_requests() -> list[StepRequest]:
@@ -90,16 +89,16 @@ def picture_requests() -> list[StepRequest]:
     ]
 
 
-def _keep(file: Path, cache: Path) -> None:
-    every = (file for directory in cache.glob(MESA) for file in sorted(directory.rglob("*")))
+def _keep(file: Path, cache: Path | None) -> None:
+    every = () if cache is None else (file for directory in cache.glob(MESA) for file in sorted(directory.rglob("*")))
     # The index is as large as all shaders together, and made anew where there is none.
     files = [file for file in every if file.is_file() and file.name != "index"]
-    if not files or sum(file.stat().st_size for file in files) > MOST_BYTES:
-        return
+    if sum(file.stat().st_size for file in files) > MOST_BYTES:
+        files = []
     content = io.BytesIO()
     with tarfile.open(fileobj=content, mode="w") as packed:
         for one in files:
-            packed.add(one, one.relative_to(cache))
+            packed.add(one, one.relative_to(cache or "/"))
     file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     # Only the user can read and write what mkstemp makes.
     descriptor, temporary = tempfile.mkstemp(prefix=file.name, dir=file.parent)

@@ -25,7 +25,7 @@ async function ask(method, path, body, signal = null) {
   return answer;
 }
 
-// What is asked for before the view that needs it exists; it is good for one answer.
+// What is asked for before the view that needs it exists; it is good for one answer, and for that view.
 const early = new Map();
 
 export function ahead(path) {
@@ -33,6 +33,8 @@ export function ahead(path) {
   answer.catch(() => {}); // whoever gets it is told
   early.set(path, answer);
 }
+
+export const forget = () => early.clear();
 
 export async function get(path) {
   const answer = early.get(path);

@@ -1,6 +1,6 @@
 // The page: who is here, which workspace or batch and which view the address names, and what is shown of its state everywhere.
 
-import { ApiError, ahead, enter, get, leave, session } from "./api.js";
+import { ApiError, ahead, enter, forget, get, leave, session } from "./api.js";
 import { button, empty, h, icon, named, note, toast } from "./dom.js";
 import { Live } from "./live.js";
 import { commitsPath, historyView } from "./history.js";
@@ -120,6 +120,7 @@ class Shell {
       if (turn !== this.#turn) return;
       this.#view = create(this.#place, rest);
       this.#main.replaceChildren(this.#view.element);
+      forget();
     } catch (error) {
       if (turn === this.#turn) this.#main.replaceChildren(h("div", { class: "page" }, note("bad", error.message)));
     }
