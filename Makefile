@@ -14,7 +14,7 @@ BLENDERS := XDG_DATA_HOME=$(CURDIR)/.envs
 # Compiled modules are kept, wherever Python would be told not to: Blender's own scripts alone cost every start half a second.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo docs gallery extension packages bundle test test-slow test-gui test-ui test-fleet test-packages test-matrix blenders which mcp-conformance gemini-cli check bench soak generate lock clean
+.PHONY: demo docs gallery extension packages bundle test test-breadth test-slow test-gui test-ui test-fleet test-packages test-matrix blenders which mcp-conformance gemini-cli check bench soak generate lock clean
 
 ifneq ($(wildcard requirements/$(VERSION).txt),)
 # An environment of another Python is replaced.
@@ -36,8 +36,13 @@ demo: which
 
 # A file at a time in each process: tests of one file share what is costly to start. Three of them keep two cores busy while one waits.
 # The order is that of tests/conftest.py, long files first. What has a target of its own is not even collected, which each process would do.
+# test-breadth has the files that say more of the same; CI runs both.
+PYTEST := $(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder -m "not slow" $(addprefix --ignore tests/,gui ui fleet packages)
 test: which blenders
-	$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder -m "not slow" $(addprefix --ignore tests/,gui ui fleet packages)
+	$(PYTEST) --part core
+
+test-breadth: which blenders
+	$(PYTEST) --part breadth
 
 test-slow: $(READY)
 	$(BIN)/python -m pytest -m "slow and not fleet" --timeout 3600 --real-starts

@@ -30,6 +30,7 @@ FORKED = pytest.StashKey[tuple[ForkedWorkers, ForkedPrograms]]()
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--proves", action="append", default=[], metavar="ID", help="only tests that claim a requirement")
+    parser.addoption("--part", choices=("core", "breadth"), help="without the files of BREADTH, or those alone")
     parser.addoption("--real-starts", action="store_true", help="start every worker by itself, instead of forking most")
     parser.addoption("--processor-time", type=Path, metavar="FILE", help="write what each test used of the processor")
 
@@ -91,6 +92,21 @@ REAL_STARTS = (
     "examples/test_geonodes_examples.py", "examples/test_geonodes_protocol.py",
     "cli/test_lost_output.py", "server/test_body_memory.py", "server/test_early_server.py", "server/test_first_contact.py",
 )  # fmt: skip
+
+
+# Files that say the same again for other Blenders, other platforms of a scene, rarer stories or later instants: `make test` leaves them to
+# `make test-breadth`, which CI runs as well. What they cost is more than half of the suite.
+BREADTH: tuple[str, ...] = ()
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """What is not run is not even collected, which each process would do."""
+    part: str | None = config.getoption("part")
+    if part is None or collection_path.suffix != ".py" or not collection_path.name.startswith("test_"):
+        return None
+    place = collection_path.relative_to(Path(__file__).parent)
+    is_breadth = not {str(place), *map(str, place.parents)}.isdisjoint(BREADTH)
+    return True if is_breadth == (part == "core") else None
 
 
 ENDED = pytest.StashKey[int]()

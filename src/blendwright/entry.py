@@ -1,11 +1,13 @@
 """The way in: `blendwright …` on a command line.
 
-A server on stdio takes over the wire before anything large is loaded, so that its host is answered at once. The version needs nothing
-else at all.
+A server on stdio takes over the wire before anything large is loaded, so that its host is answered at once, and a command that runs
+something has Blender started. The version needs nothing else at all.
 """
 
 from __future__ import annotations
 
+import gc
+import os
 import signal
 import sys
 
@@ -16,6 +18,7 @@ def main() -> None:
     arguments = sys.argv[1:]
     if arguments == ["--version"] and _printed(f"blendwright {__version__}\n"):
         return
+    prepare_loading()
     hold_interrupts()
     if arguments[:1] == ["serve"] and not {"--http", "--help"} & {part.partition("=")[0] for part in arguments}:
         from blendwright.server.early_server import answer_early
@@ -23,7 +26,22 @@ def main() -> None:
         with answer_early(arguments):
             _run()
     else:
-        _run()
+        from blendwright.cli.early_blender import blender_started
+
+        with blender_started(arguments):
+            _run()
+
+
+def prepare_loading() -> None:
+    """Hardly anything of what is loaded is garbage: whoever runs the command looks for some again (`loaded`). And what pydantic calls
+    plugins is code of any package in the environment, which has no business here and takes time to be looked for."""
+    gc.disable()
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
+
+
+def loaded() -> None:
+    """From here on there is work, and with it garbage."""
+    gc.enable()
 
 
 def hold_interrupts() -> None:
@@ -50,4 +68,7 @@ def _printed(line: str) -> bool:
 def _run() -> None:
     from blendwright.cli.main import main as run
 
-    run()
+    try:
+        run()
+    finally:
+        loaded()

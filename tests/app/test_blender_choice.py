@@ -11,7 +11,8 @@ import pytest
 import blendwright
 from blendwright.app.blenders import chosen_blender
 from blendwright.app.contracts import negotiated
-from blendwright.app.policy_files import FILE, user_file
+from blendwright.app.places import user_file
+from blendwright.app.policy_files import FILE
 from blendwright.app.previewing import preview
 from blendwright.bridge.environments.records import Environment, write_record
 from blendwright.bridge.environments.series import own_blender

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 import blendwright
-from blendwright.app.policy_files import FILE, allowed_roots, load_policy, user_file
+from blendwright.app.places import user_file
+from blendwright.app.policy_files import FILE, allowed_roots, load_policy
 from blendwright.policy.policy import Policy, Rules, Verdict
 from blendwright.policy.session_contract import Proposal
 from blendwright.values.errors import BlendwrightError, EnvironmentUnfit, Refusal

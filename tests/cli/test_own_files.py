@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from blendwright.app.opening import create_workspace
-from blendwright.app.places import is_workspace
-from blendwright.app.policy_files import FILE, load_policy, user_file
+from blendwright.app.places import is_workspace, user_file
+from blendwright.app.policy_files import FILE, load_policy
 from blendwright.values.errors import EnvironmentUnfit
 from shell import Shell
 

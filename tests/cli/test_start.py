@@ -53,7 +53,7 @@ def test_help_loads_no_command() -> None:
     loaded = loaded_by("--help")
     assert not LARGE & loaded
     assert {name for name in ours(loaded) if name.startswith("blendwright.cli.")} == {
-        f"blendwright.cli.{name}" for name in ("commands", "examples", "main", "output", "parameters")
+        f"blendwright.cli.{name}" for name in ("commands", "early_blender", "examples", "main", "output", "parameters")
     }
     assert not {name for name in ours(loaded) if name.startswith(("blendwright.app", "blendwright.tools"))}
 

@@ -13,7 +13,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from blendwright.app.policy_files import load_policy, user_file
+from blendwright.app.places import user_file
+from blendwright.app.policy_files import load_policy
 from blendwright.bridge.environments import making
 from blendwright.bridge.environments.interpreters import find_interpreter
 from blendwright.bridge.environments.records import Environment, environment_named, environments

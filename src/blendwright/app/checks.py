@@ -19,7 +19,7 @@ from typing import Any
 from blendwright.app.blenders import OWN, list_blenders
 from blendwright.app.hosts import Host, host_named, installed
 from blendwright.app.opening import open
-from blendwright.app.policy_files import home_directory
+from blendwright.app.places import home_directory
 from blendwright.bridge.exit_diagnosis import LIBRARIES
 from blendwright.bridge.sources import worker_source
 from blendwright.bridge.sources.blender_executable import BlenderExecutable

@@ -12,6 +12,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
+from blendwright.app.early_blender import note_blender
 from blendwright.app.observing.event_bus import EventBus
 from blendwright.app.previewing import preview_beside
 from blendwright.app.run_records import RunRecords
@@ -319,6 +320,7 @@ class OpenScene:
         with contextlib.ExitStack() as ends:
             # From the last to the first; an interruption in one of them keeps none of the others from being done.
             ends.callback(self._scratch.remove)
+            ends.callback(note_blender, self._scratch.path.parent, self._pool)
             ends.callback(self._session.journal.close)
             ends.callback(self._events, WorkspaceClosed())
             ends.callback(self._end_workers)

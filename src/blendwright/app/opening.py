@@ -16,6 +16,7 @@ from pathlib import Path
 
 from blendwright.app.attaching import WindowBinding, connect_bound, require_unbound, spare_source
 from blendwright.app.blenders import chosen_blender
+from blendwright.app.early_blender import SCRATCH, EarlyBlender
 from blendwright.app.observing.event_bus import EventBus, open_event_bus
 from blendwright.app.open_scene import OpenScene
 from blendwright.app.own_files import require_own_directory
@@ -70,6 +71,7 @@ def open(
     environment: Mapping[str, str] | None = None,
     observers: Sequence[Observer] = (),
     console: ConsoleDoor | None = None,
+    early: EarlyBlender | None = None,
 ) -> OpenScene:
     """Open a workspace and the scene in it, which lives on until the next time.
 
@@ -87,6 +89,7 @@ def open(
     durable: whether what is committed survives the end of the machine too, not only that of the process.
     observers: are told every event, beside the log and the metrics; each is a function of one argument.
     console: the one of this process, which a window that is attached offers to open.
+    early: a Blender that was started for this workspace beforehand; it stays the caller's where the workspace cannot be opened.
     tools: the catalogue to use, and `environment` for the worker: both for tests of the engine itself.
 
     Blender starts with the first call. Raises EnvironmentUnfit when the workspace or the file cannot be used: another process
@@ -116,7 +119,7 @@ def open(
             require_unbound(directory)
         cure = "Check its permissions and the room on its disk, or name another directory."
         with unfit_on_os_error(f"{directory} cannot be a workspace", cure):
-            scratch = SessionScratch(directory / "scratch")
+            scratch = SessionScratch(directory / SCRATCH) if early is None else early.scratch
         undo.callback(scratch.remove)
         # From here on: the log belongs to whoever holds the workspace.
         window = WindowBinding(directory).window()
@@ -153,6 +156,8 @@ def open(
             live, journal, settings.tools, draft, files, macros=settings.macros, approver=approver, observe=events
         )
         opened = OpenScene(session, scratch, pool, recovered, events)
+        if early is not None:
+            early.give_to(pool)
         undo.pop_all()
     return opened
 

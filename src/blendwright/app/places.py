@@ -1,11 +1,14 @@
-"""Where workspaces are: which directory is meant, and whether there is one. Loads nothing of what works in it."""
+"""Where workspaces and settings are: which directory or file is meant, and whether there is one. Loads nothing of what works there."""
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from blendwright.journal.file_modes import DATABASE
 from blendwright.values.errors import EnvironmentUnfit
+
+SETTINGS = "blendwright.toml"
 
 
 def workspace_directory(workspace: str | Path) -> Path:
@@ -23,3 +26,17 @@ def workspace_directory(workspace: str | Path) -> Path:
 def is_workspace(workspace: str | Path) -> bool:
     """Whether there is a workspace already."""
     return (Path(workspace) / DATABASE).exists()
+
+
+def home_directory() -> Path:
+    """The user's home. Some containers run as a user who has none."""
+    try:
+        return Path.home()
+    except RuntimeError as error:
+        raise EnvironmentUnfit("this user has no home directory", cure="Set HOME to one.") from error
+
+
+def user_file() -> Path:
+    """Where the user's own settings are, or would be."""
+    home = os.environ.get("XDG_CONFIG_HOME") or str(home_directory() / ".config")
+    return Path(home) / "blendwright" / SETTINGS

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from blendwright.app.places import workspace_directory
 from blendwright.app.policy_files import load_policy
@@ -14,11 +15,10 @@ from blendwright.dialects import registry
 from blendwright.dialects.dialect import Surroundings
 from blendwright.dialects.program import yielded_document
 from blendwright.macros import Macro, load_macros
-from blendwright.plan.repair import minimal_repair, refused
 from blendwright.plan.validate import ValidPlan, validate
-from blendwright.policy.objections import Stage
-from blendwright.policy.session_contract import Proposal, agree
-from blendwright.run.files import FileAccess
+from blendwright.policy.objections import PathFindings, Stage
+from blendwright.policy.session_contract import ContractTerms, Proposal, agree
+from blendwright.tool_api.arguments import file_arguments
 from blendwright.tool_api.tool import AnyTool
 from blendwright.tools import catalog
 from blendwright.values.errors import Refusal
@@ -27,6 +27,9 @@ from blendwright.values.findings import Finding
 from blendwright.values.json_reader import read_json
 from blendwright.values.plan import Plan
 from blendwright.values.report import RunReport
+
+if TYPE_CHECKING:
+    from blendwright.run.files import FileAccess
 
 
 def check(
@@ -47,16 +50,30 @@ def check(
     terms = agree(proposal or Proposal(), load_policy(directory).policy)
     if isinstance(terms, tuple):
         raise Refusal(terms)
-    files = FileAccess(terms.constraints.rules.roots, directory / "artifacts", workspace=directory)
-
     expanding = load_macros(directory, registered) if macros is None else macros
-    return validate(
-        plan, registered, terms, expanding, stage=Stage.ARGUMENTS, path_findings=files.path_findings if roots else None
-    )
+    in_roots = _path_findings(terms, directory) if roots else None
+    return validate(plan, registered, terms, expanding, stage=Stage.ARGUMENTS, path_findings=in_roots)
+
+
+def _path_findings(terms: ContractTerms, directory: Path) -> PathFindings:
+    """What is wrong with the files that a call names. Few calls name any, and what judges them is loaded for those."""
+
+    @cache
+    def access() -> FileAccess:
+        from blendwright.run.files import FileAccess
+
+        return FileAccess(terms.constraints.rules.roots, directory / "artifacts", workspace=directory)
+
+    def findings(tool: AnyTool, args: dict[str, Any]) -> Iterable[Finding]:
+        return access().path_findings(tool, args) if file_arguments(tool.args_model) else ()
+
+    return findings
 
 
 def refused_plan(text: Callable[[], bytes] | None, dialect: str | None, findings: Sequence[Finding]) -> RunReport:
     """The report of a plan that was refused with these findings before it was run, or before it was read."""
+    from blendwright.plan.repair import refused
+
     plan = registry.unread_plan(dialect)
     with suppress(Refusal):
         plan = plan if text is None else registry.read_plan(text(), dialect=dialect)
@@ -109,6 +126,8 @@ def validate_plan(
             about["implied_by"] = valid.implied_by
         about["warnings"] = [finding.to_json() for finding in valid.unrunnable.values()]
         return Validation((), about, yielded)
+    from blendwright.plan.repair import minimal_repair
+
     about["repair"] = [entry.to_json() for entry in minimal_repair(plan, valid)]
     return Validation(valid, about)
 

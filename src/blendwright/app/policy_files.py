@@ -6,7 +6,6 @@ A file is taken whole or not at all: an unknown key, which may be a misspelt pro
 from __future__ import annotations
 
 import contextlib
-import os
 import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,12 +16,13 @@ from typing import Any, cast
 from pydantic import BaseModel, ValidationError
 
 from blendwright.app.own_files import read_own_file
+from blendwright.app.places import SETTINGS, user_file
 from blendwright.policy.policy import Policy, Verdict
-from blendwright.values.errors import EnvironmentUnfit, Refusal
+from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, did_you_mean, pointer_of
 
-FILE = "blendwright.toml"
+FILE = SETTINGS
 DEFAULT = "default"
 COMMAND = "audit_heads_command"
 
@@ -67,20 +67,6 @@ def allowed_roots(policy: Policy, roots: Sequence[str | Path] | None) -> Policy:
         return policy
     named = {str(root): Verdict.ALLOW for root in roots}
     return policy.model_copy(update={"policy": policy.policy.model_copy(update={"roots": named})})
-
-
-def home_directory() -> Path:
-    """The user's home. Some containers run as a user who has none."""
-    try:
-        return Path.home()
-    except RuntimeError as error:
-        raise EnvironmentUnfit("this user has no home directory", cure="Set HOME to one.") from error
-
-
-def user_file() -> Path:
-    """Where the user's own policy is, or would be."""
-    home = os.environ.get("XDG_CONFIG_HOME") or str(home_directory() / ".config")
-    return Path(home) / "blendwright" / FILE
 
 
 def read_policy(file: Path) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from blendwright.app.own_files import require_own_directory
-from blendwright.app.policy_files import user_file
+from blendwright.app.places import user_file
 from blendwright.app.session_scratch import unfit_on_os_error
 from blendwright.values.errors import EnvironmentUnfit, Refusal
 from blendwright.values.faults import Fault

@@ -11,7 +11,8 @@ from dataclasses import replace
 from time import monotonic
 
 from blendwright.bridge import shader_cache
-from blendwright.bridge.spawn import Command, WorkerSettings, spawn
+from blendwright.bridge.early_worker import EarlyWorker, own_command
+from blendwright.bridge.spawn import Child, Command, WorkerSettings, spawn
 from blendwright.bridge.worker import WorkerProcess
 from blendwright.values.background_clearing import BackgroundClearing
 from blendwright.values.errors import BlendwrightError, DeadlinePassed, WorkerLost
@@ -31,6 +32,7 @@ class Pool(WorkerPool):
         self._limit = spares
         self._lock = threading.Lock()
         self._closed = False
+        self._early: EarlyWorker | None = None
         self._preparing: threading.Thread | None = None
         self._pictures = threading.Lock()
         self._workers: set[WorkerProcess] = set()
@@ -96,6 +98,17 @@ class Pool(WorkerPool):
         for _ in outdated:
             self.warm()
 
+    def adopt(self, early: EarlyWorker) -> None:
+        """Take over a worker that was started before this pool was there. It is the first one to be given out, if it is such a one as the
+        pool would start."""
+        with self._lock:
+            self._early = early
+
+    @property
+    def starts_plainly(self) -> bool:
+        """Whether it starts what `early_worker.start` does."""
+        return self._settings.is_plain and self._command([]) == own_command()
+
     def close(self) -> None:
         """End every worker that came from here, given out or not, and remove their scratch; a second time does nothing.
 
@@ -107,6 +120,9 @@ class Pool(WorkerPool):
             workers = list(self._workers)
             self._workers.clear()
             self._spares.clear()
+            early, self._early = self._early, None
+        if early is not None:
+            early.discard()
         # All at once first, so that they end side by side.
         for worker in workers:
             worker.kill()
@@ -123,7 +139,7 @@ class Pool(WorkerPool):
                 raise WorkerLost(CLOSED)
             settings = replace(self._settings, readable=()) if bare else self._settings
             # Known from its first moment on: a pool that closes meanwhile must find it.
-            worker = WorkerProcess(spawn(self._command, settings))
+            worker = WorkerProcess(self._adopted(settings) or spawn(self._command, settings))
             self._workers.add(worker)
         try:
             worker.greet(self._settings.start_timeout)
@@ -132,6 +148,13 @@ class Pool(WorkerPool):
                 self._workers.discard(worker)
             raise
         return worker
+
+    def _adopted(self, settings: WorkerSettings) -> Child | None:
+        early, self._early = self._early, None
+        if early is None or early.fits(self._command([]), settings):
+            return None if early is None else early.child
+        early.discard()
+        return None
 
     def prepare_pictures(self) -> None:
         """Have shaders for the first picture of every worker from now on. How it goes changes nothing else."""

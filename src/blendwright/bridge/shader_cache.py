@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import io
 import os
-import tarfile
 import tempfile
 import time
 from collections.abc import Sequence
@@ -20,11 +19,11 @@ from typing import TYPE_CHECKING, Any
 import blendwright
 from blendwright.tools import registry_cache
 from blendwright.values.errors import BlendwrightError
-from blendwright.wire.methods import StepRequest
 from blendwright.wire.worker_environment import SHADERS, cache_directory
 
 if TYPE_CHECKING:
     from blendwright.bridge.worker import WorkerProcess
+    from blendwright.wire.methods import StepRequest
 
 # Where Mesa has its cache, seen from the cache directory; its name differs by the kind of cache.
 MESA = "mesa_shader_cache*"
@@ -84,12 +83,14 @@ def picture_requests() -> list[StepRequest]:
         *((Preview, {"view": "ISO", "width": 64, "height": 48, "smooth": smooth}) for smooth in (True, False)),
     ]
     return [
-        StepRequest(tool=tool.name, version=tool.version, args=tool.args_model(**args).model_dump(mode="json"))
+        {"tool": tool.name, "version": tool.version, "args": tool.args_model(**args).model_dump(mode="json")}
         for tool, args in made
     ]
 
 
 def _keep(file: Path, cache: Path | None) -> None:
+    import tarfile  # not above: every start of a worker loads this module, and hardly one keeps anything
+
     every = () if cache is None else (file for directory in cache.glob(MESA) for file in sorted(directory.rglob("*")))
     # The index is as large as all shaders together, and made anew where there is none.
     files = [file for file in every if file.is_file() and file.name != "index"]

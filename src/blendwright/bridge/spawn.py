@@ -44,6 +44,11 @@ class WorkerSettings:
     scratch_mb: int = 4096
     """The largest file; what they come to together is for the core to watch."""
 
+    @property
+    def is_plain(self) -> bool:
+        """Whether workers get what they get where nobody asks for anything else."""
+        return self == WorkerSettings(self.scratch_root)
+
 
 class Process(Protocol):
     """A started child process of the core."""

@@ -6,11 +6,13 @@ The kinds are in `bridge/sources`, one file each. Nobody else builds a pool.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
-from blendwright.bridge.pool import Pool
 from blendwright.bridge.spawn import WorkerSettings
 from blendwright.wire.worker_port import WorkerPool
+
+if TYPE_CHECKING:
+    from blendwright.bridge.pool import Pool
 
 
 class WorkerSource(ABC):
@@ -34,4 +36,6 @@ class ProcessSource(WorkerSource):
         """The command line that starts a worker with these arguments. Raises EnvironmentUnfit where there can be none."""
 
     def open_pool(self, settings: WorkerSettings, *, spares: int = 1) -> Pool:
+        from blendwright.bridge.pool import Pool  # not above: a worker can be started before this is loaded
+
         return Pool(self.command, settings, spares=spares)

@@ -10,6 +10,7 @@ from typer.core import TyperGroup
 from typer.main import get_command
 
 from blendwright.cli.examples import epilog
+from blendwright.entry import loaded
 
 # What holds for every command.
 SETTINGS: dict[str, Any] = {
@@ -205,7 +206,10 @@ class LateCommands(TyperGroup):
 
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
         name, command, rest = super().resolve_command(ctx, args)
-        return name, load_command(name) if name in COMMANDS else command, rest
+        if name in COMMANDS:
+            command = load_command(name)
+        loaded()
+        return name, command, rest
 
 
 def load_command(name: str) -> Any:

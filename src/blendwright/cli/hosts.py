@@ -15,8 +15,8 @@ import anyio
 from blendwright.app.checks import Check, check_environment, check_host
 from blendwright.app.contracts import read_host_profile
 from blendwright.app.hosts import HOSTS, Scope, entry, host_named, install, remote_entry, snippet
+from blendwright.app.places import home_directory
 from blendwright.app.policy_files import FILE as POLICY
-from blendwright.app.policy_files import home_directory
 from blendwright.cli.options import AsJson, Attach, Blender, MinimumDeterminism, Workspace
 from blendwright.cli.output import Cell, Exit, SafeConsole, notes, present
 from blendwright.cli.parameters import argument, option

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import orjson
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
-from rich.table import Table
 from rich.text import Text
 
 from blendwright.values.faults import REFUSALS
@@ -233,6 +232,8 @@ class SafeConsole(Console):
 
     def columns(self, rows: Iterable[Sequence[Cell]], *, headers: Sequence[str] = (), indent: int = 0) -> None:
         """Print a table without lines. Nothing in it is cut: what is too long for the screen goes on below."""
+        from rich.table import Table
+
         table = Table(*headers, box=None, padding=(0, 2, 0, indent), show_header=bool(headers))
         for row in rows:
             table.add_row(*(Text(*cell) if isinstance(cell, tuple) else Text(cell) if isinstance(cell, str) else cell

@@ -12,6 +12,7 @@ from typing import Any
 import blendwright
 from blendwright.app.contracts import read_contract
 from blendwright.app.queries import call_reader
+from blendwright.cli.early_blender import early_blender
 from blendwright.cli.output import Exit, fail, note_recovered
 from blendwright.cli.proposal import command_line
 from blendwright.policy.approvals import Approver
@@ -40,6 +41,7 @@ def open_session(
         proposal=command_line(),
         contract=read_contract(contract),
         approver=approver,
+        early=early_blender(workspace),
     )
     note_recovered(opened.recovered)
     return opened

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Literal, cast
 
 from blendwright.dialects.dialect import Dialect, ParsedDocument, Tone, checker, proven
-from blendwright.tools.node_trees.graph import FOR_THE_EYE, INPUT, OUTPUT, WORK_UNLINKED
+from blendwright.nodes.node_kinds import FOR_THE_EYE, INPUT, OUTPUT, WORK_UNLINKED
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 from blendwright.values.json_shapes import fields_of, items_of

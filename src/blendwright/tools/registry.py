@@ -9,19 +9,17 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable
 from functools import cache
+from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import pydantic
-
-from blendwright.tool_api.tool import AnyTool
 from blendwright.tools import registry_cache
-from blendwright.tools.on_demand import is_loaded, name_of
 from blendwright.values.canonical import digest
 from blendwright.wire.package_version import package_hash
 
 if TYPE_CHECKING:
     from blendwright.policy.session_contract import Registry
+    from blendwright.tool_api.tool import AnyTool
 
 
 @cache
@@ -32,6 +30,9 @@ def computed(tool: type[AnyTool]) -> str:
 
 def fingerprints(tools: Iterable[AnyTool]) -> dict[str, str]:
     """The hash of every tool's declaration, by name. A tool that is not loaded yet is loaded only where its hash is not known."""
+    # Not above: whoever starts a worker hands over hashes, and loads no tool for it.
+    from blendwright.tools.on_demand import is_loaded, name_of
+
     cached = cached_hashes()
     by_name = {name_of(tool): tool for tool in sorted(tools, key=name_of)}
     shipped = {name for name, tool in by_name.items() if not is_loaded(tool) or _is_of_its_file(tool.__class__)}
@@ -70,7 +71,13 @@ def hand_over(directory: Path) -> None:
 @cache
 def sources() -> str:
     """A hash over everything that declarations are made from."""
-    return digest([pydantic.VERSION, package_hash()])
+    return digest([_pydantic_version(), package_hash()])
+
+
+def _pydantic_version() -> str:
+    """It is not loaded for that."""
+    loaded = sys.modules.get("pydantic")
+    return metadata.version("pydantic") if loaded is None else loaded.VERSION
 
 
 def _is_of_its_file(tool: type[AnyTool]) -> bool:

@@ -9,8 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
-import pydantic
-
 from blendwright.bridge.environments.records import environments
 from blendwright.bridge.sources.python_environment import START_FILE
 from blendwright.bridge.worker_source import ProcessSource
@@ -48,6 +46,8 @@ def packages_by_python() -> dict[str, Path]:
 
     Which Python a Blender has only shows inside it, so it is offered all of them.
     """
+    import pydantic  # not above: most workers are no executables
+
     own = ".".join(map(str, sys.version_info[:2]))
     added = [each for each in environments() if each.executable is not None and each.problem() is None]
     return {

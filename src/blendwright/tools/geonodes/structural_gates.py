@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from blendwright.nodes.node_kinds import INPUT, OUTPUT, WORK_UNLINKED
 from blendwright.tool_api.scene import Block
-from blendwright.tools.node_trees.graph import INPUT, OUTPUT, WORK_UNLINKED, active_output, graph_of
+from blendwright.tools.node_trees.graph import active_output, graph_of
 from blendwright.tools.node_trees.interface import interface_sockets
 from blendwright.tools.node_trees.tree_gates import TreeGates, first_few
 

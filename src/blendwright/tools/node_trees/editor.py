@@ -13,12 +13,13 @@ from typing import Any
 from blendwright.nodes import edits
 from blendwright.nodes.catalogue.load import catalogue_for
 from blendwright.nodes.catalogue.model import Side
+from blendwright.nodes.node_kinds import ENDS, FRAME, INPUT, OUTPUT, ZONES
 from blendwright.nodes.payloads import GROUP_INPUT, GROUP_OUTPUT
 from blendwright.nodes.spellings import Nodes, Respelled, respelled
 from blendwright.nodes.tree_sorts import ACTIVE_OUTPUT, GEOMETRY_GROUP, TreeSort
 from blendwright.tool_api.scene import Block, Kind, Scene
 from blendwright.tools.node_trees import graph, properties, sockets, values
-from blendwright.tools.node_trees.graph import ENDS, FRAME, INPUT, OUTPUT, ZONES, NodeGraph, graph_of
+from blendwright.tools.node_trees.graph import NodeGraph, graph_of
 from blendwright.tools.node_trees.interface import InterfaceEditor
 from blendwright.tools.node_trees.values import invalid
 from blendwright.values.errors import StepError

@@ -5,12 +5,13 @@ from __future__ import annotations
 from itertools import count
 from typing import Any
 
+from blendwright.nodes.node_kinds import INPUT
 from blendwright.nodes.tree import Tree
 from blendwright.nodes.tree_sorts import GEOMETRY_GROUP, TreeSort
 from blendwright.tool_api.scene import Block, Kind, Scene
 from blendwright.tools.node_trees import interface, properties
 from blendwright.tools.node_trees.editor import links_in_order
-from blendwright.tools.node_trees.graph import INPUT, active_output, first_input
+from blendwright.tools.node_trees.graph import active_output, first_input
 from blendwright.tools.node_trees.sockets import available_sockets, socket_key
 from blendwright.tools.node_trees.values import has_value, to_json
 

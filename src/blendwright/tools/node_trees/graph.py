@@ -7,31 +7,9 @@ from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
 from typing import NamedTuple
 
+from blendwright.nodes.node_kinds import INPUT, OUTPUT, ZONES
 from blendwright.nodes.payloads import GIVEN_IDS
 from blendwright.tool_api.scene import Block
-
-# The first node of a zone and the last; what is in one belongs to the other.
-ZONES = {
-    "GeometryNodeSimulationInput": "GeometryNodeSimulationOutput",
-    "GeometryNodeRepeatInput": "GeometryNodeRepeatOutput",
-    "GeometryNodeForeachGeometryElementInput": "GeometryNodeForeachGeometryElementOutput",
-    "NodeClosureInput": "NodeClosureOutput",
-}
-# Where a tree's work ends besides the group output: in a material, a world, a light, the compositor.
-ENDS = frozenset(
-    {
-        "ShaderNodeOutputMaterial", "ShaderNodeOutputWorld", "ShaderNodeOutputLight", "ShaderNodeOutputLineStyle",
-        "ShaderNodeOutputAOV", "CompositorNodeComposite", "CompositorNodeViewer", "CompositorNodeSplitViewer",
-        "CompositorNodeOutputFile", "NodeGroupInput", "NodeGroupOutput",
-    }
-)  # fmt: skip
-INPUT, OUTPUT, FRAME = "NodeGroupInput", "NodeGroupOutput", "NodeFrame"
-# Blender evaluates these wherever they stand (seen on 5.0): their effect is a message or a handle, not geometry.
-WORK_UNLINKED = frozenset(
-    {"GeometryNodeWarning", "GeometryNodeGizmoDial", "GeometryNodeGizmoLinear", "GeometryNodeGizmoTransform"}
-)
-# These are there for whoever looks at the tree, and do nothing to its result.
-FOR_THE_EYE = frozenset({FRAME, "NodeReroute", "GeometryNodeViewer"})
 
 
 class GraphLink(NamedTuple):

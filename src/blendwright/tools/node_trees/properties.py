@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, cast
 
+from blendwright.nodes.node_kinds import ZONES
 from blendwright.tool_api.scene import Block, Kind, Scene
 from blendwright.tools.node_trees import items
-from blendwright.tools.node_trees.graph import ZONES
 from blendwright.tools.node_trees.values import invalid, to_json, write_attribute
 from blendwright.values.errors import StepError
 from blendwright.values.faults import Fault
