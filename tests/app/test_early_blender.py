@@ -51,11 +51,11 @@ def test_one_that_nobody_takes_leaves_nothing(workspace: Path) -> None:
     started.drop()  # a second time does nothing
 
 
-def test_what_was_there_before_stays(workspace: Path) -> None:
-    workspace.mkdir()
-    (workspace / "kept.txt").write_text("mine")
-    begun(workspace).drop()
-    assert [path.name for path in workspace.iterdir()] == ["kept.txt"]
+def test_a_directory_that_is_no_workspace_yet_is_left_alone(workspace: Path) -> None:
+    (workspace / "logs").mkdir(parents=True)
+    (workspace / "logs").chmod(0o755)
+    assert start_early(str(workspace)) is None
+    assert (workspace / "logs").stat().st_mode & 0o777 == 0o755 and len([*workspace.iterdir()]) == 1
 
 
 def test_a_session_with_other_limits_starts_its_own(workspace: Path) -> None:
@@ -93,28 +93,28 @@ def test_a_workspace_tells_the_next_start_what_it_worked_with(workspace: Path) -
 @pytest.mark.parametrize(
     "text", ["[costs]\nmemory_mb = 9000\n", "[costs]\nscratch_mb = 100\n", '[blender]\nuse = "4.5"\n', "no settings"]
 )
-@pytest.mark.parametrize("whose", ["of the workspace", "of the user"])
-def test_settings_may_mean_another_one(workspace: Path, whose: str, text: str) -> None:
-    file = user_file() if whose == "of the user" else workspace / SETTINGS
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(text)
+def test_settings_of_the_user_may_mean_another_one(workspace: Path, text: str) -> None:
+    user_file().parent.mkdir(parents=True, exist_ok=True)
+    user_file().write_text(text)
     try:
         assert start_early(str(workspace)) is None
     finally:
-        file.unlink()
+        user_file().unlink()
     begun(workspace).drop()
 
 
-def test_other_settings_do_not_matter(workspace: Path) -> None:
-    workspace.mkdir()
+def test_settings_of_the_workspace_may_mean_another_one(workspace: Path) -> None:
+    blendwright.open(workspace, spare=False).close()
     (workspace / SETTINGS).write_text('[policy.levels]\ndestructive = "allow"\n')
     begun(workspace).drop()
-    assert (workspace / SETTINGS).exists()
+    (workspace / SETTINGS).write_text("[costs]\nmemory_mb = 9000\n")
+    assert start_early(str(workspace)) is None
 
 
 def test_a_workspace_with_a_window_has_its_own_blender(workspace: Path) -> None:
     assert WINDOW == BINDING
-    workspace.mkdir()
+    blendwright.open(workspace, spare=False).close()
+    begun(workspace).drop()
     (workspace / WINDOW).write_text("{}")
     assert start_early(str(workspace)) is None
 

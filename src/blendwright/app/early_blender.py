@@ -102,7 +102,8 @@ def note_blender(scratch: Path, pool: WorkerPool) -> None:
 def _is_expected(directory: Path) -> bool:
     if own_blender() is None or (directory / WINDOW).exists():
         return False
-    if is_workspace(directory) and not (directory / SCRATCH / NOTE).exists():
+    # A directory that is no workspace yet may be somebody's project: it is not touched before there is a plan that can run.
+    if directory.exists() and not (is_workspace(directory) and (directory / SCRATCH / NOTE).exists()):
         return False
     return DECIDING.isdisjoint(name for file in (user_file(), directory / SETTINGS) for name in _names_in(file))
 
