@@ -13,13 +13,15 @@ import pytest
 
 from blendwright.bridge.worker import WorkerProcess
 from blendwright.dialects import operations
+from blendwright.policy.policy import LimitsAsked
+from blendwright.policy.session_contract import Proposal
 from blendwright.run import pipeline
 from blendwright.values.errors import WorkerFault
 from blendwright.values.faults import Fault
 from blendwright.values.plan import Boundary, OnFailure
 from blendwright.values.report import RunReport
 from blendwright.wire import methods
-from engine import Engine
+from engine import UNASKED, Engine
 from plans import box, step
 from run.named_plans import plan_of, statuses, steps_of, trial, trial_step
 
@@ -54,6 +56,7 @@ def sent(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
 
     monkeypatch.setattr(WorkerProcess, "submit", counting)
     monkeypatch.setattr(pipeline, "LONG_RUN", 2)
+    monkeypatch.setattr(pipeline, "BULK", 32)
     return counted
 
 
@@ -140,6 +143,16 @@ def test_a_plan_in_bulks_ends_as_it_does_one_at_a_time(
     assert (in_bulks.status, in_bulks.scene_hash_after) == (one_at_a_time.status, one_at_a_time.scene_hash_after)
     assert written(engine, request_id) == written(other, request_id)
     assert engine.full_hash() == other.full_hash() == engine.head().hash_after == other.head().hash_after
+
+
+@pytest.mark.parametrize(("at_once", "bulks"), [(None, 3), (8, 24), (64, 3), (1, 0)])
+def test_a_contract_that_asks_for_fewer_at_once_has_smaller_bulks(
+    engine: Engine, sent: Counter[str], at_once: int | None, bulks: int
+) -> None:
+    with engine.under(UNASKED, Proposal(limits=LimitsAsked(calls_at_once=at_once))):
+        report = engine.run(plan_of(f"at once {at_once}", *(box(f"op{number:03d}") for number in range(96))))
+    assert report.ok and sent[methods.BULK.name] == bulks
+    assert sent[methods.STEP.name] == (0 if bulks else 96)
 
 
 def test_a_bulk_is_one_message_and_every_operation_has_its_own_receipt(engine: Engine, sent: Counter[str]) -> None:

@@ -194,9 +194,9 @@ class World:
                 stack.enter_context(patch.object(module, name, self.monotonic))
             stack.enter_context(patch.object(pipeline, "wait", self._wait))
             if self.seed % 4 == 3:
-                stack.enter_context(
-                    patch.object(pipeline, "LONG_RUN", 2)
-                )  # operations travel in bulks in every fourth world
+                # Operations travel in bulks in every fourth world, of which a plan has several.
+                stack.enter_context(patch.object(pipeline, "LONG_RUN", 2))
+                stack.enter_context(patch.object(pipeline, "BULK", 32))
             stack.enter_context(patch.object(crash_points, "reach", self.reach))
 
             def begin_thread(workers: int, *, thread_name_prefix: str) -> Executor:

@@ -31,7 +31,8 @@ class Limits(Bounds):
     """How much may come at once."""
 
     calls_at_once: Annotated[int, Field(ge=1, le=64)] = Field(
-        default=64, description="Operations of a plan that may be on their way to Blender together."
+        default=64,
+        description="Operations of a plan that may be on their way to Blender together; 64: a long run sends bulks of 128.",
     )
     payload_bytes: Annotated[int, Field(ge=1024, le=64 * 2**20)] = Field(
         default=64 * 2**20, description="The arguments of one call, as JSON."

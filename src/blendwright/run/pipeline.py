@@ -47,6 +47,9 @@ GRACE = 0.002
 # From so many operations on they are sent and answered in bulks. That is quicker, and leaves open which one of them ended a worker:
 # they are then sent again, one by one, until that shows.
 LONG_RUN = 128
+# Operations in one bulk, and bulks on their way at once: one is run while the other one is on its way. Fewer in a bulk take more time each,
+# since every bulk goes through all that Blender and Python do in a step, and finds it out of the processor's caches.
+BULK, BULKS_UNDERWAY = 128, 2
 
 
 class Pipeline:
@@ -114,9 +117,8 @@ class Pipeline:
     def _send(self) -> None:
         most = 1 if self._one_by_one else min(WINDOW, self._deadline.calls_at_once)
         while self._todo and self._deadline.passed() is None:
-            # Two bulks at a time: one is on its way while the other one is run.
-            size = max(1, most // 2) if self._in_bulks and not self._one_each else 1
-            if len(self._window) * size >= most:
+            size = self._bulk_size(most) if self._in_bulks and not self._one_each else 1
+            if len(self._window) >= (BULKS_UNDERWAY if size > 1 else most):
                 return
             calls: list[Invocation] = []
             steps: list[StepRequest] = []
@@ -152,6 +154,11 @@ class Pipeline:
             for _ in calls:
                 self._todo.popleft()
                 crash_points.reach("plan.sent")
+
+    @staticmethod
+    def _bulk_size(most: int) -> int:
+        """A contract that asks for fewer at once than the usual gets no more than that."""
+        return BULK if most >= WINDOW else max(1, most // BULKS_UNDERWAY)
 
     def _window_worker(self) -> RemoteScene:
         """The worker of the window; a new one is taken only when nothing is on its way and everything answered is committed."""
