@@ -9,10 +9,14 @@ import pytest
 
 import blendwright
 from blendwright.app.attaching import FILE as BINDING
-from blendwright.app.early_blender import NOTE, WINDOW, EarlyBlender, start_early
+from blendwright.app.early_blender import NOTE, PLACE, WINDOW, EarlyBlender, start_early
+from blendwright.app.opening import create_workspace
 from blendwright.app.places import SETTINGS, user_file
-from blendwright.policy.policy import Costs, Policy
+from blendwright.policy.policy import Constraints, Policy
+from blendwright.tools import registry_cache
 from blendwright.values.errors import EnvironmentUnfit
+
+OTHER_LIMITS = Policy(constraints=Constraints(memory_mb=12_288))
 
 
 @pytest.fixture
@@ -35,33 +39,62 @@ def lives(started: EarlyBlender) -> bool:
     return True
 
 
+def left() -> list[Path]:
+    """What is there of the scratch of early workers."""
+    cache = registry_cache.user_directory()
+    assert cache is not None
+    return [*(cache / PLACE).glob("session-*")]
+
+
 def test_whoever_opens_the_workspace_gets_it(workspace: Path) -> None:
     started = begun(workspace)
     with blendwright.open(workspace, spare=False, early=started) as scene:
         assert scene.worker_pid == started.worker.child.process.pid
         assert scene.call("object.create_empty", name="Pivot").ok
-    assert started.taken and not lives(started)
-    assert not [*(workspace / "scratch").glob("session-*")]
+    assert started.taken and not lives(started) and not left()
 
 
 def test_one_that_nobody_takes_leaves_nothing(workspace: Path) -> None:
     started = begun(workspace / "in" / "this")
+    assert [*left()]
     started.drop()
-    assert not lives(started) and not workspace.exists()
+    assert not lives(started) and not left() and not workspace.exists()
     started.drop()  # a second time does nothing
 
 
-def test_a_directory_that_is_no_workspace_yet_is_left_alone(workspace: Path) -> None:
+def test_a_directory_that_is_there_is_not_touched(workspace: Path) -> None:
     (workspace / "logs").mkdir(parents=True)
     (workspace / "logs").chmod(0o755)
-    assert start_early(str(workspace)) is None
+    begun(workspace).drop()
     assert (workspace / "logs").stat().st_mode & 0o777 == 0o755 and len([*workspace.iterdir()]) == 1
+
+
+def test_one_that_has_died_is_replaced(workspace: Path) -> None:
+    started = begun(workspace)
+    started.worker.child.process.kill()
+    with blendwright.open(workspace, spare=False, early=started) as scene:
+        assert scene.worker_pid != started.worker.child.process.pid
+        assert scene.call("object.create_empty", name="Pivot").ok
+    assert not lives(started)
+
+
+def test_a_link_in_place_of_the_note_is_not_followed(workspace: Path, tmp_path: Path) -> None:
+    with blendwright.open(workspace, spare=False) as scene:
+        assert scene.hash
+        (workspace / "scratch" / NOTE).symlink_to(tmp_path / "elsewhere")
+    assert not (tmp_path / "elsewhere").exists()
+
+
+def test_code_does_not_tell_where_it_ran(workspace: Path) -> None:
+    with blendwright.open(workspace, spare=False, early=begun(workspace)) as scene:
+        ran = scene.call("python.run", code="import os, tempfile\nprint(os.getcwd(), tempfile.gettempdir())")
+        assert ran.ok, ran.message
+        assert str(workspace) not in str(ran.result) and "early" not in str(ran.result)
 
 
 def test_a_session_with_other_limits_starts_its_own(workspace: Path) -> None:
     started = begun(workspace)
-    policy = Policy(costs=Costs(memory_mb=12_288))
-    with blendwright.open(workspace, spare=False, early=started, policy=policy) as scene:
+    with blendwright.open(workspace, spare=False, early=started, policy=OTHER_LIMITS) as scene:
         assert scene.worker_pid != started.worker.child.process.pid
         assert not lives(started)
     assert not (workspace / "scratch" / NOTE).exists()
@@ -85,13 +118,19 @@ def test_a_workspace_tells_the_next_start_what_it_worked_with(workspace: Path) -
         assert scene.hash
         assert start_early(str(workspace)) is None  # nothing is known of it yet
     begun(workspace).drop()
-    with blendwright.open(workspace, spare=False, policy=Policy(costs=Costs(memory_mb=12_288))) as scene:
+    with blendwright.open(workspace, spare=False, policy=OTHER_LIMITS) as scene:
         assert scene.hash
     assert start_early(str(workspace)) is None
 
 
 @pytest.mark.parametrize(
-    "text", ["[costs]\nmemory_mb = 9000\n", "[costs]\nscratch_mb = 100\n", '[blender]\nuse = "4.5"\n', "no settings"]
+    "text",
+    [
+        "[constraints]\nmemory_mb = 9000\n",
+        "[constraints]\nscratch_mb = 100\n",
+        '[blender]\nuse = "4.5"\n',
+        "no settings",
+    ],
 )
 def test_settings_of_the_user_may_mean_another_one(workspace: Path, text: str) -> None:
     user_file().parent.mkdir(parents=True, exist_ok=True)
@@ -103,12 +142,16 @@ def test_settings_of_the_user_may_mean_another_one(workspace: Path, text: str) -
     begun(workspace).drop()
 
 
-def test_settings_of_the_workspace_may_mean_another_one(workspace: Path) -> None:
-    blendwright.open(workspace, spare=False).close()
+def test_a_directory_with_settings_may_mean_another_one(workspace: Path) -> None:
+    workspace.mkdir()
     (workspace / SETTINGS).write_text('[policy.levels]\ndestructive = "allow"\n')
-    begun(workspace).drop()
-    (workspace / SETTINGS).write_text("[costs]\nmemory_mb = 9000\n")
     assert start_early(str(workspace)) is None
+
+
+def test_a_workspace_as_it_is_made_for_people_has_one(workspace: Path) -> None:
+    create_workspace(workspace)
+    assert "[blender]" in (workspace / SETTINGS).read_text()
+    begun(workspace).drop()
 
 
 def test_a_workspace_with_a_window_has_its_own_blender(workspace: Path) -> None:

@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 import blendwright
+from blendwright.app.early_blender import NOTE
 from blendwright.journal import JournalView
 from plans import box
 
@@ -142,5 +143,5 @@ def assert_whole(place: Path) -> None:
         assert not view.route(commit.number).damaged
     assert view.quarantined() is None and view.open_boundary() is None
     view.close()
-    left = [path for path in (place / WORKSPACE / "scratch").rglob("*") if path.name not in ("previews", ".lock")]
+    left = [path for path in (place / WORKSPACE / "scratch").rglob("*") if path.name not in ("previews", ".lock", NOTE)]
     assert left == []

@@ -3,26 +3,26 @@ Blender does, and not as long as both one after the other.
 
 Started is what a new workspace gets: the Blender of this environment with the usual limits. For one that is there already, the last
 session left a note whether it worked with such a one; a note that is wrong costs a start in vain and nothing else, since a worker that
-is not what the session would have started is ended. Nothing is read from the scene or the journal, and where no workspace comes of it
-everything that was made goes again. Loads little, since it comes before everything else.
+is not what the session would have started is ended. The workspace itself is not touched, whosever it is: the worker has its scratch in
+the user's cache directory. Loads little, since it comes before everything else.
 """
 
 from __future__ import annotations
 
 import contextlib
+import os
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from blendwright.app.places import SETTINGS, is_workspace, user_file, workspace_directory
-from blendwright.app.session_scratch import ROOT_LOCK, SessionScratch
+from blendwright.app.session_scratch import SessionScratch
 from blendwright.bridge import early_worker
 from blendwright.bridge.early_worker import EarlyWorker
 from blendwright.bridge.environments.series import own_blender
-from blendwright.journal.file_modes import make_private_workspace
-from blendwright.values.errors import BlendwrightError
+from blendwright.tools import registry_cache
 
 if TYPE_CHECKING:
     from blendwright.wire.worker_port import WorkerPool
@@ -30,61 +30,49 @@ if TYPE_CHECKING:
 SCRATCH = "scratch"
 # In the scratch of a workspace: its last session worked with a Blender such as is started here.
 NOTE = ".own-blender"
+# In the user's cache directory.
+PLACE = "early"
 # The binding to a window, whose Blender is another one.
 WINDOW = "window.json"
 # Settings that decide which Blender is started, and with what.
-DECIDING = frozenset({"blender", "memory_mb", "scratch_mb"})
+DECIDING = frozenset({"use", "memory_mb", "scratch_mb"})
 
 
 @dataclass(slots=True)
 class EarlyBlender:
-    """The scratch of a session to come, with a worker in it. Whoever opens the workspace takes both; otherwise they are dropped."""
+    """A worker for a session to come. Whoever opens the workspace takes it; otherwise it is dropped."""
 
     directory: Path
-    scratch: SessionScratch
     worker: EarlyWorker
-    made: tuple[Path, ...]
-    """Directories that were not there before, the innermost first."""
     taken: bool = False
 
     def give_to(self, pool: WorkerPool) -> None:
-        """The session has the scratch already; from here on all of it is the session's."""
         from blendwright.bridge.pool import Pool
 
         if isinstance(pool, Pool):
+            self.taken = True
             pool.adopt(self.worker)
-        else:
-            self.worker.discard()
-        self.taken = True
 
     def drop(self) -> None:
-        """End it, unless it was taken, and leave everything as it was."""
-        if self.taken:
-            return
-        self.taken = True
-        self.worker.discard()
-        self.scratch.remove()
-        _remove_made(self.made)
+        """End it, unless it was taken."""
+        if not self.taken:
+            self.taken = True
+            self.worker.discard()
 
 
 def start_early(workspace: str) -> EarlyBlender | None:
     """None where another Blender is to be expected, or none can be started: whoever opens the workspace finds out what is wrong."""
-    made: list[Path] = []
     try:
-        directory = workspace_directory(workspace)
-        if not _is_expected(directory):
+        directory, cache = workspace_directory(workspace), registry_cache.user_directory()
+        if cache is None or not _is_expected(directory):
             return None
-        scratch = directory / SCRATCH
-        made += [path for path in (scratch, directory, *directory.parents) if not path.exists()]
-        make_private_workspace(directory)
-        session = SessionScratch(scratch)
+        scratch = SessionScratch(cache / PLACE)
         try:
-            return EarlyBlender(directory, session, early_worker.start(session.path), tuple(made))
+            return EarlyBlender(directory, early_worker.start(scratch.path, scratch.remove))
         except BaseException:
-            session.remove()
+            scratch.remove()
             raise
-    except (BlendwrightError, OSError):
-        _remove_made(made)
+    except Exception:  # an outermost place: nothing that goes wrong with a guess is worth a word
         return None
 
 
@@ -92,41 +80,32 @@ def note_blender(scratch: Path, pool: WorkerPool) -> None:
     """Leave a note for the next start, in the scratch of the workspace."""
     from blendwright.bridge.pool import Pool
 
-    with contextlib.suppress(OSError, BlendwrightError):
+    note = scratch / NOTE
+    with contextlib.suppress(OSError):
         if isinstance(pool, Pool) and pool.starts_plainly:
-            (scratch / NOTE).touch()
+            # A workspace may be somebody else's: no link in it is followed.
+            os.close(os.open(note, os.O_WRONLY | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o600))
         else:
-            (scratch / NOTE).unlink(missing_ok=True)
+            note.unlink(missing_ok=True)
 
 
 def _is_expected(directory: Path) -> bool:
     if own_blender() is None or (directory / WINDOW).exists():
         return False
-    # A directory that is no workspace yet may be somebody's project: it is not touched before there is a plan that can run.
-    if directory.exists() and not (is_workspace(directory) and (directory / SCRATCH / NOTE).exists()):
-        return False
-    return DECIDING.isdisjoint(name for file in (user_file(), directory / SETTINGS) for name in _names_in(file))
+    if is_workspace(directory):
+        return (directory / SCRATCH / NOTE).exists() and not _is_decided(user_file())
+    return not (directory / SETTINGS).exists() and not _is_decided(user_file())
 
 
-def _names_in(file: Path) -> Iterator[str]:
-    """The names of all settings and tables in a file. Whether they are sound shows when the workspace is opened."""
-    if file.is_file():
-        try:
-            yield from _names(tomllib.loads(file.read_text("utf-8")))
-        except ValueError:
-            yield from DECIDING
+def _is_decided(file: Path) -> bool:
+    """Whether settings of the user say something about it. Whether they are sound shows when the workspace is opened."""
+    return file.exists() and not DECIDING.isdisjoint(_names(tomllib.loads(file.read_text("utf-8"))))
 
 
 def _names(table: Mapping[str, Any]) -> Iterator[str]:
+    """Of all settings, in whichever table."""
     for name, value in table.items():
-        yield name
         if isinstance(value, dict):
             yield from _names(cast("Mapping[str, Any]", value))
-
-
-def _remove_made(made: Sequence[Path]) -> None:
-    """Directories in which nothing was put since."""
-    for path in made:
-        with contextlib.suppress(OSError):
-            (path / ROOT_LOCK).unlink(missing_ok=True)
-            path.rmdir()
+        else:
+            yield name

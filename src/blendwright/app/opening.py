@@ -119,7 +119,7 @@ def open(
             require_unbound(directory)
         cure = "Check its permissions and the room on its disk, or name another directory."
         with unfit_on_os_error(f"{directory} cannot be a workspace", cure):
-            scratch = SessionScratch(directory / SCRATCH) if early is None else early.scratch
+            scratch = SessionScratch(directory / SCRATCH)
         undo.callback(scratch.remove)
         # From here on: the log belongs to whoever holds the workspace.
         window = WindowBinding(directory).window()

@@ -18,6 +18,7 @@ from blendwright.macros import Macro, load_macros
 from blendwright.plan.validate import ValidPlan, validate
 from blendwright.policy.objections import PathFindings, Stage
 from blendwright.policy.session_contract import ContractTerms, Proposal, agree
+from blendwright.run.file_roots import FileRoots
 from blendwright.tool_api.arguments import file_arguments
 from blendwright.tool_api.tool import AnyTool
 from blendwright.tools import catalog
@@ -57,6 +58,8 @@ def check(
 
 def _path_findings(terms: ContractTerms, directory: Path) -> PathFindings:
     """What is wrong with the files that a call names. Few calls name any, and what judges them is loaded for those."""
+
+    FileRoots(terms.constraints.rules.roots, directory)  # raises EnvironmentUnfit for roots that cannot be
 
     @cache
     def access() -> FileAccess:

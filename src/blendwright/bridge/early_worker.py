@@ -6,8 +6,8 @@ otherwise it is ended, and nothing was lost but some time of another processor c
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from blendwright.bridge.sources.python_environment import PythonEnvironment
@@ -21,18 +21,24 @@ class EarlyWorker:
     child: Child
     command: Sequence[str]
     settings: WorkerSettings
+    release: Callable[[], None]
+    """To be called when it has ended: removes the directory that its scratch is in."""
 
     def fits(self, command: Sequence[str], settings: WorkerSettings) -> bool:
-        """Whether this command with these settings would have started the same."""
-        return (self.command, self.settings) == (command, settings)
+        """Whether this command with these settings would have started the same, elsewhere on the disk."""
+        here = replace(settings, scratch_root=self.settings.scratch_root)
+        return (self.command, self.settings) == (command, here)
 
     def discard(self) -> None:
         """End it and remove what it has."""
         from blendwright.bridge.worker import WorkerProcess
 
-        worker = WorkerProcess(self.child)
-        worker.kill()
-        worker.close(0.0)
+        try:
+            worker = WorkerProcess(self.child)
+            worker.kill()
+            worker.close(0.0)
+        finally:
+            self.release()
 
 
 def own_command() -> list[str]:
@@ -40,7 +46,7 @@ def own_command() -> list[str]:
     return PythonEnvironment().command([])
 
 
-def start(scratch: Path) -> EarlyWorker:
+def start(scratch: Path, release: Callable[[], None]) -> EarlyWorker:
     """Raises EnvironmentUnfit where it cannot be started, OSError where there can be no scratch."""
     settings = WorkerSettings(scratch)
-    return EarlyWorker(spawn(PythonEnvironment().command, settings), own_command(), settings)
+    return EarlyWorker(spawn(PythonEnvironment().command, settings), own_command(), settings, release)

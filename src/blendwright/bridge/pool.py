@@ -5,14 +5,14 @@ from __future__ import annotations
 import contextlib
 import threading
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from time import monotonic
 
 from blendwright.bridge import shader_cache
 from blendwright.bridge.early_worker import EarlyWorker, own_command
-from blendwright.bridge.spawn import Child, Command, WorkerSettings, spawn
+from blendwright.bridge.spawn import Command, WorkerSettings, spawn
 from blendwright.bridge.worker import WorkerProcess
 from blendwright.values.background_clearing import BackgroundClearing
 from blendwright.values.errors import BlendwrightError, DeadlinePassed, WorkerLost
@@ -33,6 +33,7 @@ class Pool(WorkerPool):
         self._lock = threading.Lock()
         self._closed = False
         self._early: EarlyWorker | None = None
+        self._release: Callable[[], None] = lambda: None
         self._preparing: threading.Thread | None = None
         self._pictures = threading.Lock()
         self._workers: set[WorkerProcess] = set()
@@ -121,40 +122,44 @@ class Pool(WorkerPool):
             self._workers.clear()
             self._spares.clear()
             early, self._early = self._early, None
-        if early is not None:
-            early.discard()
         # All at once first, so that they end side by side.
         for worker in workers:
             worker.kill()
         for worker in workers:
             self._clearing.submit(worker.close)
+        if early is not None:
+            early.discard()
         self._starters.shutdown(wait=True)
         if self._preparing is not None:
             self._preparing.join()
         self._clearing.wait(CLEARING_SECONDS)
+        self._release()
 
     def _start(self, *, bare: bool = False) -> WorkerProcess:
         with self._lock:
             if self._closed:
                 raise WorkerLost(CLOSED)
             settings = replace(self._settings, readable=()) if bare else self._settings
+            early, self._early = self._early, None
+            child = early.child if early is not None and early.fits(self._command([]), settings) else None
             # Known from its first moment on: a pool that closes meanwhile must find it.
-            worker = WorkerProcess(self._adopted(settings) or spawn(self._command, settings))
+            worker = WorkerProcess(child or spawn(self._command, settings))
             self._workers.add(worker)
+            if early is not None and child is not None:
+                self._release = early.release
+        if early is not None and child is None:
+            early.discard()
         try:
             worker.greet(self._settings.start_timeout)
         except BlendwrightError:
             with self._lock:
                 self._workers.discard(worker)
-            raise
+            if child is None:
+                raise
+            return self._start(
+                bare=bare
+            )  # what was started early may be lost for any reason; one that stays shows with the next
         return worker
-
-    def _adopted(self, settings: WorkerSettings) -> Child | None:
-        early, self._early = self._early, None
-        if early is None or early.fits(self._command([]), settings):
-            return None if early is None else early.child
-        early.discard()
-        return None
 
     def prepare_pictures(self) -> None:
         """Have shaders for the first picture of every worker from now on. How it goes changes nothing else."""

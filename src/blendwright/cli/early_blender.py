@@ -9,6 +9,8 @@ import contextlib
 from collections.abc import Generator, Sequence
 from typing import TYPE_CHECKING
 
+from blendwright.entry import accept_interrupts, hold_interrupts
+
 if TYPE_CHECKING:
     from blendwright.app.early_blender import EarlyBlender
 
@@ -37,7 +39,12 @@ def blender_started(arguments: Sequence[str]) -> Generator[None]:
     finally:
         started, _started = _started, None
         if started is not None:
-            started.drop()
+            hold_interrupts()  # the command has ended, and nobody is left to answer one
+            try:
+                started.drop()
+            finally:
+                with contextlib.suppress(KeyboardInterrupt):
+                    accept_interrupts()
 
 
 def early_blender(workspace: str) -> EarlyBlender | None:

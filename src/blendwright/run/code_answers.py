@@ -6,7 +6,7 @@ What a process says that ran such code is data, believed as far as that it faile
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -100,9 +100,10 @@ def forbidden_content(unexpected: Sequence[ActiveItem]) -> Finding:
     return Finding(Fault.POLICY_BLOCKED, message[:LONGEST_MESSAGE], "/code", cure)
 
 
-def without_paths(answer: StepAnswer, scratch_root: Path) -> StepAnswer:
+def without_paths(answer: StepAnswer, scratch_roots: Collection[Path]) -> StepAnswer:
     """The answer without the paths of where the code ran."""
-    paths = sorted({str(scratch_root), sys.prefix, sys.base_prefix, str(Path.home())} - {"/"}, key=len, reverse=True)
+    places = {*map(str, scratch_roots), sys.prefix, sys.base_prefix, str(Path.home())} - {"/"}
+    paths = sorted(places, key=len, reverse=True)
 
     def hidden(value: Any) -> Any:
         for path in paths if isinstance(value, str) else ():

@@ -86,6 +86,7 @@ class IsolatedRunner:
         self._scene = scene
         self._files = files
         self._scratch_mb = files.scratch_mb
+        self._scratch_roots: set[Path] = set()
         self.opened_file: Path | None = None
         """The file that the code left, which the scene's process has opened and never wrote itself."""
         self.staged = NO_FILES
@@ -94,11 +95,11 @@ class IsolatedRunner:
     def run(self, call: Invocation, request: StepRequest, limits: CodeLimits) -> StepAnswer:
         """The answer as a step in the scene's process would have given it. Raises WorkerError where that process itself failed."""
         self.opened_file, self.staged = None, NO_FILES
-        scratch_root = self._scene.worker().require_process().scratch.parent
+        self._scratch_roots = {self._scene.worker().require_process().scratch.parent}
         if call.proof_demanded and not sys.platform.startswith("linux"):
             return code_answer(self._scene.hash, findings=(contradiction("the clock cannot be pinned on this system"),))
         run = self._run_trusted if call.promises.isolation is Isolation.REPLACED else self._run_safe
-        return without_paths(run(call, request, limits), scratch_root)
+        return without_paths(run(call, request, limits), self._scratch_roots)
 
     # ------------------------------------------------------------------ trusted
 
@@ -242,6 +243,7 @@ class IsolatedRunner:
         began = monotonic()
         worker = self._scene.fresh_worker(bare=bare, seconds=max(0.001, limits.run_ends - began))
         limits.ends = min(limits.run_ends, limits.ends + monotonic() - began)
+        self._scratch_roots.add(worker.require_process().scratch.parent)
         return worker
 
     def _open_scene(self, worker: RemoteScene, saved: Path, before_file: Path, limits: CodeLimits) -> None:

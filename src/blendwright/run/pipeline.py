@@ -50,6 +50,8 @@ LONG_RUN = 128
 # Operations in one bulk, and bulks on their way at once: one is run while the other one is on its way. Fewer in a bulk take more time each,
 # since every bulk goes through all that Blender and Python do in a step, and finds it out of the processor's caches.
 BULK, BULKS_UNDERWAY = 128, 2
+# After one that took too long.
+SMALLEST_BULK = 8
 
 
 class Pipeline:
@@ -84,6 +86,7 @@ class Pipeline:
         self._worker: RemoteScene | None = None
         self._oldest_since = 0.0
         self._in_bulks = False
+        self._bulk = BULK
         self._one_by_one = 0
         self._one_each = 0
         self._reached = self._scene.hash
@@ -155,10 +158,9 @@ class Pipeline:
                 self._todo.popleft()
                 crash_points.reach("plan.sent")
 
-    @staticmethod
-    def _bulk_size(most: int) -> int:
+    def _bulk_size(self, most: int) -> int:
         """A contract that asks for fewer at once than the usual gets no more than that."""
-        return BULK if most >= WINDOW else max(1, most // BULKS_UNDERWAY)
+        return self._bulk if most >= WINDOW else max(1, min(self._bulk, most // BULKS_UNDERWAY))
 
     def _window_worker(self) -> RemoteScene:
         """The worker of the window; a new one is taken only when nothing is on its way and everything answered is committed."""
@@ -206,9 +208,12 @@ class Pipeline:
             if len(self._answered) >= GROUP:
                 self._commit()
         if len(answers) < len(calls):
-            # They took long, so each that was sent is to have its own time; what comes behind them may be quicker.
+            # They took long, so each that was sent is to have its own time; what comes behind them may be quicker, in smaller bulks.
             self._scene.epoch += 1
             self._one_each = self._recall(calls[len(answers) :])
+            self._bulk = max(SMALLEST_BULK, len(answers) // 2)
+        else:
+            self._bulk = min(BULK, 2 * self._bulk)
 
     def _failed(self, call: Invocation, answer: StepAnswer) -> None:
         self._scene.epoch += 1
