@@ -85,6 +85,24 @@ for _ in range(300_000):
 print(waiting)
 """
 
+# As many names as a server has loaded, and others that come and go with requests: by how many kB memory that is no file's grows meanwhile.
+NAMES = """
+import sys
+from pathlib import Path
+from blendwright.server.heaps import give_back_free_memory, make_room_for_names
+loaded = [sys.intern(f"loaded {number}") for number in range(36_000)]
+if sys.argv[1] == "with room":
+    make_room_for_names()
+def anonymous():
+    give_back_free_memory()
+    lines = Path("/proc/self/smaps_rollup").read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith("Anonymous:"))
+before = anonymous()
+for number in range(400_000):
+    sys.intern(f"of request {number}")
+print(anonymous() - before)
+"""
+
 
 def heaps(place: Path, how: str) -> int:
     subprocess.run([sys.executable, "-c", COUNTED, str(place), how], check=True, timeout=60)
@@ -110,6 +128,17 @@ def most_dead_cycles(how: str) -> int:
 
 def test_dead_cycles_do_not_wait_for_a_quarter_of_the_loaded_code() -> None:
     assert most_dead_cycles("apart") * 2 < most_dead_cycles("together")
+
+
+def growth_by_names(how: str) -> int:
+    done = subprocess.run([sys.executable, "-c", NAMES, how], check=True, timeout=60, capture_output=True, text=True)
+    return int(done.stdout)
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="looks into /proc, and gives memory back")
+def test_the_table_of_names_has_its_size_from_the_beginning() -> None:
+    assert growth_by_names("without") > 1000
+    assert growth_by_names("with room") < 300
 
 
 def test_dead_cycles_are_given_back_with_the_holes() -> None:
