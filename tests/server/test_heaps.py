@@ -90,7 +90,7 @@ NAMES = """
 import sys
 from pathlib import Path
 from blendwright.server.heaps import give_back_free_memory, make_room_for_names
-loaded = [sys.intern(f"loaded {number}") for number in range(36_000)]
+loaded = [sys.intern(f"loaded {number}") for number in range(40_000)]
 if sys.argv[1] == "with room":
     make_room_for_names()
 def anonymous():
