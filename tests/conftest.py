@@ -94,9 +94,16 @@ REAL_STARTS = (
 )  # fmt: skip
 
 
-# Files that say the same again for other Blenders, other platforms of a scene, rarer stories or later instants: `make test` leaves them to
-# `make test-breadth`, which CI runs as well. What they cost is more than half of the suite.
-BREADTH: tuple[str, ...] = ()
+# Files that say it again of other Blenders, of windows, of two processes at a time, of rarer stories: `make test` leaves them to
+# `make test-breadth`, which CI runs as well.
+BREADTH: tuple[str, ...] = (
+    "app/test_linked_libraries.py", "app/test_linked_pictures.py", "app/test_random_merges.py", "app/test_upgrading.py",
+    "app/test_upgrading_examples.py", "batch/test_kills.py", "blendfile/test_comparison.py", "bridge/environments/test_making.py",
+    "bridge/test_several_blenders.py", "bridge/test_shader_cache.py", "cli/test_two_processes.py", "cli/test_upgrade_command.py",
+    "conformance/test_long_session.py", "model_trials", "planner/test_other_services.py", "run/test_code_determinism.py",
+    "run/test_imports_are_found_again.py", "server/test_host_profiles.py", "window/test_beside.py", "window/test_endings.py",
+    "window/test_hostile_windows.py", "window/test_interleavings.py", "window/test_stories.py",
+)  # fmt: skip
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:

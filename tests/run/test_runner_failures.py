@@ -217,7 +217,8 @@ def test_a_plan_that_is_kept_whole_leaves_nothing_behind_when_no_blender_can_be_
         monkeypatch.setattr(engine.pool, "take", no_blender)
         engine.kill_worker()
 
-    plan = plan_of("gone", *(box(f"op{number:03d}") for number in range(150)), boundary="plan")
+    # More than two bulks, which are on their way when the first operations are committed.
+    plan = plan_of("gone", *(box(f"op{number:03d}") for number in range(400)), boundary="plan")
     crash_points.arm("plan.committed:1", lose)
     with pytest.raises(EnvironmentUnfit):
         engine.run(plan)

@@ -23,6 +23,7 @@ from blendwright.bridge import early_worker
 from blendwright.bridge.early_worker import EarlyWorker
 from blendwright.bridge.environments.series import own_blender
 from blendwright.tools import registry_cache
+from blendwright.values.errors import BlendwrightError
 
 if TYPE_CHECKING:
     from blendwright.wire.worker_port import WorkerPool
@@ -81,7 +82,7 @@ def note_blender(scratch: Path, pool: WorkerPool) -> None:
     from blendwright.bridge.pool import Pool
 
     note = scratch / NOTE
-    with contextlib.suppress(OSError):
+    with contextlib.suppress(OSError, BlendwrightError):
         if isinstance(pool, Pool) and pool.starts_plainly:
             # A workspace may be somebody else's: no link in it is followed.
             os.close(os.open(note, os.O_WRONLY | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o600))

@@ -10,8 +10,9 @@ Python also remembers what it found under a name in a type, in 4,096 places, and
 in memory, so a name that is made anew for each look (by an f-string, or by C code) takes another place each time: these places
 fill for hours. At rest they are emptied.
 
-And it has a table of all names. Names that come and go with requests use up its places, freed ones too, until after some 40,000 of them it is
-made anew, three times as large as what is in it: two megabytes more, once, some twenty minutes after the start. That is done at the start.
+And it has a table of all names. Names that come and go with requests use up its places, freed ones too, until after some 40,000 of them
+it is made anew, three times as large as what is in it: two megabytes more, once, some twenty minutes after the start. That is done at the
+start.
 """
 
 from __future__ import annotations
