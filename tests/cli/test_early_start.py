@@ -12,20 +12,10 @@ from blendwright.app import early_blender as early
 from blendwright.bridge import spawn
 from blendwright.cli.early_blender import expected_workspace
 from in_one_test import in_one_test
+from plans import box
 from shell import Shell
 
-PLAN = {
-    "request_id": "early",
-    "operations": [
-        {
-            "operation_id": "box",
-            "tool_name": "object.create_empty",
-            "args": {"name": "Box"},
-            "depends_on": [],
-            "safety_level": "safe_write",
-        }
-    ],
-}
+PLAN = {"request_id": "early", "operations": [box("box")]}
 
 
 @in_one_test(
