@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 from blendwright.batch.postgres.database import Database
+from blendwright.batch.postgres.job_queue import JobQueue
 from blendwright.batch.postgres.results import PostgresResults
 from blendwright.batch.results import Counts
 from fleet.machines import Machines
@@ -49,3 +50,13 @@ def test_a_worker_outlives_what_is_not_sound(machines: Machines, database: Datab
     notes = [event["message"] for event in machines.events(worker) if event["event"] == "note"]
     assert len([note for note in notes if "a job in the queue is not sound" in note]) == 4
     assert machines.processes_left() == {}
+
+
+def test_a_job_that_is_not_sound_is_put_into_the_queue_by_nobody(database: Database) -> None:
+    """As one of a worker that was lost: whoever looks after others meets it again and again otherwise."""
+    sql = "INSERT INTO procrastinate_jobs (queue_name, task_name, args, status) VALUES ('q', 't', '{}', 'doing') RETURNING id"
+    ((id,),) = database.run(lambda connection: connection.execute(sql).fetchall())
+    assert JobQueue(database).replace(id)
+    assert not JobQueue(database).replace(id)
+    left = database.run(lambda connection: connection.execute("SELECT count(*) FROM procrastinate_jobs").fetchall())
+    assert left == [(0,)]
