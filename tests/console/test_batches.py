@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import queue
+import threading
 import time
 from collections.abc import Iterator
 from dataclasses import replace
@@ -16,9 +18,10 @@ from blendwright.batch.definition import Batch, BatchSource, Output
 from blendwright.batch.results import ResultRow
 from blendwright.batch.results_sqlite import FILE, SqliteResults
 from blendwright.console.batch_reading import picture_of
+from blendwright.console.batches import DirectoryBatch
 from blendwright.console.guard import POLICY
 from blendwright.console.serve import ConsoleSettings, make_console
-from blendwright.values.errors import Refusal
+from blendwright.values.errors import EnvironmentUnfit, Refusal
 from consoles import OpenConsole, Page, open_console
 
 BATCH = Batch(BatchSource("toys.star", "x = 1"), (Output("picture", "picture.png"),), "registry", "5.2.3")
@@ -202,6 +205,33 @@ def test_a_batch_that_cannot_be_read_now_is_told_and_gone_on_with(tmp_path: Path
             assert next(told) == "event: away" and "there is no batch" in next(told)
             (tmp_path / "aside").rename(root)
             assert next(told) == "event: changes" and '"waiting":1' in next(told)
+
+
+def test_every_time_that_a_batch_goes_away_is_told_once(root: Path) -> None:
+    away, ended, heard = threading.Event(), threading.Event(), queue.SimpleQueue[str]()
+
+    class Batch(DirectoryBatch):
+        def runs(self) -> bool:
+            if away.is_set():
+                raise EnvironmentUnfit("it is away")
+            return super().runs()
+
+    def hear(event: str, _: object) -> None:
+        heard.put(event)
+
+    following = threading.Thread(target=Batch(root).follow, args=(ended, hear))
+    following.start()
+    try:
+        for _ in range(2):
+            assert heard.get(timeout=30) == "changes"
+            away.set()
+            assert heard.get(timeout=30) == "away"
+            with pytest.raises(queue.Empty):
+                heard.get(timeout=1.5)
+            away.clear()
+    finally:
+        ended.set()
+        following.join(30)
 
 
 def test_a_row_that_somebody_changed_takes_no_page_with_it(tmp_path: Path) -> None:
