@@ -78,6 +78,8 @@ class Page:
 def open_console(
     *workspaces: Path,
     batches: Sequence[Path] = (),
+    engine: str | None = None,
+    places: Sequence[str] = (),
     read_only: bool = False,
     acting: Acting | None = None,
     blender: str | None = None,
@@ -86,6 +88,8 @@ def open_console(
     settings = ConsoleSettings(
         tuple(workspaces),
         tuple(batches),
+        engine,
+        tuple(places),
         port=free_port("127.0.0.1"),
         read_only=read_only,
         blender=blender,

@@ -13,13 +13,15 @@ from typing import Any
 import pytest
 from batches import BOXES, one_lane, seeds, write_program
 
+from blendwright.batch import case_runner
 from blendwright.batch.definition import Batch
 from blendwright.batch.directory import BatchDirectory
 from blendwright.batch.engines.engine import Job
+from blendwright.batch.fleet import batch_queue
 from blendwright.batch.handler import CaseHandler
 from blendwright.batch.locations import open_results
 from blendwright.cli.batch_consent import consented_blender, consented_grants
-from blendwright.values.errors import Refusal
+from blendwright.values.errors import EnvironmentUnfit, Refusal
 from shell import Shell, at_a_terminal
 
 
@@ -151,3 +153,97 @@ def test_a_machine_of_a_fleet_allows_what_it_was_told_to(tmp_path: Path) -> None
     assert allowing.row is not None and allowing.row["status"] == "done"
     assert refusing.row is not None and refusing.row["status"] == "failed"
     assert [finding["code"] for finding in refusing.row["findings"]] == ["POLICY_BLOCKED"]
+
+
+def change(root: Path, sql: str, *bindings: Any) -> None:
+    with closing(sqlite3.connect(BatchDirectory(root).results)) as connection:
+        connection.execute(sql, bindings)
+        connection.commit()
+
+
+def of_a_fleet(root: Path, batch: Batch) -> CaseHandler:
+    """A lane as that of a worker: its jobs come from a queue that others can write to."""
+    return CaseHandler(replace(BatchDirectory(root).lane_settings(), queue=batch_queue(batch)))
+
+
+@pytest.mark.parametrize(
+    ("sql", "finding"),
+    [
+        ("UPDATE batches SET definition = '{}'", "cannot be read"),
+        ("UPDATE batches SET definition = '[5'", "cannot be read"),
+        (
+            "UPDATE batches SET definition = json_set(definition, '$.keep', 'keep')",
+            "is not what the batch was made with",
+        ),
+        ("UPDATE batches SET definition = json_set(definition, '$.outputs[0].kind', 5)", "batch"),
+        ("UPDATE batches SET id = 'another'", "has no batch"),
+        ("UPDATE cases SET params = '[5]'", "its parameters are no object"),
+    ],
+)
+def test_what_is_not_sound_fails_its_case_on_a_machine_of_a_fleet_and_ends_nothing(
+    tmp_path: Path, sql: str, finding: str
+) -> None:
+    root = tmp_path / "out"
+    with one_lane(root, write_program(tmp_path), seeds(1), outputs=("glb",)) as lane:
+        (key,) = open_keys_of(root, lane.batch)
+        change(root, sql)
+        with closing(of_a_fleet(root, lane.batch)) as handler:
+            report = handler(Job(lane.batch.id, key))
+    assert report.end == "published" and report.row is not None and report.row["status"] == "failed"
+    assert finding in report.row["findings"][0]["message"] and report.row["findings"][0]["cure"]
+
+
+def test_what_is_not_sound_ends_a_run_on_one_machine(tmp_path: Path) -> None:
+    root = tmp_path / "out"
+    with one_lane(root, write_program(tmp_path), seeds(1), outputs=("glb",)) as lane:
+        (key,) = open_keys_of(root, lane.batch)
+        change(root, "UPDATE batches SET definition = '{}'")
+        with (
+            closing(CaseHandler(BatchDirectory(root).lane_settings())) as handler,
+            pytest.raises(EnvironmentUnfit, match="cannot be read"),
+        ):
+            handler(Job(lane.batch.id, key))
+        with open_results(str(BatchDirectory(root).results)) as results:
+            standing = results.standing(key)
+    assert standing is not None and (standing.status, standing.attempts) == ("waiting", 0)
+
+
+def test_a_job_in_the_queue_of_another_blender_fails_its_case(tmp_path: Path) -> None:
+    root = tmp_path / "out"
+    with one_lane(root, write_program(tmp_path), seeds(1), outputs=("glb",)) as lane:
+        other = replace(lane.batch, blender_version="4.2.23")
+        with open_results(str(BatchDirectory(root).results)) as results:
+            results.begin(other)
+            results.add(other, [({"seed": 0}, "")])
+            (key,) = [case.key for case in results.open_cases(other.id)]
+        with closing(of_a_fleet(root, lane.batch)) as handler:
+            report = handler(Job(other.id, key))
+    assert report.row is not None and "cases-4.2.23-" in report.row["findings"][0]["message"]
+
+
+def test_a_case_whose_key_is_none_is_skipped_on_a_machine_of_a_fleet(tmp_path: Path) -> None:
+    root = tmp_path / "out"
+    with one_lane(root, write_program(tmp_path), seeds(1), outputs=("glb",)) as lane:
+        change(root, "INSERT INTO cases (number, key, params, source) VALUES (7, '../..', '{}', '')")
+        with closing(of_a_fleet(root, lane.batch)) as handler:
+            report = handler(Job(lane.batch.id, "../.."))
+        with closing(sqlite3.connect(BatchDirectory(root).results)) as connection:
+            (status,) = connection.execute("SELECT status FROM cases WHERE number = 7").fetchone()
+    assert (report.end, status) == ("skipped", "waiting") and "'../..'" in str(report.reason)
+
+
+def test_a_case_that_fails_as_nobody_foresaw_ends_no_worker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: Any) -> None:
+        raise TypeError("unhashable type: 'dict'")
+
+    monkeypatch.setattr(case_runner, "make_outputs", fail)
+    root = tmp_path / "out"
+    with one_lane(root, write_program(tmp_path), seeds(2), outputs=("glb",)) as lane:
+        first, second = open_keys_of(root, lane.batch)
+        with closing(of_a_fleet(root, lane.batch)) as handler:
+            report = handler(Job(lane.batch.id, first))
+        with pytest.raises(TypeError):
+            lane.do(second)
+    assert report.row is not None and report.retire
+    assert [finding["code"] for finding in report.row["findings"]] == ["INTERNAL_ERROR"]
+    assert "unhashable" in report.row["findings"][0]["message"]

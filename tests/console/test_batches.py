@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import queue
+import threading
 import time
 from collections.abc import Iterator
 from dataclasses import replace
@@ -16,9 +18,10 @@ from blendwright.batch.definition import Batch, BatchSource, Output
 from blendwright.batch.results import ResultRow
 from blendwright.batch.results_sqlite import FILE, SqliteResults
 from blendwright.console.batch_reading import picture_of
+from blendwright.console.batches import DirectoryBatch
 from blendwright.console.guard import POLICY
 from blendwright.console.serve import ConsoleSettings, make_console
-from blendwright.values.errors import Refusal
+from blendwright.values.errors import EnvironmentUnfit, Refusal
 from consoles import OpenConsole, Page, open_console
 
 BATCH = Batch(BatchSource("toys.star", "x = 1"), (Output("picture", "picture.png"),), "registry", "5.2.3")
@@ -148,11 +151,12 @@ def test_no_way_out_of_the_directory_of_a_case(tmp_path: Path) -> None:
     (secret / "picture.png").write_bytes(b"secret")
     root = tmp_path / "toys"
     away: dict[str, Any] = {"../../../secret/picture.png": {}, str(secret / "picture.png"): {}, "picture.png": {}}
-    with begin(root, 4) as results:
+    with begin(root, 5) as results:
         finish(results, root, 0, outputs=away)
         finish(results, root, 1, location=str(secret))
         finish(results, root, 2)
         finish(results, root, 3)
+        finish(results, root, 4, outputs=away, location=str(root / "cases" / "000001"))
     (root / "cases" / "000000" / "picture.png").unlink()
     (root / "cases" / "000000" / "picture.png").symlink_to(secret / "picture.png")
     (root / "cases" / "000002").rename(root / "cases" / "moved")
@@ -163,7 +167,7 @@ def test_no_way_out_of_the_directory_of_a_case(tmp_path: Path) -> None:
         page = console.session()
         for name in ("picture.png", "..%2f..%2f..%2fsecret%2fpicture.png", f"%2f{str(secret)[1:]}%2fpicture.png"):
             assert page.get(f"/cases/0/files/{name}").status_code == 404
-        for n in (1, 2, 3):
+        for n in (1, 2, 3, 4):
             answer = page.get(f"/cases/{n}/files/picture.png")
             assert answer.status_code == 404 and b"secret" not in answer.content
 
@@ -189,6 +193,60 @@ def test_a_page_hears_of_every_case_that_ends(tmp_path: Path) -> None:
             while '"done":2' not in (line := next(lines)):
                 pass
             assert '"per_second":' in line and '"seconds_left":' in line
+
+
+def test_a_batch_that_cannot_be_read_now_is_told_and_gone_on_with(tmp_path: Path) -> None:
+    root = tmp_path / "toys"
+    with begin(root, 1), open_console(batches=[root]) as console:
+        page = console.session()
+        root.rename(tmp_path / "aside")
+        with page.web.stream("GET", f"{page.path}/events") as stream:
+            told = (line for line in stream.iter_lines() if line.startswith(("event: ", "data: ")))
+            assert next(told) == "event: away" and "there is no batch" in next(told)
+            (tmp_path / "aside").rename(root)
+            assert next(told) == "event: changes" and '"waiting":1' in next(told)
+
+
+def test_every_time_that_a_batch_goes_away_is_told_once(root: Path) -> None:
+    away, ended, heard = threading.Event(), threading.Event(), queue.SimpleQueue[str]()
+
+    class Batch(DirectoryBatch):
+        def runs(self) -> bool:
+            if away.is_set():
+                raise EnvironmentUnfit("it is away")
+            return super().runs()
+
+    def hear(event: str, _: object) -> None:
+        heard.put(event)
+
+    following = threading.Thread(target=Batch(root).follow, args=(ended, hear))
+    following.start()
+    try:
+        for _ in range(2):
+            assert heard.get(timeout=30) == "changes"
+            away.set()
+            assert heard.get(timeout=30) == "away"
+            with pytest.raises(queue.Empty):
+                heard.get(timeout=1.5)
+            away.clear()
+    finally:
+        ended.set()
+        following.join(30)
+
+
+def test_a_row_that_somebody_changed_takes_no_page_with_it(tmp_path: Path) -> None:
+    root = tmp_path / "toys"
+    with begin(root, 3) as results:
+        for seed in range(3):
+            finish(results, root, seed)
+    connection: Any = apsw.Connection(str(root / FILE))
+    connection.execute("""UPDATE cases SET row = '{"outputs": [5], "findings": []}' WHERE number = 1""")
+    connection.close()
+    with open_console(batches=[root]) as console:
+        page = console.session()
+        assert [one["finding"] is None for one in page.read("/cases")["cases"]] == [True, False, True]
+        assert "is not sound" in page.read("/cases/1")["row"]["findings"][0]["message"]
+        assert page.get("/cases/1/files/picture.png").status_code == 404
 
 
 @pytest.mark.slow

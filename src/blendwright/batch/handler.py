@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import shutil
 import socket
@@ -15,14 +16,14 @@ from blendwright.app.blenders import chosen_blender
 from blendwright.app.policy_files import load_policy
 from blendwright.app.workspace_settings import load_settings
 from blendwright.batch.allowed_outputs import outputs_refusal
-from blendwright.batch.case import Case
+from blendwright.batch.case import Case, is_key
 from blendwright.batch.case_place import CasePlace
 from blendwright.batch.case_runner import CaseRun, CaseRunner
-from blendwright.batch.definition import Batch
+from blendwright.batch.definition import Batch, Keep
+from blendwright.batch.definition_checks import BY_DATA, UNSOUND, read_definition, require_equal
 from blendwright.batch.engines.engine import Job, JobReport, LaneSettings
 from blendwright.batch.lane_workers import LaneWorkers
 from blendwright.batch.locations import open_outputs, open_results
-from blendwright.batch.making import output_of
 from blendwright.batch.outputs import attempt_name
 from blendwright.batch.prefix_store import PREFIXES
 from blendwright.batch.preparing import catalogue_of
@@ -33,7 +34,7 @@ from blendwright.run.resource_guard import usage
 from blendwright.values import crash_points
 from blendwright.values.cancel import CancelToken
 from blendwright.values.directory_removal import remove_directory
-from blendwright.values.errors import BlendwrightError, EnvironmentUnfit, Refusal, WorkerLost
+from blendwright.values.errors import BlendwrightError, EnvironmentUnfit, WorkerLost
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
@@ -46,6 +47,8 @@ class CaseHandler:
     def __init__(self, settings: LaneSettings, cancel: CancelToken | None = None) -> None:
         self._settings = settings
         self._cancel = cancel
+        self._is_of_others = settings.queue is not None
+        self._is_broken = False
         self._results = open_results(settings.results)
         # A place that is not allowed is not even looked at.
         self._refusal = None if settings.places is None else outputs_refusal(settings.outputs, settings.places)
@@ -67,7 +70,15 @@ class CaseHandler:
 
     def __call__(self, job: Job) -> JobReport:
         """Raises what is not the case's own fault, with the case given back."""
-        claim = self._results.claim(job.case, self._name)
+        try:
+            if self._is_of_others and not is_key(job.case):
+                raise ValueError(f"'{job.case[:70]}' is no key of a case")
+            claim = self._results.claim(job.case, self._name)
+        except BY_DATA as error:
+            if not self._is_of_others:
+                raise
+            # Nothing can be written for what cannot be read: it stays as it is.
+            return JobReport(job, "skipped", reason=f"it is not sound: {str(error)[:300]}")
         if claim is None:
             return JobReport(job, "done_before", retire=self._worn())
         crash_points.reach("batch.claimed")
@@ -83,7 +94,7 @@ class CaseHandler:
             if run.cancelled:
                 self._results.give_back(job.case, claim.fence)
                 return JobReport(job, "given_back")
-            row = self._published(claim, run, staging, self.runner(job.batch).batch, place, started)
+            row = self._published(claim, run, staging, self._keep(job), place, started)
         except BaseException:
             self._results.give_back(job.case, claim.fence)
             raise
@@ -100,15 +111,28 @@ class CaseHandler:
             return CaseRun((Finding(Fault.WORKER_LOST, message, "", cure),))
         if self._refusal is not None:
             return CaseRun((self._refusal,))
+        params: Any = claim.case.params
         try:
+            if not isinstance(params, dict):
+                raise TypeError("its parameters are no object")
             shutil.rmtree(staging, ignore_errors=True)
             staging.mkdir()
             place.prepare()
             return self.runner(job.batch).run(claim.case, place.workspace, staging, self._cancel, job.prefixes)
         except EnvironmentUnfit as error:
+            if self._is_of_others and error.details.get(UNSOUND):
+                return CaseRun((Finding(Fault.SCHEMA_INVALID, error.message, "", error.cure),))
             if not error.details.get("quarantined"):
                 raise
             failure: BlendwrightError = error
+        except BY_DATA as error:
+            if not self._is_of_others:
+                raise
+            # Whoever writes rows must not end one worker after another. Its lane is replaced: who knows what this has left there.
+            logging.getLogger(__name__).exception("a case failed in a way that nobody foresaw")
+            self._is_broken = True
+            message, cure = f"{type(error).__name__}: {str(error)[:300]}", "Its row was changed, or this is a defect."
+            return CaseRun((Finding(Fault.INTERNAL_ERROR, message, "", cure),))
         except WorkerLost as error:
             return CaseRun((Finding(Fault.WORKER_LOST, error.message, "", error.cure),))
         except BlendwrightError as error:
@@ -116,14 +140,14 @@ class CaseHandler:
         return CaseRun((Finding(Fault.INTERNAL_ERROR, failure.message, "", failure.cure),))
 
     def _published(
-        self, claim: Claim, run: CaseRun, staging: Path, batch: Batch, place: CasePlace, started: float
+        self, claim: Claim, run: CaseRun, staging: Path, keep: Keep, place: CasePlace, started: float
     ) -> ResultRow | None:
         """The row that counts now; None where somebody else's does, and then nothing of this attempt is left."""
         case, name = claim.case, attempt_name(claim.case.number, claim.fence)
         row = _row(case, run, claim, self._name)
         location = None
         if run.ok:
-            place.keep_in(staging, batch.keep)
+            place.keep_in(staging, keep)
             if not self._results.holds(case.key, claim.fence):
                 remove_directory(staging)
                 return None
@@ -138,23 +162,29 @@ class CaseHandler:
                 self._outputs.remove(name)
             return None
         remove_directory(staging)
-        if run.ok or batch.keep == "drop":
+        if run.ok or keep == "drop":
             place.remove()
         return row
 
     def runner(self, id: str) -> CaseRunner:
         """What runs the cases of a batch, by its id. Raises EnvironmentUnfit where there is no such batch."""
         if id not in self._runners:
-            batch = self._results.batch(id)
-            if batch is None:
-                raise EnvironmentUnfit(f"{self._settings.results} has no batch {id}", cure="Submit the batch again.")
+            batch = read_definition(self._results, id, self._settings.queue)
             workers = self._blender()
             version = ".".join(map(str, workers.worker().profile.version))
-            _require_equal(batch, id, version, catalogue_of(self._case_settings))
-            _require_names(batch)
+            require_equal(batch, version, catalogue_of(self._case_settings))
             shared = self._work / PREFIXES if self._settings.prefixes else None
             self._runners[id] = CaseRunner(self._allowed(batch), workers, self._case_settings, shared)
         return self._runners[id]
+
+    def _keep(self, job: Job) -> Keep:
+        """What becomes of the workspace; a case of a definition that is not sound has none."""
+        try:
+            return self.runner(job.batch).batch.keep
+        except EnvironmentUnfit as error:
+            if self._is_of_others and error.details.get(UNSOUND):
+                return "drop"
+            raise
 
     def _allowed(self, batch: Batch) -> Batch:
         """With no grant that this machine does not give."""
@@ -177,7 +207,11 @@ class CaseHandler:
     def _worn(self) -> bool:
         """Whether the lane has had its time: then another one takes its place."""
         settings = self._settings
-        if self._cases >= settings.most_cases or monotonic() - self._started >= settings.most_seconds:
+        if (
+            self._is_broken
+            or self._cases >= settings.most_cases
+            or monotonic() - self._started >= settings.most_seconds
+        ):
             return True
         return self._memory_mb() >= settings.most_memory_mb
 
@@ -193,31 +227,6 @@ class CaseHandler:
             self._workers.close()
         remove_directory(self._staging)
         self._results.close()
-
-
-def _require_equal(batch: Batch, id: str, version: str, catalogue: str) -> None:
-    """A case is done by what its key was made with, or not at all. Raises EnvironmentUnfit."""
-    differing = {
-        "the definition of the batch": (batch.id, id),
-        "Blender": (version, batch.blender_version),
-        "the catalogue of tools": (catalogue, batch.registry),
-    }
-    for what, (here, keyed) in differing.items():
-        if here != keyed:
-            message = f"{what} is not what the batch was made with: {here[:16]} here, {keyed[:16]} there"
-            raise EnvironmentUnfit(
-                message, cure="Use the same Blendwright and the same Blender as whoever made the batch."
-            )
-
-
-def _require_names(batch: Batch) -> None:
-    """Outputs are files of the staging directory, whoever wrote the definition. Raises EnvironmentUnfit."""
-    for output in batch.outputs:
-        try:
-            output_of(output.kind, output.name, output.args)
-        except Refusal as refusal:
-            cure = "Somebody has changed the definition of the batch: submit it again."
-            raise EnvironmentUnfit(f"batch {batch.id}: {refusal.message}", cure=cure) from refusal
 
 
 def _policy(settings: Path, staging: Path) -> Policy:

@@ -5,8 +5,6 @@ For batches on one machine. Whoever runs the batch notices nothing of it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -16,26 +14,19 @@ import orjson
 
 from blendwright.batch.case import Case
 from blendwright.batch.definition import Batch
-from blendwright.batch.results import CaseStatus, Counts, ResultRow, Standing
+from blendwright.batch.results import CaseStatus, Counts, Standing
+from blendwright.batch.results_reader import LONGEST_MESSAGE, FailureReason, params_of, shown_standing
 from blendwright.batch.results_sqlite import require_known, translated
 
 BUSY_MS = 5_000
-LONGEST_MESSAGE = 300
 _STANDING = "number, key, params, source, status, fence, attempts, worker, row"
 _OF_BATCH = "FROM members JOIN cases USING (number) WHERE batch = ?"
 
 
-@dataclass(frozen=True, slots=True)
-class FailureReason:
-    """Cases that failed for the same reason, told by the first finding of each."""
-
-    code: str
-    message: str
-    cases: int
-
-
 class ResultsView:
     """Usable from one thread. Raises EnvironmentUnfit where the file cannot be read, JournalError where it is damaged."""
+
+    pause = 0.0
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -98,7 +89,6 @@ class ResultsView:
 
 
 def _standing(row: tuple[Any, ...]) -> Standing:
-    number, key, params, source, status, fence, attempts, worker, text = row
-    found = None if text is None else ResultRow.from_json(orjson.loads(text))
-    given: Mapping[str, Any] = orjson.loads(params)
-    return Standing(Case(number, key, given, source), status, fence, attempts, worker, found)
+    number, key, params, source, *rest = row
+    status, fence, attempts, worker, text = rest
+    return shown_standing(Case(number, key, params_of(params), source), status, fence, attempts, worker, text)

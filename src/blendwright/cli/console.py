@@ -16,11 +16,14 @@ import anyio
 
 from blendwright.app.opening import DEFAULT_WORKSPACE
 from blendwright.batch.directory import is_batch
-from blendwright.cli.options import Blender
+from blendwright.batch.outputs_fsspec import is_url
+from blendwright.cli.options import Blender, FleetEngine
 from blendwright.cli.output import Exit, notes
 from blendwright.cli.parameters import argument, option
 from blendwright.console.serve import ConsoleSettings, console_beside, door_of, serve_console, with_port
 from blendwright.values.cancel import CancelToken
+from blendwright.values.errors import Refusal
+from blendwright.values.faults import Fault
 
 if TYPE_CHECKING:
     from blendwright.server.serve import Settings
@@ -34,7 +37,8 @@ def ui(
         list[str] | None,
         argument("DIR", f"The workspaces to show, and what `batch run` had as --out; {DEFAULT_WORKSPACE} otherwise."),
     ] = None,
-    batch: Annotated[list[str] | None, option("--batch DIR", "Show this batch too; may be repeated.")] = None,
+    batch: Annotated[list[str] | None, option("--batch DIR|URL", "Show this batch too; may be repeated.")] = None,
+    engine: FleetEngine = None,
     port: Annotated[int, option("--port N", "The port to listen on; a free one otherwise.", min=0, max=65535)] = 0,
     host: Annotated[str, option("--host HOST", "Where to listen.")] = "127.0.0.1",
     any_address: Annotated[
@@ -48,14 +52,21 @@ def ui(
 ) -> int:
     """Open the console: a page on this machine in which runs and batches are watched, approved, undone and proven.
 
+    With --engine the batches of a fleet are shown: all in that database, or those that are named by their URL.
     The link is good once. Enter asks for another one, Ctrl-C ends the console."""
     at_terminal = sys.stdin.isatty() and sys.stderr.isatty()
     opens = at_terminal if open is None else open
-    named = [Path(one) for one in workspaces or ([] if batch else [DEFAULT_WORKSPACE])]
+    places = tuple(one for one in (*(workspaces or ()), *(batch or ())) if is_url(one))
+    if places and engine is None:
+        cure = "Name the database that has its results: --engine env, or --engine postgres://user@host/database."
+        raise Refusal.of(Fault.ARGS_INVALID, f"{places[0]} is a place of outputs of a fleet", cure)
+    named = [Path(one) for one in workspaces or ([] if batch or engine else [DEFAULT_WORKSPACE]) if one not in places]
     recognised = [path for path in named if is_batch(path)]
     settings = ConsoleSettings(
         tuple(path for path in named if path not in recognised),
-        (*recognised, *map(Path, batch or ())),
+        (*recognised, *(Path(one) for one in batch or () if one not in places)),
+        engine,
+        places,
         host=host,
         port=port,
         read_only=read_only,

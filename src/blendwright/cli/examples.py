@@ -128,7 +128,7 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
         "blendwright serve --workspace shop           # over stdio, for a host",
         "blendwright serve --http 127.0.0.1:8000 --ui",
     ),
-    "ui": ("blendwright ui", "blendwright ui shop --read-only --no-open"),
+    "ui": ("blendwright ui", "blendwright ui shop --read-only --no-open", "blendwright ui --engine env"),
     "attach": ("blendwright attach --list", "blendwright attach", "blendwright attach 4711 --restore"),
     "detach": ("blendwright detach",),
     "extension": ("blendwright extension", "blendwright extension --output window.zip"),

@@ -125,7 +125,8 @@ class Teller:
             seconds = row["times"].get("total")
             self._say("case", f"case {number} {status}, {seconds} s", number=number, status=status, seconds=seconds)
         else:
-            self._say("case", f"a case was {report.end.replace('_', ' ')}", key=report.job.case, status=report.end)
+            said = f"a case was {report.end.replace('_', ' ')}" + (f": {report.reason}" if report.reason else "")
+            self._say("case", said, key=report.job.case, status=report.end, reason=report.reason)
 
     def ended(self) -> None:
         counts = dict(self._ends)

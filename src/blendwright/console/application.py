@@ -14,10 +14,11 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from blendwright.console.acting import Acting
-from blendwright.console.answers import answering, fields, json_response, text
+from blendwright.console.answers import answering, fields, in_thread, json_response, text
 from blendwright.console.batch_reading import BatchReading
 from blendwright.console.batches import ConsoleBatch
 from blendwright.console.bisections import Bisections
+from blendwright.console.fleet_batches import Fleet
 from blendwright.console.guard import ANOTHER_LINK, ENTRY, SESSION, PageGuard
 from blendwright.console.live import Live
 from blendwright.console.reading import Reading
@@ -68,13 +69,16 @@ class Console:
         host: str,
         port: int,
         *,
+        fleet: Fleet | None = None,
         read_only: bool = False,
         window_key: str | None = None,
     ) -> None:
         self.live = Live()
         self.sessions = Sessions(on_end=lambda session: self.live.end_streams(session.id))
         self._workspaces = {one.id: one for one in workspaces}
-        self._batches = {one.id: one for one in batches}
+        self._directories = tuple(batches)
+        self._batches: dict[str, ConsoleBatch] = {one.id: one for one in batches}
+        self._fleet = fleet
         self._read_only = read_only
         self._files = static_files()
         # Cookies know no ports and no tabs: two of either would take each other's. The id of the session follows.
@@ -106,6 +110,8 @@ class Console:
         self._bisections.close()
         for workspace in self._workspaces.values():
             workspace.close()
+        if self._fleet is not None:
+            self._fleet.close()
 
     async def _enter(self, request: Request) -> Response:
         session = self.sessions.enter(text(await fields(request), "link"))
@@ -113,7 +119,7 @@ class Console:
             message = "this link was used already, or is too old"
             return json_response({"error": {"code": "link_used", "message": message, "cure": ANOTHER_LINK}}, 401)
         # Told this once: whoever has the cookie alone is not told it again.
-        answer = json_response({**self._told(session), "key": session.key})
+        answer = json_response({**await self._told(session), "key": session.key})
         answer.set_cookie(self._cookie + session.id, session.secret, path="/", httponly=True, samesite="strict")
         return answer
 
@@ -122,7 +128,7 @@ class Console:
         return json_response({"link": self.new_link()})
 
     async def _session(self, request: Request) -> Response:
-        return json_response(self._told(request.scope[SESSION]))
+        return json_response(await self._told(request.scope[SESSION]))
 
     async def _leave(self, request: Request) -> Response:
         session: Session = request.scope[SESSION]
@@ -131,7 +137,12 @@ class Console:
         answer.delete_cookie(self._cookie + session.id, path="/", httponly=True, samesite="strict")
         return answer
 
-    def _told(self, session: Session) -> Mapping[str, object]:
+    async def _told(self, session: Session) -> Mapping[str, object]:
+        if self._fleet is not None:
+            # Batches are submitted while the page is open: whoever loads it again sees them, the newest first.
+            found = {one.id: one for one in (*self._directories, *await in_thread(self._fleet.batches))}
+            self._batches.clear()
+            self._batches.update(found)
         workspaces = [one.told for one in self._workspaces.values()]
         batches = [one.told for one in self._batches.values()]
         about = {"session": session.id, "read_only": self._read_only}

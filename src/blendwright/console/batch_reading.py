@@ -1,23 +1,26 @@
 """What the page asks of a batch: how far it is, its cases by pages, and the files that they made. Nothing here changes anything.
 
-Only files are served that the row of a case names, from the directory of that very case, and no link is followed on the way there.
+Only files are served that the row of a case names, from the directory of that very case, and no link is followed on the way there. Of a
+fleet they come from the storage that its place names, where this machine can read it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
+from functools import partial
 from pathlib import PurePath, PurePosixPath
 from typing import Any, BinaryIO, get_args
 
+import anyio
+import anyio.to_thread
 import orjson
 from starlette.background import BackgroundTask
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
-from blendwright.app.policy_files import load_policy
-from blendwright.batch.outputs import CASES, NAME
+from blendwright.batch.outputs import NAME
 from blendwright.batch.results import CaseStatus, Counts, ResultRow, Standing
 from blendwright.console.answers import answering, in_thread, json_response, number
 from blendwright.console.batches import ConsoleBatch
@@ -26,12 +29,14 @@ from blendwright.console.live import Live
 from blendwright.policy.redaction import redacted
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
-from blendwright.values.no_follow import CHUNK, open_file
+from blendwright.values.no_follow import CHUNK
 
 MOST_CASES = 100
 MOST_FILES = 400
 MOST_FINDINGS = 100
 LONGEST_PARAMS = 400
+# Storage may let everybody wait: whoever asks for something else still finds a thread.
+MOST_OPENED_AT_ONCE = 8
 # What a browser may show of a case; everything else is a file to be saved.
 PICTURES = {".png": "image/png", ".jpg": "image/jpeg", ".webp": "image/webp"}
 PLAIN = "application/octet-stream"
@@ -45,6 +50,7 @@ class BatchReading:
     def __init__(self, batches: Mapping[str, ConsoleBatch], live: Live) -> None:
         self._batches = batches
         self._live = live
+        self._opening: anyio.CapacityLimiter | None = None
 
     def routes(self) -> list[Route]:
         endpoints = {
@@ -84,7 +90,9 @@ class BatchReading:
 
     async def file(self, request: Request) -> Response:
         n, name = number(request.path_params["number"]), request.path_params["name"]
-        opened, size = await in_thread(_open_output, self.batch(request), n, name)
+        self._opening = self._opening or anyio.CapacityLimiter(MOST_OPENED_AT_ONCE)
+        opening = partial(_open_output, self.batch(request), n, name)
+        opened, size = await anyio.to_thread.run_sync(opening, limiter=self._opening)
         media_type = PICTURES.get(PurePosixPath(name).suffix.lower())
         headers = {"content-length": str(size), "cache-control": "private, no-cache"}
         if media_type is None:
@@ -105,12 +113,7 @@ def _overview(batch: ConsoleBatch) -> dict[str, Any]:
     with batch.open() as view:
         found = view.batch()
         if found is None:
-            return {
-                "program": None,
-                "counts": asdict(Counts()),
-                "runs": batch.place.holder() is not None,
-                "failures": [],
-            }
+            return {"program": None, "counts": asdict(Counts()), "pause": 0.0, "runs": batch.runs(), "failures": []}
         definition, begun = found
         return {
             "program": definition.source.name,
@@ -119,22 +122,23 @@ def _overview(batch: ConsoleBatch) -> dict[str, Any]:
             "keep": definition.keep,
             "begun": begun,
             "counts": asdict(view.counts(definition.id)),
-            "runs": batch.place.holder() is not None,
+            "pause": view.pause,
+            "runs": batch.runs(),
             "failures": [asdict(reason) for reason in view.failure_reasons(definition.id)],
         }
 
 
 def _page(batch: ConsoleBatch, offset: int, limit: int, status: CaseStatus | None) -> dict[str, Any]:
-    hidden = _hidden(batch)
+    hidden, has_files = batch.hidden(), batch.has_files()
     with batch.open() as view:
         found = view.batch()
         if found is None:
             return {"total": 0, "cases": []}
         total, cases = view.page(found[0].id, offset=offset, limit=limit, status=status)
-    return {"total": total, "cases": [_summary(one, hidden) for one in cases]}
+    return {"total": total, "cases": [_summary(one, hidden, has_files=has_files) for one in cases]}
 
 
-def _summary(standing: Standing, hidden: Any) -> dict[str, Any]:
+def _summary(standing: Standing, hidden: Sequence[str], *, has_files: bool) -> dict[str, Any]:
     """A case as a line of a list: texts are cut, so that a page of them stays small whatever the parameters are."""
     row = standing.row
     given: dict[str, Any] = redacted(dict(standing.case.params), hidden)
@@ -147,7 +151,7 @@ def _summary(standing: Standing, hidden: Any) -> dict[str, Any]:
         "attempts": standing.attempts,
         "seconds": None if row is None else row.times.get(TOTAL),
         "finding": None if finding is None else str(finding.get("message", ""))[:LONGEST_PARAMS],
-        "picture": None if row is None else picture_of(row),
+        "picture": picture_of(row) if row is not None and has_files else None,
     }
 
 
@@ -159,7 +163,7 @@ def picture_of(row: ResultRow) -> str | None:
 
 
 def _case(batch: ConsoleBatch, n: int) -> dict[str, Any]:
-    hidden = _hidden(batch)
+    hidden = batch.hidden()
     standing = _standing(batch, n)
     case, row = standing.case, standing.row
     told: dict[str, Any] = {
@@ -177,8 +181,10 @@ def _case(batch: ConsoleBatch, n: int) -> dict[str, Any]:
     kept = ("scene_hash", "location", "times", "operations", "reused", "prefix", "finished", "memory_mb")
     about = {name: getattr(row, name) for name in kept}
     findings = [dict(one) for one in row.findings[:MOST_FINDINGS]]
-    more = {"picture": picture_of(row), "findings": findings, "files": files[:MOST_FILES], "total_files": len(files)}
-    return {**told, "row": {**about, **more}}
+    more = {"findings": findings, "files": files[:MOST_FILES], "total_files": len(files)}
+    has_files = batch.has_files()
+    pictures = {"has_files": has_files, "picture": picture_of(row) if has_files else None}
+    return {**told, "row": {**about, **more, **pictures}}
 
 
 def _standing(batch: ConsoleBatch, n: int) -> Standing:
@@ -192,15 +198,15 @@ def _standing(batch: ConsoleBatch, n: int) -> Standing:
 def _open_output(batch: ConsoleBatch, n: int, name: str) -> tuple[BinaryIO, int]:
     """A file that the row of a case names. Raises Refusal, with the same words whatever is in the way."""
     row = _standing(batch, n).row
-    # The directory may have been moved since: its name is what counts, and it is one of ours.
+    # The directory may have been moved since: its name is what counts, and it is that of an attempt of this very case.
     attempt = PurePosixPath("" if row is None or row.location is None else row.location.replace("\\", "/")).name
-    if row is not None and name in row.outputs and NAME.fullmatch(attempt) and _stays_inside(name):
+    match = NAME.fullmatch(attempt)
+    is_own = match is not None and int(match[1]) == n
+    if row is not None and name in row.outputs and is_own and _stays_inside(name):
         try:
-            opened = open_file(batch.place.root / CASES / attempt / name)
+            return batch.open_file(attempt, name)
         except (OSError, ValueError):
             pass
-        else:
-            return opened, opened.seek(0, 2)
     raise Refusal.of(Fault.TARGET_NOT_FOUND, f"case {n} has no such file", "It was removed, or never made.")
 
 
@@ -222,8 +228,3 @@ def _file_name(n: int, name: str) -> str:
     """To save it under, without a sign that a header could be broken by."""
     last = PurePosixPath(name).name
     return f"{n:06d}-" + "".join(sign if sign.isascii() and (sign.isalnum() or sign in "-_.") else "_" for sign in last)
-
-
-def _hidden(batch: ConsoleBatch) -> Any:
-    """What the policy of the batch has hidden in records."""
-    return load_policy(batch.place.root).policy.audit.redact

@@ -12,7 +12,8 @@ from typing import TextIO
 
 from blendwright.app.places import is_workspace, workspace_directory
 from blendwright.console.application import Console, address_of
-from blendwright.console.batches import ConsoleBatch
+from blendwright.console.batches import DirectoryBatch
+from blendwright.console.fleet_batches import Fleet
 from blendwright.console.workspaces import Acting, ConsoleWorkspace
 from blendwright.values.errors import EnvironmentUnfit, Refusal
 from blendwright.values.faults import Fault
@@ -30,6 +31,9 @@ class ConsoleSettings:
 
     workspaces: tuple[Path, ...]
     batches: tuple[Path, ...] = ()
+    engine: str | None = None
+    """The database of a fleet, whose batches are shown too: all of them, or those of `places`."""
+    places: tuple[str, ...] = ()
     host: str = "127.0.0.1"
     port: int = 0
     read_only: bool = False
@@ -42,13 +46,13 @@ class ConsoleSettings:
 
 def make_console(settings: ConsoleSettings, acting: Acting | None = None) -> Console:
     """Raises Refusal for a host that others can reach and nobody asked for, for the same place twice, and where there is no batch;
-    EnvironmentUnfit where there is no workspace."""
+    EnvironmentUnfit where there is no workspace, or the database of a fleet does not answer."""
     if settings.host not in LOOPBACK and not settings.any_address:
         message = f"{settings.host} can be reached by others, and the console has no encryption of its own"
         cure = "Leave --host out, or give --any-address too where that is meant."
         raise Refusal.of(Fault.POLICY_BLOCKED, message, cure)
     directories = [workspace_directory(path) for path in settings.workspaces]
-    batches = [ConsoleBatch(path) for path in settings.batches]
+    batches = [DirectoryBatch(path) for path in settings.batches]
     for directory in directories:
         if acting is None and not is_workspace(directory):
             raise EnvironmentUnfit(
@@ -56,14 +60,17 @@ def make_console(settings: ConsoleSettings, acting: Acting | None = None) -> Con
             )
     for batch in batches:
         batch.place.require()
-    if len(set(directories)) + len({one.id for one in batches}) != len(directories) + len(batches):
+    named = [*directories, *(one.id for one in batches), *settings.places]
+    if len(set(named)) != len(named):
         raise Refusal.of(Fault.ARGS_INVALID, "a workspace or batch is named twice", "Name each once.")
+    fleet = None if settings.engine is None else Fleet(settings.engine, settings.places).open()
     workspaces = [ConsoleWorkspace(one, blender=settings.blender, acting=acting) for one in directories]
     return Console(
         workspaces,
         batches,
         settings.host,
         settings.port,
+        fleet=fleet,
         read_only=settings.read_only,
         window_key=settings.window_key,
     )

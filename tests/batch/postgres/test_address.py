@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -91,3 +92,20 @@ def test_a_job_says_what_is_left_of_it() -> None:
     job = CaseJob("memory://x", tuple(Job("batch", f"key-{number}") for number in range(3)))
     assert CaseJob.from_json(job.to_json()) == job
     assert [left.case for left in job.without(2).jobs] == ["key-2"]
+
+
+UNSOUND: tuple[dict[str, Any], ...] = (
+        {}, {"outputs": "memory://x"}, {"outputs": 5, "jobs": []}, {"outputs": "memory://x", "jobs": 5},
+        {"outputs": "memory://x", "jobs": [{"batch": "b", "case": 5, "prefixes": []}]},
+        {"outputs": "memory://x", "jobs": [{"batch": 5, "case": "k", "prefixes": []}]},
+        {"outputs": "memory://x", "jobs": [{"batch": "b", "case": "k"}]},
+        {"outputs": "memory://x", "jobs": [{"batch": "b", "case": "k", "prefixes": [["one", "h"]]}]},
+        {"outputs": "memory://x", "jobs": [{"batch": "b", "case": "k", "prefixes": [1]}]},
+        {"outputs": "memory://x", "jobs": ["k"]},
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("said", UNSOUND)
+def test_a_job_that_is_not_sound_is_refused(said: Any) -> None:
+    with pytest.raises(Refusal, match="a job in the queue is not sound"):
+        CaseJob.from_json(said)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Self
 
-JobEnd = Literal["published", "done_before", "given_back", "lost"]
+JobEnd = Literal["published", "done_before", "given_back", "lost", "skipped"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,13 +34,15 @@ class Job:
 @dataclass(frozen=True, slots=True)
 class JobReport:
     """What a lane says of a job: its row counts, somebody had done it, or it was given back because the lane is to stop. `row` is the
-    row that was published, as JSON; `lost` is said by the engine, of a lane that died."""
+    row that was published, as JSON; `lost` is said by the engine, of a lane that died. `skipped` is a job that nobody can do, for what
+    `reason` says."""
 
     job: Job
     end: JobEnd
     row: Mapping[str, Any] | None = None
     retire: bool = False
     """The lane has had its time, or too much memory: it takes no more jobs."""
+    reason: str | None = None
 
 
 # Does one job, in the lane that it was opened in.
@@ -71,6 +73,9 @@ class LaneSettings:
     """What definitions may allow beforehand, where they come from others; None: all that they do."""
     places: Sequence[str] | None = None
     """Where outputs may go, where a job names the place; None: wherever `outputs` says."""
+    queue: str | None = None
+    """Where jobs of others come from, named by a Blender and a catalogue. Then a job, case or definition that is not sound fails its own
+    case; None: they are ours, and it ends the run."""
 
     def to_json(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in LaneSettings.__dataclass_fields__}

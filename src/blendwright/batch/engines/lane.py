@@ -80,7 +80,8 @@ def _work(answers: BinaryIO) -> None:
         _answer(answers, {"ready": os.getpid()})
         while "job" in (message := jobs.next()):
             report = handler(Job.from_json(message["job"]))
-            _answer(answers, {"end": report.end, "row": report.row, "retire": report.retire})
+            answer = {"end": report.end, "row": report.row, "retire": report.retire, "reason": report.reason}
+            _answer(answers, answer)
     finally:
         handler.close()
 

@@ -12,7 +12,7 @@ import queue
 import random
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from time import monotonic
 from typing import Any
 
@@ -27,7 +27,7 @@ from blendwright.batch.postgres.database import Database
 from blendwright.batch.postgres.job_queue import TASK, CaseJob, JobQueue
 from blendwright.batch.postgres.lane_slot import LaneSlot
 from blendwright.batch.postgres.patient_connector import PatientConnector
-from blendwright.values.errors import EnvironmentUnfit
+from blendwright.values.errors import EnvironmentUnfit, Refusal
 
 # Is told what a person wants to know of a worker beside its cases: a database that is away, jobs that it cannot take.
 OnNote = Callable[[str], None]
@@ -63,7 +63,8 @@ class FleetWorker:
         self._database = Database(address, patience=PATIENCE)
         self._queue = JobQueue(self._database)
         self._slots: queue.SimpleQueue[LaneSlot] = queue.SimpleQueue()
-        self._all_slots = [LaneSlot(settings.lanes, settings.blender, report) for _ in range(settings.count)]
+        lanes = replace(settings.lanes, queue=settings.queue)
+        self._all_slots = [LaneSlot(lanes, settings.blender, report) for _ in range(settings.count)]
         for slot in self._all_slots:
             self._slots.put(slot)
         self._app = App(connector=PatientConnector(address, lambda why: note(f"the database is away, waiting: {why}")))
@@ -147,12 +148,17 @@ class FleetWorker:
                 if settings.once:
                     return
 
-    def _run_cases(self, context: JobContext, outputs: str, jobs: list[Any]) -> None:
+    def _run_cases(self, context: JobContext, **said: Any) -> None:
         """One job, in a thread: its cases one after another in one lane. What is left of it goes back into the queue."""
+        try:
+            work = CaseJob.from_json(said)
+        except Refusal as refusal:
+            self._note(f"{refusal.message}. {refusal.cure}")
+            return
         id = context.job.id or 0
         self._running.add(id)
         slot = self._slots.get()
-        work, done, looked = CaseJob.from_json({"outputs": outputs, "jobs": jobs}), 0, monotonic()
+        done, looked = 0, monotonic()
         try:
             while done < len(work.jobs) and not self._stopping:
                 # Time that passed without a heartbeat, as in a process that was stopped, may have cost this worker its job.
@@ -161,7 +167,7 @@ class FleetWorker:
                         self._note("this worker was thought dead: its job is with somebody else")
                         return
                     looked = monotonic()
-                if not slot.do(work.jobs[done], outputs):
+                if not slot.do(work.jobs[done], work.outputs):
                     break
                 done += 1
         except Exception as error:

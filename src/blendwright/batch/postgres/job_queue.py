@@ -5,6 +5,7 @@ A job is never run again under its old id. Whoever was thought dead and comes ba
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
@@ -16,6 +17,8 @@ from procrastinate.jobs import Job as QueuedJob
 
 from blendwright.batch.engines.engine import Job
 from blendwright.batch.postgres.database import Database
+from blendwright.values.errors import Refusal
+from blendwright.values.faults import Fault
 
 if TYPE_CHECKING:
     from blendwright.batch.postgres.tables import Connection
@@ -41,8 +44,15 @@ class CaseJob:
         return {"outputs": self.outputs, "jobs": [job.to_json() for job in self.jobs]}
 
     @classmethod
-    def from_json(cls, data: dict[str, Any]) -> CaseJob:
-        return cls(data["outputs"], tuple(Job.from_json(job) for job in data["jobs"]))
+    def from_json(cls, data: Any) -> CaseJob:
+        """Raises Refusal for what nobody could do: rows of the queue are written by others too."""
+        try:
+            if isinstance(data["outputs"], str) and all(map(_is_job, data["jobs"])):
+                return cls(data["outputs"], tuple(Job.from_json(job) for job in data["jobs"]))
+        except (TypeError, ValueError, LookupError):
+            pass
+        cure = "Its cases stay as they are: submit their batch again."
+        raise Refusal.of(Fault.SCHEMA_INVALID, "a job in the queue is not sound, and is left out", cure)
 
     def without(self, done: int) -> CaseJob:
         return CaseJob(self.outputs, self.jobs[done:])
@@ -93,7 +103,8 @@ class JobQueue:
             if found is None:
                 return False
             connection.execute("SELECT procrastinate_finish_job_v1(%s, 'failed', true)", (id,))
-            self._defer(connection, found[0], [CaseJob.from_json(found[1])])
+            with contextlib.suppress(Refusal):  # then it has ended: nobody could do it
+                self._defer(connection, found[0], [CaseJob.from_json(found[1])])
             return True
 
         return self._database.run(replace)
@@ -123,6 +134,11 @@ class JobQueue:
             self._manager.batch_defer_jobs(queued, connection=connection)
         except ConnectorException as error:
             raise error.__cause__ or error from None
+
+
+def _is_job(data: Any) -> bool:
+    texts = isinstance(data["batch"], str) and isinstance(data["case"], str)
+    return texts and all(isinstance(size, int) and isinstance(hash, str) for size, hash in data["prefixes"])
 
 
 def _chunks(items: Iterable[Any], size: int) -> Iterator[tuple[Any, ...]]:

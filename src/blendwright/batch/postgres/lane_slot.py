@@ -39,7 +39,7 @@ class LaneSlot:
             if answer is not None and self._false_starts >= MOST_FALSE_STARTS:
                 raise EnvironmentUnfit(answer["error"], cure=answer["cure"])
         self._false_starts = 0
-        self._report(JobReport(job, answer["end"], answer["row"], answer["retire"]))
+        self._report(JobReport(job, answer["end"], answer["row"], answer["retire"], answer["reason"]))
         if answer["retire"]:
             self._end()
         return answer["end"] != "given_back"

@@ -53,7 +53,8 @@ def put_open_cases(address: Address, outputs: str, batch: Batch, results: Result
 
 
 def remove_stale_outputs(results: ResultsTable, outputs: OutputStore) -> int:
-    """Remove what attempts left that can never count: the case was claimed again since, or has a row with other outputs.
+    """Remove what attempts left that can never count: the case was claimed again since, or has a row with other outputs. What this table
+    has given to nobody to make is somebody else's, and stays.
 
     Unlike whatever runs on one machine alone, nobody has to be at rest for it."""
     stale = list(_stale(results, outputs))
@@ -68,7 +69,18 @@ def _stale(results: ResultsTable, outputs: OutputStore) -> Iterator[str]:
         standing = results.standing(int(match[1])) if match else None
         if match is None or standing is None:
             continue
-        replaced = int(match[2] or 1) < standing.fence
+        attempt = int(match[2] or 1)
+        is_over = attempt < standing.fence or (attempt == standing.fence and standing.row is not None)
         counts = standing.row is not None and standing.row.location == outputs.location(name)
-        if not counts and (replaced or standing.row is not None):
+        if is_over and not counts and _may_be_of(standing.case.key, outputs, name):
             yield name
+
+
+def _may_be_of(key: str, outputs: OutputStore, name: str) -> bool:
+    """Numbers are those of one table: a place may hold cases of another, by the same numbers, whose manifest has another key. An attempt
+    that was cut off has none yet."""
+    try:
+        manifest = outputs.manifest(name)
+    except (ValueError, TypeError):  # it is no manifest of ours
+        return False
+    return manifest is None or manifest.key == key

@@ -55,8 +55,11 @@ def make_tables(connection: Connection) -> None:
             connection.execute(SchemaManager.get_schema())
             connection.execute("INSERT INTO version VALUES (%s)", (VERSION,))
         row = connection.execute("SELECT number FROM version").fetchone()
-    if row is None or row[0] != VERSION:
-        message = (
-            f"the tables in the schema {SCHEMA} are of version {row and row[0]}, and this Blendwright knows {VERSION}"
-        )
+    require_known(row and row[0])
+
+
+def require_known(version: int | None) -> None:
+    """Raises EnvironmentUnfit for tables of another version of this program."""
+    if version != VERSION:
+        message = f"the tables in the schema {SCHEMA} are of version {version}, and this Blendwright knows {VERSION}"
         raise EnvironmentUnfit(message, cure="Use the same Blendwright everywhere, or another database.")

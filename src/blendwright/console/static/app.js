@@ -27,8 +27,9 @@ const TOGETHER = {
 };
 const NOTHING = {
   workspace: { head: null, length: 0, total: 0, redo: null, tags: {}, branches: [], approvals: 0, quarantine: null, holder: null },
-  batch: { program: null, counts: { waiting: 0, running: 0, done: 0, failed: 0 }, runs: false, failures: [] },
+  batch: { program: null, counts: { waiting: 0, running: 0, done: 0, failed: 0 }, pause: 0, runs: false, failures: [] },
 };
+const AGAIN_MS = 2000;
 const THEMES = { auto: ["Theme: as the system", "auto"], light: ["Theme: light", "sun"], dark: ["Theme: dark", "moon"] };
 
 const root = document.getElementById("app");
@@ -38,8 +39,8 @@ const pathOf = (kind, id) => `${kind === "batch" ? "batches" : "workspaces"}/${i
 
 // What a view gets: where it is, what is known of the workspace or batch, and how to be told of more.
 class Place {
-  constructor(kind, { id, name }) {
-    Object.assign(this, { kind, id, name, path: pathOf(kind, id), state: null });
+  constructor(kind, { id, name, engine = null }) {
+    Object.assign(this, { kind, id, name, engine, path: pathOf(kind, id), state: null });
     this.live = new Live(this.path, TOGETHER[kind]);
   }
 
@@ -145,13 +146,11 @@ class Shell {
       place.state = await get(place.path);
     } catch (error) {
       place.state = structuredClone(NOTHING[kind]);
-      toast("bad", error.message, error.cure);
+      if (kind === "batch") place.state.away = { message: error.message, cure: error.cure };
+      else toast("bad", error.message, error.cure);
     }
     if (kind === "batch") {
-      place.live.addEventListener("changes", ({ detail }) => {
-        Object.assign(place.state, detail);
-        this.#beat();
-      });
+      this.#watchBatch(place);
       return;
     }
     this.#waiting(place.state.approvals);
@@ -163,6 +162,29 @@ class Shell {
       this.#beat();
     });
     place.live.addEventListener("problem", ({ detail }) => toast("bad", detail.message, detail.cure));
+  }
+
+  // A batch that cannot be read now, as with a database that is away, is asked for again until it is back.
+  #watchBatch(place) {
+    const again = async () => {
+      if (this.#place !== place || !place.state.away) return;
+      try {
+        Object.assign(place.state, await get(place.path), { away: null });
+        place.live.dispatchEvent(new Event("back"));
+      } catch {
+        setTimeout(again, AGAIN_MS);
+      }
+    };
+    place.live.addEventListener("changes", ({ detail }) => {
+      Object.assign(place.state, detail);
+      this.#beat();
+    });
+    place.live.addEventListener("away", ({ detail }) => {
+      if (!place.state.away) setTimeout(again, AGAIN_MS);
+      Object.assign(place.state, { away: detail, runs: false });
+      this.#beat();
+    });
+    if (place.state.away) setTimeout(again, AGAIN_MS);
   }
 
   #waiting(count) {

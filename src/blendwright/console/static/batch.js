@@ -6,20 +6,34 @@ import { duration, empty, h, icon, named, note, plural, waiting } from "./dom.js
 
 const PAGE = { cases: 50, pictures: 48 };
 const RELOAD_MS = 800;
+// Figures that are older than this say so.
+const SECONDS_UNTOLD = 10;
 
 function progress(place) {
-  const { counts, runs, per_second: rate, seconds_left: left } = place.state;
+  const { counts, runs, per_second: rate, seconds_left: left, pause } = place.state;
   const total = Object.values(counts).reduce((sum, each) => sum + each, 0);
   const share = (count) => `${total ? (100 * count) / total : 0}%`;
   const ended = counts.done + counts.failed;
   const words = [`${ended.toLocaleString("en")} of ${plural(total, "case")} ended`, runs && rate && `${rate >= 1 ? rate.toFixed(1) : (rate * 60).toFixed(1)} ${rate >= 1 ? "a second" : "a minute"}`,
-    runs && left && `about ${duration(left * 1000)} left`].filter(Boolean);
+    runs && left && `about ${duration(left * 1000)} left`, pause > SECONDS_UNTOLD && `counted about every ${duration(pause * 1000)}`].filter(Boolean);
+  const [tone, word] = place.state.away ? ["warn", "not known"] : runs ? ["accent", "running"] : total && ended === total ? ["ok", "finished"] : ["", "not running"];
   return [
-    h("div", { class: "row wrap" }, h("p", { class: "grow", role: "status" }, words.join(" · ")),
-      h("span", { class: `chip ${runs ? "accent" : total && ended === total ? "ok" : ""}` }, runs ? "running" : total && ended === total ? "finished" : "not running")),
+    h("div", { class: "row wrap" }, h("p", { class: "grow", role: "status" }, words.join(" · ")), h("span", { class: `chip ${tone}` }, word)),
     h("div", { class: "meter tall", role: "img", "aria-label": `${counts.done} done, ${counts.failed} failed, ${counts.running} running, ${counts.waiting} waiting` },
-      [["ok", counts.done], ["bad", counts.failed], ["run", counts.running]].map(([tone, count]) => h("i", { class: tone, style: { "--part": share(count) } }))),
+      [["ok", counts.done], ["bad", counts.failed], ["run", counts.running]].map(([color, count]) => h("i", { class: color, style: { "--part": share(count) } }))),
   ];
+}
+
+// What is shown is what was known before it went away.
+function away(place) {
+  return place.state.away ? [note("bad", place.state.away.message, place.state.away.cure)] : [];
+}
+
+function about(place) {
+  const { program, blender } = place.state;
+  const results = place.engine ? `results in ${named(place.engine, 120)}` : "";
+  if (!program) return [place.state.away ? "" : "Nothing was run here yet.", results].filter(Boolean).join(" · ");
+  return [`${named(program, 80)} in Blender ${named(blender, 20)}`, results].filter(Boolean).join(" · ");
 }
 
 function reasons(place) {
@@ -71,21 +85,24 @@ class Cases {
     [this.#list, this.#body] = FORMS[kind].list();
     this.place = h("div", {}, waiting("Reading the cases…"));
     this.pager = h("nav", { class: "row wrap", "aria-label": "Pages" });
-    this.element = h("div", { class: "page wide" }, h("header", { class: "stack", style: { gap: "4px" } }, h("h1", {}, named(place.name, 80)),
-      h("p", { class: "dim" }, place.state.program ? `${named(place.state.program, 80)} in Blender ${named(place.state.blender, 20)}` : "Nothing was run here yet.")),
-    this.about, this.filter, this.place, this.pager);
+    this.what = h("p", { class: "dim" });
+    this.element = h("div", { class: "page wide" }, h("header", { class: "stack", style: { gap: "4px" } }, h("h1", {}, named(place.name, 80)), this.what),
+      this.about, this.filter, this.place, this.pager);
     this.#tell();
     this.#load();
     this.changed = () => {
       this.#tell();
       if (!this.#later) this.#later = setTimeout(() => this.#load(), RELOAD_MS);
     };
-    place.live.addEventListener("changes", this.changed);
+    this.told = () => this.#tell();
+    for (const name of ["changes", "back"]) place.live.addEventListener(name, this.changed);
+    place.live.addEventListener("away", this.told);
   }
 
   #tell() {
     const { counts } = this.#place.state;
-    this.about.replaceChildren(h("div", { class: "inside stack" }, progress(this.#place), reasons(this.#place)));
+    this.what.textContent = about(this.#place);
+    this.about.replaceChildren(h("div", { class: "inside stack" }, away(this.#place), progress(this.#place), reasons(this.#place)));
     const total = Object.values(counts).reduce((sum, each) => sum + each, 0);
     this.#keep(this.filter, [["all", "All", total], ...Object.entries(STATES).map(([name, [, word]]) => [name, word, counts[name]])].map(([name, word, count]) => [name, `${word} ${count.toLocaleString("en")}`]));
   }
@@ -147,7 +164,8 @@ class Cases {
   end() {
     this.#ended = true;
     clearTimeout(this.#later);
-    this.#place.live.removeEventListener("changes", this.changed);
+    for (const name of ["changes", "back"]) this.#place.live.removeEventListener(name, this.changed);
+    this.#place.live.removeEventListener("away", this.told);
   }
 }
 

@@ -40,7 +40,9 @@ function files(place, number, row) {
   return h("div", { class: "scroll-x", tabindex: 0, role: "region", "aria-label": "Files" }, h("table", {},
     h("thead", {}, h("tr", {}, ["File", "Size", "sha256"].map((name) => h("th", { scope: "col" }, name)))),
     h("tbody", {}, row.files.map((file) => h("tr", {},
-      h("td", {}, h("button", { type: "button", class: "link", onclick: () => save(filePath(place, number, file.name), file.name.split("/").at(-1)) }, named(file.name, 120))),
+      h("td", {}, row.has_files
+        ? h("button", { type: "button", class: "link", onclick: () => save(filePath(place, number, file.name), file.name.split("/").at(-1)) }, named(file.name, 120))
+        : named(file.name, 120)),
       h("td", { class: "dim" }, Number.isFinite(file.bytes) ? size(file.bytes) : ""),
       h("td", { class: "mono dim", title: named(file.sha256 ?? "", 80) }, named(file.sha256 ?? "", 13))))),
     row.total_files > row.files.length && h("tbody", {}, h("tr", {}, h("td", { colspan: 3, class: "dim" }, `and ${row.total_files - row.files.length} more`)))));
@@ -80,8 +82,8 @@ export function caseView(place, number) {
       found.worker && ["Lane", named(found.worker, 80)],
       row?.finished && ["Ended", `${clock(row.finished)} (${ago(row.finished)})`],
       row?.memory_mb > 0 && ["Memory of the lane", `${row.memory_mb} MB`],
-      row?.location && ["Directory", h("span", { class: "mono" }, named(row.location, 240))],
-      place.state.keep && place.state.keep !== "drop" && row?.location && ["Its workspace", h("code", {}, named(`blendwright ui ${row.location}/workspace`, 300))],
+      row?.location && [place.engine ? "Place" : "Directory", h("span", { class: "mono" }, named(row.location, 240))],
+      place.state.keep && place.state.keep !== "drop" && row?.location && !place.engine && ["Its workspace", h("code", {}, named(`blendwright ui ${row.location}/workspace`, 300))],
       ["Key", h("span", { class: "mono", title: found.key }, found.key.slice(0, 16))],
     ].filter(Boolean);
     const step = (label, symbol, to, on) => on && h("a", { class: "button quiet icon-only", href: place.address("cases", "case", to), title: label }, icon(symbol), h("span", { class: "visually-hidden" }, label));
@@ -94,7 +96,8 @@ export function caseView(place, number) {
         h("div", { class: "stack" },
           row?.picture && h("div", { class: "figure" }, h("div", { class: "picture" }, casePicture(place, number, row.picture, { alt: `The picture of case ${number}` }))),
           h("section", { class: "card" }, h("header", {}, h("h2", {}, "Parameters")), h("div", { class: "inside" }, h("pre", { class: "code wrapped", tabindex: 0 }, pretty(found.params)))),
-          row && h("section", { class: "card" }, h("header", {}, h("h2", {}, "Files")), files(place, number, row))),
+          row && h("section", { class: "card" }, h("header", {}, h("h2", {}, "Files")), files(place, number, row),
+            row.files.length > 0 && !row.has_files && h("p", { class: "inside dim" }, "This machine cannot read them: see where they lie."))),
         h("div", { class: "stack" },
           h("section", { class: "card" }, h("header", {}, h("h2", {}, "About")), h("div", { class: "inside" }, h("dl", { class: "facts" }, facts.flatMap(([name, value]) => [h("dt", {}, name), h("dd", {}, value)])))),
           row && h("section", { class: "card" }, h("header", {}, h("h2", {}, "Times")), h("div", { class: "inside" }, times(row))))));
@@ -103,7 +106,13 @@ export function caseView(place, number) {
   const changed = () => {
     if (!finished.includes(seen && JSON.parse(seen).status)) load();
   };
-  place.live.addEventListener("changes", changed);
+  for (const name of ["changes", "back"]) place.live.addEventListener(name, changed);
   load();
-  return { element, end() { ended = true; place.live.removeEventListener("changes", changed); } };
+  return {
+    element,
+    end() {
+      ended = true;
+      for (const name of ["changes", "back"]) place.live.removeEventListener(name, changed);
+    },
+  };
 }
