@@ -59,7 +59,7 @@ def export_commit(
     Raises Refusal for a name that cannot be used or a commit that is not there, RebuildFailed when the scene is not what the
     journal says."""
     if file.suffix != ".blend":
-        cure = "Other formats are written by: blendwright call file.export"
+        cure = f'Other formats are written by: blendwright call file.export --args \'{{"path": "{file}"}}\''
         raise Refusal.of(Fault.TARGET_NOT_FOUND, f"{file} is not the name of a .blend file", cure)
     if file.exists() and not overwrite:
         cure = "Name another file, or give --overwrite."

@@ -50,7 +50,12 @@ Attach = Annotated[
     str | None, option("--attach PID|auto", "Work in this open window; auto: in the one that is open, if one is.")
 ]
 Image = Annotated[
-    Path | None, option("--image PNG", "Write a picture of the scene there afterwards.", callback=png_name)
+    Path | None,
+    option(
+        "--image PNG",
+        "Write a quick picture there afterwards, of some 640 x 480 pixels.",
+        callback=png_name,
+    ),
 ]
 Export = Annotated[Path | None, option("--export FILE", "Write the scene there afterwards, replacing what is there.")]
 Timeout = Annotated[float | None, option("--timeout SECONDS", "Deadline of the whole command.", min=0.001)]

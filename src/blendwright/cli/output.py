@@ -14,9 +14,10 @@ from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
 from rich.text import Text
 
-from blendwright.values.faults import REFUSALS
+from blendwright.values.faults import REFUSALS, Fault
 from blendwright.values.findings import Finding
 from blendwright.values.invisible import escape_invisible
+from blendwright.values.plan import CALLED_FROM
 
 if TYPE_CHECKING:
     from blendwright.run.differences import Difference
@@ -29,6 +30,8 @@ UNBOUNDED = 10_000
 # A text, or a text and its style.
 Cell = str | tuple[str, str] | Text
 LONGEST_VALUE = 120
+# Of one sort that are listed one by one.
+MOST_REPAIRS = 5
 
 
 class Exit(IntEnum):
@@ -261,10 +264,23 @@ def show_difference(difference: Difference, out: SafeConsole, *, none: str | Non
 
 
 def told_once(findings: Iterable[Finding]) -> Iterator[tuple[Finding, int]]:
-    """Findings that read alike, one after the other, as the first of them and how many there are: a program's loop makes many."""
-    for _, alike in groupby(findings, key=lambda one: (one.fault, one.where, one.message, one.cure)):
-        several = list(alike)
-        yield several[0], len(several)
+    """Findings that read alike as the first of them and how many there are: a loop in a program makes many, and so does a function that is
+    called from several places."""
+    alike: dict[tuple[Fault, str, str, str | None], list[Finding]] = {}
+    for one in findings:
+        message, _, _ = one.message.partition(CALLED_FROM)
+        alike.setdefault((one.fault, one.where, message, one.cure), []).append(one)
+    return ((several[0], len(several)) for several in alike.values())
+
+
+def repair_lines(entries: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
+    """Action and operation of each repair; many of one sort in a row are one line: a mistake in a loop has one place to mend."""
+    for action, several in groupby(entries, key=lambda entry: entry[0]):
+        first, *others = [operation for _, operation in several]
+        if len(others) < MOST_REPAIRS:
+            yield from ((action, operation) for operation in (first, *others))
+        else:
+            yield action, f"{first} to {others[-1]}, {len(others) + 1} operations"
 
 
 def short_value(value: Any) -> str:

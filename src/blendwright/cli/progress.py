@@ -22,6 +22,9 @@ from rich.text import Text
 from blendwright.cli.output import notes
 from blendwright.values.report import OperationReport
 
+# Seconds after which there is a rate to be told.
+SHORTEST = 1.0
+
 
 class Pausable:
     """A display that can be paused; nothing happens while there is none."""
@@ -57,7 +60,9 @@ class ProgressBar(Pausable):
             task = bar.add_task("starting Blender", total=operations)
 
             def advance(report: OperationReport) -> None:
-                bar.update(task, advance=1, description=f"{report.operation_id} {report.tool}"[:50])
+                # What is not run is told all at once, and is no progress.
+                tried = report.status not in ("skipped", "refused")
+                bar.update(task, advance=int(tried), description=f"{report.operation_id} {report.tool}"[:50])
 
             yield advance
         self.live = None
@@ -67,10 +72,12 @@ class Rate(ProgressColumn):
     """How many per second or minute, and how long it will take at that rate, once that is known."""
 
     def render(self, task: Task) -> Text:
-        if not task.speed:
+        # Short ones say nothing: answers come in bulks, many at once.
+        if not task.completed or (task.elapsed or 0.0) < SHORTEST:
             return Text("")
-        rate = f"{task.speed:.0f}/s" if task.speed >= 1 else f"{task.speed * 60:.0f}/min"
-        left = task.time_remaining
+        speed = task.completed / (task.elapsed or 1.0)
+        rate = f"{speed:.0f}/s" if speed >= 1 else f"{speed * 60:.0f}/min"
+        left = None if task.remaining is None else task.remaining / speed
         return Text(rate if not left else f"{rate}  {timedelta(seconds=round(left))} left")
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from collections.abc import Mapping, Sequence
-from itertools import groupby
 from time import perf_counter
 from typing import Annotated, Any
 
@@ -45,6 +45,7 @@ from blendwright.cli.output import (
     note_printed,
     notes,
     present,
+    repair_lines,
     show_difference,
 )
 from blendwright.cli.parameters import argument, option
@@ -58,13 +59,12 @@ from blendwright.policy.host_profile import EnvelopeName
 from blendwright.run.preview import Preview
 from blendwright.values.cancel import CancelToken
 from blendwright.values.errors import Refusal
+from blendwright.values.faults import Fault
 from blendwright.values.json_reader import LARGEST, read_json
 from blendwright.values.outcome import Outcome
 from blendwright.values.report import RunReport
 
 STYLES = {"succeeded": "green", "refused": "yellow", "skipped_idempotent": "cyan", "skipped": "yellow"}
-# Of one sort that are listed one by one.
-MOST_REPAIRS = 5
 TONES = {"good": "bold green", "warning": "bold yellow", "bad": "bold red"}
 QUOTED = """Give one JSON object, quoted for the shell: --args '{"name": "Box"}'"""
 
@@ -99,9 +99,12 @@ def run(
     allowed = approver(approve, progress.pause)
     extra: list[Outcome] = []
     with stops_on_interrupt(cancel):
-        with open_session(
-            workspace, scene=scene, blender=blender, contract=contract, approver=allowed, attach=attach
-        ) as opened:
+        with contextlib.ExitStack() as session:
+            opened = session.enter_context(
+                open_session(
+                    workspace, scene=scene, blender=blender, contract=contract, approver=allowed, attach=attach
+                )
+            )
             # Before the plan runs: afterwards it is done, and what was asked for beside it is not there.
             targets = [path for path in (export, image) if path is not None]
             if problems := [finding for path in targets for finding in opened.target_findings(path)]:
@@ -117,11 +120,15 @@ def run(
             if report.ok and image is not None:
                 with waiting("taking the picture", show=not json):
                     extra.append(render_picture(opened, image, cancel))
+            with waiting(
+                "ending Blender; after the first picture, with what makes the next ones quicker", show=not json
+            ):
+                session.close()
         exported = None if export is None or not extra else extra[0].result
         exit_code = present(
             json,
             lambda: _run_document(report, extra, exported, envelope),
-            lambda out: _show_run(out, report),
+            lambda out: _show_run(out, report, instead=instead),
             Exit.of_run(report, extra),
         )
     for outcome in extra:
@@ -144,7 +151,7 @@ def _run_document(
     return document | failed
 
 
-def _show_run(out: SafeConsole, report: RunReport) -> None:
+def _show_run(out: SafeConsole, report: RunReport, *, instead: bool) -> None:
     """What was not run has nothing to tell: its number is enough."""
     untried = {"skipped", "refused"} if report.status == "refused" else {"skipped"}
     tried = [operation for operation in report.operations if operation.status not in untried]
@@ -159,6 +166,8 @@ def _show_run(out: SafeConsole, report: RunReport) -> None:
     if rows:
         out.columns(rows, headers=("operation", "tool", "status", "scene", "ms"))
     show_findings_and_repair(out, report)
+    if not instead and any(finding.fault is Fault.SCENE_CONFLICT for finding in report.all_findings()):
+        out.show("  To replace what the last plan made by this one: the same command with --instead", "dim")
     done = sum(operation.done for operation in report.operations)
     spent = f", {report.timings['run_ms'] / 1000:.2f} s" if "run_ms" in report.timings else ""
     style = "bold green" if report.ok else "bold red"
@@ -170,16 +179,8 @@ def _show_run(out: SafeConsole, report: RunReport) -> None:
 
 def show_findings_and_repair(out: SafeConsole, report: RunReport) -> None:
     out.findings(report.all_findings())
-    for action, entries in groupby(report.repair, key=lambda entry: entry.action):
-        first, *others = [entry.operation_id for entry in entries]
-        # A mistake in a loop is many operations, and one place to mend.
-        shown = (
-            [first, *others]
-            if len(others) < MOST_REPAIRS
-            else [f"{first} to {others[-1]}, {len(others) + 1} operations"]
-        )
-        for text in shown:
-            out.show(f"repair  {action:21}{text}")
+    for action, text in repair_lines((entry.action, entry.operation_id) for entry in report.repair):
+        out.show(f"repair  {action:21}{text}")
 
 
 def _show_conclusion(out: SafeConsole, report: RunReport) -> None:

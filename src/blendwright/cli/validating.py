@@ -7,7 +7,7 @@ from typing import Annotated
 
 from blendwright.app.plan_validation import Validation, validate_plan, validate_result
 from blendwright.cli.options import AsJson, InDialect, PlanFile, Set, Workspace
-from blendwright.cli.output import Exit, SafeConsole, present, told_once
+from blendwright.cli.output import Exit, SafeConsole, present, repair_lines, told_once
 from blendwright.cli.parameters import option
 from blendwright.cli.plan_files import plan_text, read_document, surroundings, write_yielded
 from blendwright.cli.proposal import command_line
@@ -55,5 +55,5 @@ def _show_validation(out: SafeConsole, validation: Validation) -> None:
         out.show(f"  {warning['message']}. {warning['cure']}")
     if about.get("repair"):
         out.show("repair", "bold")
-        for entry in about["repair"]:
-            out.show(f"  {entry['action']:21}{entry['operation_id']}")
+        for action, text in repair_lines((entry["action"], entry["operation_id"]) for entry in about["repair"]):
+            out.show(f"  {action:21}{text}")

@@ -274,6 +274,7 @@ class Evaluation:
         for name, near in self.recorder.unknown_params():
             has = ", ".join(f"'{one}'" for one in self.recorder.asked)
             cure = f"Did you mean '{near[0]}'?" if near else f"It has {has}." if has else "It has none."
+            cure += ' For seeds a program needs one: seed = param("seed", 0)' if name == "seed" else ""
             self.recorder.refused_param = name
             return self._finding(f"the program has no parameter '{name[:60]}'", MAIN, 1, 1) | {"cure": cure}
         return None

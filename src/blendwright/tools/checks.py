@@ -52,7 +52,11 @@ def differs(what: str, expected: Any, actual: Any, at: str) -> Findings:
         return  # most values come back exactly, and most calls ask for plain ones
     if not same(expected, actual):
         cure = "Use another name, or change the one that is there."
-        yield conflict(f"{what} is {_shown(actual)}, not {_shown(expected)}", at, cure)
+        # `what` is a value, or a clause that should be true: "that its faces are shaded smooth".
+        if what.startswith("that ") and isinstance(expected, bool):
+            yield conflict(f"it is {'not so' if expected else 'so'} {what}", at, cure)
+        else:
+            yield conflict(f"{what} is {_shown(actual)}, not {_shown(expected)}", at, cure)
 
 
 def _shown(value: Any) -> str:

@@ -17,6 +17,9 @@ Field = Literal["id", "tool", "args", "depends_on", "safety_level", "other"]
 
 SOUND: frozenset[Field] = frozenset()
 
+# In the message of a finding in a program, before the place that called the function it was met in.
+CALLED_FROM = ", called from "
+
 
 @dataclass(frozen=True, slots=True)
 class Places:
@@ -92,7 +95,7 @@ class Site:
     @property
     def called_from(self) -> str:
         """For a message: nothing where the call stands by itself."""
-        return f", called from {self.callers[-1][0]}:{self.callers[-1][1]}" if self.callers else ""
+        return f"{CALLED_FROM}{self.callers[-1][0]}:{self.callers[-1][1]}" if self.callers else ""
 
 
 @dataclass(frozen=True, slots=True)
