@@ -55,7 +55,9 @@ def test_elsewhere_nothing_is_shown(shell: Shell) -> None:
     assert made.err == moved.err == "" and "\x1b" not in made.out + moved.out
 
 
-@pytest.mark.parametrize(("speed", "told"), [(40.0, "40/s  0:00:03 left"), (0.5, "30/min  0:03:20 left")])
+@pytest.mark.parametrize(
+    ("speed", "told"), [(40.0, "40/s  0:00:03 left"), (0.5, "30/min  0:03:20 left"), (350_000.0, "")]
+)
 def test_the_rate_and_the_time_left_are_told(speed: float, told: str) -> None:
     now = 0.0
     bar = Progress(Rate(), get_time=lambda: now, auto_refresh=False)

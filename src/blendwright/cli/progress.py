@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Generator
 from datetime import timedelta
+from math import ceil
 
 from rich.progress import (
     BarColumn,
@@ -78,7 +79,7 @@ class Rate(ProgressColumn):
         speed = task.completed / (task.elapsed or 1.0)
         rate = f"{speed:.0f}/s" if speed >= 1 else f"{speed * 60:.0f}/min"
         left = None if task.remaining is None else task.remaining / speed
-        return Text(rate if not left else f"{rate}  {timedelta(seconds=round(left))} left")
+        return Text(rate if not left else f"{rate}  {timedelta(seconds=ceil(left))} left")
 
 
 @contextlib.contextmanager
