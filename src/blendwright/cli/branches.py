@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Annotated
 
 from blendwright.app import branching, forking
-from blendwright.cli.history import open_scene, present_move
+from blendwright.cli.history import REBUILDING, open_scene, present_move
 from blendwright.cli.options import AsJson, Blender, Workspace
 from blendwright.cli.output import SafeConsole, present
 from blendwright.cli.parameters import argument, option
+from blendwright.cli.progress import waiting
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
 
@@ -58,7 +59,9 @@ def switch(
             Fault.ARGS_INVALID, "only a branch that is begun has a commit to begin at", "Give --create as well."
         )
     with open_scene(workspace, blender) as opened:
-        return present_move(opened.history.switch(name, create_at=(at or "HEAD") if create else None), json)
+        with waiting(REBUILDING, show=not json):
+            moved = opened.history.switch(name, create_at=(at or "HEAD") if create else None)
+        return present_move(moved, json)
 
 
 def tag(

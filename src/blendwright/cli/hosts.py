@@ -188,7 +188,10 @@ def doctor(
     json: AsJson = False,
 ) -> int:
     """Check that Blendwright can work here; says what is missing and how to get it."""
-    checks = [*check_environment(blender), *([] if host is None else check_host(host))]
+    from blendwright.cli.progress import waiting  # not above: a server that starts has no use for it
+
+    with waiting("looking, and starting a Blender", show=not json):
+        checks = [*check_environment(blender), *([] if host is None else check_host(host))]
     fit = all(check.ok or not check.required for check in checks)
     return present(
         json,

@@ -7,8 +7,10 @@ from typing import Annotated, Any
 from blendwright.cli.options import AsJson, Blender, Scene, Workspace
 from blendwright.cli.output import Exit, SafeConsole, present
 from blendwright.cli.parameters import argument, option
+from blendwright.cli.progress import waiting
 from blendwright.cli.session import ask_tool
 
+READING = "reading the scene"
 MARKS = {"passed": ("✓", "green"), "failed": ("✗", "red"), "not_judged": ("?", "yellow")}
 
 
@@ -25,7 +27,8 @@ def snapshot(
     args: dict[str, Any] = {"offset": offset, "limit": limit}
     if find is not None:
         args["name"] = find
-    page = ask_tool("scene.snapshot", args, workspace, scene, blender)
+    with waiting(READING, show=not json):
+        page = ask_tool("scene.snapshot", args, workspace, scene, blender)
     return present(json, lambda: page, lambda out: _show_snapshot(out, page))
 
 
@@ -64,7 +67,8 @@ def gates(
     args: dict[str, Any] = {"object": name, "gates": [_gate(text) for text in gate or ()]}
     if modifier is not None:
         args["modifier"] = modifier
-    report = ask_tool("geonodes.gates", args, workspace, scene, blender)
+    with waiting(READING, show=not json):
+        report = ask_tool("geonodes.gates", args, workspace, scene, blender)
     exit_code = Exit.DONE if report["success"] else Exit.FAILED
     return present(json, lambda: report, lambda out: _show_gates(out, report), exit_code)
 
