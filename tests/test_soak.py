@@ -47,6 +47,15 @@ def test_what_grows_is_told(name: str) -> None:
     assert found["slopes"][name]["per_1000_commits"] == pytest.approx(20 / 18, rel=0.01)
 
 
+def test_states_that_come_and_go_are_no_growth_and_what_grows_below_them_is() -> None:
+    extra = [6 if minute in (11, 40, 50, 55) else 4 if minute in (33, 52, 58) else 0 for minute in range(61)]
+    samples = [replace(one, scratch_entries=96 + more) for one, more in zip(hour(), extra, strict=True)]
+    assert report(samples, 60, {}, [])["ok"] is True
+    growing = [replace(one, scratch_entries=one.scratch_entries + one.seconds / 1200) for one in samples]
+    found = report(growing, 60, {}, [])
+    assert found["ok"] is False and found["slopes"]["scratch_entries"]["per_hour"] == pytest.approx(3.0, rel=0.1)
+
+
 def test_the_journal_may_grow() -> None:
     assert report(hour(journal_mb=500.0, checkpoints_mb=90.0), 60, {}, [])["ok"] is True
 

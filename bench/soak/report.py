@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Sequence
+from itertools import combinations
 from typing import Any
 
 from rich.console import Console
@@ -23,6 +24,9 @@ STEADY = (
     "scratch_entries",
     "scratch_mb",
 )
+# These have one of a few values in each look, by what the workers did last, and go back to the least of them: least squares would take the
+# order of chance for growth. The median of all slopes between two looks sees the least of them grow, and not the order.
+IN_STATES = frozenset({"scratch_entries", "scratch_mb"})
 WITH_HISTORY = ("commits", "journal_mb", "checkpoints_mb")
 MOST_PERCENT_PER_HOUR = 1.0
 LEAST_THROUGHPUT = 0.9
@@ -55,7 +59,8 @@ def report(samples: Sequence[Sample], minutes: float, done: dict[str, int], unex
 
 
 def slope(samples: Sequence[Sample], name: str) -> dict[str, float | None]:
-    """Least squares: how much more there is of it after an hour, in its own unit, in percent of its mean, and for 1,000 commits."""
+    """How much more there is of it after an hour, by least squares or by the median of slopes: in its own unit, in percent of its mean, and
+    for 1,000 commits."""
     values = [float(getattr(one, name)) for one in samples]
     if len(values) < 3 or samples[0].seconds == samples[-1].seconds:
         return {
@@ -64,18 +69,29 @@ def slope(samples: Sequence[Sample], name: str) -> dict[str, float | None]:
             "percent_per_hour": None,
             "per_1000_commits": None,
         }
-    line = statistics.linear_regression([one.seconds / 3600 for one in samples], values)
+    of = _median_slope if name in IN_STATES else _least_squares
+    per_hour = of([one.seconds / 3600 for one in samples], values)
     mean = statistics.fmean(values)
     commits = [float(one.commits) for one in samples]
-    by_commit = None
-    if len(set(commits)) > 1:
-        by_commit = round(statistics.linear_regression(commits, values).slope * 1000, 4)
     return {
         "mean": round(mean, 3),
-        "per_hour": round(line.slope, 3),
-        "percent_per_hour": round(100 * line.slope / mean, 2) if mean else None,
-        "per_1000_commits": by_commit,
+        "per_hour": round(per_hour, 3),
+        "percent_per_hour": round(100 * per_hour / mean, 2) if mean else None,
+        "per_1000_commits": round(of(commits, values) * 1000, 4) if len(set(commits)) > 1 else None,
     }
+
+
+def _least_squares(places: Sequence[float], values: Sequence[float]) -> float:
+    return statistics.linear_regression(places, values).slope
+
+
+def _median_slope(places: Sequence[float], values: Sequence[float]) -> float:
+    points = [*zip(places, values, strict=True)]
+    return statistics.median(
+        (later - earlier) / (there - here)
+        for (here, earlier), (there, later) in combinations(points, 2)
+        if there != here
+    )
 
 
 def throughput_by_minute(samples: Sequence[Sample]) -> list[float]:
