@@ -168,10 +168,11 @@ def test_operations_that_take_long_get_their_own_time(
     engine: Engine, sent: Counter[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A worker leaves some of a bulk over when it takes long, and refuses what is behind it: all that comes one by one then, and the
-    rest in bulks again."""
-    submit, answers = WorkerProcess.submit_bulk, list[Future[Any]]()
+    rest in bulks again, small ones first."""
+    submit, answers, sizes = WorkerProcess.submit_bulk, list[Future[Any]](), list[int]()
 
     def leaving_some(self: WorkerProcess, steps: Sequence[methods.StepRequest], epoch: int) -> Future[Any]:
+        sizes.append(len(steps))
         if not answers:
             answers.append(submit(self, steps[:5], epoch))
         elif len(answers) == 1:
@@ -183,7 +184,8 @@ def test_operations_that_take_long_get_their_own_time(
 
     monkeypatch.setattr(WorkerProcess, "submit_bulk", leaving_some)
     report = engine.run(plan_of("slowly", *(box(f"op{number:03d}") for number in range(128))))
-    assert report.ok and len(answers) == 4 and sent == {methods.BULK.name: 3, methods.STEP.name: 59}
+    assert report.ok and sent[methods.STEP.name] == 59
+    assert sizes[:4] == [32, 32, 8, 8] and sum(sizes[2:]) == 64 and max(sizes[4:]) > 8
 
 
 def test_what_is_too_large_together_is_sent_one_by_one(

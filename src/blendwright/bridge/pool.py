@@ -156,9 +156,8 @@ class Pool(WorkerPool):
                 self._workers.discard(worker)
             if child is None:
                 raise
-            return self._start(
-                bare=bare
-            )  # what was started early may be lost for any reason; one that stays shows with the next
+            # What was started early may be lost for any reason; one that stays shows with the next.
+            return self._start(bare=bare)
         return worker
 
     def prepare_pictures(self) -> None:

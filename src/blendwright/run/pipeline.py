@@ -212,7 +212,7 @@ class Pipeline:
             self._scene.epoch += 1
             self._one_each = self._recall(calls[len(answers) :])
             self._bulk = max(SMALLEST_BULK, len(answers) // 2)
-        else:
+        elif len(calls) > 1:  # what is sent by itself says nothing of bulks
             self._bulk = min(BULK, 2 * self._bulk)
 
     def _failed(self, call: Invocation, answer: StepAnswer) -> None:
