@@ -13,7 +13,7 @@ import pytest
 import rfc8785
 
 from blendwright.plan.validate import validate_arguments
-from blendwright.run.invocation import Invocation, canonical, new_id, new_ids, operation_key
+from blendwright.run.invocation import Invocation, OperationKeys, canonical, new_id, new_ids, operation_key
 from blendwright.tools.catalog import tools
 from blendwright.values.canonical import digest
 
@@ -109,7 +109,7 @@ def test_a_short_request_means_the_same_call() -> None:
     for tool in tools().values():
         for example in tool.examples:
             args, _, model = validate_arguments(tool, example.args)
-            call = Invocation("r", "o", tool, args, model, "safe_write", "key", "call")
+            call = Invocation("r", "o", tool, args, model, "safe_write", OperationKeys("r", {"o": args}), "call")
             sent = tool.args_model.model_validate(call.short_request()["args"])
             assert sent == model and sent.model_dump(mode="json") == args, tool.name
             assert call.short_request() == {**call.request(), "args": call.short_request()["args"]}

@@ -88,6 +88,10 @@ class JournalView:
             head = head_row(self._store)
             return None if head is None else self._commit(head[0])
 
+    def knows_request(self, request_id: str) -> bool:
+        """Whether anything was done, read or begun under this id."""
+        return operation_lookup.knows_request(self._store, request_id)
+
     def find_many(
         self, queries: Sequence[OperationQuery], *, scene_hash: str | None = None
     ) -> tuple[OperationMatch, ...]:

@@ -20,6 +20,7 @@ _READINGS = f"SELECT {rows.READING} FROM readings WHERE {_NAMED} ORDER BY id DES
 # Most requests are new: asking that first takes a tenth of looking for their operations.
 _IS_KNOWN = """
 SELECT EXISTS (SELECT 1 FROM commits WHERE request_id = ?1) OR EXISTS (SELECT 1 FROM readings WHERE request_id = ?1)
+    OR EXISTS (SELECT 1 FROM intents WHERE state IN ('open', 'indeterminate') AND request_id = ?1)
 """
 _ARGS_OF_COMMIT = "SELECT args FROM commits WHERE number = ?"
 _ARGS_OF_READING = "SELECT args FROM readings WHERE request_id = ? AND operation_id = ? AND operation_key = ?"
@@ -54,6 +55,11 @@ def find_many(
         )
 
 
+def knows_request(store: Store, request_id: str) -> bool:
+    """Whether anything was done, read or begun under this id: otherwise there is nothing to look up of its operations."""
+    return bool(store.one(_IS_KNOWN, (request_id,))[0])
+
+
 def arguments_of(store: Store, stored: MatchedCommit | Reading) -> Any:
     """The arguments of a commit or of a reading, as they were written down."""
     if isinstance(stored, MatchedCommit):
@@ -70,7 +76,7 @@ def _stored_under(store: Store, queries: Sequence[OperationQuery]) -> _ByName:
         requests[one.request_id].add(one.operation_id)
     stored: _ByName = defaultdict(list)
     for request, operations in requests.items():
-        if not store.one(_IS_KNOWN, (request,))[0]:
+        if not knows_request(store, request):
             continue
         names = orjson.dumps(sorted(operations)).decode()
         for row in store.rows(_COMMITS, (request, names)):

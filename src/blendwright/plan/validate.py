@@ -47,6 +47,11 @@ class ValidatedArguments(NamedTuple):
 def validate_arguments(tool: AnyTool, raw: Any) -> ValidatedArguments:
     """The arguments of a call in canonical form and as a model, or everything that is wrong with them."""
     own, _ = in_own_terms(tool.args_model, raw)
+    return _validate_own(tool, own)
+
+
+def _validate_own(tool: AnyTool, own: Any) -> ValidatedArguments:
+    """The same of arguments under the names that they have now."""
     model, findings = _checker(tool.__class__).validate(own)
     findings = findings or tuple(tool.examine(model, None))
     return (
@@ -222,7 +227,7 @@ class _Checks:
             yield from _declared_too_low(operation, tool.name, tool.safety_level)
             return
         own, former = in_own_terms(tool.args_model, operation.args)
-        args, findings, model = validate_arguments(tool, own)
+        args, findings, model = _validate_own(tool, own)
         if former:
             operation = replace(operation, former_names=former)
             # What a macro's steps say is not its caller's to change.

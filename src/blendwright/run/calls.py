@@ -9,7 +9,7 @@ from typing import Any
 from blendwright.macros import Macro
 from blendwright.plan.validate import ValidPlan, validate
 from blendwright.policy.refusals import refusal
-from blendwright.run.invocation import Invocation, new_id, operation_key
+from blendwright.run.invocation import Invocation, OperationKeys, new_id
 from blendwright.run.ledger import changes_of, handles_of
 from blendwright.run.options import DEFAULT_OPTIONS, PhaseClock, RunOptions, too_much_time
 from blendwright.run.runner import Runner
@@ -106,8 +106,8 @@ class _ToolCall:
             (operation,) = valid.plan.operations
             args, model, level = dict(operation.args), operation.model, operation.safety_level or level
         request_id = self._plan.request_id
-        key = operation_key(request_id, CALL, args)
-        invocation = Invocation(request_id, CALL, self._tool, args, model, level, key, new_id(), single_call=True)
+        keys = OperationKeys(request_id, {CALL: args})
+        invocation = Invocation(request_id, CALL, self._tool, args, model, level, keys, new_id(), single_call=True)
         known_hash, ledger = self._session.scene.known_hash, self._session.ledger
         if known_hash is not None:
             ledger.write([ledger.note(invocation, "failed", known_hash, fault=findings[0].fault)])

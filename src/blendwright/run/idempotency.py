@@ -73,6 +73,8 @@ def classify(journal: JournalView, calls: Sequence[Invocation], *, strict: bool 
     What a macro found out before or after its changes was true then: it is not asked again once these are committed.
     A commit whose effect a later one took back answers with that one's number in its receipt; `strict`: it is a conflict.
     """
+    if not any(journal.knows_request(request_id) for request_id in {call.request_id for call in calls}):
+        return Classification(to_run=[*calls])  # no key is asked for
     queries = [
         OperationQuery(call.key, call.request_id, call.operation_id, call.tool.name, call.tool.version)
         for call in calls

@@ -42,9 +42,27 @@ class Promises:
     """It needs the worker for itself: nothing else may be on its way before its files and its save are done."""
 
 
+class OperationKeys:
+    """The keys of a plan's operations, each made when it is first asked for: those of a new plan are, while its operations run.
+
+    Made of the arguments as the plan has them, before paths are made absolute."""
+
+    def __init__(self, request_id: str, args: Mapping[str, Mapping[str, Any]]) -> None:
+        self._request_id = request_id
+        self._args = args
+        self._made: dict[str, str] = {}
+
+    def of(self, operation_id: str) -> str:
+        key = self._made.get(operation_id)
+        if key is None:
+            key = operation_key(self._request_id, operation_id, self._args[operation_id])
+            self._made[operation_id] = key
+        return key
+
+
 @dataclass(frozen=True)
 class Invocation:
-    """`args` are canonical; the key is made of them as the plan has them, before paths are made absolute."""
+    """`args` are canonical."""
 
     request_id: str
     operation_id: str
@@ -53,7 +71,7 @@ class Invocation:
     model: Any
     """The arguments as the tool's model; None where they are refused."""
     safety_level: str
-    key: str
+    keys: OperationKeys
     call_id: str
     approval: Approval | None = None
     """What a person said to it, where one was asked."""
@@ -65,6 +83,10 @@ class Invocation:
     """What foreign code does counts only where it does the same twice."""
     ended_early: bool = False
     """Its time was over before it had done all: how far it came is another matter on another machine."""
+
+    @property
+    def key(self) -> str:
+        return self.keys.of(self.operation_id)
 
     @property
     def ids(self) -> CallIds:

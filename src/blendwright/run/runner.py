@@ -14,7 +14,7 @@ from blendwright.policy.approvals import ApprovalRequest
 from blendwright.records.commits import Entry, NewAudit
 from blendwright.run.failure_reasons import finding_of
 from blendwright.run.idempotency import MOST_KEPT, WORTH_KEEPING, Classification, LastPlan, classify
-from blendwright.run.invocation import Invocation, new_ids, operation_key
+from blendwright.run.invocation import Invocation, OperationKeys, new_ids
 from blendwright.run.ledger import unrunnable_note
 from blendwright.run.options import DEFAULT_OPTIONS, PhaseClock, RunDeadline, RunOptions
 from blendwright.run.pipeline import Pipeline
@@ -44,7 +44,7 @@ class Runner:
 
     def __init__(self, session: Session) -> None:
         self.session = session
-        self._last_keys: tuple[Plan | None, Mapping[str, str]] = (None, {})
+        self._last_keys: tuple[Plan, OperationKeys] | None = None
         self._last_plan = LastPlan()
 
     def run(
@@ -182,11 +182,11 @@ class Runner:
         plan, tools = schedule.plan, self.session.tools
         demands = (options.determinism, self.session.contract.terms.constraints.determinism)
         proof_demanded = plan.on_nondeterministic == "prove" or not ANY_CLASS.issuperset(demands)
-        last_plan, keys = self._last_keys
-        if last_plan is not plan:
-            registered = [operation for operation in plan.operations if operation.tool in tools]
-            keys = {one.id: operation_key(plan.request_id, one.id, one.args) for one in registered}
-            self._last_keys = (plan, keys) if len(keys) <= MOST_KEPT else (None, {})
+        if self._last_keys is not None and self._last_keys[0] is plan:
+            keys = self._last_keys[1]
+        else:
+            keys = OperationKeys(plan.request_id, {operation.id: operation.args for operation in plan.operations})
+            self._last_keys = (plan, keys) if len(plan.operations) <= MOST_KEPT else None
         runnable = [operation for operation in schedule.order if operation.id not in schedule.unrunnable]
         return [
             Invocation(
@@ -196,7 +196,7 @@ class Runner:
                 operation.args,
                 operation.model,
                 operation.safety_level or tools[operation.tool].safety_level.value,
-                keys[operation.id],
+                keys,
                 call_id,
                 macro_operation=None if operation.origin is None else operation.origin.operation_id,
                 single_call=plan.single_call,

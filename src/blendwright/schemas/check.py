@@ -43,6 +43,10 @@ class Checker:
         self._fault = fault
         self._advice = advice
 
+    def fits(self, document: Any) -> bool:
+        """Whether there are no findings, in a fraction of the time that it takes to look for them."""
+        return self._validator.is_valid(document)
+
     def findings(self, document: Any) -> Iterator[Finding]:
         problems = self._validator.iter_errors(document)
         return islice(chain.from_iterable(map(self._explained, problems)), MOST_FINDINGS)
@@ -229,14 +233,15 @@ class ModelChecker:
     def validate(self, raw: Any) -> tuple[Any, tuple[Finding, ...]]:
         """The model and no findings, or None and all of them. A choice is taken in other capitals too, and is in the model as its
         schema writes it."""
-        findings = tuple(self._checker.findings(raw))
-        for _ in range(MOST_RESPELLINGS):
-            respelled = self._checker.respelled(raw) if findings else None
-            if respelled is None:
-                break
-            raw, findings = respelled, tuple(self._checker.findings(respelled))
-        if findings:
-            return None, findings
+        if not self._checker.fits(raw):
+            findings = tuple(self._checker.findings(raw))
+            for _ in range(MOST_RESPELLINGS):
+                respelled = self._checker.respelled(raw) if findings else None
+                if respelled is None:
+                    break
+                raw, findings = respelled, tuple(self._checker.findings(respelled))
+            if findings:
+                return None, findings
         try:
             return self._validated(raw), ()
         except ValidationError as error:
