@@ -111,16 +111,16 @@ class _Named:
     A macro is one operation here, the first of its steps: nothing may come between the others."""
 
     def __init__(self, graph: Graph, tools: Mapping[str, AnyTool]) -> None:
-        self.first: dict[int, int] = {}
         self.last: dict[int, int] = {}
         self.unforeseen = False
         self.blocks: dict[Datablock, dict[int, list[Mention]]] = {}
         anything: list[tuple[int, Mention]] = []
         calls: dict[str, int] = {}
         for node, operation in enumerate(graph.operations):
-            unit = node if operation.origin is None else calls.setdefault(operation.origin.operation_id, node)
-            self.first.setdefault(unit, node)
-            self.last[unit] = node
+            unit = node
+            if operation.origin is not None:
+                unit = calls.setdefault(operation.origin.operation_id, node)
+                self.last[unit] = node
             tool = tools.get(operation.tool)
             if tool is None or operation.model is None:
                 continue
@@ -130,7 +130,11 @@ class _Named:
                     anything.append((unit, mention))
                 else:
                     block = Datablock(mention.kind, mention.owner, mention.name)
-                    self.blocks.setdefault(block, {}).setdefault(unit, []).append(mention)
+                    touching = self.blocks.get(block)
+                    if touching is None:  # what most are: not a list and a dictionary made in vain for each
+                        self.blocks[block] = {unit: [mention]}
+                    else:
+                        touching.setdefault(unit, []).append(mention)
         if anything:
             self._resolve(anything)
 
@@ -237,7 +241,7 @@ def _new_links(graph: Graph, named: _Named, links: Iterable[Link]) -> list[Link]
     """Between the ends of macros, each once, and only what the plan does not say itself."""
     new: dict[tuple[int, int], Link] = {}
     for link in links:
-        after, before = named.first[link.after], named.last[link.before]
+        after, before = link.after, named.last.get(link.before, link.before)
         if before not in graph.waits_for[after]:
             known = new.get((after, before))
             if known is None or (link.firm and not known.firm):

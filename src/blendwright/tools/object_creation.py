@@ -88,8 +88,9 @@ class CreatesObject(Tool[P, ObjectMade], Generic[P], family=True):
 
     def mentions_for(self, args: P) -> Iterable[Mention]:
         yield from mentions(args)
-        if self.data_kind is not None:
-            yield Mention(Role.MAKES, self.data_kind.blocks, args.name, at="/name")
+        kind = self.data_kind
+        if kind is not None:
+            yield Mention(Role.MAKES, kind.blocks, args.name, at="/name")
 
     def problems(self, scene: Scene, args: P) -> Findings:
         """What speaks against the arguments, besides a name that is in use and a collection that is missing."""
