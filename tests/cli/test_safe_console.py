@@ -156,9 +156,13 @@ def test_after_a_drawing_lines_are_part_of_it(monkeypatch: pytest.MonkeyPatch) -
     terminal = Screen()
     monkeypatch.setattr("sys.stderr", terminal)
     out, drawn = notes(), list[str]()
-    monkeypatch.setattr(out.drawing, "print", lambda text, **_: drawn.append(text.plain))
+
+    def draw(text: Text, end: str) -> None:
+        drawn.append(text.plain + end)
+
+    monkeypatch.setattr(out.drawing, "print", draw)
     out.show("meanwhile")
-    assert drawn == ["meanwhile"] and terminal.getvalue() == ""
+    assert drawn == ["meanwhile\n"] and terminal.getvalue() == ""
 
 
 def test_a_finding_that_quotes_a_plan_cannot_speak_to_the_terminal(shell: Shell) -> None:
