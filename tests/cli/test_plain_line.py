@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
+from collections.abc import Callable
 from functools import wraps
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from typing import Any
 import pytest
 import typer
 
+from blendwright.cli import application, main
 from blendwright.cli.application import load_command
 from blendwright.cli.commands import command_function
 from blendwright.cli.examples import EXAMPLES
@@ -82,6 +84,13 @@ def words_of(line: str) -> list[str]:
     return words[words[0] == "blendwright" :]
 
 
+def always(answer: Any) -> Callable[[Any], Any]:
+    def give(_: Any) -> Any:
+        return answer
+
+    return give
+
+
 def by_typer(words: list[str], monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     """What typer calls the function of a command with."""
     function = command_function(words[0])
@@ -93,7 +102,7 @@ def by_typer(words: list[str], monkeypatch: pytest.MonkeyPatch) -> dict[str, Any
         return 0
 
     with monkeypatch.context() as patch:
-        patch.setattr("blendwright.cli.application.command_function", lambda _: keep)
+        patch.setattr(application, "command_function", always(keep))
         load_command(words[0]).main(words[1:], standalone_mode=False)
     [values] = got
     return values
@@ -144,7 +153,7 @@ def test_both_ways_tell_and_end_alike(shell: Shell, line: str, code: int, monkey
     words = words_of(line)
     (shell.place / "plan.json").write_text(json.dumps({"request_id": "r", "operations": [box("box")]}))
     ours = shell(*words, code=code)
-    monkeypatch.setattr("blendwright.cli.main.plain_command", lambda _: None)
+    monkeypatch.setattr(main, "plain_command", always(None))
     assert shell(*words, code=code) == ours
 
 
@@ -152,6 +161,6 @@ def test_usage_errors_of_a_command_itself_name_its_help(shell: Shell, monkeypatc
     def complain(**_: Any) -> int:
         raise typer.BadParameter("this does not go together")
 
-    monkeypatch.setattr("blendwright.cli.main.plain_command", lambda _: complain)
+    monkeypatch.setattr(main, "plain_command", always(complain))
     told = shell("validate", "plan.json", code=2).err
     assert "this does not go together" in told and "See: blendwright validate --help" in told

@@ -121,7 +121,7 @@ def _value(one: Declared, texts: Sequence[str] | None) -> Any:
     settings = one.parameter.settings
     value = one.default
     if texts is not None:
-        read = settings.get("parser") or {str: str, Path: Path}.get(one.kind)
+        read: Callable[[str], Any] = settings.get("parser") or (Path if one.kind is Path else str)
         value = True if one.kind is bool else list(texts) if one.kind == list[str] else read(texts[-1])
     callback = settings.get("callback")
     return value if callback is None else callback(value)
