@@ -64,6 +64,8 @@ LINES = {
     "run plan.json --image picture.jpg": False,
     "log --limit 0": False,
     "undo --plan --count 3": False,
+    "compare shop.blend": False,
+    "compare shop.blend --blender 4.5 --blender 5.2": True,
     "audit verify": False,
     "rnu": False,
     "--verbose validate plan.json": False,

@@ -48,7 +48,7 @@ def read_plain(command: Command, words: Sequence[str]) -> dict[str, Any] | None:
     if declared is None or not all(word and word.isprintable() for word in words):
         return None
     texts = _texts(declared, words)
-    if texts is None:
+    if texts is None or any(one.default is inspect.Parameter.empty and one.keyword not in texts for one in declared):
         return None
     try:
         return {one.keyword: _value(one, texts.get(one.keyword)) for one in declared}
@@ -110,8 +110,7 @@ def _with_arguments(
     texts: dict[str, list[str]], arguments: Sequence[Declared], loose: Sequence[str]
 ) -> dict[str, list[str]] | None:
     """Arguments get the words that belong to no option: each one of them, in the order of their declaration."""
-    required = [one for one in arguments if one.default is inspect.Parameter.empty]
-    if not len(required) <= len(loose) <= len(arguments) or not all(one.kind in (str, Path) for one in arguments):
+    if len(loose) > len(arguments) or not all(one.kind in (str, Path) for one in arguments):
         return None
     return texts | {one.keyword: [word] for one, word in zip(arguments, loose, strict=False)}
 
