@@ -91,8 +91,10 @@ def test_what_stands_in_for_the_search_for_plugins_gives_way_to_it() -> None:
         "from pydantic import BaseModel\n"
         "class Model(BaseModel): field: int\n"
         "assert 'importlib.metadata' not in sys.modules\n"
-        "from pydantic.plugin._loader import PYDANTIC_ENTRY_POINT_GROUP, get_plugins\n"
-        "assert PYDANTIC_ENTRY_POINT_GROUP == 'pydantic' and not get_plugins()\n"
+        "from pydantic.plugin._loader import PYDANTIC_ENTRY_POINT_GROUP\n"
+        "assert PYDANTIC_ENTRY_POINT_GROUP == 'pydantic'\n"
+        "from pydantic.plugin._loader import get_plugins\n"
+        "assert not get_plugins()\n"
         "assert get_plugins.__module__ == 'pydantic.plugin._loader', get_plugins.__module__\n"
     )
     subprocess.run([sys.executable, "-I", "-c", program], check=True)
