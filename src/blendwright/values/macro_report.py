@@ -19,6 +19,8 @@ def reports_by_caller(reports: Iterable[OperationReport]) -> tuple[OperationRepo
 
 
 def _one(steps: Sequence[OperationReport]) -> OperationReport:
+    from blendwright.values.report import OperationReport  # the steps are such reports: it is loaded by now
+
     origin = steps[0].origin
     assert origin is not None
     status = _status(steps)
