@@ -10,7 +10,7 @@ from pathlib import Path
 
 from typer.main import get_command
 
-from blendwright.cli.main import app
+from blendwright.cli.application import app
 from blendwright.macros import package_macros
 from blendwright.schemas import published
 from blendwright.tools import catalog

@@ -18,7 +18,8 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 import blendwright
-from blendwright.cli.commands import COMMANDS, load_command
+from blendwright.cli.application import load_command
+from blendwright.cli.commands import COMMANDS
 from blendwright.cli.examples import EXAMPLES
 from blendwright.policy.policy import Policy
 from blendwright.schemas import published

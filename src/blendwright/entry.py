@@ -7,9 +7,12 @@ something has Blender started. The version needs nothing else at all.
 from __future__ import annotations
 
 import gc
+import importlib
 import os
 import signal
 import sys
+from types import ModuleType
+from typing import Any
 
 from blendwright import __version__
 
@@ -37,10 +40,30 @@ def prepare_loading() -> None:
     plugins is code of any package in the environment, which has no business here and takes time to be looked for."""
     gc.disable()
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
+    _leave_out_search_for_plugins()
+
+
+def _leave_out_search_for_plugins() -> None:
+    """pydantic loads what looks for plugins, and with it readers of archives and mails, before it asks whether there shall be any.
+    Whoever wants more of that module than to hear that there are none gets the real one."""
+    name = "pydantic.plugin._loader"
+
+    def really(attribute: str) -> Any:
+        if attribute.startswith("__"):
+            raise AttributeError(attribute)
+        sys.modules.pop(name, None)
+        return getattr(importlib.import_module(name), attribute)
+
+    if os.environ["PYDANTIC_DISABLE_PLUGINS"] == "__all__" and name not in sys.modules:
+        stand_in = ModuleType(name)
+        vars(stand_in).update(get_plugins=lambda: (), __getattr__=really)
+        sys.modules[name] = stand_in
 
 
 def loaded() -> None:
-    """From here on there is work, and with it garbage."""
+    """From here on there is work, and with it garbage. What was loaded is none: nobody needs to look through it again."""
+    if not gc.get_freeze_count():
+        gc.freeze()
     gc.enable()
 
 

@@ -15,8 +15,9 @@ import traceback
 from typing import Any
 
 from blendwright import entry
-from blendwright.cli import main
-from blendwright.cli.commands import COMMANDS, load_command
+from blendwright.cli import application
+from blendwright.cli.application import load_command
+from blendwright.cli.commands import COMMANDS
 from blendwright.tools.catalog import tool_classes
 
 SECONDS = 100.0
@@ -82,5 +83,5 @@ def _text(file: Any) -> str:
 
 
 if __name__ == "__main__":
-    assert main.app and tool_classes() and all(map(load_command, COMMANDS))
+    assert application.app and tool_classes() and all(map(load_command, COMMANDS))
     serve()

@@ -12,6 +12,7 @@ from blendwright.batch.progress import Progress
 from blendwright.batch.results import Counts
 from blendwright.cli import batch_display
 from blendwright.cli.batch_display import BatchDisplay
+from blendwright.cli.output import notes
 
 PICTURE = Path("/shows/of/autumn/chairs/cases/000013/picture.png")
 
@@ -20,7 +21,10 @@ PICTURE = Path("/shows/of/autumn/chairs/cases/000013/picture.png")
 def test_it_fits_into(width: int, picture: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     shown = io.StringIO()
     terminal = Console(file=shown, force_terminal=True, width=width, color_system=None)
-    monkeypatch.setattr(batch_display, "notes", lambda: terminal)
+    monkeypatch.setenv("TTY_COMPATIBLE", "1")
+    out = notes()
+    vars(out)["drawing"] = terminal
+    monkeypatch.setattr(batch_display, "notes", lambda: out)
     progress = Progress(Counts(waiting=26, done=12, failed=2), picture=PICTURE)
     with BatchDisplay(json=False, stop=print) as display:
         display.tell(None, progress)

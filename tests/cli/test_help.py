@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from blendwright.cli.commands import COMMANDS, load_command
+from blendwright.cli.application import load_command
+from blendwright.cli.commands import COMMANDS
 from blendwright.cli.examples import EXAMPLES
 from blendwright.plan.validate import validate_arguments
 from blendwright.tools import catalog

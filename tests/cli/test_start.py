@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import inspect
+import json
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from blendwright.cli.commands import COMMANDS, load_command
+from blendwright.cli.application import load_command
+from blendwright.cli.commands import COMMANDS
 from blendwright.tools.catalog import NAMES
+from plans import box
 from shell import Shell
 
 # What is costly to load, and no business of a command that only says something about itself.
@@ -21,7 +25,7 @@ LARGE = {"pydantic", "mcp", "anyio", "httpx", "numpy", "structlog", "google", "b
 WITHOUT_A_CALL = {"object.inspect", "object.rename", "scene.snapshot"}
 
 
-def loaded_by(*arguments: str) -> set[str]:
+def loaded_by(*arguments: str, code: int = 0) -> set[str]:
     """The modules that a command has loaded when it ends."""
     program = (
         "import sys\n"
@@ -30,7 +34,7 @@ def loaded_by(*arguments: str) -> set[str]:
         "try:\n"
         "    entry.main()\n"
         "except SystemExit as stop:\n"
-        "    assert not stop.code, stop.code\n"
+        f"    assert (stop.code or 0) == {code}, stop.code\n"
         "finally:\n"
         "    print('\\n--', *sys.modules)\n"
     )
@@ -53,9 +57,47 @@ def test_help_loads_no_command() -> None:
     loaded = loaded_by("--help")
     assert not LARGE & loaded
     assert {name for name in ours(loaded) if name.startswith("blendwright.cli.")} == {
-        f"blendwright.cli.{name}" for name in ("commands", "early_blender", "examples", "main", "output", "parameters")
-    }
+        f"blendwright.cli.{name}"
+        for name in (
+            "application", "commands", "early_blender", "examples", "main", "output", "parameters", "plain_line", "styles",
+        )
+    }  # fmt: skip
+    assert "rich" not in loaded
     assert not {name for name in ours(loaded) if name.startswith(("blendwright.app", "blendwright.tools"))}
+
+
+PLAN = {"request_id": "start", "operations": [box("box")]}
+WRONG = {"request_id": "start", "operations": [{**box("box"), "args": {"kind": "cuboid"}}]}
+
+
+@pytest.mark.parametrize("arguments", [(), ("--json",), ("--dialect", "operations", "--workspace=other")])
+@pytest.mark.parametrize(("plan", "code"), [(PLAN, 0), (WRONG, 2)], ids=["valid", "refused"])
+def test_a_plan_is_checked_by_what_that_takes_and_nothing_else(
+    tmp_path: Path, plan: dict[str, Any], code: int, arguments: tuple[str, ...]
+) -> None:
+    file = tmp_path / "plan.json"
+    file.write_text(json.dumps(plan))
+    loaded = loaded_by("validate", str(file), *arguments, code=code)
+    assert "blendwright.plan.validate" in loaded
+    assert not {"typer", "rich", "logging", "zipfile", "tomllib", "platform"} & loaded
+    assert not {name for name in loaded if name.startswith(("blendwright.bridge", "blendwright.macros."))}
+
+
+def test_what_stands_in_for_the_search_for_plugins_gives_way_to_it() -> None:
+    program = (
+        "import sys\n"
+        "from blendwright.entry import prepare_loading\n"
+        "prepare_loading()\n"
+        "from pydantic import BaseModel\n"
+        "class Model(BaseModel): field: int\n"
+        "assert 'importlib.metadata' not in sys.modules\n"
+        "from pydantic.plugin._loader import PYDANTIC_ENTRY_POINT_GROUP\n"
+        "assert PYDANTIC_ENTRY_POINT_GROUP == 'pydantic'\n"
+        "from pydantic.plugin._loader import get_plugins\n"
+        "assert not get_plugins()\n"
+        "assert get_plugins.__module__ == 'pydantic.plugin._loader', get_plugins.__module__\n"
+    )
+    subprocess.run([sys.executable, "-I", "-c", program], check=True)
 
 
 @pytest.mark.parametrize(

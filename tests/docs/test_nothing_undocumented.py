@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 
 import blendwright
-from blendwright.cli.commands import COMMANDS, load_command
+from blendwright.cli.application import load_command
+from blendwright.cli.commands import COMMANDS
 from blendwright.policy.policy import Policy
 from blendwright.tools.catalog import tool_classes
 

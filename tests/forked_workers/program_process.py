@@ -33,10 +33,11 @@ def load() -> None:
     template_process.load()
 
     import blendwright.server
-    from blendwright.cli import main
-    from blendwright.cli.commands import COMMANDS, load_command
+    from blendwright.cli import application
+    from blendwright.cli.application import load_command
+    from blendwright.cli.commands import COMMANDS
 
-    assert main.app and all(map(load_command, COMMANDS))
+    assert application.app and all(map(load_command, COMMANDS))
     for module in pkgutil.iter_modules(blendwright.server.__path__, "blendwright.server."):
         importlib.import_module(module.name)
 

@@ -9,7 +9,7 @@ from typing import Any
 import jsonschema_rs
 
 import blendwright
-from blendwright.cli.commands import load_command
+from blendwright.cli.application import load_command
 from blendwright.server.service import TOOLS
 from server.published_shapes import BUNDLE, REGISTRY_ENTRY
 

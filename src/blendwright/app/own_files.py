@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shlex
 import stat
 from pathlib import Path
 
@@ -45,6 +44,8 @@ def _foreign(found: os.stat_result, *, is_directory: bool) -> str | None:
 
 
 def _unfit(message: str, path: Path) -> EnvironmentUnfit:
+    import shlex
+
     name = shlex.quote(str(path))
     cure = f"Make it yours alone (`chown $(id -u) {name}`, `chmod go-w {name}`) if you trust what is in it, or name another workspace."
     return EnvironmentUnfit(message, cure=cure)

@@ -14,7 +14,7 @@ from blendwright.app.policy_files import load_policy
 from blendwright.dialects import registry
 from blendwright.dialects.dialect import Surroundings
 from blendwright.dialects.program import yielded_document
-from blendwright.macros import Macro, load_macros
+from blendwright.macros import FOLDER as OWN_MACROS
 from blendwright.plan.validate import ValidPlan, validate
 from blendwright.policy.objections import PathFindings, Stage
 from blendwright.policy.session_contract import ContractTerms, Proposal, agree
@@ -27,10 +27,11 @@ from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 from blendwright.values.json_reader import read_json
 from blendwright.values.plan import Plan
-from blendwright.values.report import RunReport
 
 if TYPE_CHECKING:
+    from blendwright.macros import Macro
     from blendwright.run.files import FileAccess
+    from blendwright.values.report import RunReport
 
 
 def check(
@@ -51,9 +52,19 @@ def check(
     terms = agree(proposal or Proposal(), load_policy(directory).policy)
     if isinstance(terms, tuple):
         raise Refusal(terms)
-    expanding = load_macros(directory, registered) if macros is None else macros
+    expanding = _macros_for(plan, directory, registered) if macros is None else macros
     in_roots = _path_findings(terms, directory) if roots else None
     return validate(plan, registered, terms, expanding, stage=Stage.ARGUMENTS, path_findings=in_roots)
+
+
+def _macros_for(plan: Plan, directory: Path, tools: Mapping[str, AnyTool]) -> Mapping[str, Macro]:
+    """Those of a workspace are read whatever the plan calls, since they must be sound; those that come along, where it calls what is no
+    tool."""
+    if not (directory / OWN_MACROS).is_dir() and all(operation.tool in tools for operation in plan.operations):
+        return {}
+    from blendwright.macros import load_macros
+
+    return load_macros(directory, tools)
 
 
 def _path_findings(terms: ContractTerms, directory: Path) -> PathFindings:

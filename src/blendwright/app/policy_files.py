@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import contextlib
 import re
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -71,6 +70,8 @@ def allowed_roots(policy: Policy, roots: Sequence[str | Path] | None) -> Policy:
 
 def read_policy(file: Path) -> dict[str, Any]:
     """What a file says, checked. Raises Refusal, and EnvironmentUnfit for one that somebody else could have written."""
+    import tomllib  # few have such a file
+
     try:
         text = read_own_file(file).decode("utf-8").replace("\r\n", "\n")
         table = tomllib.loads(text)

@@ -167,7 +167,7 @@ class PlannerProgress(Pausable, PlannerObserver):
         if self._quiet or not self.out.is_terminal:
             yield
             return
-        with Status(Text(what), console=self.out) as status:
+        with Status(Text(what), console=self.out.drawing) as status:
             self._status = self.live = status
             try:
                 yield

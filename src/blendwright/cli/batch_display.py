@@ -36,7 +36,7 @@ class BatchDisplay:
         told = TextColumn("{task.fields[text]}", markup=False)
         columns = (text, BarColumn(), MofNCompleteColumn(), told)
         out = notes()
-        self._bar = Progress(*columns, console=out, transient=True) if out.is_terminal and not json else None
+        self._bar = Progress(*columns, console=out.drawing, transient=True) if out.is_terminal and not json else None
         self._task: Any = None
 
     def __enter__(self) -> Self:

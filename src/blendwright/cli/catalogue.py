@@ -69,7 +69,7 @@ def _show_tool(out: SafeConsole, tool: AnyTool) -> None:
     page = tool.declaration()
     out.labelled(tool.name, f"version {tool.version}", "bold", text_style="dim")
     out.show((tool.__class__.__doc__ or "").strip())
-    out.print()
+    out.show("")
     schema = page["args_schema"]
     show_arguments(out, schema.get("properties", {}), schema.get("required", ()))
     for promise in PROMISES:
@@ -105,12 +105,12 @@ def show_arguments(out: SafeConsole, properties: Mapping[str, dict[str, Any]], r
         ),
         indent=2,
     )
-    out.print()
+    out.show("")
 
 
 def show_examples(out: SafeConsole, name: str, examples: Iterable[Mapping[str, Any]]) -> None:
     """Calls as they can be typed."""
-    out.print()
+    out.show("")
     for args in examples:
         out.show(f"  blendwright call {name} --args '{orjson.dumps(args).decode()}'")
 
@@ -171,12 +171,12 @@ def _show_macro(out: SafeConsole, macro: Macro) -> None:
     document = macro.document
     out.labelled(macro.name, f"version {macro.version}, {macro.source}", "bold", text_style="dim")
     out.show(document.summary)
-    out.print()
+    out.show("")
     show_arguments(out, macro.properties, macro.declaration()["inputs"].get("required", ()))
     for number, step in enumerate(document.steps, start=1):
         each = f"  for each of {step.for_each}" if step.for_each else ""
         out.labelled(f"  {number:2}  {step.title} ", step.tool + each, "", text_style="dim")
-    out.print()
+    out.show("")
     out.show(f"  safety_level {macro.safety_level.value}")
     out.show(f"  determinism  {macro.determinism.value}")
     out.show(f"  rollback     {'all steps or none' if macro.document.rollback else 'what was done stays'}")

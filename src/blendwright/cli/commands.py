@@ -5,22 +5,6 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any, Literal, NamedTuple
 
-import typer
-from typer.core import TyperGroup
-from typer.main import get_command
-
-from blendwright.cli.examples import epilog
-from blendwright.entry import loaded
-
-# What holds for every command.
-SETTINGS: dict[str, Any] = {
-    "add_completion": False,
-    "pretty_exceptions_enable": False,
-    "rich_markup_mode": None,
-    # A wide terminal shows more of each summary.
-    "context_settings": {"max_content_width": 120},
-}
-
 
 class Command(NamedTuple):
     """Where a command is: a function, or a group of commands, of a module beside this one."""
@@ -201,38 +185,10 @@ COMMANDS = {
 }
 
 
-class LateCommands(TyperGroup):
-    """Knows the names and summaries of its commands, and loads the one that runs."""
-
-    def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
-        name, command, rest = super().resolve_command(ctx, args)
-        if name in COMMANDS:
-            command = load_command(name)
-        loaded()
-        return name, command, rest
-
-
-def load_command(name: str) -> Any:
-    """The command itself, with everything that it needs."""
+def command_function(name: str) -> Any:
+    """The function of a command, or the group of commands that it is, with everything that it needs."""
     command = COMMANDS[name]
     target = getattr(import_module(f"{__package__}.{command.module}"), command.attribute)
     if command.refuses:
         target = getattr(import_module(f"{__package__}.refusals"), command.refuses)(target)
-    # A group of its own, so that a command is made as one of several, with the settings of all.
-    alone = typer.Typer(**SETTINGS)
-    alone.callback()(lambda: None)
-    if isinstance(target, typer.Typer):
-        alone.add_typer(target, name=name)
-    else:
-        alone.command(name)(target)
-    group: Any = get_command(alone)
-    loaded = group.commands[name]
-    _add_examples(name, loaded)
-    return loaded
-
-
-def _add_examples(path: str, command: Any) -> None:
-    """What the help of a command, and of those in it, ends with."""
-    command.epilog = epilog(path)
-    for name, inner in getattr(command, "commands", {}).items():
-        _add_examples(f"{path} {name}", inner)
+    return target

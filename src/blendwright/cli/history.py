@@ -8,8 +8,6 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import orjson
-import typer
-from rich.text import Text
 
 import blendwright
 from blendwright.app import exporting, queries
@@ -106,6 +104,8 @@ def undo(
 ) -> int:
     """Go back to the scene before the last commit, or before the last plan; `redo` leads forward again over as much."""
     if plan and count != 1:
+        import typer
+
         raise typer.BadParameter("--count goes without --plan: how many commits a plan made is known.")
     with open_scene(workspace, blender) as opened:
         with waiting(REBUILDING, show=not json):
@@ -246,7 +246,7 @@ def _show_request(out: SafeConsole, history: queries.RequestHistory) -> None:
     for attempt in history.attempts:
         status, tokens = str(attempt.outcome["status"]), attempt.usage.get("total", 0)
         about = f"{attempt.timestamp[:19]}  {attempt.model}  {tokens} tokens  prompt {attempt.prompt_hash[:12]}"
-        out.print(Text(f"attempt {attempt.number}  ", style="bold").append(about, style="dim"))
+        out.labelled(f"attempt {attempt.number} ", about, "bold", text_style="dim")
         result = f"{attempt.outcome['stage']} {attempt.outcome['message']}".rstrip()
         out.labelled(f"  {status} ", result, ATTEMPT_STYLES.get(status, "yellow"))
     for program in history.programs:

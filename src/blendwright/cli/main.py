@@ -1,60 +1,22 @@
-"""The program `blendwright`: its commands, and what becomes of errors that end one."""
+"""The program `blendwright`: who reads its command line, and what becomes of errors that end a command."""
 
 from __future__ import annotations
 
 import errno
-import logging
 import os
 import sys
-from typing import Annotated, Any, NoReturn
+from typing import Any, NoReturn
 
-import typer
-
-import blendwright
-from blendwright.cli.commands import COMMANDS, SETTINGS, LateCommands
-from blendwright.cli.output import Exit, begin_output, console, fail, notes
-from blendwright.cli.parameters import option
+from blendwright.cli.output import Exit, begin_output, fail, notes
+from blendwright.cli.plain_line import plain_command
 from blendwright.entry import accept_interrupts
 from blendwright.values.errors import BlendwrightError, EnvironmentUnfit, JournalError, Refusal
 from blendwright.values.faults import RENDERINGS, Fault
 
-# Read by whoever opens a workspace.
-LOG_LEVEL = "BLENDWRIGHT_LOG"
 # Names the place of a defect, for whoever reports one; without it no stack trace reaches a user.
 TRACE = "BLENDWRIGHT_TRACE"
 # What no program can do anything about, wherever it happens.
 SYSTEM = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO, errno.EACCES, errno.EPERM, errno.EMFILE, errno.ENFILE}
-
-app = typer.Typer(
-    name="blendwright",
-    cls=LateCommands,
-    help="Change Blender scenes through checked, verified and reversible plans and tool calls.",
-    no_args_is_help=True,
-    **SETTINGS,
-)
-
-
-def _version(show: bool) -> None:
-    if show:
-        console().show(f"blendwright {blendwright.__version__}")
-        raise typer.Exit
-
-
-@app.callback()
-def options(
-    verbose: Annotated[
-        bool, option("--verbose", "Show the log on standard error; it goes before the command.")
-    ] = False,
-    version: Annotated[
-        bool, option("--version", "Show the version and exit.", callback=_version, is_eager=True)
-    ] = False,
-) -> None:
-    if verbose:
-        os.environ.setdefault(LOG_LEVEL, "info")
-
-
-for _name, _command in COMMANDS.items():
-    app.command(_name, help=_command.summary)(lambda: None)
 
 
 def main() -> None:
@@ -62,7 +24,7 @@ def main() -> None:
     try:
         begin_output()
         accept_interrupts()
-        result: Any = app(prog_name="blendwright", standalone_mode=False)
+        result = _run(sys.argv[1:])
         sys.exit(result if isinstance(result, int) else Exit.DONE)
     except Refusal as error:
         fail(RENDERINGS[error.findings[0].fault].core, error.message, error.cure, Exit.REFUSED, error.findings)
@@ -70,10 +32,8 @@ def main() -> None:
         fail("environment_unfit", error.message, error.cure, Exit.UNFIT)
     except BlendwrightError as error:
         fail("failed", error.message, error.cure, Exit.FAILED)
-    except (KeyboardInterrupt, typer.Abort):
+    except KeyboardInterrupt:
         fail("timeout", "interrupted", "Run it again when it is wanted after all.", Exit.INTERRUPTED, cancelled=True)
-    except typer.Exit as stop:
-        sys.exit(stop.exit_code)
     except Exception as error:
         # Typer's own complaints about the command line (unknown options and the like) know how to show themselves.
         if hasattr(error, "format_message"):
@@ -82,9 +42,20 @@ def main() -> None:
             message = f"{error.filename or 'the system'}: {error.strerror}"
             fail("environment_unfit", message, "Make room, or check the permissions.", Exit.UNFIT)
         if os.environ.get(TRACE):
+            import logging
+
             logging.getLogger(__name__).exception("blendwright failed")
         cure = f"This is a defect. Set {TRACE}=1 to see where it happened, and report it."
         fail("internal_error", f"{type(error).__name__}: {error}", cure, Exit.FAILED)
+
+
+def _run(words: list[str]) -> Any:
+    command = plain_command(words)
+    if command is not None:
+        return command()
+    from blendwright.cli.application import run
+
+    return run()
 
 
 def _usage(error: Any) -> NoReturn:
@@ -94,5 +65,5 @@ def _usage(error: Any) -> NoReturn:
         notes().show(message)
         sys.exit(Exit.REFUSED)
     context: Any = getattr(error, "ctx", None)
-    command: str = "blendwright" if context is None else context.command_path
+    command: str = " ".join(("blendwright", *sys.argv[1:2])) if context is None else context.command_path
     fail(RENDERINGS[Fault.ARGS_INVALID].core, message, f"See: {command} --help", Exit.REFUSED)

@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from blendwright.app.places import workspace_directory
 from blendwright.cli.parameters import argument, option
 from blendwright.dialects import registry
@@ -31,6 +29,8 @@ def png_name(image: Path | None) -> Path | None:
 
 def _dialect_name(value: str) -> str:
     if value not in registry.names():
+        import typer
+
         raise typer.BadParameter(f"'{value}' is not one of {', '.join(registry.names())}.")
     return value
 

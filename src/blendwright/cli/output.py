@@ -6,20 +6,22 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import IntEnum
+from functools import cached_property
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import orjson
-from rich.console import Console, ConsoleOptions, RenderableType
-from rich.segment import Segment
-from rich.text import Text
 
+from blendwright.cli.styles import is_terminal, styled
 from blendwright.values.faults import REFUSALS, Fault
 from blendwright.values.findings import Finding
 from blendwright.values.invisible import escape_invisible
 from blendwright.values.plan import CALLED_FROM
 
 if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from blendwright.cli.drawing import Drawing
     from blendwright.run.differences import Difference
     from blendwright.values.outcome import Outcome
     from blendwright.values.plan import Plan
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
 # Where nobody looks at a screen nothing is wrapped: lines are then for programs and files.
 UNBOUNDED = 10_000
 # A text, or a text and its style.
-Cell = str | tuple[str, str] | Text
+Cell = str | tuple[str, str]
 LONGEST_VALUE = 120
 # Of one sort that are listed one by one.
 MOST_REPAIRS = 5
@@ -67,12 +69,12 @@ class Exit(IntEnum):
 def console() -> SafeConsole:
     """Standard output for people."""
     bounded = sys.stdout.isatty() or "COLUMNS" in os.environ
-    return SafeConsole(highlight=False, soft_wrap=True, width=None if bounded else UNBOUNDED)
+    return SafeConsole(width=None if bounded else UNBOUNDED)
 
 
 def notes() -> SafeConsole:
     """Standard error for people."""
-    return SafeConsole(stderr=True, highlight=False, soft_wrap=True)
+    return SafeConsole(stderr=True)
 
 
 def present(
@@ -197,24 +199,63 @@ def _drop_lost_output() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-class SafeConsole(Console):
-    """rich lets escape sequences inside a text through to the terminal; only those that rich makes itself pass here."""
+class SafeConsole:
+    """Lines for people, in which nothing that others wrote can speak to the terminal. What is more than lines is a drawing."""
 
-    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
-        if isinstance(renderable, Text) and not renderable.plain.isprintable():
-            escaped = escape_invisible(renderable.plain)
-            # Before it is laid out, so that it is given the room it needs.
-            renderable = renderable if escaped == renderable.plain else renderable.blank_copy(escaped)
-        for segment in super().render(renderable, options):
-            yield segment if segment.control else Segment(escape_invisible(segment.text), segment.style)
+    def __init__(self, *, stderr: bool = False, width: int | None = None) -> None:
+        self._stderr = stderr
+        self._width = width
+
+    @property
+    def file(self) -> Any:
+        """None where there is no such output at all."""
+        file: Any = sys.stderr if self._stderr else sys.stdout
+        # A display of rich puts itself in front of it meanwhile.
+        return getattr(file, "rich_proxied_file", file)
+
+    @property
+    def is_terminal(self) -> bool:
+        return is_terminal(self.file)
+
+    @cached_property
+    def drawing(self) -> Drawing:
+        """For tables, trees and displays; loading it takes longer than most commands need to say what they have to say."""
+        from blendwright.cli.drawing import Drawing
+
+        return Drawing(stderr=self._stderr, highlight=False, soft_wrap=True, width=self._width)
+
+    def print(self, renderable: RenderableType = "") -> None:
+        """Print what rich draws; without anything, an empty line."""
+        self.drawing.print(renderable)
 
     def show(self, text: str, style: str = "", *, end: str = "\n") -> None:
-        """Print a text as it is: rich would take square brackets in a plain string for markup."""
-        self.print(Text(text, style=style), end=end)
+        """Print a text as it is."""
+        self.parts((text, style), end=end)
 
     def labelled(self, label: str, text: str, style: str, *, text_style: str = "default") -> None:
         """Print a styled label and, behind it, what it is about."""
-        self.print(Text(f"{label} ", style=style).append(text, style=text_style))
+        self.parts((f"{label} ", style), (text, text_style))
+
+    def parts(self, *parts: tuple[str, str], end: str = "\n") -> None:
+        """Print texts one behind the other, each in its style laid over those before it."""
+        if self._needs_drawing(parts):
+            from rich.text import Text
+
+            (text, style), *others = parts
+            drawn = Text(text, style=style)
+            for other in others:
+                drawn.append(*other)
+            self.drawing.print(drawn, end=end)
+        elif (file := self.file) is not None:
+            _write(file, styled(parts, file) + end)
+
+    def _needs_drawing(self, parts: Iterable[tuple[str, str]]) -> bool:
+        """Whether a text has signs to be escaped or tabs to be laid out, or the terminal is one that rich knows how to talk to."""
+        if (
+            sys.platform == "win32" or "drawing" in self.__dict__
+        ):  # there may be a display on it, which has to make room
+            return True
+        return any("\t" in text or escape_invisible(text) != text for text, _ in parts)
 
     def findings(self, findings: Iterable[Finding], *, without_pointer: str = "(plan)") -> None:
         """Print each finding with its code, its place and its cure; one that a loop repeats is told once, with how often."""
@@ -236,14 +277,27 @@ class SafeConsole(Console):
     def columns(self, rows: Iterable[Sequence[Cell]], *, headers: Sequence[str] = (), indent: int = 0) -> None:
         """Print a table without lines. Nothing in it is cut: what is too long for the screen goes on below."""
         from rich.table import Table
+        from rich.text import Text
 
         table = Table(*headers, box=None, padding=(0, 2, 0, indent), show_header=bool(headers))
         for row in rows:
-            table.add_row(*(Text(*cell) if isinstance(cell, tuple) else Text(cell) if isinstance(cell, str) else cell
-                            for cell in row))  # fmt: skip
+            table.add_row(*(Text(*cell) if isinstance(cell, tuple) else Text(cell) for cell in row))
         for column in table.columns:
             column.overflow = "fold"
         self.print(table)
+
+
+def _write(file: Any, text: str) -> None:
+    try:
+        file.write(text)
+        file.flush()
+    except UnicodeEncodeError as error:
+        error.reason += "; PYTHONIOENCODING=utf-8 in the environment may help"
+        raise
+    except BrokenPipeError:
+        # Who has stopped reading does not want to know; what Python still holds for them goes nowhere.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(Exit.FAILED)
 
 
 def show_difference(difference: Difference, out: SafeConsole, *, none: str | None = None) -> None:

@@ -9,7 +9,6 @@ from typing import Any
 
 import orjson
 
-from blendwright.app.programs import program_surroundings
 from blendwright.dialects import registry
 from blendwright.dialects.dialect import Surroundings
 from blendwright.values.errors import Refusal
@@ -71,6 +70,8 @@ def surroundings(path: str, document: bytes | Mapping[str, Any], workspace: str)
     """What a program finds around it; nothing is looked up for other plans."""
     if isinstance(document, bytes) and b'"program"' not in document:
         return None
+    from blendwright.app.programs import program_surroundings
+
     return program_surroundings(workspace, beside=None if path == "-" else Path(path).parent)
 
 

@@ -56,7 +56,7 @@ class ProgressBar(Pausable):
             return
         columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(),
                    Rate())  # fmt: skip
-        with Progress(*columns, console=out, transient=True) as bar:
+        with Progress(*columns, console=out.drawing, transient=True) as bar:
             self.live = bar
             task = bar.add_task("starting Blender", total=operations)
 
@@ -91,7 +91,7 @@ def waiting(what: str, *, show: bool, pausable: Pausable | None = None) -> Gener
         yield
         return
     columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn())
-    with Progress(*columns, console=out, transient=True) as display:
+    with Progress(*columns, console=out.drawing, transient=True) as display:
         display.add_task(what, total=None)
         if pausable is not None:
             pausable.live = display

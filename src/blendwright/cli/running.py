@@ -9,7 +9,6 @@ from time import perf_counter
 from typing import Annotated, Any
 
 import orjson
-from rich.text import Text
 
 from blendwright.app import RunOptions
 from blendwright.app.attach_commands import follow_window
@@ -189,7 +188,7 @@ def _show_conclusion(out: SafeConsole, report: RunReport) -> None:
     result = None if dialect.conclusion is None else dialect.render(report)
     if dialect.conclusion is not None and result is not None:
         for tone, heading, text in dialect.conclusion(result):
-            out.print(Text(heading, style=TONES[tone]).append(f" {text}" if heading and text else text, "default"))
+            out.parts((heading, TONES[tone]), (f" {text}" if heading and text else text, "default"))
 
 
 def call(

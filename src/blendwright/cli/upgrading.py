@@ -86,7 +86,7 @@ def _progress(*, show: bool) -> Generator[Callable[[int, int], None]]:
         yield lambda done, of: None
         return
     columns = (TextColumn("replaying in both"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), Rate())
-    with Progress(*columns, console=out, transient=True) as bar:
+    with Progress(*columns, console=out.drawing, transient=True) as bar:
         task = bar.add_task("", total=None)
         yield lambda done, of: bar.update(task, completed=done, total=of)
 

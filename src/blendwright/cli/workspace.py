@@ -186,7 +186,7 @@ def _show_contract(out: SafeConsole, made: SessionContract, loaded: LoadedPolicy
     ]
     out.columns(rows, indent=2)
     out.show("  capabilities  " + " ".join(made.capabilities))
-    out.print()
+    out.show("")
     # Which Blender it is stands above, and is no part of what is negotiated.
     policy = dict(settings_of(loaded.policy.model_dump(mode="json", exclude={"blender"})))
     agreed = dict(settings_of(_as_policy(made)))

@@ -10,7 +10,7 @@ import hashlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import rfc8785
 
@@ -30,7 +30,9 @@ from blendwright.values.plan import (
     ProgramSource,
     TieBreak,
 )
-from blendwright.values.report import RunReport
+
+if TYPE_CHECKING:
+    from blendwright.values.report import RunReport
 
 Tone = Literal["good", "warning", "bad"]
 

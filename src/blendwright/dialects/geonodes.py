@@ -8,7 +8,7 @@ A result says what became of each step, what the gates say, and whether done is 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from blendwright.dialects.dialect import Dialect, ParsedDocument, Tone, checker, proven
 from blendwright.nodes.node_kinds import FOR_THE_EYE, INPUT, OUTPUT, WORK_UNLINKED
@@ -16,7 +16,9 @@ from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 from blendwright.values.json_shapes import fields_of, items_of
 from blendwright.values.plan import SOUND, Field, Operation, Places
-from blendwright.values.report import OperationReport, RunReport
+
+if TYPE_CHECKING:
+    from blendwright.values.report import OperationReport, RunReport
 
 PROTOCOL = "1.0"
 # The operation that judges the trees at the end; no step may be called so.

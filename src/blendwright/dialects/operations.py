@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from blendwright.dialects.dialect import Dialect, ParsedDocument, checker, proven
 from blendwright.values.faults import Fault
@@ -14,7 +14,9 @@ from blendwright.values.gc_pause import LARGE_PLAN, gc_paused
 from blendwright.values.json_shapes import fields_of, items_of
 from blendwright.values.macro_report import reports_by_caller
 from blendwright.values.plan import SOUND, Field, Operation
-from blendwright.values.report import OperationReport, RunReport
+
+if TYPE_CHECKING:
+    from blendwright.values.report import OperationReport, RunReport
 
 ID = re.compile(r"[a-zA-Z0-9_.:-]{1,128}")
 FIELDS = frozenset({"operation_id", "tool_name", "args", "depends_on", "safety_level"})

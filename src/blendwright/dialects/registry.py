@@ -5,7 +5,7 @@ A new dialect is a file with a `Dialect` and a line here, or a call of `register
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from blendwright.dialects import geonodes, operations, program, steps
 from blendwright.dialects.dialect import Dialect, Surroundings
@@ -14,7 +14,9 @@ from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 from blendwright.values.json_reader import read_json
 from blendwright.values.plan import Boundary, Plan
-from blendwright.values.report import RunReport
+
+if TYPE_CHECKING:
+    from blendwright.values.report import RunReport
 
 _DIALECTS: dict[str, Dialect] = {}
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from blendwright.dialects.dialect import Dialect, ParsedDocument, ResultContract, checker, refuse_broken
 from blendwright.plan.graph import graph_findings, read_graph
@@ -18,7 +18,9 @@ from blendwright.values.json_reader import non_interoperable_values
 from blendwright.values.json_shapes import fields_of, items_of
 from blendwright.values.macro_report import reports_by_caller
 from blendwright.values.plan import SOUND, Field, Operation, Places
-from blendwright.values.report import OperationReport, RunReport
+
+if TYPE_CHECKING:
+    from blendwright.values.report import OperationReport, RunReport
 
 # The semantic version of the contract, for payloads and results: a change of meaning raises it and adds cases to tests/cases/steps.
 CONTRACT_VERSION = "1.0.0"

@@ -5,7 +5,28 @@ A macro computes nothing: its steps are tools and other macros, its inputs are p
 
 from __future__ import annotations
 
-from blendwright.macros.definition import REGISTRY_VERSION, Macro, macro_registry
-from blendwright.macros.loading import load_macros, package_macros
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-__all__ = ["REGISTRY_VERSION", "Macro", "load_macros", "macro_registry", "package_macros"]
+if TYPE_CHECKING:
+    from blendwright.macros.definition import REGISTRY_VERSION, Macro, macro_registry
+    from blendwright.macros.loading import load_macros, package_macros
+
+__all__ = ["FOLDER", "REGISTRY_VERSION", "Macro", "load_macros", "macro_registry", "package_macros"]
+
+# Where a workspace has its own.
+FOLDER = "macros"
+# Loaded when it is first asked for: few plans call macros.
+_MODULES = {
+    "REGISTRY_VERSION": "definition",
+    "Macro": "definition",
+    "load_macros": "loading",
+    "macro_registry": "definition",
+    "package_macros": "loading",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return getattr(import_module(f"blendwright.macros.{_MODULES[name]}"), name)
+    raise AttributeError(f"module 'blendwright.macros' has no attribute {name!r}")

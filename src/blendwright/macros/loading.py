@@ -11,6 +11,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from blendwright.macros import FOLDER
 from blendwright.macros.checks import own_findings, wrong
 from blendwright.macros.definition import FORMAT, Macro, MacroDocument
 from blendwright.macros.expansion import expand
@@ -25,7 +26,6 @@ from blendwright.values.json_reader import read_json
 from blendwright.values.json_shapes import fields_of
 
 PACKAGE = "package"
-FOLDER = "macros"
 
 
 @cache

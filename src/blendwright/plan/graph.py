@@ -14,6 +14,8 @@ from blendwright.values.faults import Fault
 from blendwright.values.findings import LONGEST_COMPARED, Finding, cut, did_you_mean
 from blendwright.values.plan import Operation, Plan, TieBreak
 
+# The rule of findings about ids that steps of macros go by.
+MACRO_STEP_ID = "macro_step_id"
 # Looking for the nearest of many names costs more than it helps: how often, and how many characters are compared in all.
 MOST_SUGGESTIONS = 10
 MOST_COMPARED = 5000

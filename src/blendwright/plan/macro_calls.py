@@ -11,13 +11,12 @@ from dataclasses import replace
 
 from blendwright.macros import Macro
 from blendwright.macros.expansion import Call, expand
+from blendwright.plan.graph import MACRO_STEP_ID
 from blendwright.policy.refusals import refusal
 from blendwright.tool_api.promises import SafetyLevel
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, cut
 from blendwright.values.plan import Operation, Origin, Plan
-
-MACRO_STEP_ID = "macro_step_id"
 
 
 def expand_macros(plan: Plan, macros: Mapping[str, Macro], most: int) -> tuple[Plan, tuple[Finding, ...]]:

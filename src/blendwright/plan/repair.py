@@ -18,9 +18,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence, Set
 
-from blendwright.plan.graph import Graph, Owners, cycles, read_graph, run_order
+from blendwright.plan.graph import MACRO_STEP_ID, Graph, Owners, cycles, read_graph, run_order
 from blendwright.plan.implied_order import CYCLE
-from blendwright.plan.macro_calls import MACRO_STEP_ID
 from blendwright.values.faults import RENDERINGS, Fault
 from blendwright.values.findings import Finding, sentence
 from blendwright.values.plan import Operation, Plan

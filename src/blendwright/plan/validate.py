@@ -13,14 +13,12 @@ from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from itertools import islice
 from operator import attrgetter
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import orjson
 
-from blendwright.macros import Macro
 from blendwright.plan.graph import MOST_SUGGESTIONS, Graph, Owners, graph_findings, read_graph, run_order
 from blendwright.plan.implied_order import ImpliedOrder, imply_order
-from blendwright.plan.macro_calls import expand_macros
 from blendwright.policy.objections import Objection, PathFindings, ProposedCall, Stage, concerning
 from blendwright.policy.refusals import refusal
 from blendwright.policy.session_contract import ContractTerms
@@ -33,6 +31,9 @@ from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, did_you_mean
 from blendwright.values.gc_pause import LARGE_PLAN, gc_paused
 from blendwright.values.plan import Operation, Plan, Schedule
+
+if TYPE_CHECKING:
+    from blendwright.macros import Macro
 
 
 class ValidatedArguments(NamedTuple):
@@ -139,6 +140,8 @@ def validate(
         graph = read_graph(plan.operations)
         expanded, of_macros = plan, tuple[Finding, ...]()
         if any(operation.tool in macros for operation in plan.operations):
+            from blendwright.plan.macro_calls import expand_macros  # few plans call macros
+
             expanded, of_macros = expand_macros(plan, macros, terms.limits.operations_per_plan)
         checks = _Checks(plan, tools, terms, macros, stage, path_findings)
         too_long = _too_long(expanded, terms)

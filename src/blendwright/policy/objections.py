@@ -29,7 +29,7 @@ TRUSTED_PYTHON = "python_trusted"
 # The level of confinement at which every forbidden act was tried and refused.
 FULL = "full"
 # More than this does not fit the wire, nor any plan.
-LARGEST_PAYLOAD = Limits().payload_bytes
+LARGEST_PAYLOAD = Limits.model_construct().payload_bytes
 # Of what is wrong with a path, this is known before it is the operation's turn: an operation before it may write the file.
 PATH_FAULTS = frozenset({Fault.POLICY_BLOCKED, Fault.ARGS_INVALID})
 

@@ -1,6 +1,7 @@
 """What the owner of a machine allows: the content of blendwright.toml, and what it says to a call. Reading files is the app's affair.
 
-Every bound has one direction in which it tightens; negotiation only ever goes that way.
+Every bound has one direction in which it tightens; negotiation only ever goes that way. A part that is left out is `model_construct()`:
+the same as a call without arguments, and what validates the part is not built before it is needed.
 """
 
 from __future__ import annotations
@@ -145,8 +146,8 @@ class Modes(_Part):
 class Rules(_Part):
     """The table [policy]."""
 
-    levels: Levels = Levels()
-    modes: Modes = Modes()
+    levels: Levels = Levels.model_construct()
+    modes: Modes = Modes.model_construct()
     tools: dict[str, Verdict] = Field(
         default={}, description="By name, or by the beginning of a name as in 'file.*'; takes the place of the level."
     )
@@ -227,19 +228,19 @@ class AssetSettings(_Part):
         default={},
         description="Folders of assets by the names that asset.search gives them. They are read, never written to.",
     )
-    online: OnlineAssets = OnlineAssets()
+    online: OnlineAssets = OnlineAssets.model_construct()
 
 
 class Policy(_Part):
     """All of blendwright.toml."""
 
-    blender: BlenderChoice = BlenderChoice()
-    policy: Rules = Rules()
-    constraints: Constraints = Constraints()
-    limits: Limits = Limits()
-    audit: AuditSettings = AuditSettings()
-    journal: JournalSettings = JournalSettings()
-    assets: AssetSettings = AssetSettings()
+    blender: BlenderChoice = BlenderChoice.model_construct()
+    policy: Rules = Rules.model_construct()
+    constraints: Constraints = Constraints.model_construct()
+    limits: Limits = Limits.model_construct()
+    audit: AuditSettings = AuditSettings.model_construct()
+    journal: JournalSettings = JournalSettings.model_construct()
+    assets: AssetSettings = AssetSettings.model_construct()
 
 
 @dataclass(frozen=True, slots=True)

@@ -69,11 +69,11 @@ class Proposal(_Part):
     contract_version: str = Field(
         default=CONTRACT_VERSION, description="The version of the contract that the host speaks."
     )
-    host: HostProfile = HostProfile()
+    host: HostProfile = HostProfile.model_construct()
     features: Names | None = Field(default=None, description="Feature flags: " + ", ".join(FEATURES) + ".")
     capabilities: Names | None = Field(default=None, description="What tools may need: a part of what there is.")
-    limits: LimitsAsked = LimitsAsked()
-    constraints: CostsAsked = CostsAsked()
+    limits: LimitsAsked = LimitsAsked.model_construct()
+    constraints: CostsAsked = CostsAsked.model_construct()
     determinism: Determinism | None = Field(default=None, description="The weakest class of results that is accepted.")
     idempotency: Idempotency | None = Field(
         default=None, description="'strict': a known operation whose effect was taken back since is a conflict."
@@ -96,17 +96,17 @@ class Negotiation(_Part):
 class Agreed(Constraints):
     """The constraints of a contract: what work may cost, what results must be, and what the policy says to calls."""
 
-    rules: Rules = Rules()
+    rules: Rules = Rules.model_construct()
 
 
 class ContractTerms(_Part):
     """What holds whatever Blender is used: known before one is started."""
 
-    host: HostProfile = HostProfile()
+    host: HostProfile = HostProfile.model_construct()
     capabilities: Names = tuple(sorted(CAPABILITIES))
-    constraints: Agreed = Agreed()
-    limits: Limits = Limits()
-    audit: AuditSettings = AuditSettings()
+    constraints: Agreed = Agreed.model_construct()
+    limits: Limits = Limits.model_construct()
+    audit: AuditSettings = AuditSettings.model_construct()
     ui_optional: bool = False
 
     def demanding(self, determinism: Determinism | None) -> ContractTerms:

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import json
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
+FOLDER = Path(__file__).parent
 ENDING = ".json"
 
 
 def names() -> tuple[str, ...]:
     """All of them, like `macro.v1`: what they describe, and the version of the schema."""
-    file_names = (entry.name for entry in files("blendwright").joinpath("schemas").iterdir())
+    file_names = (entry.name for entry in FOLDER.iterdir())
     return tuple(sorted(name.removesuffix(ENDING) for name in file_names if name.endswith(ENDING)))
 
 
 @cache
 def schema(name: str) -> dict[str, Any]:
     """A published schema, by its file's name without the ending."""
-    return json.loads(files("blendwright").joinpath("schemas", f"{name}{ENDING}").read_text(encoding="utf-8"))
+    return json.loads((FOLDER / f"{name}{ENDING}").read_text(encoding="utf-8"))

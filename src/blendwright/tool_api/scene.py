@@ -15,18 +15,28 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-from blendwright.tool_api.annotations import Annotates
 from blendwright.tool_api.datablocks import Block, Kind, Point
-from blendwright.tool_api.file_port import FilePort
-from blendwright.tool_api.mesh_port import MeshPort
-from blendwright.tool_api.physics_port import PhysicsPort
-from blendwright.tool_api.picture_port import PicturePort
-from blendwright.tool_api.pictures import LooksCloser
-from blendwright.tool_api.rigging import Rigging
-from blendwright.tool_api.surfaces import Surfaces
-from blendwright.values.findings import Finding
+
+if TYPE_CHECKING:
+    from blendwright.tool_api.annotations import Annotates
+    from blendwright.tool_api.file_port import FilePort
+    from blendwright.tool_api.mesh_port import MeshPort
+    from blendwright.tool_api.physics_port import PhysicsPort
+    from blendwright.tool_api.picture_port import PicturePort
+    from blendwright.tool_api.pictures import LooksCloser
+    from blendwright.tool_api.rigging import Rigging
+    from blendwright.tool_api.surfaces import Surfaces
+    from blendwright.values.findings import Finding
+
+    class _Parts(MeshPort, FilePort, PicturePort, LooksCloser, Annotates, PhysicsPort, Rigging, Protocol):
+        pass
+else:
+    # Only type checkers hold a tool, and the worker's scene, against the port: whoever checks a plan does not wait for all its parts.
+    class _Parts(Protocol):
+        pass
+
 
 __all__ = ["Block", "GeometryFacts", "Kind", "Point", "Scene"]
 
@@ -66,7 +76,7 @@ class GeometryFacts:
         return (self.high[0] - self.low[0], self.high[1] - self.low[1], self.high[2] - self.low[2])
 
 
-class Scene(MeshPort, FilePort, PicturePort, LooksCloser, Annotates, PhysicsPort, Rigging, Protocol):
+class Scene(_Parts, Protocol):
     """The port with all its parts. What belongs to one sort of work (meshes, files, pictures) is declared in a part of its own."""
 
     # ------------------------------------------------------------------ reading

@@ -9,7 +9,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable
 from functools import cache
-from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -77,7 +76,11 @@ def sources() -> str:
 def _pydantic_version() -> str:
     """It is not loaded for that."""
     loaded = sys.modules.get("pydantic")
-    return metadata.version("pydantic") if loaded is None else loaded.VERSION
+    if loaded is not None:
+        return loaded.VERSION
+    from importlib import metadata
+
+    return metadata.version("pydantic")
 
 
 def _is_of_its_file(tool: type[AnyTool]) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -90,6 +89,8 @@ def did_you_mean(name_given: str, candidates: Iterable[str], *, otherwise: str) 
     if len(name_given) > LONGEST_COMPARED:
         return otherwise
     by_fold = {name.casefold(): name for name in candidates if len(name) <= LONGEST_COMPARED}
+    import difflib
+
     near = difflib.get_close_matches(name_given.casefold(), by_fold, n=3, cutoff=0.6)
     if not near:
         return otherwise

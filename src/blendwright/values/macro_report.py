@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from blendwright.values.report import OperationReport, OperationStatus
+if TYPE_CHECKING:
+    from blendwright.values.report import OperationReport, OperationStatus
 
 
 def reports_by_caller(reports: Iterable[OperationReport]) -> tuple[OperationReport, ...]:
@@ -18,6 +19,8 @@ def reports_by_caller(reports: Iterable[OperationReport]) -> tuple[OperationRepo
 
 
 def _one(steps: Sequence[OperationReport]) -> OperationReport:
+    from blendwright.values.report import OperationReport  # the steps are such reports: it is loaded by now
+
     origin = steps[0].origin
     assert origin is not None
     status = _status(steps)

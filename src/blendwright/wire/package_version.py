@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-import platform
+import sys
 from functools import cache
 from pathlib import Path
 from typing import TypedDict
@@ -30,7 +30,7 @@ class PackageVersion(TypedDict):
 
 
 def this_package() -> PackageVersion:
-    return {"version": blendwright.__version__, "hash": package_hash(), "python": platform.python_version()}
+    return {"version": blendwright.__version__, "hash": package_hash(), "python": sys.version.partition(" ")[0]}
 
 
 def same_package(theirs: object) -> bool:
