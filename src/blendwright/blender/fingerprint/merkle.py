@@ -6,27 +6,24 @@ hash of 64 buckets, the root the hash of the 64 groups. So a change costs a hand
 100,000 datablocks. Reads no content.
 """
 
-import hashlib
+from bisect import insort
 from collections.abc import Mapping
+from hashlib import sha256
 from types import MappingProxyType
 
 from blendwright.blender.fingerprint.identity import Key, key_words, label
 
-_SIZE = hashlib.sha256().digest_size
+_SIZE = sha256().digest_size
 _FANOUT = 64
 _BUCKETS = _FANOUT * _FANOUT
-_EMPTY_BUCKET = hashlib.sha256(b"").digest()
-_EMPTY_GROUP = hashlib.sha256(_EMPTY_BUCKET * _FANOUT).digest()
+_EMPTY_BUCKET = sha256(b"").digest()
+_EMPTY_GROUP = sha256(_EMPTY_BUCKET * _FANOUT).digest()
 
 
 def _key_hash(key: Key) -> bytes:
     # No name holds a null, so no two keys share an encoding: a scene's own collection counts as two parts. Names may hold
     # bytes that are not UTF-8; Python carries them as surrogates.
-    return hashlib.sha256("\0".join(key).encode("utf-8", "surrogateescape")).digest()
-
-
-def _index(hashed: bytes) -> int:
-    return (hashed[0] << 4) | (hashed[1] >> 4)
+    return sha256("\0".join(key).encode("utf-8", "surrogateescape")).digest()
 
 
 class Fingerprint:
@@ -34,9 +31,10 @@ class Fingerprint:
 
     def __init__(self, leaves: Mapping[Key, bytes]) -> None:
         self._leaves: dict[Key, bytes] = {}
-        self._buckets: list[dict[bytes, bytes]] = [{} for _ in range(_BUCKETS)]
-        # In one piece each: a group's hashes scattered over the heap would cost more to collect than to hash.
-        self._hashes = bytearray(_EMPTY_BUCKET * _BUCKETS)
+        # Pairs as they are hashed, sorted.
+        self._buckets: list[list[bytes]] = [[] for _ in range(_BUCKETS)]
+        # In one piece for each group: hashes scattered over the heap would cost more to collect than to hash.
+        self._hashes = [bytearray(_EMPTY_BUCKET * _FANOUT) for _ in range(_FANOUT)]
         self._groups = bytearray(_EMPTY_GROUP * _FANOUT)
         self._dirty: set[int] = set()
         self._root: str | None = None
@@ -45,24 +43,29 @@ class Fingerprint:
 
     def put(self, key: Key, digest: bytes) -> None:
         """Add a leaf, or replace its digest."""
-        if self._leaves.get(key) == digest:
+        before = self._leaves.get(key)
+        if before == digest:
             return
         self._leaves[key] = digest
         hashed = _key_hash(key)
-        index = _index(hashed)
-        self._buckets[index][hashed] = digest
-        self._dirty.add(index)
-        self._root = None
+        bucket = self._bucket(hashed)
+        if before is not None:
+            bucket.remove(hashed + before)
+        insort(bucket, hashed + digest)
 
     def drop(self, key: Key) -> None:
         """Take a leaf out; a key that is not there is left alone."""
-        if self._leaves.pop(key, None) is None:
-            return
-        hashed = _key_hash(key)
-        index = _index(hashed)
-        del self._buckets[index][hashed]
+        before = self._leaves.pop(key, None)
+        if before is not None:
+            hashed = _key_hash(key)
+            self._bucket(hashed).remove(hashed + before)
+
+    def _bucket(self, hashed: bytes) -> list[bytes]:
+        """That of a key, which is about to change."""
+        index = (hashed[0] << 4) | (hashed[1] >> 4)
         self._dirty.add(index)
         self._root = None
+        return self._buckets[index]
 
     def get(self, key: Key) -> bytes | None:
         return self._leaves.get(key)
@@ -70,16 +73,14 @@ class Fingerprint:
     def root(self) -> str:
         """The scene hash, `label:hex`. Only what changed since the last call is computed again."""
         if self._root is None:
-            hashes, sha256 = memoryview(self._hashes), hashlib.sha256
             for index in self._dirty:
-                pairs = [key + digest for key, digest in self._buckets[index].items()]
-                pairs.sort()
-                offset = index * _SIZE
-                hashes[offset : offset + _SIZE] = sha256(b"".join(pairs)).digest()
+                offset = index % _FANOUT * _SIZE
+                self._hashes[index // _FANOUT][offset : offset + _SIZE] = sha256(
+                    b"".join(self._buckets[index])
+                ).digest()
             for group in {index // _FANOUT for index in self._dirty}:
-                start = group * _FANOUT * _SIZE
                 offset = group * _SIZE
-                self._groups[offset : offset + _SIZE] = sha256(hashes[start : start + _FANOUT * _SIZE]).digest()
+                self._groups[offset : offset + _SIZE] = sha256(self._hashes[group]).digest()
             self._dirty.clear()
             self._root = f"{label()}:{sha256(self._groups).hexdigest()}"
         return self._root
