@@ -43,6 +43,7 @@ from blendwright.cli.output import (
     note_external_files,
     note_outcome,
     note_printed,
+    note_remarks,
     notes,
     present,
     repair_lines,
@@ -62,7 +63,7 @@ from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
 from blendwright.values.json_reader import LARGEST, read_json
 from blendwright.values.outcome import Outcome
-from blendwright.values.report import RunReport
+from blendwright.values.report import RunReport, result_notes
 
 STYLES = {"succeeded": "green", "refused": "yellow", "skipped_idempotent": "cyan", "skipped": "yellow"}
 TONES = {"good": "bold green", "warning": "bold yellow", "bad": "bold red"}
@@ -131,6 +132,7 @@ def run(
             lambda out: _show_run(out, report, instead=instead),
             Exit.of_run(report, extra),
         )
+    note_remarks(result_notes(report.operations))
     for outcome in extra:
         note_outcome(outcome)
     return exit_code
@@ -144,6 +146,7 @@ def _run_document(
     outcome = plan_outcome("run", report, {}, beside=extra)
     body = {**(report.outline() if envelope is None else report.to_json())}
     body |= {} if exported is None else {"export": exported}
+    body["notes"] = [*body["notes"], *(note for each in extra for note in (each.result or {}).get("notes", ()))]
     document = {"dialect": report.dialect, "ok": outcome.ok, "result": registry.render(report), "report": body}
     if envelope is not None:
         return render_envelope(outcome.with_(result=document), envelope)
@@ -345,5 +348,6 @@ def _note_picture(preview: Preview) -> None:
     if preview.picture is not None:
         for artifact in preview.picture.artifacts:
             notes().show(f"wrote {artifact}")
+        note_remarks(preview.picture_notes)
         for finding in preview.picture.findings:
             notes().show(f"no picture: {finding.message}. {finding.cure or ''}", "red")

@@ -170,10 +170,17 @@ class Preview:
     def ok(self) -> bool:
         return self.report.ok and (self.picture is None or self.picture.ok)
 
+    @property
+    def picture_notes(self) -> tuple[str, ...]:
+        """What may surprise about the picture: that it is black."""
+        made = self.picture.result if self.picture is not None else None
+        return tuple((made or {}).get("notes", ()))
+
     def to_json(self) -> dict[str, Any]:
         """As the command prints it."""
         result = self.differences.difference.to_json()
-        about = {"totals": dict(self.differences.totals), "unseen": result.pop("unseen"), "asks": list(self.asks)}
+        about: dict[str, Any] = {"totals": dict(self.differences.totals), "unseen": result.pop("unseen")}
+        about |= {"asks": list(self.asks), "notes": [*self.report.notes, *self.picture_notes]}
         return {
             "dialect": self.report.dialect,
             "ok": self.ok,

@@ -150,7 +150,8 @@ async def plan_preview(context: ServerContext, caller: Caller, args: PreviewArgs
             result = {key: value for key, value in result.items() if not report.ok or key not in ("dialect", "ok")}
         outcome = plan_outcome("", report, result, parse_ms=parse_ms, receipts=preview.receipts)
         # The scene is as it was, whatever became of the copy.
-        return ToolResponse(outcome.with_(fingerprint_after=report.scene_hash_before), images, args.detail)
+        told = outcome.with_(fingerprint_after=report.scene_hash_before, notes=(*outcome.notes, *preview.picture_notes))
+        return ToolResponse(told, images, args.detail)
 
     return await context.run(caller, work)
 
