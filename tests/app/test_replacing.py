@@ -12,6 +12,7 @@ import blendwright
 from blendwright.app.open_scene import OpenScene
 from blendwright.app.replacing import run_instead
 from blendwright.dialects.registry import parse_plan
+from blendwright.run.commit_names import require_head
 from blendwright.values.plan import Boundary, Plan
 
 
@@ -60,6 +61,52 @@ def test_the_last_plan_is_taken_back_first_and_earlier_ones_stay(opened: OpenSce
     assert replaced is not None
     opened.history.checkout(replaced.number)
     assert names(opened) == {"Floor", "A", "B", "C"}, "nothing is lost"
+
+
+def test_undoing_the_new_plan_brings_the_replaced_one_back(opened: OpenScene, tmp_path: Path) -> None:
+    """One plan at a time: back to the replaced one, then to before it; and forward again over both."""
+    opened.history.switch("undoing", create_at="HEAD")
+    assert opened.run(plan("table", "Top", "Leg")).ok
+    assert opened.call("file.export", path=str(tmp_path / "out.blend")).ok
+    replaced = opened.hash, require_head(opened.journal).number
+    assert run_instead(opened, plan("long table", "Top", "Leg", "Leg 2", "Leg 3")).ok
+    last = require_head(opened.journal).number
+    moved = opened.history.undo_plan()
+    assert (opened.hash, moved.commit.number) == replaced and moved.brought_back and moved.branch == "undoing"
+    assert not opened.history.undo_plan().brought_back, "the file that was written is a plan of its own"
+    assert undone(opened) == set()
+    assert [opened.history.redo().commit.number for _ in range(3)][1:] == [replaced[1], last]
+    assert names(opened) == {"Top", "Leg", "Leg 2", "Leg 3"}
+    # A shorter one in place of it, and one in place of that: each is undone by itself.
+    assert run_instead(opened, plan("stool", "Seat")).ok
+    assert run_instead(opened, plan("bench", "Seat 2")).ok
+    assert [sorted(undone(opened)) for _ in range(3)] == [["Seat"], ["Leg", "Leg 2", "Leg 3", "Top"], ["Leg", "Top"]]
+    assert opened.journal.verify_audit().ok
+
+
+def undone(opened: OpenScene) -> set[str]:
+    opened.history.undo_plan()
+    return names(opened)
+
+
+def test_going_back_by_hand_replaces_nothing(opened: OpenScene) -> None:
+    start = require_head(opened.journal).number
+    assert opened.run(plan("by hand", "Top")).ok
+    opened.history.checkout(start)
+    assert opened.run(plan("by hand too", "Other")).ok
+    assert opened.history.undo_plan().commit.number == start
+
+
+def test_where_the_replaced_plan_was_given_up_undo_goes_behind_both(opened: OpenScene, tmp_path: Path) -> None:
+    start = require_head(opened.journal).number
+    # What a file brought cannot be made again: without its checkpoint, nothing leads to this commit.
+    (tmp_path / "face.obj").write_text("v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n")
+    assert opened.call("file.import", path=str(tmp_path / "face.obj")).ok
+    lost = require_head(opened.journal).number
+    assert run_instead(opened, plan("kept", "Other")).ok
+    assert lost in opened.history.gc(drop_other_lines=True).lost
+    moved = opened.history.undo_plan()
+    assert moved.commit.number == start and not moved.brought_back
 
 
 def test_the_same_ids_with_other_arguments_are_no_conflict(opened: OpenScene) -> None:

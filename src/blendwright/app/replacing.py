@@ -13,6 +13,7 @@ from blendwright.app.read_workspace import read_journal
 from blendwright.journal import JournalView
 from blendwright.records.commits import Commit
 from blendwright.run.options import DEFAULT_OPTIONS, RunOptions
+from blendwright.run.replaced_plans import last_plan, record_replacement, replaced_commit
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
 from blendwright.values.plan import Plan
@@ -23,7 +24,8 @@ def run_instead(opened: OpenScene, plan: Plan, options: RunOptions = DEFAULT_OPT
     """Run a plan on the scene before the last plan. Where there was none, just run it.
 
     It is another attempt, so ids that the journal knows from an earlier one do not stand in its way: its request id then gets a
-    number. All commits stay, so nothing is lost; where nothing of the new plan stands in the end, the scene is that of the last one again.
+    number. All commits stay, so nothing is lost; where nothing of the new plan stands in the end, the scene is that of the last one again,
+    and so it is when the new one is undone as a plan.
     Raises Refusal, as `OpenScene.checkout`.
     """
     if opened.check(plan, determinism=options.determinism) is not None:
@@ -32,9 +34,10 @@ def run_instead(opened: OpenScene, plan: Plan, options: RunOptions = DEFAULT_OPT
     before = _before_last_plan(opened.journal)
     if before is None:
         return opened.run(plan, options)
-    last = opened.checkout(before, options, take_branch=True).origin
-    restored = False
+    moved = opened.checkout(before, options, take_branch=True)
+    last, restored = moved.origin, False
     try:
+        record_replacement(opened.journal, plan.request_id, opened.journal.show(last), moved.commit)
         report = opened.run(plan, options)
     finally:
         head = opened.journal.head
@@ -42,6 +45,11 @@ def run_instead(opened: OpenScene, plan: Plan, options: RunOptions = DEFAULT_OPT
             opened.history.checkout(last, take_branch=True)
             restored = True
     return replace(report, scene_hash_after=opened.hash) if restored else report
+
+
+def replaced_by_last(journal: JournalView) -> Commit | None:
+    """The last commit of what the last plan took the place of; None where it took none's."""
+    return None if journal.head is None else replaced_commit(journal, last_plan(journal)[0])
 
 
 def last_program(workspace: Path, params: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:

@@ -99,7 +99,7 @@ def checkout(
 
 def undo(
     count: Annotated[int, option("--count N", "So many commits at once.", min=1)] = 1,
-    plan: Annotated[bool, option("--plan", "All commits of the last plan at once.")] = False,
+    plan: Annotated[bool, option("--plan", "All commits of the last plan at once; what it replaced with --instead is back.")] = False,
     workspace: Workspace = ".blendwright",
     blender: Blender = None,
     json: AsJson = False,
@@ -203,7 +203,7 @@ def present_move(moved: Moved, json: bool) -> int:
     commit = moved.commit
     document = {
         "ok": True, "move": moved.kind, "from": moved.origin, "head": commit.number, "scene_hash": commit.hash_after,
-        "branch": moved.branch,
+        "branch": moved.branch, "brought_back": moved.brought_back,
     }  # fmt: skip
 
     def show_move(out: SafeConsole) -> None:
@@ -212,6 +212,8 @@ def present_move(moved: Moved, json: bool) -> int:
             f"HEAD is {where}, at commit {commit.number} (was {moved.origin}): {commit.tool} {commit.operation_id}"
         )
         out.show(f"scene {commit.hash_after}", "dim")
+        if moved.brought_back:
+            out.show("The plan that the undone one had replaced is back; `undo --plan` again takes that back too.", "dim")
 
     return present(json, lambda: document, show_move)
 

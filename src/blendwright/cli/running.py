@@ -16,7 +16,7 @@ from blendwright.app.attach_commands import follow_window
 from blendwright.app.exporting import export_open_scene, render_picture
 from blendwright.app.previewing import preview as preview_plan
 from blendwright.app.queries import external_findings
-from blendwright.app.replacing import run_instead
+from blendwright.app.replacing import replaced_by_last, run_instead
 from blendwright.cli.approvals import approver
 from blendwright.cli.options import (
     Approve,
@@ -57,6 +57,7 @@ from blendwright.cli.session import open_session, stops_on_interrupt
 from blendwright.dialects import registry
 from blendwright.dialects.envelopes import plan_outcome, render_envelope, result_envelope
 from blendwright.policy.host_profile import EnvelopeName
+from blendwright.records.commits import Commit
 from blendwright.run.preview import Preview
 from blendwright.values.cancel import CancelToken
 from blendwright.values.errors import Refusal
@@ -113,6 +114,7 @@ def run(
             with progress.running(len(parsed.operations), show=not json) as advance:
                 options = RunOptions(timeout=timeout, cancel=cancel, progress=advance, determinism=determinism)
                 report = run_instead(opened, parsed, options) if instead else opened.run(parsed, options)
+            replaced = replaced_by_last(opened.journal) if instead and report.ok else None
             if scene is not None:
                 note_external_files(external_findings(opened.journal))
             if report.ok and export is not None:
@@ -129,7 +131,7 @@ def run(
         exit_code = present(
             json,
             lambda: _run_document(report, extra, exported, envelope),
-            lambda out: _show_run(out, report, instead=instead),
+            lambda out: _show_run(out, report, instead=instead, replaced=replaced),
             Exit.of_run(report, extra),
         )
     note_remarks(result_notes(report.operations))
@@ -154,7 +156,7 @@ def _run_document(
     return document | failed
 
 
-def _show_run(out: SafeConsole, report: RunReport, *, instead: bool) -> None:
+def _show_run(out: SafeConsole, report: RunReport, *, instead: bool, replaced: Commit | None) -> None:
     """What was not run has nothing to tell: its number is enough."""
     untried = {"skipped", "refused"} if report.status == "refused" else {"skipped"}
     tried = [operation for operation in report.operations if operation.status not in untried]
@@ -177,6 +179,8 @@ def _show_run(out: SafeConsole, report: RunReport, *, instead: bool) -> None:
     not_run = len(report.operations) - len(tried)
     left = f", {not_run} not run" if not_run else ""
     out.labelled(report.status, f"{done} of {len(report.operations)} operations{left}{spent}", style)
+    if replaced is not None:
+        out.show(f"  In place of what led to commit {replaced.number}: `blendwright undo --plan` brings that back", "dim")
     _show_conclusion(out, report)
 
 
