@@ -82,7 +82,8 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
     "assets": ("blendwright assets wooden chair", "blendwright assets --kind materials --limit 5"),
     "gates": ("blendwright gates Terrain", "blendwright gates Terrain --modifier GeometryNodes --json"),
     "log": (
-        "blendwright log --limit 50",
+        "blendwright log                              # a row for each plan",
+        "blendwright log --operations --limit 50      # a row for each operation",
         "blendwright log --request table-7            # what one request did",
         "blendwright log --moves                      # undo, redo and checkout",
     ),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -14,6 +15,7 @@ from rich.text import Text
 import blendwright
 from blendwright.app import exporting, queries
 from blendwright.app.opening import open_existing
+from blendwright.app.plan_log import PlanEntry, PlanPage, plan_log
 from blendwright.cli.options import AsJson, Blender, Workspace
 from blendwright.cli.output import (
     Exit,
@@ -32,6 +34,8 @@ from blendwright.run.rebuild import Replay
 
 Number = Annotated[str, argument("N", "The number of a commit, HEAD, a branch or a tag.")]
 REBUILDING = "rebuilding the scene"
+# Ids that nobody chose, and how much tells them apart.
+MADE_UP, SHORT_ID = re.compile(r"[0-9a-f]{32,}(\.\d+)?"), 12
 ATTEMPT_STYLES = {"succeeded": "green", "failed": "red", "unfinished": "yellow"}
 
 
@@ -42,11 +46,20 @@ def log(
     all_lines: Annotated[
         bool, option("--all", "Every commit there is, also those that do not lie before HEAD.")
     ] = False,
+    operations: Annotated[bool, option("--operations", "A row for each operation.")] = False,
+    plans: Annotated[
+        bool, option("--plans", "A row for each plan: as without it, but for --json, which has operations.")
+    ] = False,
     moves: Annotated[bool, option("--moves", "The moves of HEAD instead of the commits.")] = False,
-    request: Annotated[str | None, option("--request ID", "The history of one request: attempts and commits.")] = None,
+    request: Annotated[str | None, option("--request ID", "The history of one request: attempts and commits. Its first six characters are enough.")] = None,
     json: AsJson = False,
 ) -> int:
-    """List the commits that led to the current scene, newest first."""
+    """List the plans that led to the current scene, newest first: the commit that has the scene which each left, and what it was.
+
+    `--operations` lists their commits, as `--json` does without `--plans`.
+    """
+    if operations and plans:
+        raise typer.BadParameter("--operations and --plans are two ways of listing: give one of them.")
     if request is not None:
         history = queries.request_history(workspace, request)
         return present(json, history.to_json, lambda out: _show_request(out, history))
@@ -54,8 +67,11 @@ def log(
         listed = queries.head_moves(workspace, limit=limit)
         document = {"ok": True, "moves": [asdict(move) for move in listed]}
         return present(json, lambda: document, lambda out: _show_moves(out, listed))
+    more = f"more: blendwright log {'--all ' if all_lines else ''}{'--operations ' if operations else ''}--before "
+    if plans or not (operations or json):
+        listed_plans = plan_log(workspace, limit=limit, before=before, all_lines=all_lines)
+        return present(json, listed_plans.to_json, lambda out: _show_plans(out, listed_plans, more))
     page = queries.commit_log(workspace, limit=limit, before=before, all_lines=all_lines)
-    more = f"more: blendwright log {'--all ' if all_lines else ''}--before {page.next_before}"
     return present(json, page.to_json, lambda out: _show_page(out, page, more))
 
 
@@ -228,10 +244,44 @@ def _show_page(out: SafeConsole, page: queries.LogPage, more: str) -> None:
         for commit in page.commits
     ]  # fmt: skip
     out.listing(rows, none="no commits")
-    if page.next_before is not None:
-        out.show(more, "dim")
-    if page.redo is not None:
-        out.show(f"undone: `blendwright redo` leads to commit {page.redo}", "dim")
+    _show_rest(out, page.next_before, page.redo, more)
+
+
+def _show_plans(out: SafeConsole, page: PlanPage, more: str) -> None:
+    rows = [
+        (
+            (_head_mark(plan, page.head), "bold green"), (str(plan.commit.number), "bold"), plan.commit.timestamp[:19],
+            plan.what, *_how_much_and_who(plan), (_short(plan.span.request_id), "dim"), (", ".join(plan.names), "cyan"),
+        )
+        for plan in page.plans
+    ]  # fmt: skip
+    out.listing(rows, none="no commits")
+    _show_rest(out, page.next_before, page.redo, more)
+
+
+def _head_mark(plan: PlanEntry, head: int | None) -> str:
+    """With --all, HEAD may be in the midst of a plan that was undone in part."""
+    return "" if not plan.head else "HEAD" if plan.commit.number == head else f"HEAD at {head}"
+
+
+def _how_much_and_who(plan: PlanEntry) -> tuple[str, str]:
+    """Of a scene that was taken in as a whole, nobody did operations."""
+    if plan.commit.kind != "operation":
+        return "", "" if plan.commit.kind == "baseline" else plan.who.by
+    count = plan.span.operations
+    model = plan.who.model or plan.who.host or "" if plan.who.by == "model" else ""
+    return f"{count} operation{'' if count == 1 else 's'}", f"{plan.who.by} {model}".rstrip()
+
+
+def _short(request_id: str) -> str:
+    return request_id[:SHORT_ID] if MADE_UP.fullmatch(request_id) else request_id
+
+
+def _show_rest(out: SafeConsole, next_before: int | None, redo: int | None, more: str) -> None:
+    if next_before is not None:
+        out.show(f"{more}{next_before}", "dim")
+    if redo is not None:
+        out.show(f"undone: `blendwright redo` leads to commit {redo}", "dim")
 
 
 def _show_moves(out: SafeConsole, moves: Sequence[HeadMove]) -> None:

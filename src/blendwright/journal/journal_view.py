@@ -22,6 +22,7 @@ from blendwright.journal import (
     line_changes,
     merges,
     operation_lookup,
+    plan_spans,
     planner_attempts,
     programs,
     proof_lines,
@@ -42,6 +43,7 @@ from blendwright.records.commits import (
     Commit,
     CommittedStep,
     HeadMove,
+    PlanSpan,
     MatchedCommit,
     OperationMatch,
     OperationQuery,
@@ -162,6 +164,23 @@ class JournalView:
             below = None if before is None else self._commit(before).generation
             ancestors = self._ancestry.of(head[0])
             return tuple(islice(commits_among(self._store, ancestors, below=below, newest_first=True), limit))
+
+    def plan_spans(self, *, limit: int, before: int | None = None, all_lines: bool = False) -> tuple[PlanSpan, ...]:
+        """The same plan by plan: commits in a row that are of one request are one."""
+        with self._store.snapshot():
+            if all_lines:
+                return tuple(islice(plan_spans.on_all_lines(self._store, before), limit))
+            head = head_row(self._store)
+            if head is None:
+                return ()
+            below = None if before is None else self._commit(before).generation
+            return tuple(islice(plan_spans.on_line(self._store, self._ancestry.of(head[0]), below), limit))
+
+    def requests_like(self, start: str, *, limit: int = 2) -> tuple[str, ...]:
+        """The ids of requests that begin so, as far as they have left commits."""
+        sql = "SELECT DISTINCT request_id FROM commits WHERE request_id >= ? AND substr(request_id, 1, ?) = ? LIMIT ?"
+        with self._store.snapshot():
+            return tuple(id for (id,) in self._store.rows(sql, (start, len(start), start, limit)))
 
     def changes_to(self, to: int, *, since: int | None = None) -> tuple[CommitChanges, ...]:
         """What the commits that led to one did to datablocks, oldest first; those after the commit `since`, which lies before it."""
