@@ -10,9 +10,11 @@ import pytest
 
 import blendwright
 from blendwright.app.open_scene import OpenScene
+from blendwright.app.previewing import preview as preview_alone
 from blendwright.app.replacing import run_instead
 from blendwright.dialects.registry import parse_plan
 from blendwright.run.commit_names import require_head
+from blendwright.run.preview import Preview
 from blendwright.values.plan import Boundary, Plan
 
 
@@ -158,3 +160,56 @@ def test_where_nothing_of_the_new_one_stands_the_last_one_is_there_again(opened:
 def test_without_a_plan_before_it_it_is_just_run(opened: OpenScene) -> None:
     assert run_instead(opened, plan("only", "Lone")).ok
     assert names(opened) == {"Lone"}
+
+
+def told(preview: Preview) -> dict[str, list[str]]:
+    """The objects that a preview names."""
+    found = preview.differences.difference
+    sorts = {"created": found.created, "removed": found.removed, "changed": found.changed}
+    return {sort: [one.name for one in entries if one.kind == "objects"] for sort, entries in sorts.items()}
+
+
+def test_a_preview_shows_what_the_new_plan_would_make_of_the_scene_as_it_is(opened: OpenScene) -> None:
+    assert opened.run(plan("ground", "Floor")).ok
+    assert opened.run(plan("seen", "A", "B")).ok
+    assert opened.run(plan("not replaced", "E")).ok
+    opened.history.undo_plan()
+    before = opened.hash, opened.journal.head, opened.journal.moves(limit=1)
+    new = plan("seen", "B", "C", "D", parent="B")
+    preview = opened.preview(new, instead=True)
+    # Alike and under another name: what the comparison takes for a renamed one.
+    assert [(one.old, one.name) for one in preview.differences.difference.renamed] == [("A", "C")]
+    assert preview.ok and told(preview) == {"created": ["D"], "removed": [], "changed": []}
+    assert (opened.hash, opened.journal.head, opened.journal.moves(limit=1)) == before, "only a copy was moved"
+    report = run_instead(opened, new)
+    assert report.scene_hash_after == preview.report.scene_hash_after == opened.hash
+    assert not opened.preview(new).ok, "its ids are taken now"
+    assert told(opened.preview(new, instead=True)) == {"created": [], "removed": [], "changed": []}
+
+
+def test_a_preview_of_what_fails_leaves_the_last_plan_there(opened: OpenScene) -> None:
+    assert opened.run(plan("stays", "Old")).ok
+    preview = opened.preview(plan("fails", "New", "Newer", parent="Nobody", boundary="plan"), instead=True)
+    assert not preview.ok and told(preview) == {"created": [], "removed": [], "changed": []}
+    assert preview.report.scene_hash_after == opened.hash
+
+
+def test_a_preview_without_a_plan_before_it_is_a_plain_one(opened: OpenScene, tmp_path: Path) -> None:
+    assert told(opened.preview(plan("first of all", "Lone"), instead=True))["created"] == ["Lone"]
+    assert told(preview_alone(plan("none", "Lone"), tmp_path / "nothing", instead=True))["created"] == ["Lone"]
+    assert not (tmp_path / "nothing").exists()
+
+
+def test_who_may_not_go_back_may_not_replace(tmp_path: Path) -> None:
+    """What a run would refuse or ask about, its preview says."""
+    policies = {"deny": "POLICY_BLOCKED", "ask": None}
+    for verdict, code in policies.items():
+        place = tmp_path / verdict
+        place.mkdir()
+        with blendwright.open(place, spare=False) as scene:
+            assert scene.run(plan("first", "Old")).ok
+        (place / "blendwright.toml").write_text(f'[policy.tools]\n"history.checkout" = "{verdict}"\n')
+        preview = preview_alone(plan("second", "New"), place, instead=True)
+        found = [finding.fault.value for finding in preview.report.all_findings()]
+        assert found == ([] if code is None else [code])
+        assert any("history.checkout" in question for question in preview.asks) is (verdict == "ask")

@@ -68,6 +68,7 @@ from blendwright.values.report import RunReport, result_notes
 
 STYLES = {"succeeded": "green", "refused": "yellow", "skipped_idempotent": "cyan", "skipped": "yellow"}
 TONES = {"good": "bold green", "warning": "bold yellow", "bad": "bold red"}
+REPLACE = "  To replace what the last plan made by this one: the same command with --instead"
 QUOTED = """Give one JSON object, quoted for the shell: --args '{"name": "Box"}'"""
 
 
@@ -172,7 +173,7 @@ def _show_run(out: SafeConsole, report: RunReport, *, instead: bool, replaced: C
         out.columns(rows, headers=("operation", "tool", "status", "scene", "ms"))
     show_findings_and_repair(out, report)
     if not instead and any(finding.fault is Fault.SCENE_CONFLICT for finding in report.all_findings()):
-        out.show("  To replace what the last plan made by this one: the same command with --instead", "dim")
+        out.show(REPLACE, "dim")
     done = sum(operation.done for operation in report.operations)
     spent = f", {report.timings['run_ms'] / 1000:.2f} s" if "run_ms" in report.timings else ""
     style = "bold green" if report.ok else "bold red"
@@ -295,6 +296,7 @@ def preview(
     image: Image = None,
     boundary: TakenBack = None,
     set: Set = None,
+    instead: Annotated[bool, option("--instead", "As in place of the last plan, compared with the scene as it is.")] = False,
     request_id: RequestId = None,
     dialect: InDialect = None,
     timeout: Timeout = None,
@@ -319,8 +321,11 @@ def preview(
                 blender=blender,
                 image=image,
                 proposal=command_line(),
+                instead=instead,
             )
-    exit_code = present(json, result.to_json, lambda out: _show_preview(out, result), _preview_exit(result))
+    exit_code = present(
+        json, result.to_json, lambda out: _show_preview(out, result, instead=instead), _preview_exit(result)
+    )
     _note_picture(result)
     return exit_code
 
@@ -333,10 +338,12 @@ def _preview_exit(preview: Preview) -> Exit:
     return Exit.DONE if preview.ok else Exit.FAILED
 
 
-def _show_preview(out: SafeConsole, preview: Preview) -> None:
+def _show_preview(out: SafeConsole, preview: Preview, *, instead: bool) -> None:
     report = preview.report
     show_difference(preview.differences.difference, out)
     show_findings_and_repair(out, report)
+    if not instead and any(finding.fault is Fault.SCENE_CONFLICT for finding in report.all_findings()):
+        out.show(REPLACE, "dim")
     if report.status == "refused":
         out.labelled("refused", "nothing would run", "bold red")
         return

@@ -339,9 +339,12 @@ class JournalView:
         """In order, from the one after `after` on: those whose fields have these values."""
         return audit_verification.records(self._store, after, limit, fields)
 
-    def copy_for_request(self, target: Path, request_id: str, *, without: Collection[int] = ()) -> None:
-        """Make `target` a workspace to throw away, in which a plan with this request id can be run; `without` as in `route`."""
-        journal_copy.copy_for_request(self._store, self._ancestry, self._files, target, request_id, without)
+    def copy_for_request(
+        self, target: Path, request_id: str, *, without: Collection[int] = (), at: int | None = None
+    ) -> None:
+        """Make `target` a workspace to throw away, in which a plan with this request id can be run; `without` as in `route`. HEAD can be
+        moved to `at` in it."""
+        journal_copy.copy_for_request(self._store, self._ancestry, self._files, target, request_id, without, at)
 
     def statistics(self) -> Statistics:
         return statistics.read(self._store)

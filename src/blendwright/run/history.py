@@ -34,6 +34,8 @@ from blendwright.wire.remote_scene import RemoteScene
 from blendwright.wire.worker_port import WorkerPool
 
 ADOPT = "workspace.adopt"
+# What the rules know a move of HEAD by.
+CHECKOUT = "history.checkout"
 # Redo of a simple operation takes about 0.1 ms: so many commits are redone within the time that Blender takes to start.
 REDO_BUDGET = 5000
 

@@ -68,6 +68,7 @@ class ValidateArgs(Args):
 
 
 class PreviewArgs(ValidateArgs):
+    instead: bool = False
     image: bool = False
 
 
@@ -137,7 +138,7 @@ async def plan_preview(context: ServerContext, caller: Caller, args: PreviewArgs
     def work(opened: OpenScene) -> ToolResponse:
         with tempfile.TemporaryDirectory() as directory:
             picture = Path(directory, "preview.png") if args.image else None
-            preview = opened.preview(plan, context.options(caller), image=picture)
+            preview = opened.preview(plan, context.options(caller), image=picture, instead=args.instead)
             images = (Picture(picture.read_bytes()),) if picture is not None and picture.is_file() else ()
         report = preview.report
         result = preview.to_json()
@@ -184,7 +185,7 @@ async def parse_plan_arguments(
     """The plan, and how many milliseconds reading it took."""
     started = perf_counter()
     is_bare = not args.program and not args.plan and args.program_edit is None
-    if isinstance(args, ExecuteArgs) and args.instead and is_bare:
+    if isinstance(args, PreviewArgs | ExecuteArgs) and args.instead and is_bare:
         program, params = await asyncio.to_thread(last_program, context.workspace, args.params)
         args = args.model_copy(update={"program": program, "params": params})
     if args.program_edit is not None:
