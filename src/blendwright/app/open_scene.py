@@ -6,7 +6,7 @@ import contextlib
 import hashlib
 import marshal
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
@@ -21,6 +21,7 @@ from blendwright.dialects.envelopes import ToolResult, tool_result
 from blendwright.dialects.registry import parse_plan
 from blendwright.journal import Journal
 from blendwright.macros import Macro
+from blendwright.plan.implied_order import Use
 from blendwright.plan.repair import refused
 from blendwright.plan.validate import ValidPlan, validate
 from blendwright.policy.objections import denied
@@ -154,11 +155,11 @@ class OpenScene:
         valid = self._compiler.compile(plan, None, plan.boundary, determinism)
         return valid if isinstance(valid, RunReport) else None
 
-    def missing_uses(self, valid: ValidPlan) -> tuple[Finding, ...]:
-        """What the plan uses and neither it nor the scene has, as far as a Blender holds the scene already."""
+    def missing_uses(self, uses: Sequence[Use]) -> tuple[Finding, ...]:
+        """What a plan uses and neither it nor the scene has, as far as a Blender holds the scene already."""
         from blendwright.app.missing_uses import missing_uses
 
-        return () if valid.implied is None else missing_uses(self._session.scene, valid.implied.taken_for_granted)
+        return missing_uses(self._session.scene, uses)
 
     def preview(
         self,

@@ -63,9 +63,7 @@ class PlanPage:
         }  # fmt: skip
 
 
-def plan_log(
-    workspace: str | Path, *, limit: int = 20, before: str | None = None, all_lines: bool = False
-) -> PlanPage:
+def plan_log(workspace: str | Path, *, limit: int = 20, before: str | None = None, all_lines: bool = False) -> PlanPage:
     """The plans that led to HEAD, or every one there is; `before` names the first commit of the last plan of the page before."""
     with read_journal(workspace) as journal:
         below = None if before is None else find(journal, before).number
@@ -122,7 +120,8 @@ def _what(span: PlanSpan, last: Commit, who: Who, programs: Sequence[StoredProgr
     if programs:
         given = " ".join(f"{name}={value}" for name, value in programs[-1].params.items())
         return _cut(" ".join(filter(None, (program_title(programs[-1].program) or _tools(span), given))))
-    return _cut(" ".join((last.tool, *about(last))) if span.operations == 1 else _tools(span))
+    file = [str(last.args["scene"])] if last.kind == "baseline" and "scene" in last.args else about(last)
+    return _cut(" ".join((last.tool, *file)) if span.operations == 1 else _tools(span))
 
 
 def _tools(span: PlanSpan) -> str:

@@ -57,7 +57,8 @@ def preview(
     """What a plan would do to the scene of a workspace, which may be in use, or not exist yet.
 
     scene: a .blend file to start from, where the workspace has no scene. image: where to write a picture of the result. instead: as it
-    would be in the place of the last plan, compared with the scene as it is now. The other arguments are those of `open`. Raises EnvironmentUnfit when the workspace or the file cannot be used.
+    would be in the place of the last plan, compared with the scene as it is now. The other arguments are those of `open`. Raises
+    EnvironmentUnfit when the workspace or the file cannot be used.
     """
     settings = load_settings(Path(workspace).resolve(), tools=tools, roots=roots, policy=policy, proposal=proposal)
     start = None if scene is None else Path(scene).resolve()

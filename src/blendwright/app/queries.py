@@ -185,7 +185,9 @@ def _whole_id(journal: JournalView, start: str) -> str:
         return start
     if len(found) > 1:
         message = f"several requests begin with {start}"
-        raise Refusal.of(Fault.TARGET_NOT_FOUND, message, "Give more of it: blendwright log --plans --json has all of it.")
+        raise Refusal.of(
+            Fault.TARGET_NOT_FOUND, message, "Give more of it: blendwright log --plans --json has all of it."
+        )
     return found[0]
 
 

@@ -51,7 +51,12 @@ def log(
         bool, option("--plans", "A row for each plan: as without it, but for --json, which has operations.")
     ] = False,
     moves: Annotated[bool, option("--moves", "The moves of HEAD instead of the commits.")] = False,
-    request: Annotated[str | None, option("--request ID", "The history of one request: attempts and commits. Its first six characters are enough.")] = None,
+    request: Annotated[
+        str | None,
+        option(
+            "--request ID", "The history of one request: attempts and commits. Its first six characters are enough."
+        ),
+    ] = None,
     json: AsJson = False,
 ) -> int:
     """List the plans that led to the current scene, newest first: the commit that has the scene which each left, and what it was.
@@ -115,7 +120,9 @@ def checkout(
 
 def undo(
     count: Annotated[int, option("--count N", "So many commits at once.", min=1)] = 1,
-    plan: Annotated[bool, option("--plan", "All commits of the last plan at once; what it replaced with --instead is back.")] = False,
+    plan: Annotated[
+        bool, option("--plan", "All commits of the last plan at once; what it replaced with --instead is back.")
+    ] = False,
     workspace: Workspace = ".blendwright",
     blender: Blender = None,
     json: AsJson = False,
@@ -229,7 +236,9 @@ def present_move(moved: Moved, json: bool) -> int:
         )
         out.show(f"scene {commit.hash_after}", "dim")
         if moved.brought_back:
-            out.show("The plan that the undone one had replaced is back; `undo --plan` again takes that back too.", "dim")
+            out.show(
+                "The plan that the undone one had replaced is back; `undo --plan` again takes that back too.", "dim"
+            )
 
     return present(json, lambda: document, show_move)
 

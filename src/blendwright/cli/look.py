@@ -34,7 +34,9 @@ def look(
     reference: Annotated[Path | None, option("--reference FILE", "Compare with this picture.")] = None,
     before: Annotated[str | None, option("--before N", "Compare with the scene of this commit.")] = None,
     after: Annotated[str, option("--after N", "The later commit of --before.")] = "HEAD",
-    engine: Annotated[Engine, option("--engine", "CYCLES shows light and shadow, and is black without a light; slower.")] = "workbench",
+    engine: Annotated[
+        Engine, option("--engine", "CYCLES shows light and shadow, and is black without a light; slower.")
+    ] = "workbench",
     width: Annotated[int, option("--width N", "Width in pixels, of each panel.", min=16, max=2048)] = 640,
     workspace: Workspace = ".blendwright",
     scene: Scene = None,

@@ -14,6 +14,7 @@ from rich.text import Text
 from blendwright.app import RunOptions
 from blendwright.app.attach_commands import follow_window
 from blendwright.app.exporting import export_open_scene, render_picture
+from blendwright.app.plan_validation import missing_names_beside
 from blendwright.app.previewing import preview as preview_plan
 from blendwright.app.queries import external_findings
 from blendwright.app.replacing import replaced_by_last, run_instead
@@ -48,6 +49,7 @@ from blendwright.cli.output import (
     present,
     repair_lines,
     show_difference,
+    told_once,
 )
 from blendwright.cli.parameters import argument, option
 from blendwright.cli.plan_files import read_plan_file
@@ -64,6 +66,7 @@ from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
 from blendwright.values.json_reader import LARGEST, read_json
 from blendwright.values.outcome import Outcome
+from blendwright.values.plan import Plan
 from blendwright.values.report import RunReport, result_notes
 
 STYLES = {"succeeded": "green", "refused": "yellow", "skipped_idempotent": "cyan", "skipped": "yellow"}
@@ -135,6 +138,7 @@ def run(
             lambda out: _show_run(out, report, instead=instead, replaced=replaced),
             Exit.of_run(report, extra),
         )
+    _note_missing_names(report, parsed, workspace)
     note_remarks(result_notes(report.operations))
     for outcome in extra:
         note_outcome(outcome)
@@ -181,8 +185,17 @@ def _show_run(out: SafeConsole, report: RunReport, *, instead: bool, replaced: C
     left = f", {not_run} not run" if not_run else ""
     out.labelled(report.status, f"{done} of {len(report.operations)} operations{left}{spent}", style)
     if replaced is not None:
-        out.show(f"  In place of what led to commit {replaced.number}: `blendwright undo --plan` brings that back", "dim")
+        out.show(
+            f"  In place of what led to commit {replaced.number}: `blendwright undo --plan` brings that back", "dim"
+        )
     _show_conclusion(out, report)
+
+
+def _note_missing_names(report: RunReport, plan: Plan, workspace: str) -> None:
+    """Of a plan that was refused for other reasons: what would come next is told now."""
+    if report.status == "refused":
+        for finding, _ in told_once(missing_names_beside(plan, workspace)):
+            notes().labelled("fails when run", f"{finding.where}: {finding.message}. {finding.cure}", "bold yellow")
 
 
 def show_findings_and_repair(out: SafeConsole, report: RunReport) -> None:
@@ -296,7 +309,9 @@ def preview(
     image: Image = None,
     boundary: TakenBack = None,
     set: Set = None,
-    instead: Annotated[bool, option("--instead", "As in place of the last plan, compared with the scene as it is.")] = False,
+    instead: Annotated[
+        bool, option("--instead", "As in place of the last plan, compared with the scene as it is.")
+    ] = False,
     request_id: RequestId = None,
     dialect: InDialect = None,
     timeout: Timeout = None,
@@ -326,6 +341,7 @@ def preview(
     exit_code = present(
         json, result.to_json, lambda out: _show_preview(out, result, instead=instead), _preview_exit(result)
     )
+    _note_missing_names(result.report, parsed, workspace)
     _note_picture(result)
     return exit_code
 

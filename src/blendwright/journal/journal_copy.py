@@ -40,8 +40,8 @@ def copy_for_request(
     without: Collection[int] = (),
     at: int | None = None,
 ) -> None:
-    """`target` becomes a workspace that a plan with this request id can be run in, as things are committed at one moment. `at` is a commit whose scene can be
-    had in it as well.
+    """`target` becomes a workspace that a plan with this request id can be run in, as things are committed at one moment.
+    `at` is a commit whose scene can be had in it as well.
 
     Raises JournalError where only the checkpoints whose ids are in `without` lead to the scene."""
     with translate_errors(f"copying the journal of {store.directory}"), contextlib.ExitStack() as closing:

@@ -43,10 +43,10 @@ from blendwright.records.commits import (
     Commit,
     CommittedStep,
     HeadMove,
-    PlanSpan,
     MatchedCommit,
     OperationMatch,
     OperationQuery,
+    PlanSpan,
     Reading,
 )
 from blendwright.records.recovery import Intent, OpenBoundary, Quarantine, RebuildRoute, RecoveryInfo

@@ -1,4 +1,6 @@
-"""Commits in a row that are of one request, as one: a plan of the history. Read without arguments and receipts, of which long plans have many."""
+"""Commits in a row that are of one request, as one: a plan of the history.
+
+Read without arguments and receipts, of which long plans have many."""
 
 from __future__ import annotations
 
@@ -28,9 +30,8 @@ def on_all_lines(store: Store, below: int | None) -> Iterator[PlanSpan]:
 
 def _spans(rows: Iterable[Row]) -> Iterator[PlanSpan]:
     for request_id, commits in groupby(rows, key=itemgetter(0)):
-        _, last, tool = next(commits)
-        first, tools = last, Counter([tool])
-        for _, number, tool in commits:
-            first = number
+        first, last, tools = 0, 0, Counter[str]()
+        for _, first, tool in commits:
+            last = last or first
             tools[tool] += 1
         yield PlanSpan(request_id, first, last, tools)

@@ -56,9 +56,7 @@ def record_replacement(journal: Journal, request_id: str, replaced: Commit, base
     """The plan of this request is about to run at `base`, in the place of what led from there to `replaced`."""
     details = AuditDetails(new_id(), "safe_write")
     number = str(replaced.number)
-    journal.commit(
-        [NewAudit(request_id, number, REPLACE, "succeeded", replaced.hash_after, base.hash_after, details)]
-    )
+    journal.commit([NewAudit(request_id, number, REPLACE, "succeeded", replaced.hash_after, base.hash_after, details)])
 
 
 def replaced_commit(journal: JournalView, first: Commit) -> Commit | None:
@@ -67,8 +65,12 @@ def replaced_commit(journal: JournalView, first: Commit) -> Commit | None:
     if first.parent is None:
         return None
     base = journal.show(first.parent)
-    fields = {"tool_name": REPLACE, "request_id": first.request_id, "scene_hash_after": first.hash_before}
-    records = journal.audit_records(after=base.audit_sequence, **fields)
+    records = journal.audit_records(
+        after=base.audit_sequence,
+        tool_name=REPLACE,
+        request_id=first.request_id,
+        scene_hash_after=first.hash_before,
+    )
     named = [str(one.record["operation_id"]) for one in records if one.sequence < first.audit_sequence]
     if not named or not named[-1].isdecimal():
         return None

@@ -20,7 +20,9 @@ from blendwright.app.plan_validation import check, refused_plan
 from blendwright.app.replacing import last_program, run_instead
 from blendwright.dialects.envelopes import plan_outcome
 from blendwright.dialects.registry import parse_plan, render
+from blendwright.plan.graph import Owners
 from blendwright.plan.repair import refused as refused_report
+from blendwright.plan.taken_for_granted import granted_by_refused, granted_by_valid
 from blendwright.plan.validate import ValidPlan
 from blendwright.policy.approvals import NOBODY
 from blendwright.run.options import RunOptions, too_much_time
@@ -114,10 +116,17 @@ async def plan_validate(context: ServerContext, caller: Caller, args: ValidateAr
     valid = await asyncio.to_thread(
         check, plan, context.workspace, caller.proposal, tools=context.tools, macros=context.macros, roots=False
     )
-    if isinstance(valid, ValidPlan) and context.queue.idle:
+    # Beside other findings too: whoever mends those wants to know of all.
+    if isinstance(valid, ValidPlan):
+        uses = granted_by_valid(valid, context.tools).uses
+    else:
+        uses = (await asyncio.to_thread(granted_by_refused, plan, context.tools, context.macros)).uses
+    if uses and context.queue.idle:
         # Whoever works in the workspace is not waited for: its scene is about to change.
-        sound = valid
-        valid = (await context.run(caller, lambda opened: opened.missing_uses(sound))) or sound
+        missing = await context.run(caller, lambda opened: opened.missing_uses(uses))
+        if missing:
+            owners, others = Owners(plan), () if isinstance(valid, ValidPlan) else valid
+            valid = tuple(sorted((*others, *missing), key=lambda finding: owners.position(finding.pointer)))
     if not isinstance(valid, ValidPlan):
         report = refused_report(plan, valid)
         return plan_response(report, args.detail, more=_help(context, plan, report))
