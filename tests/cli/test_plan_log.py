@@ -37,6 +37,18 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place
 
 
+@pytest.fixture(autouse=True)
+def _no_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("COLUMNS", raising=False)
+
+
+def test_on_a_narrow_terminal_a_plan_is_two_lines_that_fit(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    lines = Shell(place)("log", code=0).out.splitlines()
+    assert len(lines) == 8 and max(map(len, lines)) < 80
+    assert lines[2].split(maxsplit=1) == ["12", "A row of posts. posts=5"] and "5 operations  code" in lines[3]
+
+
 def test_a_plan_is_one_row_whatever_it_did(place: Path) -> None:
     shell = Shell(place)
     call, program, boxes, start = shell("log", code=0).out.splitlines()

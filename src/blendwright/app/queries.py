@@ -181,14 +181,14 @@ LEAST_OF_ID = 6
 def _whole_id(journal: JournalView, start: str) -> str:
     """The id that begins so, where there is one such; ids of programs are long."""
     found = journal.requests_like(start) if len(start) >= LEAST_OF_ID else ()
-    if start in found or not found or journal.attempts(start):
+    if start in found or journal.attempts(start):
         return start
     if len(found) > 1:
         message = f"several requests begin with {start}"
         raise Refusal.of(
             Fault.TARGET_NOT_FOUND, message, "Give more of it: blendwright log --plans --json has all of it."
         )
-    return found[0]
+    return next(iter(found), start)
 
 
 def programs_of(workspace: str | Path, request_id: str) -> tuple[StoredProgram, ...]:

@@ -36,6 +36,8 @@ Number = Annotated[str, argument("N", "The number of a commit, HEAD, a branch or
 REBUILDING = "rebuilding the scene"
 # Ids that nobody chose, and how much tells them apart.
 MADE_UP, SHORT_ID = re.compile(r"[0-9a-f]{32,}(\.\d+)?"), 12
+# Columns of a terminal that rows of plans fit into.
+ROOM_FOR_ROWS = 120
 ATTEMPT_STYLES = {"succeeded": "green", "failed": "red", "unfinished": "yellow"}
 
 
@@ -59,9 +61,10 @@ def log(
     ] = None,
     json: AsJson = False,
 ) -> int:
-    """List the plans that led to the current scene, newest first: the commit that has the scene which each left, and what it was.
+    """List the plans that led to the current scene, newest first.
 
-    `--operations` lists their commits, as `--json` does without `--plans`.
+    The number is that of the commit which has the scene that a plan left: `blendwright checkout N` goes there. `--operations` lists single
+    commits, as `--json` does without `--plans`.
     """
     if operations and plans:
         raise typer.BadParameter("--operations and --plans are two ways of listing: give one of them.")
@@ -257,15 +260,28 @@ def _show_page(out: SafeConsole, page: queries.LogPage, more: str) -> None:
 
 
 def _show_plans(out: SafeConsole, page: PlanPage, more: str) -> None:
-    rows = [
-        (
-            (_head_mark(plan, page.head), "bold green"), (str(plan.commit.number), "bold"), plan.commit.timestamp[:19],
-            plan.what, *_how_much_and_who(plan), (_short(plan.span.request_id), "dim"), (", ".join(plan.names), "cyan"),
-        )
-        for plan in page.plans
-    ]  # fmt: skip
-    out.listing(rows, none="no commits")
+    """A row each; two lines each where the terminal is too narrow for that."""
+    if out.width >= ROOM_FOR_ROWS:
+        rows = [
+            (
+                (_head_mark(plan, page.head), "bold green"), (str(plan.commit.number), "bold"), plan.commit.timestamp[:19],
+                plan.what, *_how_much_and_who(plan), (_short(plan.span.request_id), "dim"), (", ".join(plan.names), "cyan"),
+            )
+            for plan in page.plans
+        ]  # fmt: skip
+        out.listing(rows, none="no commits")
+    else:
+        for plan in page.plans:
+            _show_plan(out, plan, page.head)
     _show_rest(out, page.next_before, page.redo, more)
+
+
+def _show_plan(out: SafeConsole, plan: PlanEntry, head: int | None) -> None:
+    mark, names = _head_mark(plan, head), ", ".join(plan.names)
+    line = Text(f"{mark or '    '}  ", style="bold green").append(f"{plan.commit.number}", style="bold")
+    out.print(line.append(f"  {plan.what}", style="default").append(f"  {names}" if names else "", style="cyan"))
+    about = (*_how_much_and_who(plan), plan.commit.timestamp[:19], _short(plan.span.request_id))
+    out.show(f"      {'  '.join(filter(None, about))}", "dim")
 
 
 def _head_mark(plan: PlanEntry, head: int | None) -> str:
