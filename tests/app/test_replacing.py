@@ -10,8 +10,11 @@ import pytest
 
 import blendwright
 from blendwright.app.open_scene import OpenScene
+from blendwright.app.previewing import preview as preview_alone
 from blendwright.app.replacing import run_instead
 from blendwright.dialects.registry import parse_plan
+from blendwright.run.commit_names import require_head
+from blendwright.run.preview import Preview
 from blendwright.values.plan import Boundary, Plan
 
 
@@ -60,6 +63,52 @@ def test_the_last_plan_is_taken_back_first_and_earlier_ones_stay(opened: OpenSce
     assert replaced is not None
     opened.history.checkout(replaced.number)
     assert names(opened) == {"Floor", "A", "B", "C"}, "nothing is lost"
+
+
+def test_undoing_the_new_plan_brings_the_replaced_one_back(opened: OpenScene, tmp_path: Path) -> None:
+    """One plan at a time: back to the replaced one, then to before it; and forward again over both."""
+    opened.history.switch("undoing", create_at="HEAD")
+    assert opened.run(plan("table", "Top", "Leg")).ok
+    assert opened.call("file.export", path=str(tmp_path / "out.blend")).ok
+    replaced = opened.hash, require_head(opened.journal).number
+    assert run_instead(opened, plan("long table", "Top", "Leg", "Leg 2", "Leg 3")).ok
+    last = require_head(opened.journal).number
+    moved = opened.history.undo_plan()
+    assert (opened.hash, moved.commit.number) == replaced and moved.brought_back and moved.branch == "undoing"
+    assert not opened.history.undo_plan().brought_back, "the file that was written is a plan of its own"
+    assert undone(opened) == set()
+    assert [opened.history.redo().commit.number for _ in range(3)][1:] == [replaced[1], last]
+    assert names(opened) == {"Top", "Leg", "Leg 2", "Leg 3"}
+    # A shorter one in place of it, and one in place of that: each is undone by itself.
+    assert run_instead(opened, plan("stool", "Seat")).ok
+    assert run_instead(opened, plan("bench", "Seat 2")).ok
+    assert [sorted(undone(opened)) for _ in range(3)] == [["Seat"], ["Leg", "Leg 2", "Leg 3", "Top"], ["Leg", "Top"]]
+    assert opened.journal.verify_audit().ok
+
+
+def undone(opened: OpenScene) -> set[str]:
+    opened.history.undo_plan()
+    return names(opened)
+
+
+def test_going_back_by_hand_replaces_nothing(opened: OpenScene) -> None:
+    start = require_head(opened.journal).number
+    assert opened.run(plan("by hand", "Top")).ok
+    opened.history.checkout(start)
+    assert opened.run(plan("by hand too", "Other")).ok
+    assert opened.history.undo_plan().commit.number == start
+
+
+def test_where_the_replaced_plan_was_given_up_undo_goes_behind_both(opened: OpenScene, tmp_path: Path) -> None:
+    start = require_head(opened.journal).number
+    # What a file brought cannot be made again: without its checkpoint, nothing leads to this commit.
+    (tmp_path / "face.obj").write_text("v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n")
+    assert opened.call("file.import", path=str(tmp_path / "face.obj")).ok
+    lost = require_head(opened.journal).number
+    assert run_instead(opened, plan("kept", "Other")).ok
+    assert lost in opened.history.gc(drop_other_lines=True).lost
+    moved = opened.history.undo_plan()
+    assert moved.commit.number == start and not moved.brought_back
 
 
 def test_the_same_ids_with_other_arguments_are_no_conflict(opened: OpenScene) -> None:
@@ -111,3 +160,56 @@ def test_where_nothing_of_the_new_one_stands_the_last_one_is_there_again(opened:
 def test_without_a_plan_before_it_it_is_just_run(opened: OpenScene) -> None:
     assert run_instead(opened, plan("only", "Lone")).ok
     assert names(opened) == {"Lone"}
+
+
+def told(preview: Preview) -> dict[str, list[str]]:
+    """The objects that a preview names."""
+    found = preview.differences.difference
+    sorts = {"created": found.created, "removed": found.removed, "changed": found.changed}
+    return {sort: [one.name for one in entries if one.kind == "objects"] for sort, entries in sorts.items()}
+
+
+def test_a_preview_shows_what_the_new_plan_would_make_of_the_scene_as_it_is(opened: OpenScene) -> None:
+    assert opened.run(plan("ground", "Floor")).ok
+    assert opened.run(plan("seen", "A", "B")).ok
+    assert opened.run(plan("not replaced", "E")).ok
+    opened.history.undo_plan()
+    before = opened.hash, opened.journal.head, opened.journal.moves(limit=1)
+    new = plan("seen", "B", "C", "D", parent="B")
+    preview = opened.preview(new, instead=True)
+    # Alike and under another name: what the comparison takes for a renamed one.
+    assert [(one.old, one.name) for one in preview.differences.difference.renamed] == [("A", "C")]
+    assert preview.ok and told(preview) == {"created": ["D"], "removed": [], "changed": []}
+    assert (opened.hash, opened.journal.head, opened.journal.moves(limit=1)) == before, "only a copy was moved"
+    report = run_instead(opened, new)
+    assert report.scene_hash_after == preview.report.scene_hash_after == opened.hash
+    assert not opened.preview(new).ok, "its ids are taken now"
+    assert told(opened.preview(new, instead=True)) == {"created": [], "removed": [], "changed": []}
+
+
+def test_a_preview_of_what_fails_leaves_the_last_plan_there(opened: OpenScene) -> None:
+    assert opened.run(plan("stays", "Old")).ok
+    preview = opened.preview(plan("fails", "New", "Newer", parent="Nobody", boundary="plan"), instead=True)
+    assert not preview.ok and told(preview) == {"created": [], "removed": [], "changed": []}
+    assert preview.report.scene_hash_after == opened.hash
+
+
+def test_a_preview_without_a_plan_before_it_is_a_plain_one(opened: OpenScene, tmp_path: Path) -> None:
+    assert told(opened.preview(plan("first of all", "Lone"), instead=True))["created"] == ["Lone"]
+    assert told(preview_alone(plan("none", "Lone"), tmp_path / "nothing", instead=True))["created"] == ["Lone"]
+    assert not (tmp_path / "nothing").exists()
+
+
+def test_who_may_not_go_back_may_not_replace(tmp_path: Path) -> None:
+    """What a run would refuse or ask about, its preview says."""
+    policies = {"deny": "POLICY_BLOCKED", "ask": None}
+    for verdict, code in policies.items():
+        place = tmp_path / verdict
+        place.mkdir()
+        with blendwright.open(place, spare=False) as scene:
+            assert scene.run(plan("first", "Old")).ok
+        (place / "blendwright.toml").write_text(f'[policy.tools]\n"history.checkout" = "{verdict}"\n')
+        preview = preview_alone(plan("second", "New"), place, instead=True)
+        found = [finding.fault.value for finding in preview.report.all_findings()]
+        assert found == ([] if code is None else [code])
+        assert any("history.checkout" in question for question in preview.asks) is (verdict == "ask")

@@ -18,7 +18,6 @@ import blendwright
 from blendwright.cli.main import main
 from blendwright.journal import Journal
 from blendwright.records.recovery import NewIntent
-from blendwright.run import history
 from journal.ledger import raw
 from plans import box
 from shell import Ran, Shell
@@ -102,10 +101,7 @@ def test_undo_and_redo_move_head_and_a_plan_from_elsewhere_is_a_conflict(shell: 
     assert [(move["kind"], move["to_commit"]) for move in moves][:2] == [("redo", 4), ("undo", 2)]
 
 
-def test_a_whole_plan_is_undone_at_once_and_nothing_of_the_one_before(
-    shell: Shell, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(history, "PLAN_PAGE", 2)  # so that its beginning lies on another page than its end
+def test_a_whole_plan_is_undone_at_once_and_nothing_of_the_one_before(shell: Shell) -> None:
     (shell.place / "more.json").write_text(
         json.dumps({"request_id": "s", "operations": [box(each) for each in "bcdef"]})
     )

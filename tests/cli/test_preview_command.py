@@ -49,3 +49,18 @@ def test_a_plan_with_findings_is_refused_without_blender(shell: Shell) -> None:
     assert document["report"]["operations"][0]["findings"][0]["pointer"] == "/operations/0/tool_name"
     assert document["result"] == {"created": [], "changed": [], "removed": [], "renamed": []}
     assert shell("preview", "missing.json", "--json", code=2).document["result"]["error_code"] == "SCHEMA_INVALID"
+
+
+def test_it_shows_what_would_take_the_place_of_the_last_plan(shell: Shell) -> None:
+    large = box("a", args={"kind": "cube", "name": "Box a", "size": 9})
+    plan = write(shell, {"request_id": "old", "operations": [large]})
+    shell("run", plan, code=0)
+    plan = write(shell, {"request_id": "new", "operations": [box("a"), box("b")]})
+    refused = shell("preview", plan, code=1).out
+    assert "--instead" in refused
+    spoken = shell("preview", plan, "--instead", code=0).out
+    assert "+ objects Box b" in spoken and "+ objects Box a" not in spoken
+    assert spoken.splitlines()[-1].startswith("would succeed 2 of 2 operations: 1 created, 1 changed, 0 removed")
+    assert "In place of what led to commit 2" in shell("run", plan, "--instead", code=0).out
+    back = shell("undo", "--plan", code=0).out
+    assert "at commit 2 (was 4)" in back and "replaced is back" in back

@@ -178,6 +178,14 @@ def test_what_neither_the_plan_nor_the_scene_has_is_found_before_anything_runs(
         ("TARGET_NOT_FOUND", "/operations/3/args/collection"),
     ]
     assert "RoomLeg" in said["details"]["findings"][0]["cure"]
+    wrong = bare("e2", "mesh.create_primitive", {"kind": "cubs", "name": "Newer"})
+    uses_it = bare("f", "object.transform", {"name": "Newer", "location": [1, 0, 0]})
+    both = call(context, "plan_validate", {"plan": plan("use", *listed, wrong, uses_it)}).structured_content
+    assert [(one["code"], one["pointer"]) for one in both["details"]["findings"]] == [
+        ("TARGET_NOT_FOUND", "/operations/1/args/name"),
+        ("TARGET_NOT_FOUND", "/operations/3/args/collection"),
+        ("ARGS_INVALID", "/operations/5/args/kind"),
+    ], "all at once, and nothing about what the wrong one is meant to make"
     whole = {**listed[3], "args": {"kind": "cube", "name": "New"}}
     assert not call(context, "plan_validate", {"plan": plan("use", listed[0], listed[2], whole, listed[4])}).is_error
 

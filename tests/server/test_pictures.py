@@ -297,3 +297,28 @@ def test_what_a_reading_tool_draws_arrives_from_a_plan_too(context: ServerContex
     [told] = answer.structured_content["result"]["pictures"]
     assert Path(told["path"]).name == "uvs.png" and Path(told["path"]).is_file()
     assert [part.type for part in answer.content] == ["text", "image"]
+
+
+def test_a_host_is_told_why_a_picture_is_black(context: ServerContext) -> None:
+    eye = {"name": "Eye", "location": [4, -6, 4], "rotation_euler_deg": [60, 0, 34]}
+    dark = plan(
+        "dark",
+        cube("a", "Box"),
+        operation("b", "camera.create", eye),
+        operation("c", "camera.set_active", {"object": "Eye"}),
+        operation("d", "scene.set_render", {"engine": "CYCLES", "samples": 1, "resolution": [32, 24]}),
+    )
+    still = operation("e", "render.still", {"artifact": "made.png"}, "d")
+
+    async def script(client: Client) -> Any:
+        previewed = await client.call_tool("plan_preview", {"plan": dark, "image": True})
+        ran = await client.call_tool("plan_execute", {"plan": {**dark, "operations": [*dark["operations"], still]}})
+        looks = {"engine": "CYCLES", "samples": 1, **SMALL}
+        seen = await client.call_tool("scene_image", {**looks, "views": ["iso", "top"]})
+        compared = await client.call_tool("scene_image", {**looks, "compare": "2"})
+        return previewed, ran, seen, compared
+
+    previewed, ran, seen, compared = (one.structured_content for one in talk(context, "2026-07-28", script))
+    for told in (previewed["details"]["notes"], ran["details"]["notes"], seen["result"]["notes"]):
+        assert len(told) == 1 and "Nothing gives light" in told[0] and "light.create" in told[0], told
+    assert "Nothing gives light" in compared["result"]["notes"][0]

@@ -56,6 +56,9 @@ def test_either_a_plan_or_a_program_is_given(context: ServerContext) -> None:
 def test_the_last_program_runs_again_with_other_params_alone(context: ServerContext) -> None:
     first = call(context, "plan_execute", program=PROGRAM, params={"count": 4, "stem": "Again"})
     assert first["ok"] and call(context, "scene_find", name="Again_*")["result"]["total"] == 4
+    shown = call(context, "plan_preview", params={"count": 2}, instead=True)
+    assert shown["ok"] and shown["result"]["result"]["removed"] == {"objects": "Again_2, Again_3"}, shown
+    assert call(context, "scene_find", name="Again_*")["result"]["total"] == 4, "a copy was changed"
     fewer = call(context, "plan_execute", params={"count": 2}, instead=True)
     assert fewer["ok"], fewer
     assert call(context, "scene_find", name="Again_*")["result"]["total"] == 2, "the stem stays as it was given"

@@ -327,3 +327,46 @@ def test_a_picture_without_light_says_so(stage: Stage) -> None:
     assert "no light is shown" in notes()
     stage.do("scene.set_world", {"color": [0.5, 0.5, 0.5]})
     assert not notes()
+
+
+def test_a_picture_that_no_light_reaches_says_so(stage: Stage) -> None:
+    """What is seen counts: a lamp that is too weak is no light, and a world of other nodes is one."""
+    red_box(stage)
+    preview = {"view": "ISO", "engine": "CYCLES", "samples": 1, "width": 32, "height": 24}
+
+    def notes(**args: Any) -> str:
+        return " ".join(stage.do("render.preview", {**preview, **args})["notes"])
+
+    stage.do("light.create", {"name": "Lamp", "type": "POINT", "energy": 0.01, "location": [3, -3, 4]})
+    assert "although something gives light" in notes() and "WORKBENCH" in notes()
+    assert not notes(engine="WORKBENCH")
+    stage.do("light.set", {"object": "Lamp", "energy": 2000})
+    assert not notes()
+    stage.do("object.delete", {"object": "Lamp"})
+    assert "Nothing gives light" in notes()
+    world: Any = bpy.data.worlds.new("Odd")
+    bpy.context.scene.world = world
+    nodes: Any = world.node_tree.nodes
+    nodes.clear()
+    emission, output = nodes.new("ShaderNodeEmission"), nodes.new("ShaderNodeOutputWorld")
+    world.node_tree.links.new(emission.outputs[0], output.inputs["Surface"])
+    stage.state.refresh()
+    assert not notes()
+
+
+def test_what_can_be_seen_through_is_not_black(stage: Stage) -> None:
+    with_camera(stage)
+    stage.do("light.create", {"name": "Sun", "type": "SUN", "energy": 3, "rotation_euler_deg": [40, 20, 0]})
+    bpy.context.scene.render.engine, bpy.context.scene.render.film_transparent = "CYCLES", True
+    stage.state.refresh()
+    assert stage.do("render.still", {"camera": "Camera", "samples": 1, "resolution": [32, 24]})["notes"] == []
+    stage.do("object.set_visibility", {"object": "Sun", "render": False})
+    [note] = stage.do("render.still", {"camera": "Camera", "samples": 1, "resolution": [32, 24]})["notes"]
+    assert "Nothing gives light" in note
+
+
+def test_a_film_without_light_says_so(stage: Stage) -> None:
+    with_camera(stage)
+    bpy.context.scene.render.engine = "CYCLES"
+    film = {"camera": "Camera", "start": 1, "end": 3, "samples": 1, "resolution": [32, 24]}
+    assert "Nothing gives light" in stage.do("render.animation", film)["notes"][0]

@@ -73,7 +73,8 @@ class CommitsSeen:
     def to_json(self) -> dict[str, Any]:
         told = ("silhouette_iou", "difference", "differing", "width", "height")
         commits = {"before": self.before.number, "after": self.after.number}
-        return {"ok": True, **commits, **{name: self.result[name] for name in told}}
+        notes = {"notes": self.result["notes"]} if self.result["notes"] else {}
+        return {"ok": True, **commits, **{name: self.result[name] for name in told}, **notes}
 
 
 def look_back(
@@ -182,6 +183,9 @@ def _seen(
         "artifact": SHEET,
     }
     result = steps.do("render.compare", args, files={AFTER: str(scratch / "artifacts" / AFTER)})
+    # What is black in the one is often lit in the other.
+    told = {f"commit {after.number}": taken["notes"], f"commit {before.number}": result["notes"]}
+    result["notes"] = [f"{which}: {note}" for which, notes in told.items() for note in notes]
     with open_scratch_file(scratch, "artifacts", SHEET) as opened:
         return CommitsSeen(before, after, result, opened.read())
 

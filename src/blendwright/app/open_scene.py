@@ -6,7 +6,7 @@ import contextlib
 import hashlib
 import marshal
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
@@ -21,6 +21,7 @@ from blendwright.dialects.envelopes import ToolResult, tool_result
 from blendwright.dialects.registry import parse_plan
 from blendwright.journal import Journal
 from blendwright.macros import Macro
+from blendwright.plan.implied_order import Use
 from blendwright.plan.repair import refused
 from blendwright.plan.validate import ValidPlan, validate
 from blendwright.policy.objections import denied
@@ -29,7 +30,7 @@ from blendwright.run.calls import call
 from blendwright.run.commit_names import find
 from blendwright.run.edited_uses import edited_uses
 from blendwright.run.file_roots import FileRoots
-from blendwright.run.history import History, Moved
+from blendwright.run.history import CHECKOUT, History, Moved
 from blendwright.run.idempotency import MOST_KEPT
 from blendwright.run.options import DEFAULT_OPTIONS, RunOptions
 from blendwright.run.preview import Look, Preview
@@ -55,7 +56,6 @@ if TYPE_CHECKING:
 
 # Redo beyond this is worth a checkpoint when the workspace is closed: saving costs a small part of it.
 WORTH_SAVING_MS = 300.0
-CHECKOUT = "history.checkout"
 # Version 2 of the format has no references between equal objects: the bytes follow from the values alone.
 _MARSHAL_FORMAT = 2
 
@@ -155,11 +155,11 @@ class OpenScene:
         valid = self._compiler.compile(plan, None, plan.boundary, determinism)
         return valid if isinstance(valid, RunReport) else None
 
-    def missing_uses(self, valid: ValidPlan) -> tuple[Finding, ...]:
-        """What the plan uses and neither it nor the scene has, as far as a Blender holds the scene already."""
+    def missing_uses(self, uses: Sequence[Use]) -> tuple[Finding, ...]:
+        """What a plan uses and neither it nor the scene has, as far as a Blender holds the scene already."""
         from blendwright.app.missing_uses import missing_uses
 
-        return () if valid.implied is None else missing_uses(self._session.scene, valid.implied.taken_for_granted)
+        return missing_uses(self._session.scene, uses)
 
     def preview(
         self,
@@ -170,9 +170,10 @@ class OpenScene:
         boundary: Boundary | None = None,
         image: Path | None = None,
         look: Look | None = None,
+        instead: bool = False,
     ) -> Preview:
         """What a plan would do, found out on a copy of the scene in another worker; `image` is where to write a picture of it, and
-        `look` is called with the worker that holds it."""
+        `look` is called with the worker that holds it. `instead`: in the place of the last plan, compared with the scene as it is now."""
         if not isinstance(plan, Plan):
             plan = self._compiler.parse(dict(plan), request_id, boundary)
         with self._session.scene.turn("preview"):
@@ -180,7 +181,9 @@ class OpenScene:
                 self._session.scene.worker()  # what a new workspace starts from is its first commit, and so comes along into the copy
         self._session.scene.record_background()
         directory = self._scratch.path.parents[1]
-        return preview_beside(plan, directory, self._pool, self._session, options, image=image, look=look)
+        return preview_beside(
+            plan, directory, self._pool, self._session, options, image=image, look=look, instead=instead
+        )
 
     def look_back(
         self,

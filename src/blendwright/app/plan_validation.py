@@ -15,6 +15,7 @@ from blendwright.dialects import registry
 from blendwright.dialects.dialect import Surroundings
 from blendwright.dialects.program import yielded_document
 from blendwright.macros import FOLDER as OWN_MACROS
+from blendwright.plan.taken_for_granted import Granted, granted_by_refused, granted_by_valid
 from blendwright.plan.validate import ValidPlan, validate
 from blendwright.policy.objections import PathFindings, Stage
 from blendwright.policy.session_contract import ContractTerms, Proposal, agree
@@ -132,18 +133,39 @@ def validate_plan(
     }
     if plan.findings and not plan.operations:
         return Validation(plan.findings, about)
-    valid = check(plan, workspace, proposal)
+    registered = catalog.tools()
+    macros = _macros_for(plan, workspace_directory(workspace), registered)
+    valid = check(plan, workspace, proposal, tools=registered, macros=macros)
+    is_valid = isinstance(valid, ValidPlan)
+    granted = granted_by_valid(valid, registered) if is_valid else granted_by_refused(plan, registered, macros)
+    about["warnings"] = [finding.to_json() for finding in _missing_names(workspace, granted)]
     if isinstance(valid, ValidPlan):
         yielded = None if plan.program is None else yielded_document(valid.plan, plan)
         about["request_id"], about["operations"] = valid.plan.request_id, len(plan.operations)
         if valid.implied_by:
             about["implied_by"] = valid.implied_by
-        about["warnings"] = [finding.to_json() for finding in valid.unrunnable.values()]
+        about["warnings"] += [finding.to_json() for finding in valid.unrunnable.values()]
         return Validation((), about, yielded)
     from blendwright.plan.repair import minimal_repair
 
     about["repair"] = [entry.to_json() for entry in minimal_repair(plan, valid)]
     return Validation(valid, about)
+
+
+def missing_names_beside(plan: Plan, workspace: str | Path) -> tuple[Finding, ...]:
+    """What a plan that was refused uses besides, and neither it nor the scene has, as far as the journal tells."""
+    tools = catalog.tools()
+    macros = _macros_for(plan, workspace_directory(workspace), tools)
+    return _missing_names(workspace, granted_by_refused(plan, tools, macros))
+
+
+def _missing_names(workspace: str | Path, granted: Granted) -> tuple[Finding, ...]:
+    """What reads a journal is loaded for plans that use what they do not make."""
+    if not granted.uses:
+        return ()
+    from blendwright.app.known_names import missing_names
+
+    return missing_names(workspace_directory(workspace), granted)
 
 
 def validate_result(text: bytes, *, dialect: str | None = None) -> Validation:

@@ -6,6 +6,7 @@ import tempfile
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, nullcontext
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,13 +22,17 @@ from blendwright.journal.head_notes import require_unused
 from blendwright.journal.journal_copy import has_journal
 from blendwright.plan.repair import refused
 from blendwright.plan.validate import ValidPlan, validate
+from blendwright.policy.objections import denied
 from blendwright.policy.policy import Policy
 from blendwright.policy.session_contract import Proposal
 from blendwright.run.externals import Externals
+from blendwright.run.history import CHECKOUT, History
 from blendwright.run.live_scene import LiveScene
 from blendwright.run.options import DEFAULT_OPTIONS, RunOptions
 from blendwright.run.preview import Look, Preview, Previewer
+from blendwright.run.replaced_plans import before_last_plan, new_request_id
 from blendwright.run.session import Session
+from blendwright.tool_api.promises import SafetyLevel
 from blendwright.tool_api.tool import AnyTool
 from blendwright.values.errors import EnvironmentUnfit, JournalError
 from blendwright.values.plan import Plan
@@ -47,11 +52,13 @@ def preview(
     proposal: Proposal | None = None,
     tools: Mapping[str, AnyTool] | None = None,
     environment: Mapping[str, str] | None = None,
+    instead: bool = False,
 ) -> Preview:
     """What a plan would do to the scene of a workspace, which may be in use, or not exist yet.
 
-    scene: a .blend file to start from, where the workspace has no scene. image: where to write a picture of the result. The
-    other arguments are those of `open`. Raises EnvironmentUnfit when the workspace or the file cannot be used.
+    scene: a .blend file to start from, where the workspace has no scene. image: where to write a picture of the result. instead: as it
+    would be in the place of the last plan, compared with the scene as it is now. The other arguments are those of `open`. Raises
+    EnvironmentUnfit when the workspace or the file cannot be used.
     """
     settings = load_settings(Path(workspace).resolve(), tools=tools, roots=roots, policy=policy, proposal=proposal)
     start = None if scene is None else Path(scene).resolve()
@@ -66,7 +73,7 @@ def preview(
             settings.worker_settings(scratch, environment)
         )
 
-    return _preview_on_copy(plan, settings, open_pool, options, start=start, spare=False, image=target)
+    return _preview_on_copy(plan, settings, open_pool, options, start=start, spare=False, image=target, instead=instead)
 
 
 def preview_beside(
@@ -78,12 +85,21 @@ def preview_beside(
     *,
     image: Path | None = None,
     look: Look | None = None,
+    instead: bool = False,
 ) -> Preview:
     """The same for a workspace that is open, with a worker of its pool."""
     settings = WorkspaceSettings(workspace, session.tools, session.macros, session.draft, session.files)
     options = replace(options, approver=options.approver or session.approver)
     return _preview_on_copy(
-        plan, settings, lambda _: nullcontext(pool), options, start=None, spare=True, image=image, look=look
+        plan,
+        settings,
+        lambda _: nullcontext(pool),
+        options,
+        start=None,
+        spare=True,
+        image=image,
+        look=look,
+        instead=instead,
     )
 
 
@@ -97,11 +113,19 @@ def _preview_on_copy(
     spare: bool,
     image: Path | None,
     look: Look | None = None,
+    instead: bool = False,
 ) -> Preview:
     # Before Blender is started: most of what is wrong with a plan shows without it.
     valid = validate(plan, settings.tools, settings.draft.terms.demanding(options.determinism), settings.macros)
     if not isinstance(valid, ValidPlan):
         return Preview(refused(plan, valid))
+    replaces: int | None = None
+    if instead and has_journal(settings.directory):
+        if against := tuple(denied(settings.draft.terms, CHECKOUT, SafetyLevel.SAFE_WRITE.value)):
+            return Preview(refused(plan, against))
+        with read_journal(settings.directory) as journal:
+            request_id, replaces = new_request_id(journal, plan.request_id), before_last_plan(journal)
+        valid = replace(valid, plan=replace(valid.plan, request_id=request_id))
     with _temporary_directory(settings.directory) as directory, open_pool(directory / "scratch") as pool:
         copied_start = None if start is None else copy_start(start, directory, settings.files.scratch_mb)
 
@@ -114,21 +138,24 @@ def _preview_on_copy(
                 origin=None if start is None else start.parent, externals=Externals(settings.files.roots),
             )  # fmt: skip
 
-        with _copied_scene(settings.directory, directory, plan.request_id, open_scene) as (scene, journal):
+        copy = partial(_copied_journal, settings.directory, request_id=valid.plan.request_id, at=replaces)
+        with _copied_scene(directory, copy, open_scene) as (scene, journal):
             previewer = Previewer(scene, journal, settings.tools, settings.draft, settings.files, directory)
+            if replaces is not None:
+                previewer.replace_from(History(journal, scene, pool, settings.registry), replaces)
             return previewer.run(valid.schedule(settings.registry, scene.hash), options, image=image, look=look)
 
 
 @contextmanager
 def _copied_scene(
-    workspace: Path, directory: Path, request_id: str, open_scene: Callable[[Journal], LiveScene]
+    directory: Path, copy_journal: Callable[..., Journal], open_scene: Callable[[Journal], LiveScene]
 ) -> Generator[tuple[LiveScene, Journal]]:
     """The scene on a copy of the journal. The copy has one checkpoint; where that opens to another scene than was saved, the next copy
     has an earlier one."""
     passed_over: list[int] = []
     while True:
         copy = directory / f"workspace{len(passed_over)}"
-        with closing(_copied_journal(workspace, copy, request_id, passed_over)) as journal, ExitStack() as ending:
+        with closing(copy_journal(copy=copy, without=passed_over)) as journal, ExitStack() as ending:
             scene = open_scene(journal)
             ending.callback(scene.discard)
             try:
@@ -149,14 +176,16 @@ def _opened_checkpoint(journal: Journal) -> int | None:
     return None if checkpoint is None else checkpoint.id
 
 
-def _copied_journal(workspace: Path, copy: Path, request_id: str, without: Sequence[int] = ()) -> Journal:
+def _copied_journal(
+    workspace: Path, *, copy: Path, request_id: str, at: int | None, without: Sequence[int] = ()
+) -> Journal:
     """Raises EnvironmentUnfit where nothing but the checkpoints `without` which the scene is to be had leads to it."""
     if not has_journal(workspace):
         require_unused(workspace)
         return Journal(copy)
     with read_journal(workspace) as journal:
         try:
-            journal.copy_for_request(copy, request_id, without=without)
+            journal.copy_for_request(copy, request_id, without=without, at=at)
         except JournalError as error:
             if not without:
                 raise

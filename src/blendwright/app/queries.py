@@ -129,13 +129,13 @@ def commit_log(
         # One more than is shown tells whether there is a next page.
         commits = journal.log(limit=limit + 1, before=below, all_lines=all_lines)
         redo = journal.redo_target()
-        branch, names = journal.current_branch(), _names(journal)
+        branch, names = journal.current_branch(), named_commits(journal)
     page = commits[:limit]
     following = page[-1].number if len(commits) > limit else None
     return LogPage(page, None if head is None else head.number, redo, following, branch, names)
 
 
-def _names(journal: JournalView) -> dict[int, tuple[str, ...]]:
+def named_commits(journal: JournalView) -> dict[int, tuple[str, ...]]:
     """The branches and tags that name each commit."""
     named: dict[int, tuple[str, ...]] = {}
     for name, commit in (*((one.name, one.commit) for one in journal.branches()), *journal.tags().items()):
@@ -160,17 +160,35 @@ def head_moves(workspace: str | Path, *, limit: int = 20) -> tuple[HeadMove, ...
 
 
 def request_history(workspace: str | Path, request_id: str) -> RequestHistory:
-    """Raises Refusal for a request that nobody made here."""
+    """Its id, or how that begins where no other one does. Raises Refusal for a request that nobody made here."""
     with read_journal(workspace) as journal:
+        request_id = _whole_id(journal, request_id)
         attempts = journal.attempts(request_id)
         # Rounds of a plan that says that it is not done run under ids of their own.
         ids = dict.fromkeys([request_id, *(str(attempt.outcome["request_id"]) for attempt in attempts)])
         commits = tuple(commit for id in ids for commit in journal.commits_of(id))
         programs = tuple(program for id in ids for program in journal.programs(id))
     if not attempts and not commits and not programs:
-        cure = "See which there are: blendwright log --json"
+        cure = "See which there are: blendwright log"
         raise Refusal.of(Fault.TARGET_NOT_FOUND, f"there is no request {request_id}", cure)
     return RequestHistory(request_id, attempts, commits, programs)
+
+
+# Of an id, as `log` shows it, so much is enough.
+LEAST_OF_ID = 6
+
+
+def _whole_id(journal: JournalView, start: str) -> str:
+    """The id that begins so, where there is one such; ids of programs are long."""
+    found = journal.requests_like(start) if len(start) >= LEAST_OF_ID else ()
+    if start in found or journal.attempts(start):
+        return start
+    if len(found) > 1:
+        message = f"several requests begin with {start}"
+        raise Refusal.of(
+            Fault.TARGET_NOT_FOUND, message, "Give more of it: blendwright log --plans --json has all of it."
+        )
+    return next(iter(found), start)
 
 
 def programs_of(workspace: str | Path, request_id: str) -> tuple[StoredProgram, ...]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from itertools import chain, count
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +12,14 @@ from blendwright.app.read_workspace import read_journal
 from blendwright.journal import JournalView
 from blendwright.records.commits import Commit
 from blendwright.run.options import DEFAULT_OPTIONS, RunOptions
+from blendwright.run.replaced_plans import (
+    before_last_plan,
+    last_change,
+    last_plan,
+    new_request_id,
+    record_replacement,
+    replaced_commit,
+)
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
 from blendwright.values.plan import Plan
@@ -23,18 +30,20 @@ def run_instead(opened: OpenScene, plan: Plan, options: RunOptions = DEFAULT_OPT
     """Run a plan on the scene before the last plan. Where there was none, just run it.
 
     It is another attempt, so ids that the journal knows from an earlier one do not stand in its way: its request id then gets a
-    number. All commits stay, so nothing is lost; where nothing of the new plan stands in the end, the scene is that of the last one again.
+    number. All commits stay, so nothing is lost; where nothing of the new plan stands in the end, the scene is that of the last one again,
+    and so it is when the new one is undone as a plan.
     Raises Refusal, as `OpenScene.checkout`.
     """
     if opened.check(plan, determinism=options.determinism) is not None:
         return opened.run(plan, options)  # which says why it is refused
-    plan = replace(plan, request_id=_new_id(opened.journal, plan.request_id))
-    before = _before_last_plan(opened.journal)
+    plan = replace(plan, request_id=new_request_id(opened.journal, plan.request_id))
+    before = before_last_plan(opened.journal)
     if before is None:
         return opened.run(plan, options)
-    last = opened.checkout(before, options, take_branch=True).origin
-    restored = False
+    moved = opened.checkout(before, options, take_branch=True)
+    last, restored = moved.origin, False
     try:
+        record_replacement(opened.journal, plan.request_id, opened.journal.show(last), moved.commit)
         report = opened.run(plan, options)
     finally:
         head = opened.journal.head
@@ -44,42 +53,17 @@ def run_instead(opened: OpenScene, plan: Plan, options: RunOptions = DEFAULT_OPT
     return replace(report, scene_hash_after=opened.hash) if restored else report
 
 
+def replaced_by_last(journal: JournalView) -> Commit | None:
+    """The last commit of what the last plan took the place of; None where it took none's."""
+    return None if journal.head is None else replaced_commit(journal, last_plan(journal)[0])
+
+
 def last_program(workspace: Path, params: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
     """The program that the last plan came from, and its parameters with these instead. Raises Refusal where that was none."""
     with read_journal(workspace) as journal:
-        last = _last_change(journal)
+        last = last_change(journal)
         stored = () if last is None else journal.programs(last.request_id)
     if not stored:
         message = "the last plan came from no program, so there is none to be run with other params"
         raise Refusal.of(Fault.TARGET_NOT_FOUND, message, "Give the program as well.")
     return stored[-1].program, {**stored[-1].params, **params}
-
-
-def _before_last_plan(journal: JournalView) -> int | None:
-    """The commit that the last plan which changed the scene began with; None where no plan did."""
-    last = _last_change(journal)
-    if last is None or last.kind != "operation":
-        return None
-    parents = {
-        commit.number: commit.parent for commit in journal.commits_of(last.request_id) if commit.kind == "operation"
-    }
-    number: int | None = last.number
-    while number in parents:
-        number = parents[number]
-    return number
-
-
-def _last_change(journal: JournalView) -> Commit | None:
-    """The newest commit on HEAD's line that changed the scene: a picture or a file that was written since is not what is replaced."""
-    before = None
-    while page := journal.log(before=before):
-        for commit in page:
-            if commit.hash_before != commit.hash_after or commit.kind != "operation":
-                return commit
-        before = page[-1].number
-    return None
-
-
-def _new_id(journal: JournalView, request_id: str) -> str:
-    numbered = (f"{request_id}.{number}" for number in count(2))
-    return next(id for id in chain([request_id], numbered) if not journal.commits_of(id))

@@ -24,6 +24,7 @@ from blendwright.cli.output import (
     Exit,
     SafeConsole,
     note_outcome,
+    note_remarks,
     notes,
     present,
     print_json,
@@ -203,6 +204,7 @@ class PlannerProgress(Pausable, PlannerObserver):
             show_difference(preview.differences.difference, self.out)
             for artifact in preview.picture.artifacts if preview.picture is not None else ():
                 self.out.show(f"wrote {artifact}")
+            note_remarks(preview.picture_notes)
 
     def executing(self, proposal: PlanProposal) -> None:
         self._now("running the plan")

@@ -74,7 +74,7 @@ COMMANDS = {
         "assets", "assets", "List the assets in the folders that blendwright.toml names, or those that fit some words."
     ),
     "gates": Command("scene", "gates", "Judge a geometry-nodes tree; ends with 1 when a required gate is not passed."),
-    "log": Command("history", "log", "List the commits that led to the current scene, newest first."),
+    "log": Command("history", "log", "List the plans that led to the current scene, newest first."),
     "show": Command(
         "history", "show", "Show one commit: what was run with which arguments, its receipt and its hashes."
     ),

@@ -14,8 +14,8 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
         "blendwright new --workspace shop --scene shop.blend",
     ),
     "run": (
-        "blendwright run plan.json --image picture.png",
-        "blendwright run sunflower.star --set pearls=400 --export sunflower.blend",
+        "blendwright run plan.json --image picture.png --export scene.blend",
+        "blendwright run sunflower.star --set pearls=90 --instead    # in place of the last plan",
         "blendwright run plan.json --approve destructive    # it may delete",
     ),
     "ask": (
@@ -45,6 +45,7 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
     "preview": (
         "blendwright preview plan.json",
         "blendwright preview sunflower.star --set pearls=400 --image picture.png",
+        "blendwright preview sunflower.star --set pearls=90 --instead    # in place of the last plan",
     ),
     "call": (
         """blendwright call mesh.create_primitive --args '{"kind": "cube", "name": "Box"}'""",
@@ -82,9 +83,9 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
     "assets": ("blendwright assets wooden chair", "blendwright assets --kind materials --limit 5"),
     "gates": ("blendwright gates Terrain", "blendwright gates Terrain --modifier GeometryNodes --json"),
     "log": (
-        "blendwright log --limit 50",
+        "blendwright log                              # a row for each plan",
+        "blendwright log --operations --limit 50      # a row for each operation",
         "blendwright log --request table-7            # what one request did",
-        "blendwright log --moves                      # undo, redo and checkout",
     ),
     "show": ("blendwright show HEAD", "blendwright show 12 --json"),
     "diff": ("blendwright diff 12                          # since commit 12", "blendwright diff 12 15"),

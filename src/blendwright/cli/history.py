@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -12,6 +13,7 @@ import orjson
 import blendwright
 from blendwright.app import exporting, queries
 from blendwright.app.opening import open_existing
+from blendwright.app.plan_log import PlanEntry, PlanPage, plan_log
 from blendwright.cli.options import AsJson, Blender, Workspace
 from blendwright.cli.output import (
     Exit,
@@ -30,6 +32,10 @@ from blendwright.run.rebuild import Replay
 
 Number = Annotated[str, argument("N", "The number of a commit, HEAD, a branch or a tag.")]
 REBUILDING = "rebuilding the scene"
+# Ids that nobody chose, and how much tells them apart.
+MADE_UP, SHORT_ID = re.compile(r"[0-9a-f]{32,}(\.\d+)?"), 12
+# Columns of a terminal that rows of plans fit into.
+ROOM_FOR_ROWS = 120
 ATTEMPT_STYLES = {"succeeded": "green", "failed": "red", "unfinished": "yellow"}
 
 
@@ -40,11 +46,28 @@ def log(
     all_lines: Annotated[
         bool, option("--all", "Every commit there is, also those that do not lie before HEAD.")
     ] = False,
+    operations: Annotated[bool, option("--operations", "A row for each operation.")] = False,
+    plans: Annotated[
+        bool, option("--plans", "A row for each plan: as without it, but for --json, which has operations.")
+    ] = False,
     moves: Annotated[bool, option("--moves", "The moves of HEAD instead of the commits.")] = False,
-    request: Annotated[str | None, option("--request ID", "The history of one request: attempts and commits.")] = None,
+    request: Annotated[
+        str | None,
+        option(
+            "--request ID", "The history of one request: attempts and commits. Its first six characters are enough."
+        ),
+    ] = None,
     json: AsJson = False,
 ) -> int:
-    """List the commits that led to the current scene, newest first."""
+    """List the plans that led to the current scene, newest first.
+
+    The number is that of the commit which has the scene that a plan left: `blendwright checkout N` goes there. `--operations` lists single
+    commits, as `--json` does without `--plans`.
+    """
+    if operations and plans:
+        import typer
+
+        raise typer.BadParameter("--operations and --plans are two ways of listing: give one of them.")
     if request is not None:
         history = queries.request_history(workspace, request)
         return present(json, history.to_json, lambda out: _show_request(out, history))
@@ -52,8 +75,11 @@ def log(
         listed = queries.head_moves(workspace, limit=limit)
         document = {"ok": True, "moves": [asdict(move) for move in listed]}
         return present(json, lambda: document, lambda out: _show_moves(out, listed))
+    more = f"more: blendwright log {'--all ' if all_lines else ''}{'--operations ' if operations else ''}--before "
+    if plans or not (operations or json):
+        listed_plans = plan_log(workspace, limit=limit, before=before, all_lines=all_lines)
+        return present(json, listed_plans.to_json, lambda out: _show_plans(out, listed_plans, more))
     page = queries.commit_log(workspace, limit=limit, before=before, all_lines=all_lines)
-    more = f"more: blendwright log {'--all ' if all_lines else ''}--before {page.next_before}"
     return present(json, page.to_json, lambda out: _show_page(out, page, more))
 
 
@@ -97,7 +123,9 @@ def checkout(
 
 def undo(
     count: Annotated[int, option("--count N", "So many commits at once.", min=1)] = 1,
-    plan: Annotated[bool, option("--plan", "All commits of the last plan at once.")] = False,
+    plan: Annotated[
+        bool, option("--plan", "All commits of the last plan at once; what it replaced with --instead is back.")
+    ] = False,
     workspace: Workspace = ".blendwright",
     blender: Blender = None,
     json: AsJson = False,
@@ -203,7 +231,7 @@ def present_move(moved: Moved, json: bool) -> int:
     commit = moved.commit
     document = {
         "ok": True, "move": moved.kind, "from": moved.origin, "head": commit.number, "scene_hash": commit.hash_after,
-        "branch": moved.branch,
+        "branch": moved.branch, "brought_back": moved.brought_back,
     }  # fmt: skip
 
     def show_move(out: SafeConsole) -> None:
@@ -212,6 +240,10 @@ def present_move(moved: Moved, json: bool) -> int:
             f"HEAD is {where}, at commit {commit.number} (was {moved.origin}): {commit.tool} {commit.operation_id}"
         )
         out.show(f"scene {commit.hash_after}", "dim")
+        if moved.brought_back:
+            out.show(
+                "The plan that the undone one had replaced is back; `undo --plan` again takes that back too.", "dim"
+            )
 
     return present(json, lambda: document, show_move)
 
@@ -226,10 +258,61 @@ def _show_page(out: SafeConsole, page: queries.LogPage, more: str) -> None:
         for commit in page.commits
     ]  # fmt: skip
     out.listing(rows, none="no commits")
-    if page.next_before is not None:
-        out.show(more, "dim")
-    if page.redo is not None:
-        out.show(f"undone: `blendwright redo` leads to commit {page.redo}", "dim")
+    _show_rest(out, page.next_before, page.redo, more)
+
+
+def _show_plans(out: SafeConsole, page: PlanPage, more: str) -> None:
+    """A row each; two lines each where the terminal is too narrow for that."""
+    if out.drawing.width >= ROOM_FOR_ROWS:
+        rows = [
+            (
+                (_head_mark(plan, page.head), "bold green"), (str(plan.commit.number), "bold"), plan.commit.timestamp[:19],
+                plan.what, *_how_much_and_who(plan), (_short(plan.span.request_id), "dim"), (", ".join(plan.names), "cyan"),
+            )
+            for plan in page.plans
+        ]  # fmt: skip
+        out.listing(rows, none="no commits")
+    else:
+        for plan in page.plans:
+            _show_plan(out, plan, page.head)
+    _show_rest(out, page.next_before, page.redo, more)
+
+
+def _show_plan(out: SafeConsole, plan: PlanEntry, head: int | None) -> None:
+    mark, names = _head_mark(plan, head), ", ".join(plan.names)
+    out.parts(
+        (f"{mark or '    '}  ", "bold green"),
+        (f"{plan.commit.number}", "bold"),
+        (f"  {plan.what}", "default"),
+        (f"  {names}" if names else "", "cyan"),
+    )
+    about = (*_how_much_and_who(plan), plan.commit.timestamp[:19], _short(plan.span.request_id))
+    out.show(f"      {'  '.join(filter(None, about))}", "dim")
+
+
+def _head_mark(plan: PlanEntry, head: int | None) -> str:
+    """With --all, HEAD may be in the midst of a plan that was undone in part."""
+    return "" if not plan.head else "HEAD" if plan.commit.number == head else f"HEAD at {head}"
+
+
+def _how_much_and_who(plan: PlanEntry) -> tuple[str, str]:
+    """Of a scene that was taken in as a whole, nobody did operations."""
+    if plan.commit.kind != "operation":
+        return "", "" if plan.commit.kind == "baseline" else plan.who.by
+    count = plan.span.operations
+    model = plan.who.model or plan.who.host or "" if plan.who.by == "model" else ""
+    return f"{count} operation{'' if count == 1 else 's'}", f"{plan.who.by} {model}".rstrip()
+
+
+def _short(request_id: str) -> str:
+    return request_id[:SHORT_ID] if MADE_UP.fullmatch(request_id) else request_id
+
+
+def _show_rest(out: SafeConsole, next_before: int | None, redo: int | None, more: str) -> None:
+    if next_before is not None:
+        out.show(f"{more}{next_before}", "dim")
+    if redo is not None:
+        out.show(f"undone: `blendwright redo` leads to commit {redo}", "dim")
 
 
 def _show_moves(out: SafeConsole, moves: Sequence[HeadMove]) -> None:

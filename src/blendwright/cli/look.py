@@ -9,7 +9,7 @@ from blendwright.app.exporting import write_picture
 from blendwright.app.looking_back import LookBack, look_back
 from blendwright.app.queries import take_picture
 from blendwright.cli.options import AsJson, Blender, Scene, Workspace, png_name
-from blendwright.cli.output import Exit, SafeConsole, fail, present
+from blendwright.cli.output import Exit, SafeConsole, fail, note_remarks, present
 from blendwright.cli.parameters import option
 from blendwright.cli.progress import waiting
 from blendwright.tools.render.viewpoint import NamedView
@@ -26,15 +26,24 @@ def look(
     image: Annotated[
         Path, option("--image PNG", "Write the picture there, replacing what is there.", callback=png_name)
     ] = Path("look.png"),
-    view: Annotated[Side | None, option("--view SIDE", "Look from this side; else through a camera.")] = None,
+    view: Annotated[
+        Side | None, option("--view SIDE", "Look from this side; else through a camera.", case_sensitive=False)
+    ] = None,
     camera: Annotated[
         str | None, option("--camera NAME", "Look through this camera; the scene's own by default.")
     ] = None,
-    show: Annotated[Shown, option("--show", "Shaded, with names, depths, or a colour for each object.")] = "shaded",
+    show: Annotated[
+        Shown, option("--show", "Shaded, with names, depths, or a colour for each object.", case_sensitive=False)
+    ] = "shaded",
     reference: Annotated[Path | None, option("--reference FILE", "Compare with this picture.")] = None,
     before: Annotated[str | None, option("--before N", "Compare with the scene of this commit.")] = None,
     after: Annotated[str, option("--after N", "The later commit of --before.")] = "HEAD",
-    engine: Annotated[Engine, option("--engine", "CYCLES shows light and shadow; slower.")] = "workbench",
+    engine: Annotated[
+        Engine,
+        option(
+            "--engine", "cycles shows light and shadow, and is black without a light; slower.", case_sensitive=False
+        ),
+    ] = "workbench",
     width: Annotated[int, option("--width N", "Width in pixels, of each panel.", min=16, max=2048)] = 640,
     workspace: Workspace = ".blendwright",
     scene: Scene = None,
@@ -88,3 +97,4 @@ def _show(out: SafeConsole, told: dict[str, Any]) -> None:
         )
         out.show(f"{outline}; {told['differing']:.1%} of the pixels differ, colours by {told['difference']:.2%}")
     out.show(f"wrote {told['image']}")
+    note_remarks(told.get("notes") or ())

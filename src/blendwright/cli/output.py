@@ -122,8 +122,15 @@ def note_outcome(outcome: Outcome) -> None:
     for artifact in outcome.artifacts:
         notes().show(f"wrote {artifact}")
     note_cleaned((outcome.result or {}).get("cleaned", ()))
+    note_remarks((outcome.result or {}).get("notes", ()))
     for finding in outcome.findings:
         notes().show(f"{outcome.tool}: {finding.message}. {finding.cure or ''}".rstrip(), "red")
+
+
+def note_remarks(sentences: Iterable[str]) -> None:
+    """What may surprise about a result although nothing went wrong: that a picture is black, and why."""
+    for sentence in dict.fromkeys(sentences):
+        notes().labelled("note:", sentence, "bold yellow")
 
 
 def note_cleaned(entries: Iterable[Mapping[str, Any]]) -> None:

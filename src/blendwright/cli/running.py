@@ -13,9 +13,10 @@ import orjson
 from blendwright.app import RunOptions
 from blendwright.app.attach_commands import follow_window
 from blendwright.app.exporting import export_open_scene, render_picture
+from blendwright.app.plan_validation import missing_names_beside
 from blendwright.app.previewing import preview as preview_plan
 from blendwright.app.queries import external_findings
-from blendwright.app.replacing import run_instead
+from blendwright.app.replacing import replaced_by_last, run_instead
 from blendwright.cli.approvals import approver
 from blendwright.cli.options import (
     Approve,
@@ -42,10 +43,12 @@ from blendwright.cli.output import (
     note_external_files,
     note_outcome,
     note_printed,
+    note_remarks,
     notes,
     present,
     repair_lines,
     show_difference,
+    told_once,
 )
 from blendwright.cli.parameters import argument, option
 from blendwright.cli.plan_files import read_plan_file
@@ -55,16 +58,19 @@ from blendwright.cli.session import open_session, stops_on_interrupt
 from blendwright.dialects import registry
 from blendwright.dialects.envelopes import plan_outcome, render_envelope, result_envelope
 from blendwright.policy.host_profile import EnvelopeName
+from blendwright.records.commits import Commit
 from blendwright.run.preview import Preview
 from blendwright.values.cancel import CancelToken
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
 from blendwright.values.json_reader import LARGEST, read_json
 from blendwright.values.outcome import Outcome
-from blendwright.values.report import RunReport
+from blendwright.values.plan import Plan
+from blendwright.values.report import RunReport, result_notes
 
 STYLES = {"succeeded": "green", "refused": "yellow", "skipped_idempotent": "cyan", "skipped": "yellow"}
 TONES = {"good": "bold green", "warning": "bold yellow", "bad": "bold red"}
+REPLACE = "  To replace what the last plan made by this one: the same command with --instead"
 QUOTED = """Give one JSON object, quoted for the shell: --args '{"name": "Box"}'"""
 
 
@@ -111,6 +117,7 @@ def run(
             with progress.running(len(parsed.operations), show=not json) as advance:
                 options = RunOptions(timeout=timeout, cancel=cancel, progress=advance, determinism=determinism)
                 report = run_instead(opened, parsed, options) if instead else opened.run(parsed, options)
+            replaced = replaced_by_last(opened.journal) if instead and report.ok else None
             if scene is not None:
                 note_external_files(external_findings(opened.journal))
             if report.ok and export is not None:
@@ -127,9 +134,11 @@ def run(
         exit_code = present(
             json,
             lambda: _run_document(report, extra, exported, envelope),
-            lambda out: _show_run(out, report, instead=instead),
+            lambda out: _show_run(out, report, instead=instead, replaced=replaced),
             Exit.of_run(report, extra),
         )
+    _note_missing_names(report, parsed, workspace)
+    note_remarks(result_notes(report.operations))
     for outcome in extra:
         note_outcome(outcome)
     return exit_code
@@ -143,6 +152,7 @@ def _run_document(
     outcome = plan_outcome("run", report, {}, beside=extra)
     body = {**(report.outline() if envelope is None else report.to_json())}
     body |= {} if exported is None else {"export": exported}
+    body["notes"] = [*body["notes"], *(note for each in extra for note in (each.result or {}).get("notes", ()))]
     document = {"dialect": report.dialect, "ok": outcome.ok, "result": registry.render(report), "report": body}
     if envelope is not None:
         return render_envelope(outcome.with_(result=document), envelope)
@@ -150,7 +160,7 @@ def _run_document(
     return document | failed
 
 
-def _show_run(out: SafeConsole, report: RunReport, *, instead: bool) -> None:
+def _show_run(out: SafeConsole, report: RunReport, *, instead: bool, replaced: Commit | None) -> None:
     """What was not run has nothing to tell: its number is enough."""
     untried = {"skipped", "refused"} if report.status == "refused" else {"skipped"}
     tried = [operation for operation in report.operations if operation.status not in untried]
@@ -166,14 +176,25 @@ def _show_run(out: SafeConsole, report: RunReport, *, instead: bool) -> None:
         out.columns(rows, headers=("operation", "tool", "status", "scene", "ms"))
     show_findings_and_repair(out, report)
     if not instead and any(finding.fault is Fault.SCENE_CONFLICT for finding in report.all_findings()):
-        out.show("  To replace what the last plan made by this one: the same command with --instead", "dim")
+        out.show(REPLACE, "dim")
     done = sum(operation.done for operation in report.operations)
     spent = f", {report.timings['run_ms'] / 1000:.2f} s" if "run_ms" in report.timings else ""
     style = "bold green" if report.ok else "bold red"
     not_run = len(report.operations) - len(tried)
     left = f", {not_run} not run" if not_run else ""
     out.labelled(report.status, f"{done} of {len(report.operations)} operations{left}{spent}", style)
+    if replaced is not None:
+        out.show(
+            f"  In place of what led to commit {replaced.number}: `blendwright undo --plan` brings that back", "dim"
+        )
     _show_conclusion(out, report)
+
+
+def _note_missing_names(report: RunReport, plan: Plan, workspace: str) -> None:
+    """Of a plan that was refused for other reasons: what would come next is told now."""
+    if report.status == "refused":
+        for finding, _ in told_once(missing_names_beside(plan, workspace)):
+            notes().labelled("fails when run", f"{finding.where}: {finding.message}. {finding.cure}", "bold yellow")
 
 
 def show_findings_and_repair(out: SafeConsole, report: RunReport) -> None:
@@ -287,6 +308,9 @@ def preview(
     image: Image = None,
     boundary: TakenBack = None,
     set: Set = None,
+    instead: Annotated[
+        bool, option("--instead", "As in place of the last plan, compared with the scene as it is.")
+    ] = False,
     request_id: RequestId = None,
     dialect: InDialect = None,
     timeout: Timeout = None,
@@ -311,8 +335,12 @@ def preview(
                 blender=blender,
                 image=image,
                 proposal=command_line(),
+                instead=instead,
             )
-    exit_code = present(json, result.to_json, lambda out: _show_preview(out, result), _preview_exit(result))
+    exit_code = present(
+        json, result.to_json, lambda out: _show_preview(out, result, instead=instead), _preview_exit(result)
+    )
+    _note_missing_names(result.report, parsed, workspace)
     _note_picture(result)
     return exit_code
 
@@ -325,10 +353,12 @@ def _preview_exit(preview: Preview) -> Exit:
     return Exit.DONE if preview.ok else Exit.FAILED
 
 
-def _show_preview(out: SafeConsole, preview: Preview) -> None:
+def _show_preview(out: SafeConsole, preview: Preview, *, instead: bool) -> None:
     report = preview.report
     show_difference(preview.differences.difference, out)
     show_findings_and_repair(out, report)
+    if not instead and any(finding.fault is Fault.SCENE_CONFLICT for finding in report.all_findings()):
+        out.show(REPLACE, "dim")
     if report.status == "refused":
         out.labelled("refused", "nothing would run", "bold red")
         return
@@ -344,5 +374,6 @@ def _note_picture(preview: Preview) -> None:
     if preview.picture is not None:
         for artifact in preview.picture.artifacts:
             notes().show(f"wrote {artifact}")
+        note_remarks(preview.picture_notes)
         for finding in preview.picture.findings:
             notes().show(f"no picture: {finding.message}. {finding.cure or ''}", "red")

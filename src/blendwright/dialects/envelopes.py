@@ -15,7 +15,14 @@ from blendwright.policy.host_profile import EnvelopeName
 from blendwright.values.faults import RENDERINGS, Fault
 from blendwright.values.findings import Finding, sentence
 from blendwright.values.outcome import PHASES, DeterminismClass, Outcome, PhaseTrace
-from blendwright.values.report import OperationReport, OperationStatus, ReceiptSummary, RunReport, summarise_receipts
+from blendwright.values.report import (
+    OperationReport,
+    OperationStatus,
+    ReceiptSummary,
+    RunReport,
+    result_notes,
+    summarise_receipts,
+)
 
 ToolErrorCode = Literal[
     "invalid_input",
@@ -248,7 +255,7 @@ def plan_outcome(
         recoverable=report.recoverable,
         trace=tuple(_trace(report, parse_ms)),
         request_id=report.request_id,
-        notes=report.notes,
+        notes=(*report.notes, *result_notes(report.operations)),
     )
 
 

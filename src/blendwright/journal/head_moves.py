@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 from blendwright.journal import branches, recovery
-from blendwright.journal.ancestry import Ancestry, commits_among, head_row, position_of
+from blendwright.journal.ancestry import Ancestors, Ancestry, commits_among, head_row, position_of
 from blendwright.journal.audit_log import ENTRY_HASH, AuditAppender
 from blendwright.journal.commit_transaction import insert_move
 from blendwright.journal.store import Row, Store, object_in, utc_now
@@ -32,7 +32,8 @@ def move(
             raise JournalError("HEAD cannot be moved while a plan that is kept whole or not at all is under way")
         head = _require_head(store)
         target = position_of(store, to)
-        if kind == "undo" and (to == head[0] or not ancestry.of(head[0]).holds(*target)):
+        before = ancestry.of(head[0])
+        if kind == "undo" and (to == head[0] or not (before.holds(*target) or _left_behind(store, before, to))):
             raise JournalError(f"commit {to} does not lie before HEAD (commit {head[0]})")
         if kind == "redo" and to not in redo_targets(store):
             raise JournalError(f"commit {to} was not undone, so there is nothing to redo")
@@ -43,6 +44,12 @@ def move(
                 return None
         id = insert_move(store, kind, head[0], to, now)
     return HeadMove(id, kind, head[0], to, now)
+
+
+def _left_behind(store: Store, before: Ancestors, number: int) -> bool:
+    """Whether HEAD went back from a commit to one of these: what was done since took its place."""
+    sql = "SELECT to_commit FROM head_moves WHERE kind = 'checkout' AND from_commit = ?"
+    return any(before.holds(*position_of(store, to)) for (to,) in store.rows(sql, (number,)))
 
 
 def roll_back(store: Store, ancestry: Ancestry, boundary: int, failed: Sequence[NewAudit]) -> CommitResult:

@@ -26,6 +26,9 @@ class HistoryCheck:
         self.entered: dict[str, None] = {}
         """The branch that HEAD is on after the moves so far; never more than one, where all is well."""
         self._at: int | None = None
+        self._left: dict[int, int] = {}
+        """The commits that HEAD went back from, and the generation of the one that it went to."""
+        self._undone: set[int] = set()
         self._moved_to = 0
         self.rolled_back: dict[int, int] = {}
         """Every commit that was taken back, with the move that did it."""
@@ -54,8 +57,15 @@ class HistoryCheck:
             return False
         if kind == "rollback":
             return self._roll_back(id, origin, target)
-        ahead = self._place(target).generation - self._place(origin).generation
-        return kind == "checkout" or (kind == "undo" and ahead < 0) or (kind == "redo" and ahead > 0)
+        here, there = self._place(origin).generation, self._place(target).generation
+        if kind == "checkout":
+            self._left[origin] = min(there, self._left.get(origin, there))
+            return True
+        if kind == "undo":
+            self._undone.add(origin)
+            # Back, or to what was there before a plan took its place.
+            return there < here or self._left.get(target, here) < here
+        return kind == "redo" and target in self._undone
 
     def _commits_lead(self, origin: int | None, target: int) -> bool:
         """Whether the commits that no move has led to yet, up to this one, follow each other from where HEAD was."""

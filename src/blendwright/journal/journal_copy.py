@@ -20,7 +20,6 @@ from blendwright.journal.ancestry import Ancestry, head_row, position_of
 from blendwright.journal.checkpoint_files import CheckpointFiles
 from blendwright.journal.rebuild_routes import find
 from blendwright.journal.store import FILE, Row, Store, translate_errors
-from blendwright.records.recovery import RebuildRoute
 from blendwright.values.errors import EnvironmentUnfit
 
 # Few rows however long a journal is: people make them, or rollbacks and quarantines do.
@@ -39,8 +38,10 @@ def copy_for_request(
     target: Path,
     request_id: str,
     without: Collection[int] = (),
+    at: int | None = None,
 ) -> None:
     """`target` becomes a workspace that a plan with this request id can be run in, as things are committed at one moment.
+    `at` is a commit whose scene can be had in it as well.
 
     Raises JournalError where only the checkpoints whose ids are in `without` lead to the scene."""
     with translate_errors(f"copying the journal of {store.directory}"), contextlib.ExitStack() as closing:
@@ -60,10 +61,10 @@ def copy_for_request(
         copy.rows("intents", "state IN ('open', 'indeterminate')")
         copy.rows("boundaries", "state = 'open'")
         copy.rows("readings", "request_id = ?", (request_id,))
-        route = _copy_commits(copy, store, ancestry, files, request_id, without)
+        checkpoints = _copy_commits(copy, store, ancestry, files, request_id, without, at)
         connection.execute("COMMIT")
-        if route is not None and route.checkpoint is not None:
-            _link(route.checkpoint.path, CheckpointFiles(target).directory)
+        for checkpoint in checkpoints:
+            _link(checkpoint, CheckpointFiles(target).directory)
 
 
 def _copy_commits(
@@ -73,33 +74,37 @@ def _copy_commits(
     files: CheckpointFiles,
     request_id: str,
     without: Collection[int],
-) -> RebuildRoute | None:
+    at: int | None,
+) -> set[Path]:
+    """Returns the files of the checkpoints that the copy needs."""
     head = head_row(store)
     if head is None:
-        return None
+        return set()
     boundary = recovery.open_boundary(store)
     base = head[0] if boundary is None else boundary.base
-    route = find(store, ancestry, files, base, without)
+    scenes = [base] if at is None else [base, at]
+    routes = [find(store, ancestry, files, number, without) for number in scenes]
     copy.commits("kind = 'baseline'")
     copy.commits("kind = 'adopt'")
-    copy.commits("number = ?", [(commit.number,) for commit in route.redo])
-    copy.commits("number = ?", [(head[0],), (base,)])
+    copy.commits("number = ?", [(commit.number,) for route in routes for commit in route.redo])
+    copy.commits("number = ?", [(head[0],), *((number,) for number in scenes)])
     # What follows HEAD where it was moved back: what the copy adds must not be taken for it.
-    for line, generation in (position_of(store, head[0]), position_of(store, base)):
+    for line, generation in (position_of(store, number) for number in (head[0], *scenes)):
         copy.commits("line = ? AND generation = ?", [(line, generation + 1)])
     if boundary is not None:
         # A plan that is under way, or was cut off, is taken back in the copy, with a record for each of its commits.
         copy.commits("number > ?", [(base,)])
         copy.rows("audit", "sequence IN (SELECT audit_sequence FROM commits WHERE number > ?)", (base,))
-    if route.checkpoint is not None:
-        copy.commits("number = ?", [(route.checkpoint.commit,)])
-        copy.rows("checkpoints", "id = ?", (route.checkpoint.id,))
+    checkpoints = [route.checkpoint for route in routes if route.checkpoint is not None]
+    for checkpoint in checkpoints:
+        copy.commits("number = ?", [(checkpoint.commit,)])
+        copy.rows("checkpoints", "id = ?", (checkpoint.id,))
     # What was done under the id, and everything since: it may have been taken back by another request.
     oldest = store.one(_REQUESTED, (request_id,))[0]
     if oldest is not None:
         copy.commits("number >= ?", [(oldest,)])
         copy.rows("rolled_back", "number >= ?", (oldest,))
-    return route
+    return {checkpoint.path for checkpoint in checkpoints}
 
 
 class _Copy:

@@ -22,6 +22,7 @@ from blendwright.journal import (
     line_changes,
     merges,
     operation_lookup,
+    plan_spans,
     planner_attempts,
     programs,
     proof_lines,
@@ -45,6 +46,7 @@ from blendwright.records.commits import (
     MatchedCommit,
     OperationMatch,
     OperationQuery,
+    PlanSpan,
     Reading,
 )
 from blendwright.records.recovery import Intent, OpenBoundary, Quarantine, RebuildRoute, RecoveryInfo
@@ -166,6 +168,23 @@ class JournalView:
             below = None if before is None else self._commit(before).generation
             ancestors = self._ancestry.of(head[0])
             return tuple(islice(commits_among(self._store, ancestors, below=below, newest_first=True), limit))
+
+    def plan_spans(self, *, limit: int, before: int | None = None, all_lines: bool = False) -> tuple[PlanSpan, ...]:
+        """The same plan by plan: commits in a row that are of one request are one."""
+        with self._store.snapshot():
+            if all_lines:
+                return tuple(islice(plan_spans.on_all_lines(self._store, before), limit))
+            head = head_row(self._store)
+            if head is None:
+                return ()
+            below = None if before is None else self._commit(before).generation
+            return tuple(islice(plan_spans.on_line(self._store, self._ancestry.of(head[0]), below), limit))
+
+    def requests_like(self, start: str, *, limit: int = 2) -> tuple[str, ...]:
+        """The ids of requests that begin so, as far as they have left commits."""
+        sql = "SELECT DISTINCT request_id FROM commits WHERE request_id >= ? AND substr(request_id, 1, ?) = ? LIMIT ?"
+        with self._store.snapshot():
+            return tuple(id for (id,) in self._store.rows(sql, (start, len(start), start, limit)))
 
     def changes_to(self, to: int, *, since: int | None = None) -> tuple[CommitChanges, ...]:
         """What the commits that led to one did to datablocks, oldest first; those after the commit `since`, which lies before it."""
@@ -324,9 +343,12 @@ class JournalView:
         """In order, from the one after `after` on: those whose fields have these values."""
         return audit_verification.records(self._store, after, limit, fields)
 
-    def copy_for_request(self, target: Path, request_id: str, *, without: Collection[int] = ()) -> None:
-        """Make `target` a workspace to throw away, in which a plan with this request id can be run; `without` as in `route`."""
-        journal_copy.copy_for_request(self._store, self._ancestry, self._files, target, request_id, without)
+    def copy_for_request(
+        self, target: Path, request_id: str, *, without: Collection[int] = (), at: int | None = None
+    ) -> None:
+        """Make `target` a workspace to throw away, in which a plan with this request id can be run; `without` as in `route`. HEAD can be
+        moved to `at` in it."""
+        journal_copy.copy_for_request(self._store, self._ancestry, self._files, target, request_id, without, at)
 
     def statistics(self) -> Statistics:
         return statistics.read(self._store)

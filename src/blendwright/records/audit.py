@@ -9,10 +9,12 @@ from typing import Any, Literal, NamedTuple
 from blendwright.policy.approvals import Approval
 
 Status = Literal["succeeded", "failed", "rolled_back", "skipped_idempotent"]
-# What a person does by hand. Such an act is recorded by itself: it makes no commit that could be missed.
+# A plan takes the place of the last one. The record has the request of the new one, and as operation the last commit of the old one.
+REPLACE = "plan.replace"
+# What is done by hand. Such an act is recorded by itself: it makes no commit that could be missed.
 ACTS = (
     "history.bisect", "history.checkout", "history.fork", "history.merge", "history.redo", "history.switch", "history.tag", "history.undo",
-    "plan.run_again",
+    REPLACE, "plan.run_again",
 )  # fmt: skip
 
 

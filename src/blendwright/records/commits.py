@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
@@ -90,6 +91,22 @@ class Commit(NamedTuple):
     timestamp: str
     line: int
     generation: int
+
+
+class PlanSpan(NamedTuple):
+    """Commits that follow each other and are of one request; `tools` says how often each tool was called."""
+
+    request_id: str
+    first: int
+    last: int
+    tools: Counter[str]
+
+    @property
+    def operations(self) -> int:
+        return self.tools.total()
+
+    def holds(self, number: int) -> bool:
+        return self.first <= number <= self.last
 
 
 class CommittedStep(NamedTuple):

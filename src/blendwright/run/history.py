@@ -7,8 +7,7 @@ A scene is rebuilt and its hash compared before HEAD moves to it, so a commit th
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from itertools import takewhile
+from dataclasses import dataclass, replace
 from pathlib import Path
 from time import perf_counter
 from typing import Literal
@@ -26,6 +25,7 @@ from blendwright.run.hash_schemes import other_scheme, scheme_of
 from blendwright.run.invocation import new_id
 from blendwright.run.live_scene import LiveScene
 from blendwright.run.rebuild import rebuild_commit, take_worker
+from blendwright.run.replaced_plans import last_plan, replaced_commit
 from blendwright.run.scratch_files import copy_scene
 from blendwright.values import crash_points
 from blendwright.values.errors import JournalError, Refusal
@@ -34,10 +34,10 @@ from blendwright.wire.remote_scene import RemoteScene
 from blendwright.wire.worker_port import WorkerPool
 
 ADOPT = "workspace.adopt"
+# What the rules know a move of HEAD by.
+CHECKOUT = "history.checkout"
 # Redo of a simple operation takes about 0.1 ms: so many commits are redone within the time that Blender takes to start.
 REDO_BUDGET = 5000
-# So many commits are read at once where the beginning of a plan is looked for.
-PLAN_PAGE = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +48,8 @@ class Moved:
     origin: int
     commit: Commit
     branch: str | None
+    brought_back: bool = False
+    """Whether an undone plan had taken the place of another one, whose scene this is."""
 
 
 class History:
@@ -112,14 +114,12 @@ class History:
         return self._move("undo", path[-1])
 
     def undo_plan(self) -> Moved:
-        """Back over all that HEAD's plan did, in one move: every commit of the same request. Raises Refusal when there is none."""
-        request, count = require_head(self._journal).request_id, 0
-        while page := self._journal.log_from(offset=count, limit=PLAN_PAGE):
-            same = sum(1 for _ in takewhile(lambda commit: commit.request_id == request, page))
-            count += same
-            if same < len(page):
-                break
-        return self.undo(count)
+        """Back over all that HEAD's plan did, in one move: every commit of the same request. Where it had taken the place of another plan,
+        that one is there again. Raises Refusal when there is none."""
+        require_head(self._journal)
+        first, count = last_plan(self._journal)
+        replaced = replaced_commit(self._journal, first)
+        return self.undo(count) if replaced is None else replace(self._move("undo", replaced), brought_back=True)
 
     def redo(self) -> Moved:
         """Forward over the last undo. Raises Refusal when something else has happened since."""

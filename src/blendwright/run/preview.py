@@ -13,6 +13,7 @@ from typing import Any, Self
 
 from blendwright.journal import Journal
 from blendwright.policy.approvals import ApprovalRequest, Approver
+from blendwright.policy.objections import approval_ruling_for
 from blendwright.policy.policy import Ruling
 from blendwright.policy.refusals import refusal
 from blendwright.policy.session_contract import ContractTerms
@@ -34,6 +35,7 @@ from blendwright.run.differences import (
 from blendwright.run.file_roots import FileRoots
 from blendwright.run.files import FileAccess, Staged
 from blendwright.run.frame_files import KeptFrames
+from blendwright.run.history import CHECKOUT, History
 from blendwright.run.invocation import Invocation
 from blendwright.run.live_scene import LiveScene
 from blendwright.run.options import RunOptions
@@ -170,16 +172,43 @@ class Preview:
     def ok(self) -> bool:
         return self.report.ok and (self.picture is None or self.picture.ok)
 
+    @property
+    def picture_notes(self) -> tuple[str, ...]:
+        """What may surprise about the picture: that it is black."""
+        made = self.picture.result if self.picture is not None else None
+        return tuple((made or {}).get("notes", ()))
+
     def to_json(self) -> dict[str, Any]:
         """As the command prints it."""
         result = self.differences.difference.to_json()
-        about = {"totals": dict(self.differences.totals), "unseen": result.pop("unseen"), "asks": list(self.asks)}
+        about: dict[str, Any] = {"totals": dict(self.differences.totals), "unseen": result.pop("unseen")}
+        about |= {"asks": list(self.asks), "notes": [*self.report.notes, *self.picture_notes]}
         return {
             "dialect": self.report.dialect,
             "ok": self.ok,
             "result": result,
             "report": {**self.report.to_json(), **about},
         }
+
+
+@dataclass(frozen=True, slots=True)
+class _Replacing:
+    """A preview in the place of the last plan: where that began and ended, and the scene as it was found."""
+
+    history: History
+    base: int
+    last: int
+    before: SceneSnapshot
+    baseline: Path
+
+
+def _asked_about_move(terms: ContractTerms, approver: Approver | None) -> tuple[str, ...]:
+    """To go back to where the last plan began is asked about in a run where the rules want it."""
+    ruling = approval_ruling_for(terms, CHECKOUT, SafetyLevel.SAFE_WRITE.value)
+    granted = frozenset[str]() if approver is None else approver.grants
+    if ruling is None or granted.issuperset(ruling.grants):
+        return ()
+    return (f"{CHECKOUT} ({', '.join(ruling.reasons)})",)
 
 
 class Previewer:
@@ -205,15 +234,31 @@ class Previewer:
         # Pictures of the result are wanted, unlike those that operations of the plan make.
         pictures = FileAccess({}, directory / "pictures")
         self._picture_runner = runner(pictures, PreviewApprovals(journal, pictures))
+        self._draft = draft
+        self._journal = journal
+        self._replacing: _Replacing | None = None
+
+    def replace_from(self, history: History, base: int) -> None:
+        """The plan is to run in the place of what was done since `base`. What it makes is compared with the scene as it is now, which is
+        there again where nothing of the plan stands in the end."""
+        before = take_snapshot(self._scene.worker()), self._save_baseline()
+        moved = history.checkout(base, take_branch=True)
+        self._replacing = _Replacing(history, base, moved.origin, *before)
 
     def run(
         self, schedule: Schedule, options: RunOptions, *, image: Path | None = None, look: Look | None = None
     ) -> Preview:
         """One operation at a time: who lost the worker, or the time, is then beyond doubt. `look` is called with the worker that holds
         the result, where there is one."""
-        before = take_snapshot(self._scene.worker())
-        baseline = self._save_baseline()
+        replacing = self._replacing
+        if replacing is None:
+            before, baseline = take_snapshot(self._scene.worker()), self._save_baseline()
+        else:
+            before, baseline = replacing.before, replacing.baseline
         report = self._runner.run(schedule, replace(options, one_at_a_time=True))
+        if replacing is not None and self._journal.head_number == replacing.base:
+            replacing.history.checkout(replacing.last, take_branch=True)
+            report = replace(report, scene_hash_after=self._scene.hash)
         after = take_snapshot(self._scene.worker())
         picture = None if image is None or not report.ok else self._picture(image, after, options)
         if look is not None and report.ok:
@@ -228,6 +273,8 @@ class Previewer:
         renamed = renaming_calls((one.tool, one.args) for one in schedule.order if one.id in done)
         difference = limit_difference(compare(before, after, renamed))
         asks = self._approvals.questions_of_a_run(options.approver)
+        if replacing is not None:
+            asks = (*_asked_about_move(self._draft.terms, options.approver), *asks)
         return Preview(_without_receipts(report), difference, picture, receipts, asks)
 
     def _save_baseline(self) -> Path:

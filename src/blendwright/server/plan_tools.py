@@ -20,7 +20,9 @@ from blendwright.app.plan_validation import check, refused_plan
 from blendwright.app.replacing import last_program, run_instead
 from blendwright.dialects.envelopes import plan_outcome
 from blendwright.dialects.registry import parse_plan, render
+from blendwright.plan.graph import Owners
 from blendwright.plan.repair import refused as refused_report
+from blendwright.plan.taken_for_granted import granted_by_refused, granted_by_valid
 from blendwright.plan.validate import ValidPlan
 from blendwright.policy.approvals import NOBODY
 from blendwright.run.options import RunOptions, too_much_time
@@ -68,6 +70,7 @@ class ValidateArgs(Args):
 
 
 class PreviewArgs(ValidateArgs):
+    instead: bool = False
     image: bool = False
 
 
@@ -113,10 +116,17 @@ async def plan_validate(context: ServerContext, caller: Caller, args: ValidateAr
     valid = await asyncio.to_thread(
         check, plan, context.workspace, caller.proposal, tools=context.tools, macros=context.macros, roots=False
     )
-    if isinstance(valid, ValidPlan) and context.queue.idle:
+    # Beside other findings too: whoever mends those wants to know of all.
+    if isinstance(valid, ValidPlan):
+        uses = granted_by_valid(valid, context.tools).uses
+    else:
+        uses = (await asyncio.to_thread(granted_by_refused, plan, context.tools, context.macros)).uses
+    if uses and context.queue.idle:
         # Whoever works in the workspace is not waited for: its scene is about to change.
-        sound = valid
-        valid = (await context.run(caller, lambda opened: opened.missing_uses(sound))) or sound
+        missing = await context.run(caller, lambda opened: opened.missing_uses(uses))
+        if missing:
+            owners, others = Owners(plan), () if isinstance(valid, ValidPlan) else valid
+            valid = tuple(sorted((*others, *missing), key=lambda finding: owners.position(finding.pointer)))
     if not isinstance(valid, ValidPlan):
         report = refused_report(plan, valid)
         return plan_response(report, args.detail, more=_help(context, plan, report))
@@ -137,7 +147,7 @@ async def plan_preview(context: ServerContext, caller: Caller, args: PreviewArgs
     def work(opened: OpenScene) -> ToolResponse:
         with tempfile.TemporaryDirectory() as directory:
             picture = Path(directory, "preview.png") if args.image else None
-            preview = opened.preview(plan, context.options(caller), image=picture)
+            preview = opened.preview(plan, context.options(caller), image=picture, instead=args.instead)
             images = (Picture(picture.read_bytes()),) if picture is not None and picture.is_file() else ()
         report = preview.report
         result = preview.to_json()
@@ -150,7 +160,8 @@ async def plan_preview(context: ServerContext, caller: Caller, args: PreviewArgs
             result = {key: value for key, value in result.items() if not report.ok or key not in ("dialect", "ok")}
         outcome = plan_outcome("", report, result, parse_ms=parse_ms, receipts=preview.receipts)
         # The scene is as it was, whatever became of the copy.
-        return ToolResponse(outcome.with_(fingerprint_after=report.scene_hash_before), images, args.detail)
+        told = outcome.with_(fingerprint_after=report.scene_hash_before, notes=(*outcome.notes, *preview.picture_notes))
+        return ToolResponse(told, images, args.detail)
 
     return await context.run(caller, work)
 
@@ -183,7 +194,7 @@ async def parse_plan_arguments(
     """The plan, and how many milliseconds reading it took."""
     started = perf_counter()
     is_bare = not args.program and not args.plan and args.program_edit is None
-    if isinstance(args, ExecuteArgs) and args.instead and is_bare:
+    if isinstance(args, PreviewArgs | ExecuteArgs) and args.instead and is_bare:
         program, params = await asyncio.to_thread(last_program, context.workspace, args.params)
         args = args.model_copy(update={"program": program, "params": params})
     if args.program_edit is not None:

@@ -108,6 +108,7 @@ class Look:
         began = perf_counter()
         captioned: list[Captioned] = []
         seen: dict[str, Any] = {}
+        notes: dict[str, None] = {}
         last: Outcome | None = None
         for number, (caption, viewpoint) in enumerate(viewpoints):
             left = (seconds - (perf_counter() - began)) / (len(viewpoints) - number)
@@ -119,11 +120,12 @@ class Look:
                 return ToolResponse(last)
             captioned.append(Captioned(from_outcome(last).data, caption))
             seen[caption] = _seen(last, args.show)
+            notes |= dict.fromkeys((last.result or {}).get("notes") or ())
         assert last is not None
         whole = from_outcome(last)
         if len(captioned) > 1:
             whole = kept_montage(captioned, len(args.frames), Path(last.artifacts[0]))
-        described = _described(last, quality, [each.caption for each in captioned])
+        described = _described(last, quality, [each.caption for each in captioned], list(notes))
         if args.show not in (None, "SHADED"):
             described = described.with_(result={**(described.result or {}), "show": args.show, "seen": seen})
         return ToolResponse(described, (whole,))
@@ -210,14 +212,14 @@ def _seen(outcome: Outcome, show: Show | None) -> dict[str, Any]:
     return told | ({"depths_m": result["depths"]} if show == "DEPTH" else {})
 
 
-def _described(outcome: Outcome, made: LookQuality, captions: Sequence[str]) -> Outcome:
+def _described(outcome: Outcome, made: LookQuality, captions: Sequence[str], notes: Sequence[str]) -> Outcome:
     """What the picture shows and what it was made with; what the last of several says of itself is not said of all."""
     last = outcome.result or {}
     about: dict[str, Any] = {"views": captions, "engine": made.engine, "each": [last["width"], last["height"]]}
     if made.engine == "CYCLES":
         about["samples"] = made.samples
-    if last.get("notes"):
-        about["notes"] = last["notes"]
+    if notes:
+        about["notes"] = notes
     if made.reduced:
         about["reduced"] = "lower quality than asked for, to fit the time; give more seconds for more"
     return outcome.with_(result=about, artifacts=())

@@ -36,6 +36,11 @@ class PicturePort(Protocol):
         """Hash of the pixels of a picture file, whatever else is in it."""
         ...
 
+    def lit_share(self, file: str) -> float | None:
+        """The share of what a picture file shows that is visibly lighter than black; None where that cannot be said: it shows nothing, has
+        several layers, or is so large that looking would cost more than it tells."""
+        ...
+
     # ------------------------------------------------------------------ rendering
 
     def render_still(

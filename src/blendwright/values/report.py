@@ -231,6 +231,18 @@ class ReceiptSummary:
         return distinct.pop() if len(distinct) == 1 else None
 
 
+# Sentences that are told of one plan: a loop may say each of them of many things.
+MOST_NOTES = 12
+
+
+def result_notes(operations: Iterable[OperationReport]) -> tuple[str, ...]:
+    """What the results of operations that are done say of themselves that may surprise, each sentence once: that a picture is black."""
+    told = (each.result["notes"] for each in operations if each.done and each.result and each.result.get("notes"))
+    sentences = list(dict.fromkeys(sentence for notes in told for sentence in notes))
+    left = len(sentences) - MOST_NOTES
+    return tuple(sentences[:MOST_NOTES]) + ((f"… and {left} more notes in the results.",) if left > 0 else ())
+
+
 def summarise_receipts(operations: Iterable[OperationReport]) -> ReceiptSummary:
     """Of the operations that are done; what failed or was rolled back has no receipt."""
     receipts = [report.receipt for report in operations if report.done and report.receipt is not None]

@@ -21,6 +21,10 @@ from blendwright.values.faults import Fault
 MEDIUM: dict[str, Any] = {"media_type": "IMAGE"} if bpy.app.version >= (5, 0, 0) else {}
 # The difference that eight bits per channel leave, and the one that single precision does.
 COARSE, FINE = 0.6 / 255, 1e-5
+# What is no lighter than this is black to the eye: as eight bits store it, and as light.
+BLACK_STORED, BLACK_LIGHT = 10 / 255, 0.003
+# Pixels take sixteen bytes each while they are looked at.
+MOST_LOOKED_AT = 10_000_000
 
 
 class Images(RecordedWrites):
@@ -93,6 +97,19 @@ class Images(RecordedWrites):
             pixels = np.empty(len(image.pixels), np.float32)
             image.pixels.foreach_get(pixels)
         return hashlib.sha256(pixels.tobytes()).hexdigest()
+
+    def lit_share(self, file: str) -> float | None:
+        with _opened(file) as image:
+            width, height = image.size
+            if not 0 < width * height <= MOST_LOOKED_AT or not len(image.pixels):
+                return None
+            values = np.empty(len(image.pixels), np.float32)
+            image.pixels.foreach_get(values)
+            black = BLACK_LIGHT if image.is_float else BLACK_STORED
+            pixels = values.reshape(-1, image.channels)
+        if pixels.shape[1] == 4:
+            pixels = pixels[pixels[:, 3] > 0.0]
+        return float((pixels[:, :3].max(axis=1) > black).mean()) if len(pixels) else None
 
 
 @contextmanager

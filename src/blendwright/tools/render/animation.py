@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from math import inf
 from pathlib import Path
@@ -16,6 +16,7 @@ from blendwright.tool_api.mentions import ObjectName
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE, Determinism
 from blendwright.tools.checks import conflict, differs, invalid
 from blendwright.tools.file.formats import extension_of, known_extension
+from blendwright.tools.render.darkness import darkness_notes
 from blendwright.tools.render.rendering import engine_name, read_picture
 from blendwright.tools.render.still import MOST_PIXELS, STAGE, Pixels
 from blendwright.tools.render.viewpoint import NamedView, viewing_camera, viewpoint_problems
@@ -114,6 +115,7 @@ class AnimationRendered(Result):
     height: int = Field(description="Height in pixels.")
     fps: float = Field(description="Frames per second.")
     engine: str = Field(description="The engine that rendered it.")
+    notes: list[str] = Field(default=[], description="What may surprise about it: no light.")
 
 
 class Animation(Tool[AnimationArgs, AnimationRendered]):
@@ -206,6 +208,7 @@ class Animation(Tool[AnimationArgs, AnimationRendered]):
             height=size[1],
             fps=render.fps / render.fps_base,
             engine=engine_name(render.engine),
+            notes=_notes(scene, done),
         )
 
     def verify(self, scene: Scene, args: AnimationArgs, result: AnimationRendered) -> Findings:
@@ -217,6 +220,14 @@ class Animation(Tool[AnimationArgs, AnimationRendered]):
             yield from differs(
                 "the presence of the video", True, Path(scene.output_file(result.path)).is_file(), "/path"
             )
+
+
+def _notes(scene: Scene, done: Sequence[int]) -> list[str]:
+    """A film may begin and end in the dark: it is black where its middle is too."""
+    looked_at = dict.fromkeys((done[0], done[len(done) // 2], done[-1]))
+    return darkness_notes(
+        scene, engine_name(scene.active.render.engine), [scene.frame_file(number) for number in looked_at]
+    )
 
 
 def _numbers(scene: Scene, args: AnimationArgs) -> range:

@@ -80,6 +80,7 @@ class PicturesCompared(Result):
         "Outline of the reference: left, top, right, bottom as shares of the picture."
     )
     scene_box: tuple[float, float, float, float] | None = optional("The same of the scene.")
+    notes: list[str] = Field(default=[], description="What may surprise about the picture of the scene: no light.")
 
 
 class Compare(Tool[CompareArgs, PicturesCompared]):
@@ -124,7 +125,7 @@ class Compare(Tool[CompareArgs, PicturesCompared]):
             for target, values in preview_settings(scene, look):
                 temporary.enter_context(scene.temporarily(target, **values))
             camera = viewing_camera(scene, args.view, args.camera, temporary)
-            render_picture(scene, file, camera, args.engine, artifact=args.artifact)
+            rendered = render_picture(scene, file, camera, args.engine, artifact=args.artifact)
             objects = [scene.require(Kind.OBJECT, name) for name in args.objects or ()]
             found = scene.compare_picture(file, reference, camera, objects=objects, captions=captions)
         return PicturesCompared(
@@ -136,6 +137,7 @@ class Compare(Tool[CompareArgs, PicturesCompared]):
             differing=round(found.differing, 4),
             reference_box=_rounded(found.reference_box),
             scene_box=_rounded(found.scene_box),
+            notes=rendered.notes,
         )
 
     def verify(self, scene: Scene, args: CompareArgs, result: PicturesCompared) -> Findings:

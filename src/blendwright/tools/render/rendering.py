@@ -173,7 +173,7 @@ def render_picture(
         width=width,
         height=height,
         engine=engine,
-        notes=darkness_notes(scene, engine),
+        notes=darkness_notes(scene, engine, [file]),
         pixels_sha256=pixels,
     )
     # Without a limit there is one reason for fewer samples: the picture needed no more.
