@@ -285,6 +285,28 @@ def test_every_page_of_a_node_is_at_most_3_kB_without_what_all_nodes_have() -> N
         assert "warning_propagation" not in page.get("properties", {})
 
 
+def test_the_page_of_a_node_has_the_sockets_of_a_new_one_and_names_those_that_settings_bring() -> None:
+    nodes = catalogue(NEWEST, "shader")
+    noise, mix = (
+        brief_node_page(found) for name in ("ShaderNodeTexNoise", "ShaderNodeMix") if (found := nodes.find(name))
+    )
+    assert "Vector" in noise["inputs"] and "W" not in noise["inputs"], "a new one has three dimensions"
+    assert noise["other_sockets"]["noise_dimensions=1D"] == "inputs W"
+    assert mix["other_sockets"]["data_type=RGBA"] == "inputs A_Color, B_Color; outputs Result_Color"
+
+
+def test_a_rename_is_told_as_one(context: ServerContext) -> None:
+    for name in ("Ugly.001", "Ugly.002"):
+        assert not call(
+            context, "plan_execute", {"program": f"mesh.create_primitive(kind = 'cube', name = '{name}')"}
+        ).is_error
+    program = (
+        "for i in [1, 2]:\n    object.rename(object = 'Ugly.00%d' % i, new_name = 'Chair_%d' % i, rename_data = True)\n"
+    )
+    report = call(context, "plan_execute", {"program": program}).structured_content["result"]["report"]
+    assert report["operations"] == ["2 x object.rename ok, renamed Ugly.001 → Chair_1, Ugly.002 → Chair_2"]
+
+
 def test_a_variant_is_described_by_name_and_a_wrong_one_named(context: ServerContext) -> None:
     said = call(
         context, "tool_describe", {"names": ["modifier.add:DECIMATE", "modifier_add"], **PAGES}

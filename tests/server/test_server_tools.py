@@ -332,6 +332,10 @@ def test_macros_and_nodes_are_found_and_described_like_tools(context: ServerCont
         assert not page.is_error
     nodes = call(context, era, "tool_search", {"query": "noise texture", "among": "nodes"}).structured_content["result"]
     assert "ShaderNodeTexNoise" in [entry["name"] for entry in nodes["matches"]]
+    several = {"query": "noise texture, mapping (of a texture, say), no such thing", "among": "shader_nodes"}
+    noise, mapping, none = call(context, era, "tool_search", several).structured_content["result"]["answers"]
+    assert noise["matches"][0]["name"] == "ShaderNodeTexNoise" and none["message"]
+    assert mapping["query"] == "mapping (of a texture, say)", "what stands in brackets is one thing"
     names = {"names": ["studio.three_point", "ShaderNodeTexNoise"]}
     short = call(context, era, "tool_describe", names).structured_content["result"]["tools"]
     assert short[0]["call"].startswith("studio.three_point(") and "Scale" in short[1]["inputs"]

@@ -170,7 +170,7 @@ def test_the_scenes_own_picture_differs_in_nothing_and_another_one_does(three: S
     same = three.scratch / "same.png"
     (three.scratch / "SHADED.png").rename(same)
     found = compare(three, same, panels=["SCENE", "DIFFERENCE"])
-    assert found["difference"] == found["differing"] == 0.0 and found["silhouette_iou"] > 0.97
+    assert found["difference"] == found["differing"] == 0.0 and found["silhouette_iou"] == 1.0
     three.do("object.transform", {"object": "Near", "location": [-2, 0, -1.5]})
     moved = compare(three, same)
     assert moved["difference"] > 0.01 and moved["differing"] > 0.02 and moved["silhouette_iou"] < 0.9

@@ -6,7 +6,7 @@ until then nothing has happened.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -231,7 +231,9 @@ class ExclusiveStep:
             if staged.paths or answer["artifacts"] or call.promises.isolation is not Isolation.SHARED:
                 scratch = worker.require_process().scratch
                 self._files.refuse_too_much(scratch)
-                artifacts = self._files.keep_artifacts(answer["artifacts"], scratch) + self._files.deliver(staged)
+                artifacts = self._files.keep_artifacts(answer["artifacts"], scratch)
+                answer = _with_name_of(answer, artifacts)
+                artifacts += self._files.deliver(staged)
                 template = call.args.get("frames_path") if frames is not None else None
                 if template is not None:
                     numbers = frame_numbers(answer["result"])
@@ -293,3 +295,13 @@ class ExclusiveStep:
         note = self._ledger.note(call, "rolled_back", before, fault=finding.fault, settles=intent)
         printed = error.details.get("printed")
         return StepOutcome(call, note, findings=(finding,), reverted_by="rebuild", printed=printed)
+
+
+def _with_name_of(answer: StepAnswer, kept: Sequence[str]) -> StepAnswer:
+    """The answer with its artifact, or the folder of them, under the name that it was kept by: one that is taken gets a number."""
+    result = answer["result"]
+    if not kept or not result or "artifact" not in result:
+        return answer
+    made, now = Path(answer["artifacts"][0]), Path(kept[0])
+    old, new = (made.parent.name, now.parent.name) if made.parent.name else (made.name, now.name)
+    return {**answer, "result": {**result, "artifact": new}} if result["artifact"] == old else answer

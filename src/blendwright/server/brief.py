@@ -6,13 +6,14 @@ The whole document comes when it is asked for; what is left out says where it ca
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, Literal, cast
 
 import orjson
 
 from blendwright.tool_api.promises import SafetyLevel
+from blendwright.tools.object.rename import Rename
 from blendwright.values.macro_report import reports_by_caller
 from blendwright.values.report import OperationReport, RunReport
 
@@ -32,6 +33,9 @@ NUMBERED = re.compile(r"(.*?)(\d+)$", re.DOTALL)
 OF_A_PROGRAM = re.compile(r"()(\d{5})_L\d+")
 WENT_WELL = {"succeeded": "ok", "skipped_idempotent": "done before"}
 CHANGES = {"created": "made", "changed": "changed", "removed": "removed"}
+RENAMED = "renamed"
+# In the order in which they are told.
+TOLD = (*CHANGES.values(), RENAMED)
 
 
 # Where the receipts of a request can be read. Where its id stands beside it, it is not said again: those of programs are long.
@@ -93,6 +97,8 @@ def _changes(operation: OperationReport) -> dict[str, dict[str, list[str]]]:
     found: dict[str, dict[str, list[str]]] = {}
     listed = [one for receipt in receipts for one in cast("Sequence[Mapping[str, str]]", receipt.get("changes", ()))]
     objects = {(one["change"], one["name"]) for one in listed if one["kind"] == "objects"}
+    if operation.tool == Rename.name and (renamed := _renamed(objects)):
+        return {RENAMED: {"objects": [renamed]}}
     touched = any(one["change"] != "changed" for one in listed)
     for one in listed:
         kind, name, change = one["kind"], one["name"], one["change"]
@@ -101,6 +107,13 @@ def _changes(operation: OperationReport) -> dict[str, dict[str, list[str]]]:
             continue
         found.setdefault(CHANGES.get(change, change), {}).setdefault(kind, []).append(name)
     return found
+
+
+def _renamed(objects: Collection[tuple[str, str]]) -> str | None:
+    """A receipt has the old name as removed and the new one as created; nobody lost anything."""
+    old = [name for change, name in objects if change == "removed"]
+    new = [name for change, name in objects if change == "created"]
+    return f"{old[0]} → {new[0]}" if len(old) == len(new) == 1 else None
 
 
 def _grouped(entries: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
@@ -112,7 +125,7 @@ def _grouped(entries: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
         group: dict[str, Any] = {"operations": f"{len(members)} x {what} {_word(first['status'])}"}
         group["ids"] = runs(one["operation_id"] for one in members)
         group |= {key: first[key] for key in ("why", "result") if key in first}
-        for change in CHANGES.values():
+        for change in TOLD:
             kinds = {kind: None for one in members for kind in one.get(change, ())}
             if kinds:
                 group[change] = {
@@ -142,7 +155,7 @@ def _lines(entries: Sequence[dict[str, Any]], *, numbered: bool) -> dict[str, An
         first = members[0]
         ids = "" if numbered else f" ({runs(one['operation_id'] for one in members)})"
         line = f"{len(members)} x {first['tool']} {_word(first['status'])}{ids}"
-        for change in CHANGES.values():
+        for change in TOLD:
             named = [name for one in members for names in one.get(change, {}).values() for name in names]
             if told := [name for name in named if change != "changed" or name not in made]:
                 line += f", {change} {runs(told)}"
@@ -157,7 +170,7 @@ def _word(status: str) -> str:
 
 
 def _shape(entry: Mapping[str, Any]) -> tuple[str, ...]:
-    return tuple(change for change in CHANGES.values() if change in entry)
+    return tuple(change for change in TOLD if change in entry)
 
 
 def runs(names: Iterable[str]) -> str:

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from blendwright.nodes.catalogue.load import NEWEST, TREE_KINDS, catalogue, find_node_type
+from blendwright.nodes.catalogue.load import NEWEST, TREE_KINDS, Catalogue, catalogue, find_node_type
 from blendwright.nodes.catalogue.model import TreeKind
 from blendwright.nodes.catalogue.search import search as search_nodes
 from blendwright.server.brief import Detail
@@ -32,7 +32,9 @@ MOST_DESCRIBED = 20
 MOST_CALLS = 3
 MOST_OF_PART = 3
 NODES_OF: dict[str, TreeKind] = {"nodes": "geometry", "shader_nodes": "shader", "compositor_nodes": "compositor"}
-SEPARATORS = re.compile(r"[,;\n]")
+# Not inside of brackets: what stands there says more of the same.
+SEPARATORS = re.compile(r"[,;\n](?![^()]*\))")
+NO_NODE = "No node type has all of these words: ask for fewer, or for several things with commas between them."
 
 
 class SearchArgs(Args):
@@ -61,20 +63,20 @@ class DescribeArgs(Args):
 
 @server_tool("Search what plans may use: tools, macros, nodes; the best with how they are called.", read_only=True)
 async def tool_search(context: ServerContext, caller: Caller, args: SearchArgs) -> ToolResponse:
+    parts = list(dict.fromkeys(part for each in SEPARATORS.split(args.query) if (part := each.strip())))
     if args.among != "tools":
         nodes = await asyncio.to_thread(catalogue, NEWEST, NODES_OF[args.among])
-        matches = search_nodes(nodes, args.query)[: MOST if args.query.strip() else None]
-        if not args.query.strip():
-            return success({"nodes": [node.bl_idname for node in matches]})
-        listed = [{"name": node.bl_idname, "label": node.label, "summary": node.description} for node in matches]
-        return success({"matches": listed})
-    if not args.query.strip():
+        if not parts:
+            return success({"nodes": [node.bl_idname for node in search_nodes(nodes, "")]})
+        if len(parts) < 2:
+            return success(_search_nodes(nodes, parts[0], MOST))
+        return success({"answers": [{"query": part, **_search_nodes(nodes, part, MOST_OF_PART)} for part in parts]})
+    if not parts:
         by_noun: dict[str, list[str]] = {}
         for name in context.tools:
             noun, _, verb = name.partition(".")
             by_noun.setdefault(noun, []).append(verb)
         return success({"tools": by_noun, "macros": sorted(context.macros), "hint": "A tool's name is noun.verb."})
-    parts = list(dict.fromkeys(part for each in SEPARATORS.split(args.query) if (part := each.strip())))
     if len(parts) < 2:
         return success(_search(context, args.query, frozenset(), MOST, MOST_CALLS))
     answers: list[dict[str, Any]] = []
@@ -84,6 +86,12 @@ async def tool_search(context: ServerContext, caller: Caller, args: SearchArgs) 
         told |= {match["name"] for match in answer["matches"]}
         answers.append({"query": part, **answer})
     return success({"answers": answers})
+
+
+def _search_nodes(nodes: Catalogue, query: str, most: int) -> dict[str, Any]:
+    found = search_nodes(nodes, query)[:most]
+    listed = [{"name": node.bl_idname, "label": node.label, "summary": node.description} for node in found]
+    return {"matches": listed} | ({} if listed else {"message": NO_NODE})
 
 
 def _search(context: ServerContext, query: str, told: Set[str], most: int, calls: int) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import Any, cast, get_type_hints
 
 from blendwright.policy.policy import Costs
-from blendwright.schemas.check import ModelChecker
+from blendwright.schemas.check import ModelChecker, resolved
 from blendwright.server.context import Caller, ServerContext
 from blendwright.server.listed_schemas import listed_schema, short_description, short_schema, used_arguments
 from blendwright.server.responses import ToolResponse, failure
@@ -26,6 +26,7 @@ from blendwright.values.json_reader import non_interoperable_values, read_json
 
 # gemini-cli adds this to every call, whatever the schema says.
 ADDED_BY_HOSTS = "wait_for_previous"
+NESTED = {"object", "array"}
 
 
 Handler = Callable[[ServerContext, Caller, Any], Awaitable[ToolResponse]]
@@ -79,6 +80,14 @@ class ServerTool:
         names = ", ".join(self.input_schema.get("properties", {})) or "none"
         return ModelChecker(self.args, self.input_schema, f"{self.name} takes: {names}.")
 
+    @cached_property
+    def _nested(self) -> frozenset[str]:
+        """The arguments that are objects or lists, and never text."""
+        kinds = {
+            name: _kinds(part, self.input_schema) for name, part in self.input_schema.get("properties", {}).items()
+        }
+        return frozenset(name for name, found in kinds.items() if found & NESTED and "string" not in found)
+
     def parse(self, raw: Mapping[str, Any]) -> Args | tuple[Finding, ...]:
         """The arguments, or everything that is wrong with them."""
         arguments: dict[str, Any] = {}
@@ -86,8 +95,8 @@ class ServerTool:
         for key, value in raw.items():
             if key == ADDED_BY_HOSTS:
                 continue
-            if isinstance(value, str) and self.input_schema["properties"].get(key, {}).get("type") == "object":
-                # Some hosts send nested objects as text.
+            if isinstance(value, str) and key in self._nested:
+                # Some hosts, and some models, send nested objects and lists as text.
                 arguments[key], problems = read_json(value)
             else:
                 arguments[key], problems = value, non_interoperable_values(value)
@@ -131,6 +140,17 @@ def server_tool(
         )
 
     return declare
+
+
+def _kinds(part: Mapping[str, Any], whole: Any) -> set[str]:
+    """The types of JSON that a part of a schema takes."""
+    if "$ref" in part:
+        part = resolved(whole, part["$ref"])
+    kinds: Any = part.get("type", [])
+    found = {kinds} if isinstance(kinds, str) else set[str](kinds)
+    for one in part.get("anyOf", ()):
+        found |= _kinds(one, whole)
+    return found
 
 
 def without_titles(schema: Any) -> Any:

@@ -6,12 +6,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, cast
 
 import orjson
 
-from blendwright.nodes.catalogue.model import NodeType
+from blendwright.nodes.catalogue.model import NodeType, word
 from blendwright.nodes.catalogue.search import describe_node_type
 from blendwright.tool_api.promises import Determinism
 from blendwright.tool_api.tool import AnyTool
@@ -31,6 +31,7 @@ OF_EVERY_NODE = frozenset({
     "label", "location", "width", "hide", "parent", "use_custom_color", "color", "warning_propagation", "mute",
 })  # fmt: skip
 AS_IN = "as in"
+SIDES = ("inputs", "outputs")
 Schema = Mapping[str, Any]
 
 
@@ -96,15 +97,45 @@ def brief_node_page(node: NodeType) -> dict[str, Any]:
     own = [one for one in whole["properties"] if one["name"] not in OF_EVERY_NODE]
     page["properties"] = {one["name"]: _property_line(one) for one in own}
     layouts: list[dict[str, Any]] = whole["layouts"]
-    for side in ("inputs", "outputs"):
+    first = _layout_of_a_new_node(node)
+    for side in SIDES:
         page[side] = (
-            {one.get("identifier", one["name"]): _socket_line(one) for one in layouts[0][side]} if layouts else {}
+            {one.get("identifier", one["name"]): _socket_line(one) for one in layouts[first][side]} if layouts else {}
         )
     if len(layouts) > 1:
-        deciding = ", ".join(whole["deciding"])
-        page["sockets"] = f"as they are at first; {deciding} decide: {len(layouts)} layouts, see schema"
+        page["sockets"] = f"as they are at first; they depend on {', '.join(whole['deciding'])}"
+        page["other_sockets"] = dict(_other_sockets(node, layouts, first))
     page["schema"] = f"blendwright://nodes/{node.bl_idname}"
     return fitted_page({key: value for key, value in page.items() if value})
+
+
+def _layout_of_a_new_node(node: NodeType) -> int:
+    """Its number: that of the values which the deciding properties have from the start."""
+    at_first = [*map(word, node.defaults().values())]
+    return next((number for words, number in node.settings.items() if [*words] == at_first), 0)
+
+
+def _other_sockets(node: NodeType, layouts: Sequence[Schema], first: int) -> Iterator[tuple[str, str]]:
+    """The sockets of other layouts, each once, by the setting nearest to that of a new node that has them; names are enough."""
+    at_first = {name: word(value) for name, value in node.defaults().items()}
+    changes = [
+        (
+            [f"{name}={value}" for name, value in zip(node.deciding, words, strict=True) if at_first[name] != value],
+            number,
+        )
+        for words, number in node.settings.items()
+    ]
+    known = {_identifier(one) for side in SIDES for one in layouts[first][side]}
+    for setting, number in sorted(changes, key=lambda change: len(change[0])):
+        found = {side: [_identifier(one) for one in layouts[number][side]] for side in SIDES}
+        new = {side: [name for name in names if name not in known] for side, names in found.items()}
+        known |= {name for names in found.values() for name in names}
+        if any(new.values()):
+            yield ", ".join(setting), "; ".join(f"{side} {', '.join(names)}" for side, names in new.items() if names)
+
+
+def _identifier(socket: Schema) -> str:
+    return str(socket.get("identifier", socket["name"]))
 
 
 def _property_line(one: Schema) -> str:

@@ -16,8 +16,6 @@ from blendwright.blender.scene.references import referrers
 from blendwright.blender.scene.state import SceneState, is_tombstone
 
 _data: Any = bpy.data
-# Images that show what was rendered last.
-_RENDER_RESULTS = {"RENDER_RESULT", "COMPOSITING"}
 # Kinds that geometry passes on to: from a node group or a mesh to the objects that use it.
 _MADE_OF_OTHERS = frozenset({"objects", "meshes", "curves", "node_groups", "shape_keys"})
 
@@ -46,7 +44,7 @@ def _structs(block: Any, arrays: ArrayFile) -> dict[str, Any]:
 
 def _all_blocks() -> Iterator[tuple[fp.Key, Any]]:
     for kind, block in fp.all_blocks():
-        if not is_tombstone(block) and not (kind == "images" and block.type in _RENDER_RESULTS):
+        if not is_tombstone(block) and not (kind == "images" and block.type in fp.RENDER_RESULTS):
             yield fp.key_of(block), block
 
 

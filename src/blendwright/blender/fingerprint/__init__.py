@@ -19,13 +19,14 @@ from blendwright.blender.fingerprint.identity import (
     member_key,
     scene_of,
 )
-from blendwright.blender.fingerprint.leaf_hashes import MEMBER, full, leaf, leaves, meshes_with_groups
+from blendwright.blender.fingerprint.leaf_hashes import MEMBER, RENDER_RESULTS, full, leaf, leaves, meshes_with_groups
 from blendwright.blender.fingerprint.merkle import Fingerprint, changes_between
 
 __all__ = [
     "MASTER",
     "MEMBER",
     "MEMBERSHIP",
+    "RENDER_RESULTS",
     "CollectionKey",
     "Fingerprint",
     "Key",

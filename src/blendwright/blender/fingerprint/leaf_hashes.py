@@ -41,7 +41,7 @@ _data_and_groups = attrgetter("data", "vertex_groups")
 # Only objects have so many numbers that reading them in columns pays.
 _COLUMN_TYPES = {"objects": "Object"}
 # Images that show what was rendered last.
-_RENDER_RESULTS = {"RENDER_RESULT", "COMPOSITING"}
+RENDER_RESULTS = {"RENDER_RESULT", "COMPOSITING"}
 
 
 @cache
@@ -119,7 +119,7 @@ def full(skip: Callable[[Any], bool]) -> dict[Key, bytes]:
             rows = columns.bulk(blocks) if columns else repeat(b"")
             listed = [(block, row) for block, row in zip(blocks, rows, strict=False) if not skip(block)]
             if kind == "images":
-                listed = [pair for pair in listed if pair[0].type not in _RENDER_RESULTS]
+                listed = [pair for pair in listed if pair[0].type not in RENDER_RESULTS]
             if has_libraries:
                 listed = [pair for pair in listed if not _is_elsewhere(pair[0])]
             if has_libraries and kind in STAND_INS:

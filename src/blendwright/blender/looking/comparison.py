@@ -38,6 +38,11 @@ def silhouette(pixels: Any) -> tuple[Any | None, str]:
     return found, "background"
 
 
+def look_alike(reference: Any, picture: Any) -> bool:
+    """Whether nobody could tell one from the other; both are bytes of equal size."""
+    return not (np.abs(reference.astype(np.int16) - picture) >= VISIBLE).any()
+
+
 def compared(reference: Any, picture: Any, outline: Any, wanted: Any | None, source: str) -> PictureComparison:
     """`reference` and `picture` are bytes of equal size; `outline` and `wanted` are where the scene and the reference show something."""
     apart = np.abs(reference.astype(np.int16) - picture).astype(np.float64)

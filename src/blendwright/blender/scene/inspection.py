@@ -25,7 +25,12 @@ class Inspection(SceneReader):
         candidates = {
             block
             for kind, block in fp.all_blocks()
-            if kind in wanted and block.library is None and not is_tombstone(block) and block.asset_data is None
+            if kind in wanted
+            and block.library is None
+            and not is_tombstone(block)
+            and block.asset_data is None
+            # What was rendered last is Blender's own.
+            and not (kind == Kind.IMAGE.blocks and block.type in fp.RENDER_RESULTS)
         }
         if not candidates:
             return []
