@@ -123,7 +123,7 @@ def test_a_plan_that_was_gone_on_with_later_has_no_names_of_what_came_between(tm
         scene.history.checkout(2)
         assert scene.run(parse_plan({**some, "operations": [box("a"), box("b")]}, is_json=True)).ok
     on, _ = plan_log(tmp_path).plans
-    assert (on.span.first, on.span.last, on.span.operations, on.names) == (2, 4, 2, ())
+    assert (on.span.first, on.span.last, on.span.operations, on.names) == (2, 4, 2, ("main",)), "where it was left"
 
 
 def test_long_plans_are_counted_without_their_receipts(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
