@@ -113,6 +113,19 @@ def test_a_name_on_another_line_is_no_name_of_a_plan(place: Path) -> None:
     assert not any("first-row" in one.names for one in plan_log(place / ".blendwright").plans)
 
 
+def test_a_plan_that_was_gone_on_with_later_has_no_names_of_what_came_between(tmp_path: Path) -> None:
+    with blendwright.open(tmp_path, spare=False) as scene:
+        some = {"request_id": "on", "operations": [box("a")]}
+        assert scene.run(parse_plan(some, is_json=True)).ok
+        scene.history.checkout(1)
+        assert scene.call("object.create_empty", name="Between").ok
+        scene.history.set_tag("between", 3)
+        scene.history.checkout(2)
+        assert scene.run(parse_plan({**some, "operations": [box("a"), box("b")]}, is_json=True)).ok
+    on, _ = plan_log(tmp_path).plans
+    assert (on.span.first, on.span.last, on.span.operations, on.names) == (2, 4, 2, ("main",)), "where it was left"
+
+
 def test_long_plans_are_counted_without_their_receipts(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Two commits of each plan are read whole, however many it has."""
     read: list[int] = []

@@ -66,7 +66,7 @@ from blendwright.values.faults import Fault
 from blendwright.values.json_reader import LARGEST, read_json
 from blendwright.values.outcome import Outcome
 from blendwright.values.plan import Plan
-from blendwright.values.report import RunReport, result_notes
+from blendwright.values.report import RunReport, summarise_receipts
 
 STYLES = {"succeeded": "green", "refused": "yellow", "skipped_idempotent": "cyan", "skipped": "yellow"}
 TONES = {"good": "bold green", "warning": "bold yellow", "bad": "bold red"}
@@ -138,7 +138,7 @@ def run(
             Exit.of_run(report, extra),
         )
     _note_missing_names(report, parsed, workspace)
-    note_remarks(result_notes(report.operations))
+    note_remarks(summarise_receipts(report.operations).notes)
     for outcome in extra:
         note_outcome(outcome)
     return exit_code

@@ -20,7 +20,6 @@ from blendwright.values.report import (
     OperationStatus,
     ReceiptSummary,
     RunReport,
-    result_notes,
     summarise_receipts,
 )
 
@@ -255,7 +254,7 @@ def plan_outcome(
         recoverable=report.recoverable,
         trace=tuple(_trace(report, parse_ms)),
         request_id=report.request_id,
-        notes=(*report.notes, *result_notes(report.operations)),
+        notes=(*report.notes, *receipts.notes),
     )
 
 

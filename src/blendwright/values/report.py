@@ -215,14 +215,20 @@ class RunReport:
         }
 
 
+# Sentences that are told of one plan: a loop may say each of them of many things.
+MOST_NOTES = 12
+
+
 @dataclass(frozen=True, slots=True)
 class ReceiptSummary:
-    """`determinism_class` is None when there is no receipt. `seeds` are by operation; `tolerance` is the largest."""
+    """`determinism_class` is None when there is no receipt. `seeds` are by operation; `tolerance` is the largest. `notes` are what results
+    say of themselves that may surprise, each sentence once: that a picture is black."""
 
     determinism_class: str | None
     seeds: Mapping[str, int]
     tolerance: float | None
     handles: tuple[Mapping[str, str], ...]
+    notes: tuple[str, ...] = ()
 
     @property
     def seed(self) -> int | None:
@@ -231,28 +237,21 @@ class ReceiptSummary:
         return distinct.pop() if len(distinct) == 1 else None
 
 
-# Sentences that are told of one plan: a loop may say each of them of many things.
-MOST_NOTES = 12
-
-
-def result_notes(operations: Iterable[OperationReport]) -> tuple[str, ...]:
-    """What the results of operations that are done say of themselves that may surprise, each sentence once: that a picture is black."""
-    told = (each.result["notes"] for each in operations if each.done and each.result and each.result.get("notes"))
-    sentences = list(dict.fromkeys(sentence for notes in told for sentence in notes))
-    left = len(sentences) - MOST_NOTES
-    return tuple(sentences[:MOST_NOTES]) + ((f"… and {left} more notes in the results.",) if left > 0 else ())
-
-
 def summarise_receipts(operations: Iterable[OperationReport]) -> ReceiptSummary:
     """Of the operations that are done; what failed or was rolled back has no receipt."""
     receipts = [report.receipt for report in operations if report.done and report.receipt is not None]
     ranks = [CLASSES.index(receipt["determinism_class"]) for receipt in receipts]
     tolerances = [receipt["tolerance"] for receipt in receipts if receipt.get("tolerance") is not None]
+    results = [receipt["result"] for receipt in receipts if receipt.get("result")]
+    notes = list(dict.fromkeys([note for result in results for note in result.get("notes", ())]))
+    if (left := len(notes) - MOST_NOTES) > 0:
+        notes[MOST_NOTES:] = [f"… and {left} more notes in the results."]
     return ReceiptSummary(
         determinism_class=CLASSES[max(ranks)] if ranks else None,
         seeds={receipt["operation_id"]: receipt["seed"] for receipt in receipts if receipt.get("seed") is not None},
         tolerance=max(tolerances, default=None),
         handles=tuple(_handles(receipts)),
+        notes=tuple(notes),
     )
 
 
