@@ -53,3 +53,12 @@ def test_a_folder_is_read_inside_the_roots_and_links_out_of_them_are_not_followe
         assert done.ok, done.message
         result: Any = done.result
         assert [each["map"] for each in result["maps"]] == ["base_color"]
+
+
+def test_a_result_names_its_artifact_as_it_was_kept(tmp_path: Path) -> None:
+    with blendwright.open(tmp_path / "workspace") as scene:
+        assert scene.call("mesh.create_primitive", kind="cube", name="Box").ok
+        for name in ("front.png", "front-2.png"):
+            seen = scene.call("render.preview", view="FRONT", width=32, height=32, artifact="front.png")
+            assert seen.result is not None and seen.result["artifact"] == name
+            assert [Path(path).name for path in seen.details["artifacts"]] == [name]

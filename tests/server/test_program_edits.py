@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -57,8 +58,10 @@ def test_a_repaired_line_is_enough_and_the_whole_is_journalled(context: ServerCo
 
 def test_an_edit_runs_in_place_of_the_last_plan(context: ServerContext) -> None:
     assert call(context, "plan_execute", program="object.create_empty(name = 'First', location = [1, 0, 0])")["ok"]
-    again = call(context, "plan_execute", program_edit=edit(("[1, 0, 0]", "[2, 0, 0]")), instead=True)
-    assert again["ok"], again
+    as_text = json.dumps(edit(("[1, 0, 0]", "[2, 0, 0]")))
+    again = call(context, "plan_execute", program_edit=as_text, instead=True)
+    assert again["ok"], "an object that is sent as text is read"
+    assert again["result"]["report"]["replaced"].startswith("all that the last plan made"), again
     [found] = call(context, "scene_find", name="First")["result"]["objects"]
     assert found["position"] == [2, 0, 0]
 

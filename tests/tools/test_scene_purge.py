@@ -37,6 +37,13 @@ def test_purging_takes_what_is_used_by_orphans_alone_along(stage: Stage) -> None
     assert stage.do("scene.purge", {})["removed"] == []
 
 
+def test_what_was_rendered_last_is_nobodys_orphan(stage: Stage) -> None:
+    box(stage)
+    stage.do("render.preview", {"view": "FRONT", "width": 32, "height": 32})
+    assert any(image.type == "RENDER_RESULT" for image in blocks.images)
+    assert not orphans(stage) and not stage.do("scene.snapshot", {})["unused"]["items"]
+
+
 def test_purging_leaves_what_is_of_another_kind_or_kept_with_what_it_uses(stage: Stage) -> None:
     leave_orphans(stage)
     assert stage.do("scene.purge", {"kinds": ["material"]})["removed"] == []

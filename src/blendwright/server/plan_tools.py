@@ -17,7 +17,7 @@ from pydantic import Field
 
 from blendwright.app.open_scene import OpenScene
 from blendwright.app.plan_validation import check, refused_plan
-from blendwright.app.replacing import last_program, run_instead
+from blendwright.app.replacing import last_program, replaced_by_last, run_instead
 from blendwright.dialects.envelopes import plan_outcome
 from blendwright.dialects.registry import parse_plan, render
 from blendwright.plan.graph import Owners
@@ -267,6 +267,8 @@ async def _execute(
         report, more = run_the_rest(plan, run) if args.skip_unapproved else (run(plan), {})
         if before is not None and (after := opened.journal.head_number) != before:
             more |= {"head_before": before, "head_after": after}
+        if args.instead and report.ok and (replaced := replaced_by_last(opened.journal)) is not None:
+            more |= {"replaced": f"all that the last plan made, up to commit {replaced.number}"}
         response = plan_response(report, args.detail, parse_ms=parse_ms, more=more | _help(context, plan, report))
         if args.image and report.ok:
             response = replace(response, images=picture_after(opened, options))
