@@ -264,8 +264,8 @@ def previews_an_older_scene(copied_journal: Function) -> Function:
 
     from blendwright.values.errors import JournalError
 
-    def wrong(workspace: Any, copy: Any, request_id: str, without: Sequence[int] = ()) -> Any:
-        journal = copied_journal(workspace, copy, request_id, without)
+    def wrong(workspace: Any, *, copy: Any, request_id: str, at: Any, without: Sequence[int] = ()) -> Any:
+        journal = copied_journal(workspace, copy=copy, request_id=request_id, at=at, without=without)
         with contextlib.suppress(JournalError):
             if journal.head is not None and journal.head.parent is not None:
                 journal.move_head("undo", journal.head.parent)
