@@ -19,7 +19,7 @@ from blendwright.server.context import ServerContext
 from blendwright.server.look_quality import SMALLEST_WIDTH, LookPace, LookQuality
 from blendwright.server.pictures import LARGEST, MOST_SENT, Captioned, montage, picture_size, sendable, with_pictures
 from blendwright.server.responses import Picture, ToolResponse
-from blendwright.server.scene_image import kept_montage
+from blendwright.server.scene_image import description_of, kept_montage
 from blendwright.tool_api.promises import Determinism
 from blendwright.values.outcome import Outcome
 from hosts import call, cube, operation, plan, talk
@@ -322,3 +322,11 @@ def test_a_host_is_told_why_a_picture_is_black(context: ServerContext) -> None:
     for told in (previewed["details"]["notes"], ran["details"]["notes"], seen["result"]["notes"]):
         assert len(told) == 1 and "Nothing gives light" in told[0] and "light.create" in told[0], told
     assert "Nothing gives light" in compared["result"]["notes"][0]
+
+
+def test_a_picture_that_ended_early_tells_the_samples_that_it_has() -> None:
+    made = LookQuality("CYCLES", 64, 48, 21)
+    early = Outcome("render.preview", 1, result={"width": 64, "height": 48, "samples": 5})
+    whole = Outcome("render.preview", 1, result={"width": 64, "height": 48})
+    told = [description_of(one, made, ["iso"], ()).result for one in (early, whole)]
+    assert [one["samples"] for one in told if one is not None] == [5, 21]

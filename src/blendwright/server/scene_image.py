@@ -125,7 +125,7 @@ class Look:
         whole = from_outcome(last)
         if len(captioned) > 1:
             whole = kept_montage(captioned, len(args.frames), Path(last.artifacts[0]))
-        described = _described(last, quality, [each.caption for each in captioned], list(notes))
+        described = description_of(last, quality, [each.caption for each in captioned], list(notes))
         if args.show not in (None, "SHADED"):
             described = described.with_(result={**(described.result or {}), "show": args.show, "seen": seen})
         return ToolResponse(described, (whole,))
@@ -212,12 +212,14 @@ def _seen(outcome: Outcome, show: Show | None) -> dict[str, Any]:
     return told | ({"depths_m": result["depths"]} if show == "DEPTH" else {})
 
 
-def _described(outcome: Outcome, made: LookQuality, captions: Sequence[str], notes: Sequence[str]) -> Outcome:
+def description_of(outcome: Outcome, made: LookQuality, captions: Sequence[str], notes: Sequence[str]) -> Outcome:
     """What the picture shows and what it was made with; what the last of several says of itself is not said of all."""
     last = outcome.result or {}
     about: dict[str, Any] = {"views": captions, "engine": made.engine, "each": [last["width"], last["height"]]}
     if made.engine == "CYCLES":
-        about["samples"] = made.samples
+        # One that had to end early has fewer than it was meant to have.
+        ended_early = len(captions) == 1 and last.get("samples") is not None
+        about["samples"] = last["samples"] if ended_early else made.samples
     if notes:
         about["notes"] = notes
     if made.reduced:
