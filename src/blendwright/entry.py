@@ -60,10 +60,16 @@ def _leave_out_search_for_plugins() -> None:
         sys.modules[name] = stand_in
 
 
+# Whether what was loaded is set aside from the search for garbage.
+_set_aside = False
+
+
 def loaded() -> None:
     """From here on there is work, and with it garbage. What was loaded is none: nobody needs to look through it again."""
-    if not gc.get_freeze_count():
+    global _set_aside
+    if not _set_aside:  # asking how much is set aside would count all of it
         gc.freeze()
+        _set_aside = True
     gc.enable()
 
 
