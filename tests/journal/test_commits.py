@@ -179,6 +179,15 @@ def test_an_intent_left_open_becomes_indeterminate_and_waits_for_a_person(tmp_pa
     journal.close()
 
 
+def test_a_request_is_known_by_what_was_done_or_only_begun_under_its_id(tmp_path: Path) -> None:
+    journal = begun(tmp_path, ["a"])
+    journal.begin_intent(NewIntent(key_of("begun", "b"), "begun", "b", "file.export", "writes b.glb"))
+    journal.close()
+    journal = Journal(tmp_path)
+    assert [journal.knows_request(id) for id in ("r", "begun", "new")] == [True, True, False]
+    journal.close()
+
+
 def test_a_plan_rolled_back_leaves_records_and_may_run_again(tmp_path: Path) -> None:
     journal = begun(tmp_path, ["a"])
     boundary = journal.begin_boundary("r")
