@@ -26,7 +26,6 @@ from blendwright.values.json_reader import non_interoperable_values, read_json
 
 # gemini-cli adds this to every call, whatever the schema says.
 ADDED_BY_HOSTS = "wait_for_previous"
-NESTED = {"object", "array"}
 
 
 Handler = Callable[[ServerContext, Caller, Any], Awaitable[ToolResponse]]
@@ -82,11 +81,11 @@ class ServerTool:
 
     @cached_property
     def _nested(self) -> frozenset[str]:
-        """The arguments that are objects or lists, and never text."""
+        """The arguments that are objects, and never text."""
         kinds = {
             name: _kinds(part, self.input_schema) for name, part in self.input_schema.get("properties", {}).items()
         }
-        return frozenset(name for name, found in kinds.items() if found & NESTED and "string" not in found)
+        return frozenset(name for name, found in kinds.items() if "object" in found and "string" not in found)
 
     def parse(self, raw: Mapping[str, Any]) -> Args | tuple[Finding, ...]:
         """The arguments, or everything that is wrong with them."""
@@ -96,7 +95,7 @@ class ServerTool:
             if key == ADDED_BY_HOSTS:
                 continue
             if isinstance(value, str) and key in self._nested:
-                # Some hosts, and some models, send nested objects and lists as text.
+                # Some hosts, and some models, send nested objects as text.
                 arguments[key], problems = read_json(value)
             else:
                 arguments[key], problems = value, non_interoperable_values(value)
