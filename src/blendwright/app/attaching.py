@@ -11,7 +11,7 @@ import os
 import stat
 import tempfile
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +27,7 @@ from blendwright.bridge.windows.window import WindowConnection, connect
 from blendwright.bridge.worker_source import WorkerSource
 from blendwright.values.errors import EnvironmentUnfit, Refusal
 from blendwright.values.faults import Fault
+from blendwright.values.frozen import frozen
 from blendwright.values.invisible import escape_invisible
 from blendwright.values.no_follow import open_directory, write_whole
 
@@ -39,7 +40,7 @@ PRESS_CONNECT = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class BoundWindow:
     """The window that a workspace is bound to."""
 
@@ -174,7 +175,7 @@ def require_unbound(workspace: Path) -> None:
         raise EnvironmentUnfit(message, cure="Leave the scene out, or `blendwright detach` first.")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Attached:
     """A workspace that was bound to a window, and what came of the first look at it."""
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,10 +19,11 @@ from blendwright.run.scene_values import scene_values
 from blendwright.values.cancel import CancelToken
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
+from blendwright.values.frozen import frozen
 from blendwright.wire.remote_scene import RemoteScene
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Looked:
     """One scene that was rebuilt, and what came of the check there."""
 
@@ -34,7 +34,7 @@ class Looked:
         return {"commit": self.commit, "holds": self.verdict.holds, "message": self.verdict.message}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Bisection:
     """`last_good` is the commit before `first_bad`; `message` is what the check said of the bad one. `looked` are the scenes that were
     rebuilt, in that order, of `commits` in question."""

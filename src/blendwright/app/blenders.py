@@ -9,7 +9,7 @@ import contextlib
 import sys
 import tempfile
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Literal
 
@@ -31,6 +31,7 @@ from blendwright.run.hash_schemes import blender_of
 from blendwright.values.errors import EnvironmentUnfit, JournalError, Refusal
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
+from blendwright.values.frozen import frozen
 
 Standing = Literal["ready", "outdated", "broken", "not added", "no python"]
 OWN = "(this environment)"
@@ -101,7 +102,7 @@ def workspace_blender(directory: Path) -> str | None:
     return None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ListedBlender:
     """One that is here, or that could be."""
 
@@ -154,7 +155,7 @@ def _listed(environment: Environment, *, default: bool) -> ListedBlender:
     return ListedBlender(environment.name, environment.blender, environment.python, standing, place, cure, default)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AddedBlender:
     environment: Environment
     made: bool

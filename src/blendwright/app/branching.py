@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from blendwright.app.read_workspace import read_journal
 from blendwright.records.branches import Branch
+from blendwright.values.frozen import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class BranchList:
     """By name. `current` is the one that HEAD is on, None where it is detached; `head` is its commit, None before the first."""
 
@@ -23,13 +24,13 @@ class BranchList:
         return {"ok": True, "current": self.current, "head": self.head, "branches": branches}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Tag:
     name: str
     commit: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TagList:
     """By name."""
 

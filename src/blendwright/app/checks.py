@@ -12,7 +12,6 @@ import subprocess
 import sys
 import tempfile
 import threading
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +25,7 @@ from blendwright.bridge.sources.blender_executable import BlenderExecutable
 from blendwright.bridge.windows.rendezvous import open_windows
 from blendwright.tools import catalog
 from blendwright.values.errors import BlendwrightError, EnvironmentUnfit
+from blendwright.values.frozen import frozen
 from blendwright.wire.blender_profile import BlenderProfile
 
 NO_BLENDER = "`blendwright blender list` shows those that are here, and those that can be added."
@@ -35,7 +35,7 @@ SECONDS = 120.0
 LONGEST_TAIL = 300
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Check:
     """One thing that was checked. What is not `required` may be missing."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import tempfile
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -22,12 +21,13 @@ from blendwright.tools import catalog
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
+from blendwright.values.frozen import frozen
 
 Blender = str | Path | WorkerSource | None
 OPENED = "the file opened"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ComparedFile:
     """`directory` is where the report is, None where none was asked for. `findings` are about files that the scene refers to."""
 

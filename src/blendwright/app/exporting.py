@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +23,7 @@ from blendwright.tool_api.promises import SafetyLevel
 from blendwright.values.cancel import CancelToken
 from blendwright.values.errors import EnvironmentUnfit, RebuildFailed, Refusal
 from blendwright.values.faults import Fault
+from blendwright.values.frozen import frozen
 from blendwright.values.no_follow import open_directory, open_file, write_whole
 from blendwright.values.outcome import Outcome
 
@@ -30,7 +31,7 @@ from blendwright.values.outcome import Outcome
 PICTURE_SECONDS = 600.0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ExportedScene:
     """`cleaned` lists the code of the scene that the file goes without."""
 

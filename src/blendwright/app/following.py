@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +12,14 @@ from blendwright.app.timeline import branch_list
 from blendwright.journal import JournalView
 from blendwright.journal.store import FILE as JOURNAL
 from blendwright.records.audit import AuditRecord
+from blendwright.values.frozen import frozen
 
 # Audit records in one step; whoever lags behind takes several.
 MOST_RECORDS = 500
 MOST_OF_REQUEST = 100_000
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Changes:
     """`records` are new ones of the audit chain, with the commit of each; `state` is where the workspace stands now; `runs` says
     whether a run began or ended."""

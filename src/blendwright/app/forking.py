@@ -10,7 +10,6 @@ import contextlib
 import shutil
 import uuid
 from collections.abc import Generator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -34,12 +33,13 @@ from blendwright.run.scratch_files import SCENE_FILE
 from blendwright.values import crash_points
 from blendwright.values.errors import RebuildFailed, Refusal
 from blendwright.values.faults import Fault
+from blendwright.values.frozen import frozen
 
 FORK = "workspace.fork"
 MACROS = "macros"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Forked:
     """`origin` is the commit of the other workspace; `copied` are the settings that came along."""
 

@@ -5,7 +5,6 @@ Both scenes are rebuilt in a Blender of their own, which is thrown away; the sce
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -28,6 +27,7 @@ from blendwright.values.cancel import CancelToken
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
+from blendwright.values.frozen import frozen
 from blendwright.values.outcome import Outcome
 from blendwright.values.plan import Operation, Plan
 from blendwright.wire.methods import StepAnswer, StepRequest
@@ -49,7 +49,7 @@ SEED = 0
 AFTER, SHEET = "after.png", "before_after.png"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LookBack:
     """From where, and how, the scenes of two commits are looked at. Without a view and a camera it is through each scene's own one, and
     without a frame at that of each."""
@@ -61,7 +61,7 @@ class LookBack:
     frame: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CommitsSeen:
     """`sheet` is a PNG: before, after, and their difference. `result` is that of `render.compare`."""
 

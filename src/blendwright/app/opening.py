@@ -10,7 +10,7 @@ import contextlib
 import os
 import shutil
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
 
@@ -48,6 +48,7 @@ from blendwright.values.errors import Refusal
 from blendwright.values.events import Observer, WorkspaceClosed, WorkspaceOpened
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
+from blendwright.values.frozen import frozen
 from blendwright.wire.console_door import ConsoleDoor
 
 DEFAULT_WORKSPACE = ".blendwright"
@@ -162,7 +163,7 @@ def open(
     return opened
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NewWorkspace:
     """`written` are the files for its user that were not there; `scene_hash` is None until Blender has begun the scene."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +15,14 @@ from blendwright.journal import JournalView
 from blendwright.records.commits import Commit, PlanSpan
 from blendwright.records.requests import StoredProgram
 from blendwright.run.commit_names import find
+from blendwright.values.frozen import frozen
 
 # Of what a plan was, in one line.
 LONGEST_TITLE = 72
 MOST_TOOLS = 2
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PlanEntry:
     """A plan, or a call, which is a plan of one. `commit` is its last one and has the scene that it left; `before` is the one that it
     began with, None for the first of all. `names` are the branches and tags of its commits."""
@@ -46,7 +47,7 @@ class PlanEntry:
         }  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PlanPage:
     """Plans, newest first; the rest as in `queries.LogPage`."""
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 import contextlib
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
@@ -16,38 +15,46 @@ from pydantic import BaseModel, ValidationError
 
 from blendwright.app.own_files import read_own_file
 from blendwright.app.places import SETTINGS, user_file
-from blendwright.policy.policy import Policy, Verdict
+from blendwright.policy.policy import Policy, Rules, Verdict
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, did_you_mean, pointer_of
+from blendwright.values.frozen import frozen
 
 FILE = SETTINGS
 DEFAULT = "default"
 COMMAND = "audit_heads_command"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LoadedPolicy:
-    """`origins` has the place of every value, by its dotted name: a file, or `default`."""
+    """`files` has the file of every value that one names, by its dotted name."""
 
     policy: Policy
-    origins: Mapping[str, str]
+    files: Mapping[str, str]
+
+    @property
+    def origins(self) -> dict[str, str]:
+        """The place of every value, by its dotted name: a file, or `default`."""
+        return {name: self.files.get(name, DEFAULT) for name, _ in settings_of(self.policy.model_dump(mode="json"))}
 
 
 def load_policy(workspace: Path) -> LoadedPolicy:
     """The policy for a workspace. Raises Refusal with every finding in its files."""
     merged: dict[str, Any] = {}
-    origins: dict[str, str] = {}
+    files: dict[str, str] = {}
     for file in (user_file(), workspace / FILE):
         if file.is_file():
             table = read_policy(file)
             if file != user_file():
                 _require_no_command(file, table)
             merged = _merged(merged, table)
-            origins |= {name: str(file) for name, _ in settings_of(table)}
-    policy = Policy.model_validate(_merged(_defaults_of_open_tables(), merged))
-    values = dict(settings_of(policy.model_dump(mode="json")))
-    return LoadedPolicy(policy, {name: origins.get(name, DEFAULT) for name in values})
+            files |= {name: str(file) for name, _ in settings_of(table)}
+    # Tables with names of the user's own add to what is there by default.
+    roots = _default_roots()
+    if not merged:
+        return LoadedPolicy(Policy.model_construct(policy=Rules.model_construct(roots=roots)), files)
+    return LoadedPolicy(Policy.model_validate(_merged({"policy": {"roots": roots}}, merged)), files)
 
 
 def _require_no_command(file: Path, table: Mapping[str, Any]) -> None:
@@ -126,10 +133,9 @@ def _line(lines: Sequence[str], path: Sequence[str]) -> int:
     return start + 1
 
 
-def _defaults_of_open_tables() -> dict[str, Any]:
-    """Tables with names of the user's own add to what is there by default. Where we stand is a root, unless that is everything."""
-    roots: dict[str, str] = {} if _in_home_or_root() else Policy().policy.model_dump(mode="json")["roots"]
-    return {"policy": {"roots": roots}}
+def _default_roots() -> dict[str, Verdict]:
+    """Where we stand is a root, unless that is everything."""
+    return {} if _in_home_or_root() else dict(Rules.model_construct().roots)
 
 
 def _in_home_or_root() -> bool:

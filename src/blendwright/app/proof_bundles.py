@@ -10,7 +10,6 @@ import hashlib
 import re
 import tempfile
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -26,6 +25,7 @@ from blendwright.journal.store import as_json
 from blendwright.records.audit import AuditHead
 from blendwright.values.errors import EnvironmentUnfit, Refusal
 from blendwright.values.faults import Fault
+from blendwright.values.frozen import frozen
 from blendwright.values.no_follow import open_directory, write_whole
 
 # Of each line the beginning of its sha256: it says where, and the signature says whether.
@@ -37,7 +37,7 @@ _HEX_KEY = re.compile("[0-9a-f]{64}")
 _HEX_SIGNATURE = re.compile("[0-9a-f]{128}")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class WrittenBundle:
     file: Path
     size: int
@@ -49,7 +49,7 @@ class WrittenBundle:
         return {"ok": True, "file": str(self.file), "bytes": self.size, "head": head, "fingerprint": self.fingerprint}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class BundleReport:
     """`problems` begin with the line that they are about. `trusted` says whether the key is one of those that were named, None where
     none was: then nobody has vouched for it. `not_covered` is how many commits and readings cannot be held against their records, since

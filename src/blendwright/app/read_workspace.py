@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Generator
-from dataclasses import dataclass
 from pathlib import Path
 
 from blendwright.app.blenders import chosen_blender
@@ -22,6 +21,7 @@ from blendwright.run.externals import Externals
 from blendwright.run.rebuild import take_worker
 from blendwright.tools import catalog
 from blendwright.values.events import WorkspaceClosed
+from blendwright.values.frozen import frozen
 from blendwright.wire.remote_scene import RemoteScene
 from blendwright.wire.worker_port import WorkerPool
 
@@ -54,7 +54,7 @@ def repair_journal(workspace: str | Path) -> Generator[Journal]:
         journal.close()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class InspectionWorkers:
     """Blenders for rebuilding scenes of a workspace; none of them has one yet."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ from blendwright.run.commit_names import find
 from blendwright.values import crash_points
 from blendwright.values.errors import EnvironmentUnfit, JournalError, Refusal
 from blendwright.values.faults import Fault
+from blendwright.values.frozen import frozen
 
 
 def recover(journal: Journal, abandoned: int) -> tuple[str, ...]:
@@ -58,7 +59,7 @@ def _sentences(info: RecoveryInfo, abandoned: int) -> Iterator[str]:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RepairReport:
     """What was done, in sentences, and what still stands in the way."""
 

@@ -15,12 +15,13 @@ import re
 import secrets
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import orjson
 
+from blendwright.values.frozen import frozen
 from blendwright.values.no_follow import open_directory, open_file_in
 from blendwright.values.plan import Operation, Plan, Schedule
 from blendwright.values.report import OperationReport, RunReport
@@ -39,7 +40,7 @@ MOST_OPERATIONS = 2_000
 REPEATABLE = ("operations", "program")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RunRecord:
     """One run. `operations` are in the order in which they run; `document` is the plan to give again, None where there is none;
     `report` is None while it goes on, and for one that was broken off. `pid` is the process that ran it."""
@@ -91,7 +92,7 @@ class RunRecords:
         return run
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RunInProgress:
     """A run whose beginning is written, to a file of this name."""
 

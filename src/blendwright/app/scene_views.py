@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import io
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from blendwright.app.looking_back import AFTER, EYE, PICTURE_SECONDS, PREVIEW, LookSteps, framed
@@ -18,6 +17,7 @@ from blendwright.run.rebuild import rebuild_commit, redo_in_batches
 from blendwright.run.scratch_files import SCENE_FILE, open_scratch_file
 from blendwright.values.errors import RebuildFailed, Refusal
 from blendwright.values.faults import Fault
+from blendwright.values.frozen import frozen
 from blendwright.wire.remote_scene import RemoteScene
 
 GLB_FILE = "scene.glb"
@@ -27,7 +27,7 @@ SHOWN = {"type": "type", "data": "data", "parent": "parent", "collections": "col
          "location": "transform.location", "modifiers": "modifiers.order", "visible": "visible_render"}  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PicturePair:
     """WebP pictures of two scenes from the same place."""
 

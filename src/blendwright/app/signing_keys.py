@@ -6,7 +6,6 @@ import contextlib
 import hashlib
 import os
 import stat
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +14,7 @@ from blendwright.app.places import user_file
 from blendwright.app.session_scratch import unfit_on_os_error
 from blendwright.values.errors import EnvironmentUnfit, Refusal
 from blendwright.values.faults import Fault
+from blendwright.values.frozen import frozen
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -23,7 +23,7 @@ FILE = "audit_key.pem"
 MAKE = "Make one: blendwright audit key"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SigningKey:
     """`public` is the key in hexadecimal, which anybody may know; `fingerprint` is what people compare. `made`: it is new."""
 

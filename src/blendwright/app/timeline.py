@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +12,7 @@ from blendwright.app.read_workspace import read_journal
 from blendwright.journal import JournalView
 from blendwright.journal.lock import current_holder
 from blendwright.records.commits import Commit
+from blendwright.values.frozen import frozen
 
 LONGEST_TEXT = 240
 MOST_NAMES = 4
@@ -20,7 +20,7 @@ MOST_NAMES = 4
 MEMBERSHIP = "member"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TimelinePage:
     """`commits` are newest first; `total` is how many there are in this list, of which these begin at `offset`."""
 

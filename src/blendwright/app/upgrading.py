@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Generator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
@@ -34,6 +33,7 @@ from blendwright.run.version_replay import OperationPart, replay_in_both
 from blendwright.values.errors import EnvironmentUnfit, Refusal
 from blendwright.values.events import WorkspaceClosed
 from blendwright.values.faults import Fault
+from blendwright.values.frozen import frozen
 
 Blender = str | Path | WorkerSource | None
 Take = Literal["replayed", "opened"]
@@ -44,7 +44,7 @@ MOST_PICTURES = 5
 REPLAYED_FILE = "replayed.blend"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class UpgradeOptions:
     """`take` says which scene the new line begins with; None leaves it to what was found. `move` commits, where scenes part only with
     `accept_differences`."""
@@ -56,7 +56,7 @@ class UpgradeOptions:
     pictures: int = MOST_PICTURES
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Upgrade:
     """`commit` is the one that moved the workspace; None where it was not moved. `configured` is the Blender that blendwright.toml names,
     which counts more than the one that the workspace belongs to."""

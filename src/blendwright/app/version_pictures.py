@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +10,7 @@ from blendwright.run.scratch_files import move_out
 from blendwright.run.two_blenders import TwoBlenders
 from blendwright.tools.render.preview import Preview, PreviewArgs
 from blendwright.values.errors import WorkerFault
+from blendwright.values.frozen import frozen
 from blendwright.wire.methods import StepRequest
 from blendwright.wire.remote_scene import RemoteScene
 
@@ -26,7 +26,7 @@ ARTIFACT = "compared.png"
 VIEWS: tuple[dict[str, Any], ...] = ({"engine": "CYCLES", "samples": 16}, {"view": "ISO"})
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PicturePair:
     """Names of files in the report's directory. `differing` is the share of pixels that visibly differ."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import html
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +14,14 @@ import orjson
 from blendwright.app.version_pictures import PicturePair
 from blendwright.run.content_comparison import DesignNote, PropertyPart
 from blendwright.run.version_replay import OpenedCommit, OperationPart
+from blendwright.values.frozen import frozen
 
 REPORT, PAGE = "report.json", "report.html"
 # In a receipt; the report has all.
 MOST_IN_RECEIPT = 100
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ComparedScene:
     """A scene of the new Blender beside the one of the old: `how` says how it got there."""
 
@@ -29,7 +30,7 @@ class ComparedScene:
     pictures: PicturePair | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class VersionReport:
     """`subject` is the workspace or the file. `operations` and what follows is empty for a file, whose scene is opened in both."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import prod
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
@@ -19,6 +19,7 @@ from blendwright.schemas.check import model_problems
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, pointer_of
+from blendwright.values.frozen import frozen
 from blendwright.values.json_reader import LARGEST, read_json
 from blendwright.values.json_shapes import fields_of
 
@@ -196,7 +197,7 @@ def _require_not_too_many(cases: int) -> None:
         raise Refusal([Finding(Fault.LIMIT_EXCEEDED, message, "/vary", cure)])
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class BatchFile:
     """A batch file that was read, and where it lies."""
 

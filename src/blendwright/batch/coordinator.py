@@ -5,7 +5,6 @@ from __future__ import annotations
 import queue
 import threading
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from itertools import takewhile
 from pathlib import Path
 
@@ -24,13 +23,14 @@ from blendwright.batch.result_files import write_result_files
 from blendwright.batch.results import Counts, ResultsTable
 from blendwright.batch.tables import Row
 from blendwright.values.errors import BlendwrightError
+from blendwright.values.frozen import frozen
 
 # Is told of every job that ended, and None now and then when nothing did, with how far the batch has come.
 OnProgress = Callable[[JobReport | None, Progress], None]
 TICK_SECONDS = 0.5
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RunSummary:
     """`added` cases are new to the table; `finished_before` had their row when the run began."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Callable, Generator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,6 +18,7 @@ from blendwright.batch.postgres.address import VARIABLE, Address, import_psycopg
 from blendwright.batch.preparing import catalogue_of
 from blendwright.values.errors import EnvironmentUnfit, Refusal
 from blendwright.values.faults import Fault
+from blendwright.values.frozen import frozen
 
 if TYPE_CHECKING:
     from blendwright.batch.definition import Batch
@@ -79,7 +80,7 @@ def open_engine(
     return PostgresEngine(address, settings, note)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class WorkPlace:
     """The local directory of one worker: workspaces of cases that are under way, staging and scratch. Nothing in it is a result."""
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,13 +15,14 @@ from blendwright.values.cancel import CancelToken
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, did_you_mean
+from blendwright.values.frozen import frozen
 from blendwright.values.outcome import Outcome
 
 # The scene that was run, where its files go, what is wanted, and who may call it off; raises Refusal where it cannot be made.
 Maker = Callable[[OpenScene, Path, Output, CancelToken | None], None]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Kind:
     """A kind of output: what makes it, the name of its file where none is given, and the endings that such a name may have."""
 

@@ -11,7 +11,6 @@ import os
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -21,6 +20,7 @@ from blendwright.batch.own_directories import remove_own
 from blendwright.journal.store import sync_directory
 from blendwright.values import crash_points
 from blendwright.values.errors import EnvironmentUnfit
+from blendwright.values.frozen import frozen
 from blendwright.values.no_follow import open_directory, open_file
 
 MANIFEST = "manifest.json"
@@ -35,7 +35,7 @@ def attempt_name(number: int, fence: int) -> str:
     return f"{number:06d}" if fence == 1 else f"{number:06d}-{fence}"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Manifest:
     """What was published: the key of the case, the hash of its scene, and its files by name, with `sha256` and `bytes`."""
 

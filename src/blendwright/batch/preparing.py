@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -22,12 +21,13 @@ from blendwright.plan.validate import ValidPlan
 from blendwright.values.canonical import digest
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
+from blendwright.values.frozen import frozen
 from blendwright.values.json_reader import LARGEST, read_json
 
 PROGRAM_ENDING = ".star"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Prepared:
     """A batch whose first case would run as far as can be told without Blender, and all its rows."""
 

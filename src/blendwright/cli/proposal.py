@@ -10,15 +10,15 @@ from blendwright.policy.session_contract import Proposal
 
 
 def command_line() -> Proposal:
-    """The command line as a host: it asks for all that the policy grants."""
-    host = HostProfile(
+    """The command line as a host: it asks for all that the policy grants. What it says of itself needs no validation."""
+    host = HostProfile.model_construct(
         name="blendwright",
         version=blendwright.__version__,
         transport="command_line",
         cancellation=True,
         elicitation=at_a_terminal(),
     )
-    return Proposal(host=host)
+    return Proposal.model_construct(host=host)
 
 
 def at_a_terminal() -> bool:

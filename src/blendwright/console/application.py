@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from importlib.resources import files
 
 from starlette.applications import Starlette
@@ -24,6 +23,7 @@ from blendwright.console.live import Live
 from blendwright.console.reading import Reading
 from blendwright.console.sessions import Session, Sessions
 from blendwright.console.workspaces import ConsoleWorkspace
+from blendwright.values.frozen import frozen
 from blendwright.web.origins import Names
 from blendwright.wire.console_door import LINK, LINKS
 
@@ -36,7 +36,7 @@ TYPES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class StaticFile:
     content: bytes
     media_type: str

@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import signal
 from collections.abc import AsyncGenerator, Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import TextIO
 
@@ -17,6 +17,7 @@ from blendwright.console.fleet_batches import Fleet
 from blendwright.console.workspaces import Acting, ConsoleWorkspace
 from blendwright.values.errors import EnvironmentUnfit, Refusal
 from blendwright.values.faults import Fault
+from blendwright.values.frozen import frozen
 from blendwright.web.listening import free_port, listen
 from blendwright.web.origins import LOOPBACK
 from blendwright.web.shutdown import shutdown_on_signals
@@ -25,7 +26,7 @@ from blendwright.wire.console_door import ConsoleDoor
 OnLink = Callable[[str], None]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ConsoleSettings:
     """`any_address`: a host that others can reach was asked for by name. `on_link` is told every link that is made."""
 

@@ -19,6 +19,7 @@ from blendwright.schemas.published import schema
 from blendwright.values.errors import BlendwrightError
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
+from blendwright.values.frozen import frozen
 from blendwright.values.json_reader import non_interoperable_values
 from blendwright.values.plan import (
     Boundary,
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 Tone = Literal["good", "warning", "bad"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ParsedDocument:
     """What a dialect reads from a document. With findings, the operations are there as far as they can be read.
 
@@ -52,7 +53,7 @@ class ParsedDocument:
     program: ProgramSource | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Surroundings:
     """What a document can refer to that is not in it: the names of tools and macros, and library files by the paths that it gives.
     `read_library` raises Refusal. `go_on` is asked now and then whether a program that has been evaluated for so many seconds goes on."""
@@ -62,7 +63,7 @@ class Surroundings:
     go_on: Callable[[float], bool] = lambda seconds: True
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ResultContract:
     """What anyone's result of such a plan must be: the version of the contract, and everything that speaks against a document."""
 

@@ -9,7 +9,7 @@ neither makes nor removes plays no part.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -19,6 +19,7 @@ from blendwright.tool_api.scene import Kind
 from blendwright.tool_api.tool import AnyTool
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, cut
+from blendwright.values.frozen import frozen
 from blendwright.values.plan import Operation, TieBreak
 
 CYCLE = "implied_cycle"
@@ -40,7 +41,7 @@ class Datablock(NamedTuple):
         return f"{label} '{cut(self.name)}'" + (f" of '{cut(self.owner)}'" if self.owner else "")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Link:
     """`after` waits for `before`, both places in the plan. Without `firm`, the plan may well mean it otherwise."""
 
@@ -57,7 +58,7 @@ class Use(NamedTuple):
     mention: Mention
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ImpliedOrder:
     """The graph with the links; what keeps it from being ordered; and what the plan takes for granted."""
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from blendwright.planner.port import (
     CallBudget,
@@ -21,6 +21,7 @@ from blendwright.planner.port import (
     Truncated,
     Usage,
 )
+from blendwright.values.frozen import frozen
 
 MILLION = 1_000_000
 # Below this no whole plan fits, so that a call would be paid for nothing.
@@ -33,7 +34,7 @@ Sleep = Callable[[float], Awaitable[None]]
 OnFailure = Callable[[PlanRequest, PlannerError, float | None], None]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Price:
     """Of a million tokens, in whatever currency `Budget.cost` is in. Thinking is paid like output."""
 
@@ -46,7 +47,7 @@ class Price:
         ) / MILLION
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Budget:
     """The limits of one planner run. `attempts` counts plans, `retries` the further calls that one plan may take when the service fails."""
 

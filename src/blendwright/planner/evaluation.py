@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, Literal
@@ -28,6 +27,7 @@ from blendwright.values.cancel import CancelToken
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, pointer_of
+from blendwright.values.frozen import frozen
 
 PAGE = 1000
 FORM = "The form of a request is in docs/planner.md, under Measuring a planner."
@@ -139,7 +139,7 @@ class EvaluatedRequest(Strict):
     solution: dict[str, Any] | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class EvaluationResult:
     """What became of one request; `unmet` says what the scene lacks."""
 
@@ -166,7 +166,7 @@ class EvaluationResult:
         }
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Evaluation:
     model: str
     results: tuple[EvaluationResult, ...]

@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
@@ -18,6 +17,7 @@ from blendwright.planner import port
 from blendwright.planner.port import PlannerError, PlanRequest, PlanResponse, SchemaForm, ServiceUnavailable, Usage
 from blendwright.planner.service_planner import ServicePlanner, short_message, timed_out, unreachable
 from blendwright.values.errors import EnvironmentUnfit
+from blendwright.values.frozen import frozen
 from blendwright.values.json_shapes import fields_of, items_of
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ WITHHELD = frozenset({"SAFETY", "RECITATION", "LANGUAGE", "BLOCKLIST", "PROHIBIT
 SECONDS = re.compile(r"(\d+(?:\.\d+)?)s?")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class GeminiSettings:
     """`tries` counts calls of the service for one question; `first_wait` seconds pass before the second, twice that before the next."""
 

@@ -17,16 +17,17 @@ The port knows no service and no prompt. What comes back is text that nobody has
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from typing import Any, Literal, Protocol
 
 from blendwright.values.errors import BlendwrightError
+from blendwright.values.frozen import frozen
 
 Role = Literal["user", "model"]
 SchemaForm = Literal["strict", "packed", "none"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Turn:
     """One side's part of the conversation."""
 
@@ -34,7 +35,7 @@ class Turn:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ResponseSchema:
     """The form of the answer, twice: `strict` has every tool's arguments, `packed` has them as a string of JSON.
 
@@ -45,7 +46,7 @@ class ResponseSchema:
     packed: Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CallBudget:
     """What one call may cost."""
 
@@ -53,7 +54,7 @@ class CallBudget:
     seconds: float = 120.0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PlanRequest:
     """One call. `request` is what the person asked for; `system` and `turns` are everything the model is told."""
 
@@ -66,7 +67,7 @@ class PlanRequest:
     allowance: CallBudget = field(default_factory=CallBudget)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Usage:
     """What a call cost, in tokens, as the service counts them; `total` may hold more than the three."""
 
@@ -87,7 +88,7 @@ class Usage:
         return asdict(self)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PlanResponse:
     """What the model said: `text` in the form of the dialect (already unpacked), unchecked. `schema_form` is the schema it came under."""
 

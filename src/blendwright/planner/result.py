@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any, Literal
 
 from blendwright.dialects.registry import render
 from blendwright.planner.answers import Stage
 from blendwright.planner.port import PlannerError, Usage
 from blendwright.run.preview import Preview
+from blendwright.values.frozen import frozen
 from blendwright.values.report import RunReport
 
 Ending = Literal["done", "proposed", "declined", "gave_up", "failed", "service", "interrupted"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PlannerAttempt:
     """One call of the planner, and how far its plan came."""
 
@@ -26,7 +27,7 @@ class PlannerAttempt:
     prompt_hash: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PlannerResult:
     """`ending`: done; proposed (a dry run that would succeed); declined by a person; gave_up (no more attempts, or no use);
     failed (the engine cannot go on); service (the planner cannot); interrupted. `reason` says why, for everything but done."""

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Annotated, Any, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from blendwright.tool_api.promises import Determinism, strictest
+from blendwright.values.frozen import frozen
 
 Transport = Literal["in_process", "command_line", "stdio", "http"]
 EnvelopeName = Literal["tool_result", "core"]
@@ -37,7 +37,7 @@ class HostLimits(_Stated):
     verification: Verification | None = Field(default=None, description="Whose results are read back.")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class HostStatement:
     """What one place says about a host."""
 

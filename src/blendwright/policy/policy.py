@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import PurePath
 from typing import Annotated, Any, Literal, TypeVar
@@ -16,6 +15,7 @@ from typing import Annotated, Any, Literal, TypeVar
 from pydantic import BaseModel, ConfigDict, Field
 
 from blendwright.tool_api.promises import Determinism, SafetyMode
+from blendwright.values.frozen import frozen
 
 Idempotency = Literal["recorded", "strict"]
 Seconds = Annotated[float, Field(gt=0, le=86_400)]
@@ -96,13 +96,15 @@ class CostsAsked(Bounds):
 B = TypeVar("B", bound=Bounds)
 
 
-def tightened(bounds: B, *requests: dict[str, Any]) -> B:
+def tightened(bounds: B, *requests: Mapping[str, Any] | BaseModel) -> B:
     """The same bounds, each as low as the lowest that is asked for. Nothing can raise one; null and unknown names ask for nothing."""
-    lowest = {
-        name: min([value, *(wish[name] for wish in requests if wish.get(name) is not None)])
-        for name, value in bounds.model_dump().items()
-    }
-    return bounds.model_validate(lowest)
+    wishes = [dict(request) for request in requests]
+    lower: dict[str, Any] = {}
+    for name, value in bounds:
+        lowest = min([value, *(wish[name] for wish in wishes if wish.get(name) is not None)])
+        if lowest != value:
+            lower[name] = lowest
+    return bounds.model_copy(update=lower)
 
 
 class Verdict(StrEnum):
@@ -243,7 +245,7 @@ class Policy(_Part):
     assets: AssetSettings = AssetSettings.model_construct()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Ruling:
     """What the rules say to a call. `reasons` name the rules that are stricter than allow, by their place in the policy."""
 

@@ -20,7 +20,6 @@ from blendwright.policy.policy import (
     Idempotency,
     Limits,
     LimitsAsked,
-    Modes,
     Policy,
     Rules,
     Verdict,
@@ -157,18 +156,18 @@ def agree(proposal: Proposal, policy: Policy) -> ContractTerms | tuple[Finding, 
         return findings
     rules = _granted(policy.policy, proposal.features)
     host = proposal.host
-    constraints = tightened(
-        policy.constraints, proposal.constraints.model_dump(), dict.fromkeys(WAITED_FOR, host.call_seconds)
-    ).model_dump() | {
+    costs = tightened(policy.constraints, proposal.constraints, dict.fromkeys(WAITED_FOR, host.call_seconds))
+    demands: dict[str, Any] = {
         "determinism": strictest(policy.constraints.determinism, proposal.determinism),
         "idempotency": max(policy.constraints.idempotency, proposal.idempotency or "recorded"),  # in this order
         "rules": rules,
     }
-    return ContractTerms(
+    # Both sides are validated: what is the stricter of the two needs no second look.
+    return ContractTerms.model_construct(
         host=host,
-        capabilities=tuple(CAPABILITIES) if proposal.capabilities is None else proposal.capabilities,
-        constraints=Agreed.model_validate(constraints),
-        limits=tightened(policy.limits, proposal.limits.model_dump(), {"payload_bytes": host.payload_bytes}),
+        capabilities=tuple(sorted(CAPABILITIES)) if proposal.capabilities is None else proposal.capabilities,
+        constraints=Agreed.model_construct(**dict(costs) | demands),
+        limits=tightened(policy.limits, proposal.limits, {"payload_bytes": host.payload_bytes}),
         audit=policy.audit,
         ui_optional=rules.modes.ui_assisted is not Verdict.DENY,
     )
@@ -298,14 +297,14 @@ def _unknown(
 def _granted(rules: Rules, features: tuple[str, ...] | None) -> Rules:
     """The rules with everything denied that the host does not ask for."""
     requested = frozenset(FEATURES) if features is None else frozenset(features)
-    modes = Modes(
-        headless_safe=rules.modes.headless_safe,
-        ui_assisted=rules.modes.ui_assisted if "ui_optional" in requested else Verdict.DENY,
-        unsafe_ops=rules.modes.unsafe_ops if "unsafe_ops" in requested else Verdict.DENY,
-    )
+    denied = {
+        mode: Verdict.DENY
+        for mode, feature in (("ui_assisted", "ui_optional"), ("unsafe_ops", "unsafe_ops"))
+        if feature not in requested
+    }
     return rules.model_copy(
         update={
-            "modes": modes,
+            "modes": rules.modes.model_copy(update=denied),
             "network": rules.network if "network" in requested else "deny",
             "trusted_python": rules.trusted_python if "trusted_python" in requested else "deny",
         }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, cast
 
 import orjson
@@ -14,6 +14,7 @@ from blendwright.programs.recording import Limits
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
+from blendwright.values.frozen import frozen
 from blendwright.values.plan import Operation, Site
 
 LIMITS = Limits()
@@ -22,7 +23,7 @@ ReadLibrary = Callable[[str], str]
 DEFAULT_NAME = "program"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Program:
     """The text, the values that it is given, and what it is called in messages."""
 
@@ -31,7 +32,7 @@ class Program:
     name: str = DEFAULT_NAME
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Evaluated:
     """What a program yields. With findings there are no operations. `libraries` are the files that it loaded, with their texts."""
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
+from blendwright.values.frozen import frozen
 
-@dataclass(frozen=True, slots=True)
+
+@frozen
 class StagedCheckpoint:
     """A saved scene that lies durably among the checkpoints; it counts once a row names it."""
 
@@ -16,7 +17,7 @@ class StagedCheckpoint:
     scene_hash: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Checkpoint:
     """A saved scene: `path` is the file, `scene_hash` that of the commit it belongs to."""
 
@@ -30,7 +31,7 @@ class Checkpoint:
     timestamp: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class GcReport:
     """What `gc` removed, or would; `lost` are the commits whose scene can no longer be rebuilt."""
 

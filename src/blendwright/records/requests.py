@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any, Literal
 
 from blendwright.policy.approvals import ApprovalRequest
+from blendwright.values.frozen import frozen
 
 ApprovalState = Literal["pending", "approved", "declined", "used"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class StoredApproval:
     """A question and what became of it; `given_by` says how it was answered."""
 
@@ -20,7 +21,7 @@ class StoredApproval:
     given_by: str | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NewAttempt:
     """One call of a planner: what was asked of which model, what it cost, what came of it. `plan` is the text that came back,
     None where none did. Of the prompt only the hash is kept: it holds the scene, which the journal has anyway, and never a key.
@@ -38,7 +39,7 @@ class NewAttempt:
     outcome: Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Attempt(NewAttempt):
     """The same, with its place in time. `number` counts the attempts of a request from one."""
 
@@ -51,7 +52,7 @@ class Attempt(NewAttempt):
         return document
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class StoredProgram:
     """A program that a plan came from. `hash` is that of text, parameters and libraries."""
 

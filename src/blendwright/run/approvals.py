@@ -10,7 +10,7 @@ import secrets
 import shlex
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import orjson
@@ -35,6 +35,7 @@ from blendwright.run.invocation import Invocation, new_id
 from blendwright.values.cancel import CancelToken
 from blendwright.values.canonical import digest
 from blendwright.values.findings import Finding
+from blendwright.values.frozen import frozen
 from blendwright.values.invisible import escape_invisible
 
 # Typed by people: without letters that look like others.
@@ -48,7 +49,7 @@ MOST_TOGETHER = 100
 YES = (ApprovalAnswer.APPROVED, ApprovalAnswer.SESSION)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ApprovalOutcome:
     """`finding` is None exactly when the operation is allowed; what a person said is there in either case."""
 

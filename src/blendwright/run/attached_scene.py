@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Generator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, Protocol
 
@@ -34,6 +33,7 @@ from blendwright.values.errors import (
 from blendwright.values.events import CallIds, Observer, Remark, WorkerTrouble, silent
 from blendwright.values.faults import Fault
 from blendwright.values.findings import cut
+from blendwright.values.frozen import frozen
 from blendwright.wire.blender_profile import WorkerProfile
 from blendwright.wire.remote_scene import HANG_SECONDS, RemoteScene
 from blendwright.wire.remote_window import RemoteWindow
@@ -69,7 +69,7 @@ class Binding(Protocol):
     def set_diverged(self, reason: str) -> None: ...
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Turn:
     """A plan that is under way in the window, and the scene that it began with."""
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, cast
 
 from blendwright.run.content_files import TOLERANCE, Content, Key, Struct, array_difference, close, is_array
+from blendwright.values.frozen import frozen
 
 # Types of structs whose entries are there or not, whatever the Blender; see `blender/content`.
 FREE, LINKS, SOCKET = "properties", "links", "NodeSocket "
@@ -41,7 +42,7 @@ RENAMED_VALUES: Mapping[tuple[str, str], Mapping[str, str]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PropertyPart:
     """A place where two scenes part. `property` is empty for the datablock as a whole. None stands for what is not there, "present" for
     what is and has properties of its own."""
@@ -56,7 +57,7 @@ class PropertyPart:
         return (self.kind, self.name, self.property)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DesignNote:
     """Something that is not the same by the design of the Blenders: `what` says in what way, `example` is a value that was met."""
 
@@ -66,7 +67,7 @@ class DesignNote:
     example: str = field(compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ContentDifference:
     """`notes` counts how often each thing was met."""
 

@@ -8,13 +8,13 @@ import stat
 import sys
 from array import array
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import orjson
 
 from blendwright.values.errors import RebuildFailed
+from blendwright.values.frozen import frozen
 from blendwright.values.no_follow import READ_PLAIN
 from blendwright.wire.remote_scene import RemoteScene
 
@@ -28,7 +28,7 @@ MOST_BYTES = 2 << 30
 Key = tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Struct:
     """A part of a datablock: its RNA type and its values."""
 
@@ -36,7 +36,7 @@ class Struct:
     values: Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Content:
     """Datablocks by kind and name, each as structs by path; `numbers` is the file of their long lists."""
 
@@ -66,7 +66,7 @@ def is_array(value: Any) -> bool:
     return isinstance(value, dict) and "array" in value
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ArrayDifference:
     """How two lists of numbers differ, in words: what the one has, what the other."""
 

@@ -8,7 +8,6 @@ import os
 import secrets
 import stat
 from collections.abc import Generator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from blendwright.run.scratch_files import list_files, open_scratch_file, remove_scratch_file
@@ -16,6 +15,7 @@ from blendwright.values import crash_points
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
+from blendwright.values.frozen import frozen
 from blendwright.values.no_follow import open_directory, open_file, sync_names, write_part, write_whole
 from blendwright.values.outcome import Outcome
 
@@ -42,7 +42,7 @@ def written_files(directory: Path, target: Path) -> list[Path]:
     return files
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Move:
     """A file of a scratch, by the names that lead to it, and where it goes: a path without links."""
 

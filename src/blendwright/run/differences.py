@@ -9,13 +9,14 @@ Where both scenes can be read, the snapshots are completed by the settings of mo
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from typing import Any, cast
 
 from blendwright.run.renames import Key, Properties, find_renames, under_new_names
 from blendwright.tools.object.inspect import Inspect, InspectArgs
 from blendwright.tools.scene.snapshot import SnapshotArgs, TakeSnapshot
 from blendwright.values.errors import RebuildFailed
+from blendwright.values.frozen import frozen
 from blendwright.wire.methods import StepRequest
 from blendwright.wire.remote_scene import HANG_SECONDS, RemoteScene
 
@@ -32,7 +33,7 @@ ORDER = ".order"
 NOTHING: Mapping[str, str] = {}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SceneSnapshot:
     """A scene as flat properties by kind and name."""
 
@@ -40,13 +41,13 @@ class SceneSnapshot:
     entries: Mapping[Key, Properties]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Entry:
     kind: str
     name: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PropertyChange:
     """None stands for what was not there, too."""
 
@@ -55,21 +56,21 @@ class PropertyChange:
     new: Any
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Changed:
     kind: str
     name: str
     properties: tuple[PropertyChange, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Renamed:
     kind: str
     old: str
     name: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Difference:
     """`unseen`: the scenes are not equal, in something that snapshots do not show. What was renamed is neither created nor removed;
     what else changed of it stands under its new name."""
@@ -210,7 +211,7 @@ MOST_ENTRIES = 500
 MOST_PROPERTIES = 100
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LimitedDifference:
     """A difference with at most so many entries and properties; `totals` counts all entries."""
 

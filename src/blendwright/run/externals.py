@@ -21,6 +21,7 @@ from blendwright.run.file_roots import FileRoots
 from blendwright.run.scratch_files import SCENE_FILE, open_scene_file
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
+from blendwright.values.frozen import frozen
 from blendwright.values.no_follow import CHUNK, open_file
 from blendwright.wire.remote_scene import RemoteScene
 from blendwright.wire.worker_port import ReadableFile
@@ -73,7 +74,7 @@ LIBRARIES = "libraries"
 TILES = re.compile("<UDIM>|<UVTILE>")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class External:
     """One file: where it lies, what it was when it was recorded, and which datablocks refer to it."""
 
@@ -121,7 +122,7 @@ class HashBudget:
         return digest.hexdigest()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class OpenedFile:
     """A file that is now a worker's scene; `file` is the copy to keep of it."""
 

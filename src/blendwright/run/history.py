@@ -7,7 +7,7 @@ A scene is rebuilt and its hash compared before HEAD moves to it, so a commit th
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from time import perf_counter
 from typing import Literal
@@ -30,6 +30,7 @@ from blendwright.run.scratch_files import copy_scene
 from blendwright.values import crash_points
 from blendwright.values.errors import JournalError, Refusal
 from blendwright.values.faults import Fault
+from blendwright.values.frozen import frozen
 from blendwright.wire.remote_scene import RemoteScene
 from blendwright.wire.worker_port import WorkerPool
 
@@ -40,7 +41,7 @@ CHECKOUT = "history.checkout"
 REDO_BUDGET = 5000
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Moved:
     """Where HEAD was, and the commit whose scene is now the current one; `branch` is the one that it is on now, None for none."""
 

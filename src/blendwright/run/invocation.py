@@ -21,13 +21,14 @@ from blendwright.tool_api.promises import Determinism, Isolation, SafetyLevel
 from blendwright.tool_api.tool import AnyTool, Tool
 from blendwright.values.canonical import digest
 from blendwright.values.events import CallIds
+from blendwright.values.frozen import frozen
 from blendwright.wire.methods import StepRequest
 
 # What these tools make or take lies in places that the next step would write over.
 WITH_FILES = frozenset({"file_read", "file_write", "render"})
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Promises:
     """What holds for a call whatever becomes of it. Most tools promise the same for all their calls."""
 

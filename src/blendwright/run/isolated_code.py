@@ -39,6 +39,7 @@ from blendwright.values.cancel import CancelToken
 from blendwright.values.errors import DeadlinePassed, Refusal, WorkerError
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
+from blendwright.values.frozen import frozen
 from blendwright.values.no_follow import copy, open_file
 from blendwright.wire.methods import PRINTED_FILE, ActiveItem, StepAnswer, StepRequest
 from blendwright.wire.remote_scene import RemoteScene
@@ -69,7 +70,7 @@ class CodeLimits:
         return max(0.001, min(most, self.ends - monotonic()))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CodeRun:
     """One run of the code in a process of its own that ended well. `file` has the scene that it left."""
 

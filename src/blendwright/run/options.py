@@ -18,6 +18,7 @@ from blendwright.values.cancel import CancelToken
 from blendwright.values.errors import Cancelled, DeadlinePassed, WorkerError
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
+from blendwright.values.frozen import frozen
 from blendwright.values.outcome import PHASES, PhaseTrace
 from blendwright.values.report import OperationReport
 from blendwright.wire.remote_scene import RemoteScene
@@ -28,7 +29,7 @@ Progress = Callable[[OperationReport], None]
 LAST_MOMENT = 0.1
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RunOptions:
     """What a caller may ask for. The contract of the session bounds all of it; None leaves it to the session."""
 

@@ -11,7 +11,7 @@ import math
 from collections import deque
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from time import perf_counter
 from typing import Any, Literal, cast
 
@@ -25,6 +25,7 @@ from blendwright.run.hash_schemes import other_scheme, scheme_of
 from blendwright.run.scratch_files import open_scene_file
 from blendwright.values import crash_points
 from blendwright.values.errors import EnvironmentUnfit, JournalError, RebuildFailed, WorkerFault
+from blendwright.values.frozen import frozen
 from blendwright.wire.blender_profile import hash_scheme
 from blendwright.wire.methods import RedoAnswer, RedoStep, StepAnswer, StepRequest
 from blendwright.wire.remote_scene import HANG_SECONDS, RemoteScene
@@ -38,7 +39,7 @@ BATCHES_UNDERWAY = 2
 BATCH_SIZE = 8 << 20
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Mismatch:
     """Where journal and scene part: what the journal says, and what was found."""
 
@@ -51,7 +52,7 @@ class Mismatch:
         return f"{self.what} led to another scene than the journal says"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Rebuilt:
     """What a rebuild led to. With a mismatch, which is the first one, the worker holds no scene that could be used."""
 
@@ -245,7 +246,7 @@ TOLERANCE = 1e-5
 By = Literal["hashes", "results"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Replay:
     """`agreed` is the last commit up to which everything agreed; `by` says what could be compared. `other` counts the commits of a
     workspace that was moved which belong to another Blender, and were left out."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
@@ -13,6 +12,7 @@ from blendwright.run.content_comparison import ContentDifference, compare_conten
 from blendwright.run.content_files import Key, read_content
 from blendwright.run.scratch_files import SCENE_FILE, copy_scene, open_scene_file
 from blendwright.values.errors import RebuildFailed, WorkerFault
+from blendwright.values.frozen import frozen
 from blendwright.wire.methods import StepAnswer, StepRequest
 from blendwright.wire.remote_scene import HANG_SECONDS, RemoteScene
 
@@ -22,7 +22,7 @@ SCENE_MEMBER = "scene:"
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TwoBlenders:
     """`old` is the one that the scene comes from; what `new` makes of it is what is asked."""
 

@@ -16,13 +16,14 @@ from blendwright.run.content_comparison import DesignNote, PropertyPart, same_va
 from blendwright.run.rebuild import open_checkpoint
 from blendwright.run.two_blenders import TwoBlenders, changed_blocks
 from blendwright.values.errors import RebuildFailed
+from blendwright.values.frozen import frozen
 from blendwright.wire.methods import StepAnswer
 
 PartKind = Literal["failed", "result", "scene", "opened", "begun"]
 Place = tuple[str, str, str]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ResultPart:
     """A value of an operation's result that is another one in the new Blender."""
 
@@ -31,7 +32,7 @@ class ResultPart:
     new: Any
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class OperationPart:
     """Where the Blenders part: an operation that failed in the new one, that answered something else, or that left another scene.
 
@@ -46,7 +47,7 @@ class OperationPart:
     properties: tuple[PropertyPart, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class OpenedCommit:
     """A commit whose scene came from its checkpoint in both Blenders, since its step cannot be replayed."""
 
@@ -55,7 +56,7 @@ class OpenedCommit:
     tool: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class VersionReplay:
     """`final` is where the last scenes part. `failed` says that an operation did not run in the new Blender, which went on with the
     old one's scene."""

@@ -6,7 +6,6 @@ The journal must have been opened for recovery: it is then writable in quarantin
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from blendwright.journal import Journal
 from blendwright.records.commits import Commit
@@ -19,13 +18,14 @@ from blendwright.run.rebuild import open_checkpoint, rebuild_commit, redo
 from blendwright.run.scratch_files import SCENE_FILE, open_scene_file
 from blendwright.values import crash_points
 from blendwright.values.errors import JournalError
+from blendwright.values.frozen import frozen
 from blendwright.wire.remote_scene import RemoteScene
 
 # Commits that are offered to go back to.
 OFFERED = 5
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class WorkspaceProblems:
     """`lost` says why HEAD's scene cannot be rebuilt; `reachable` are commits whose scenes can, newest first."""
 
@@ -105,7 +105,7 @@ def return_to(journal: Journal, worker: RemoteScene, number: int) -> Commit:
     return journal.show(number)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AdoptedHead:
     """The commit of HEAD's scene as it is found today, and what could not be redone in it."""
 

@@ -41,6 +41,7 @@ from blendwright.values.cancel import CancelToken
 from blendwright.values.errors import BlendwrightError, Refusal
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
+from blendwright.values.frozen import frozen
 from blendwright.values.outcome import Outcome
 
 _log = logging.getLogger(__name__)
@@ -194,7 +195,7 @@ class Jobs:
         return max(self.all(), key=lambda job: (not job.ended, job.client == client, job.started), default=None)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Caller:
     """Who sent a request. `client` tells clients apart where several share a workspace; `progress` may be called in any thread.
 
@@ -210,7 +211,7 @@ class Caller:
     shows_apps: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ServerContext:
     """One served workspace."""
 

@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, InvalidStateError
 from concurrent.futures import TimeoutError as FutureTimeout
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import mcp_types as types
@@ -27,6 +27,7 @@ from blendwright.server.client_info import ProgressReporter
 from blendwright.server.responses import ToolResponse
 from blendwright.server.workspace_queue import WorkspaceQueue
 from blendwright.values.cancel import CancelToken
+from blendwright.values.frozen import frozen
 from blendwright.values.invisible import escape_invisible
 
 KEY = "approval"
@@ -41,7 +42,7 @@ FOR_SESSION = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PendingApproval:
     """Approval requests that were put to the host's user in one question, and the answer to come."""
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import mcp_types as types
 
+from blendwright.values.frozen import frozen
 
-@dataclass(frozen=True, slots=True)
+
+@frozen
 class CallEnded:
     """`size` is the answer on the wire, in bytes. A call that was called off is not ok."""
 

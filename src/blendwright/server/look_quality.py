@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import math
 import threading
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal
+
+from blendwright.values.frozen import frozen
 
 Engine = Literal["WORKBENCH", "CYCLES"]
 
@@ -24,7 +26,7 @@ FEWEST_SAMPLES = 2
 SMALLEST_WIDTH = 256
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LookQuality:
     """What one picture of a look is made with. `reduced` when it is less than was asked for."""
 

@@ -10,11 +10,12 @@ from __future__ import annotations
 import io
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from blendwright.server.responses import Picture, ToolResponse
+from blendwright.values.frozen import frozen
 from blendwright.values.no_follow import read_file
 from blendwright.values.outcome import Outcome
 from blendwright.values.report import OperationReport
@@ -36,7 +37,7 @@ CAPTION = 18
 CAPTION_COLOR = (235, 235, 235)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Captioned:
     """A PNG of a montage and what is written above it."""
 

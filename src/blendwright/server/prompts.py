@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 import mcp_types as types
 from mcp.shared.exceptions import MCPError
 
 from blendwright.planner.plannable import GEONODES_EXAMPLE, OPERATIONS_EXAMPLE, PLAN_RULES
 from blendwright.server.client_info import RequestContext
+from blendwright.values.frozen import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PromptTemplate:
     name: str
     description: str

@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 import base64
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import mcp_types as types
@@ -37,6 +36,7 @@ from blendwright.server.elicitation import session_approver
 from blendwright.server.pictures import sendable
 from blendwright.server.responses import sanitise
 from blendwright.values.errors import BlendwrightError, Refusal
+from blendwright.values.frozen import frozen
 from blendwright.values.no_follow import read_file
 
 SCHEME = "blendwright://"
@@ -52,7 +52,7 @@ NOT_FOUND = -32602
 NOT_FOUND_BEFORE_2026 = -32002
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ResourceKind:
     """One family of resources: `blendwright://name/{argument}`."""
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 import unicodedata
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -22,6 +22,7 @@ from blendwright.server.brief import Detail, brief_envelope, fitted
 from blendwright.values.errors import BlendwrightError, Refusal
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, sentence
+from blendwright.values.frozen import frozen
 from blendwright.values.outcome import DeterminismClass, Outcome
 
 # Names in Blender have at most 255 bytes; anything much longer is prose that nobody asked for.
@@ -30,7 +31,7 @@ LONGEST_TEXT = 8000
 JOINERS = frozenset("\u200c\u200d")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Picture:
     """A picture in the form that `mime_type` names; `path` is where it is kept, if it is."""
 
@@ -39,7 +40,7 @@ class Picture:
     path: Path | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AttachedFile:
     """Bytes for a page of ours, which a model is not shown."""
 
@@ -48,7 +49,7 @@ class AttachedFile:
     uri: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ToolResponse:
     """`outcome` is rendered into the contract's envelope; pictures follow it. The server's own tools leave its name to the service."""
 

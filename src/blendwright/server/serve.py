@@ -6,7 +6,6 @@ import asyncio
 import contextlib
 import signal
 from collections.abc import AsyncGenerator, Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 import anyio
@@ -29,6 +28,7 @@ from blendwright.server.side_threads import start_side_threads
 from blendwright.server.workspace_queue import WorkspaceQueue
 from blendwright.tools import catalog
 from blendwright.values.errors import Refusal
+from blendwright.values.frozen import frozen
 from blendwright.web.shutdown import shutdown_on_signals
 from blendwright.wire.console_door import ConsoleDoor
 
@@ -37,7 +37,7 @@ def _ignore(_: object) -> None:
     """For whoever does not want to be told."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Watch:
     """What a person at a terminal is told. `on_call` is None where nobody looks."""
 
@@ -46,7 +46,7 @@ class Watch:
     on_call: OnCall | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Settings:
     """How to serve. `address` is None for stdio, `roots` for those of the policy."""
 

@@ -14,13 +14,14 @@ import threading
 from collections import OrderedDict, deque
 from collections.abc import Callable
 from concurrent.futures import Future
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, TypeVar
 
 from blendwright.app.open_scene import OpenScene
 from blendwright.server.heaps import give_back_free_memory, set_loaded_objects_apart
 from blendwright.values.cancel import CancelToken
 from blendwright.values.errors import BlendwrightError, EnvironmentUnfit
+from blendwright.values.frozen import frozen
 
 _log = logging.getLogger(__name__)
 
@@ -30,14 +31,14 @@ Work = Callable[[OpenScene], Any]
 REST_SECONDS = 2.0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Submitted:
     work: Work
     done: Future[Any]
     cancel: CancelToken
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Returning:
     """Work that stepped aside and waits for its turn; `turn` is set when it has it."""
 

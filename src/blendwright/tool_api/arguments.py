@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from typing import Annotated, Any, Literal, cast, get_args
 
 from pydantic import AfterValidator, AliasChoices, BaseModel, ConfigDict, Field, StringConstraints
 from pydantic_core import PydanticCustomError
+
+from blendwright.values.frozen import frozen
 
 # Blender 5.0 keeps names of up to 255 bytes, older ones 63: the Scene port checks the limit of the Blender at hand.
 NAME_BYTES = 255
@@ -217,7 +218,7 @@ DeclaredFiles = Annotated[
 ]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PathArgument:
     """One path in the arguments of a call: the argument, and where in it the path stands, if it has several."""
 

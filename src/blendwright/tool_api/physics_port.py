@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, Literal, Protocol
+
+from blendwright.values.frozen import frozen
 
 Shape = Literal["CONVEX_HULL", "BOX", "SPHERE", "CAPSULE", "CYLINDER", "CONE", "MESH"]
 # The collection of a scene's rigid bodies, as Blender's own operators name it.
@@ -13,7 +14,7 @@ BODIES = "RigidBodyWorld"
 Track = Sequence[tuple[tuple[float, ...], tuple[float, ...]]]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Body:
     """An object as the simulation takes it; one that is not active stands still."""
 
@@ -25,7 +26,7 @@ class Body:
     bounce: float
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ClothSettings:
     """`pins` is a vertex group of the object: what has weight there stays in place."""
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal, Protocol
+
+from blendwright.values.frozen import frozen
 
 CloserLook = Literal["NAMES", "DEPTH", "MASK"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class VisibleObject:
     """An object in a picture: its share of the pixels, its box in pixels (left, top, right, bottom), how near it comes in metres, its
     colour in a mask, and a pixel in the middle of it."""
@@ -22,7 +23,7 @@ class VisibleObject:
     at: tuple[int, int]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Sight:
     """The objects of a picture, the largest first; those that a render shows and this picture does not; nearest and farthest depth."""
 
@@ -31,7 +32,7 @@ class Sight:
     depths: tuple[float, float] | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PictureComparison:
     """How far a picture agrees with another: outlines from 0 to 1 (None where the other has none that can be found), the mean
     difference of colours, the share of pixels that visibly differ, and the boxes of both outlines as shares of the picture."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Protocol
+
+from blendwright.values.frozen import frozen
 
 Point = tuple[float, float, float]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SurfaceFacts:
     """The mesh that an object evaluates to, in its own space and without instances."""
 
@@ -38,7 +39,7 @@ class SurfaceFacts:
     high: Point = (0.0, 0.0, 0.0)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class UvFacts:
     """How much of a texture a surface takes: areas in the UV map (the whole tile is 1) and in the world."""
 

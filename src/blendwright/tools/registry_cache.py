@@ -16,7 +16,6 @@ import os
 import re
 import stat
 import sys
-import tempfile
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -53,6 +52,8 @@ def store(directory: Path | None, key: str, hashes: Hashes) -> None:
     """Keep hashes under a key, replacing the file as a whole; where that is impossible, nothing happens."""
     if directory is None:
         return
+    import tempfile  # hashes are stored once for each change of the sources, and asked for by every command
+
     others = {other: entry for other, entry in _read(directory / FILE).items() if other != key}
     newest = dict(list(others.items())[-(MOST_ENTRIES - 1) :]) | {key: dict(hashes)}
     with suppress(OSError):

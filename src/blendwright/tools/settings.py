@@ -6,7 +6,6 @@ Knows nothing of what the settings mean; the tools' own tables say that.
 from __future__ import annotations
 
 from collections.abc import Generator, Iterable
-from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, TypeAlias, TypeVar, cast
 
 from pydantic import Field
@@ -15,12 +14,13 @@ from blendwright.tool_api import Args, Block, Findings, Result, Scene, Tool
 from blendwright.tools.animation_data import channel_conflicts
 from blendwright.tools.checks import differs, existing_object, required_object
 from blendwright.values.findings import Finding
+from blendwright.values.frozen import frozen
 
 A = TypeVar("A", bound=Args)
 R = TypeVar("R", bound=Result)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Setting:
     """One property that is to have a value. `at` is the argument that asks for it."""
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
+
+from blendwright.values.frozen import frozen
 
 
 class Fault(StrEnum):
@@ -31,7 +32,7 @@ class Fault(StrEnum):
     INTERNAL_ERROR = "INTERNAL_ERROR"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Rendering:
     """How a fault is named by the execution model and by the core model, and what a planner may do about it."""
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, Literal
 
 from blendwright.values.findings import Finding
+from blendwright.values.frozen import frozen
 
 TieBreak = Literal["id", "position"]
 OnFailure = Literal["stop", "skip_dependents"]
@@ -21,7 +22,7 @@ SOUND: frozenset[Field] = frozenset()
 CALLED_FROM = ", called from "
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Places:
     """Where the fields of an operation stand in its document, as pointers relative to the operation."""
 
@@ -35,7 +36,7 @@ class Places:
 PLACES = Places()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Origin:
     """Where an operation comes from that no document has: step number `step` of `steps` of a macro that the caller named.
 
@@ -77,7 +78,7 @@ def caller_pointer(pointer: str, sources: Mapping[str, str]) -> str | None:
         rest = f"/{last}{rest}"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Site:
     """Where in a program an operation was made: the call, its named arguments, and the lines that led to it, innermost first."""
 
@@ -98,7 +99,7 @@ class Site:
         return f"{CALLED_FROM}{self.callers[-1][0]}:{self.callers[-1][1]}" if self.callers else ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ProgramSource:
     """The program that a plan comes from, for the journal. `hash` is that of text, parameters and libraries."""
 
@@ -109,7 +110,7 @@ class ProgramSource:
     printed: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Operation:
     """One tool call of a plan. `pointer` is its place in the document, for findings; `safety_level` is what the plan declares.
 
@@ -167,7 +168,7 @@ class Operation:
         return replace(finding, message=finding.message + self.site.called_from, place=place)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Plan:
     """What a dialect parses its text into. The executor never knows which dialect it was: what differs is data here.
 
@@ -202,7 +203,7 @@ class Plan:
         return self if self.written is None else replace(self, operations=self.written, written=None)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Schedule:
     """The operations of a valid plan in the order in which they run.
 

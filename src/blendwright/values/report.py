@@ -4,11 +4,12 @@ together: the weakest determinism class, the seeds, and everything that was made
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Literal, get_args
 
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
+from blendwright.values.frozen import frozen
 from blendwright.values.outcome import DeterminismClass
 from blendwright.values.plan import Boundary, Origin
 
@@ -21,7 +22,7 @@ CLASSES: tuple[str, ...] = get_args(DeterminismClass)
 DONE: frozenset[OperationStatus] = frozenset({"succeeded", "skipped_idempotent"})
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Repair:
     """One entry of a repair plan."""
 
@@ -32,7 +33,7 @@ class Repair:
         return {"operation_id": self.operation_id, "action": self.action}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class StepDetails:
     """What is known of an operation that had the worker for itself, beyond its receipt. Times are None for phases not reached.
 
@@ -62,7 +63,7 @@ class StepDetails:
         return work | {"deadline_seconds": self.deadline_seconds} | printed
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class OperationReport:
     """One operation. `fault` is None where nothing went wrong with it; `message` says why it is not `succeeded`.
 
@@ -135,7 +136,7 @@ def _step_of(origin: Origin) -> dict[str, Any]:
     }
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RunReport:
     """One run of a plan, or its refusal. `operations` are in schedule order; `findings` belong to none of them.
 
@@ -219,7 +220,7 @@ class RunReport:
 MOST_NOTES = 12
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ReceiptSummary:
     """`determinism_class` is None when there is no receipt. `seeds` are by operation; `tolerance` is the largest. `notes` are what results
     say of themselves that may surprise, each sentence once: that a picture is black."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
+
+from blendwright.values.frozen import frozen
 
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Names:
     """The values that the headers Host and Origin may have."""
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -21,11 +20,12 @@ from blendwright.journal.store import sync_directory
 from blendwright.values import crash_points
 from blendwright.values.errors import EnvironmentUnfit, Refusal
 from blendwright.values.faults import Fault
+from blendwright.values.frozen import frozen
 
 LEDGER = ".progress.jsonl"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Unit:
     """Some samples that are written together, in their order."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, get_args
 
@@ -13,6 +12,7 @@ from blendwright.batch.datasets.units import Ledger
 from blendwright.batch.datasets.webdataset import ShardWriter
 from blendwright.values.errors import EnvironmentUnfit, Refusal
 from blendwright.values.faults import Fault
+from blendwright.values.frozen import frozen
 
 Format = Literal["coco", "bop", "webdataset"]
 FORMATS: tuple[Format, ...] = get_args(Format)
@@ -21,7 +21,7 @@ PICTURES_PER_UNIT = 1000
 SHARD_MB = 256
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DatasetSize:
     """What was written."""
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from blendwright.values.errors import EnvironmentUnfit, Refusal
 from blendwright.values.faults import Fault
+from blendwright.values.frozen import frozen
 
 VARIABLE = "BLENDWRIGHT_ENGINE"
 """May hold an address with a password; a command line is shown to every user of a machine by `ps`."""
@@ -16,7 +17,7 @@ SCHEMES = ("postgres://", "postgresql://")
 EXTRA = "Install it: pip install 'blendwright[fleet]'"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Address:
     """An address that may be shown, and beside it what is needed to connect, which may not."""
 

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from blendwright.batch.engines.engine import Engine, Job, LaneSettings, OnReport
 from blendwright.batch.postgres.address import Address
 from blendwright.batch.postgres.database import Database
 from blendwright.batch.postgres.fleet_worker import STALLED_AFTER, FleetSettings, FleetWorker, OnNote
 from blendwright.batch.postgres.job_queue import MOST_CASES, JobQueue
+from blendwright.values.frozen import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class EngineSettings:
     """`queue` is where the jobs of one Blender and one catalogue wait. Whoever submits names the place of the outputs and how many
     cases go into a job; whoever works names its Blender."""

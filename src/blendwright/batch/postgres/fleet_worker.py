@@ -12,7 +12,7 @@ import queue
 import random
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from time import monotonic
 from typing import Any
 
@@ -28,6 +28,7 @@ from blendwright.batch.postgres.job_queue import TASK, CaseJob, JobQueue
 from blendwright.batch.postgres.lane_slot import LaneSlot
 from blendwright.batch.postgres.patient_connector import PatientConnector
 from blendwright.values.errors import EnvironmentUnfit, Refusal
+from blendwright.values.frozen import frozen
 
 # Is told what a person wants to know of a worker beside its cases: a database that is away, jobs that it cannot take.
 OnNote = Callable[[str], None]
@@ -41,7 +42,7 @@ POLL_SECONDS = 5.0
 """How often the queue is asked although no notice came."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FleetSettings:
     """`stalled_after` must be the same in all workers of a fleet; `once` ends where nothing waits."""
 

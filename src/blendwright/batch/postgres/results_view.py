@@ -7,7 +7,6 @@ however many look. Pages are found by indexes; those of one status go through th
 from __future__ import annotations
 
 import threading
-from dataclasses import dataclass
 from datetime import UTC
 from time import monotonic
 from typing import Any
@@ -20,6 +19,7 @@ from blendwright.batch.postgres.reading import COUNTING_SECONDS, ReadingDatabase
 from blendwright.batch.results import CaseStatus, Counts, Standing
 from blendwright.batch.results_reader import LONGEST_MESSAGE, UNSOUND, FailureReason, params_of, shown_standing
 from blendwright.values.errors import EnvironmentUnfit
+from blendwright.values.frozen import frozen
 
 LEAST_PAUSE = 1.0
 QUICK_PAUSE = 10.0
@@ -57,7 +57,7 @@ _WORKED_ON = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Figures:
     """What was counted of a batch: when, how long it took, and how much had been written by then."""
 

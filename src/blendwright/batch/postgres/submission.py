@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from blendwright.app.workspace_settings import load_settings
@@ -19,11 +18,12 @@ from blendwright.batch.postgres.job_queue import cases_per_job
 from blendwright.batch.postgres.results import PostgresResults
 from blendwright.batch.results import Counts, ResultsTable
 from blendwright.batch.tables import Row
+from blendwright.values.frozen import frozen
 
 MOST_EVALUATED = 50_000
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Submitted:
     """`added` cases are new to the database; `counts` are those when jobs had been put into the queue."""
 

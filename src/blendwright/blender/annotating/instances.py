@@ -14,6 +14,7 @@ import numpy.typing as npt
 from blendwright.tool_api.annotations import Labels
 from blendwright.values.errors import StepError
 from blendwright.values.faults import Fault
+from blendwright.values.frozen import frozen
 
 Array = npt.NDArray[np.float64]
 
@@ -22,7 +23,7 @@ UNUSED = 2**31 - 1
 TO_MESH = frozenset({"CURVE", "SURFACE", "FONT", "META"})
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Shape:
     """Corners and triangles in their own space; `key` is equal for shapes that are the same."""
 
@@ -31,7 +32,7 @@ class Shape:
     triangles: npt.NDArray[np.int32]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Appearance:
     """One time that an object is shown: which one (a pointer), what tells it from others that show the same object, and its shape."""
 
@@ -65,7 +66,7 @@ class Thing:
         return np.concatenate(placed) if placed else np.zeros((0, 3))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Shown:
     """The things that a render shows, by their numbers from 1 on, and what else it shows, which has the number 0."""
 

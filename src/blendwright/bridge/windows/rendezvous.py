@@ -10,11 +10,11 @@ import os
 import stat
 import tempfile
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
 from blendwright.values.errors import EnvironmentUnfit
+from blendwright.values.frozen import frozen
 from blendwright.values.invisible import escape_invisible
 from blendwright.values.no_follow import READ_PLAIN
 
@@ -28,7 +28,7 @@ LARGEST_TIME = 1 << 53
 LONGEST_LINE = 300
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class OpenWindow:
     """One Blender that a person has open, as it describes itself."""
 

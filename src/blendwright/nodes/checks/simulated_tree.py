@@ -14,6 +14,7 @@ from blendwright.nodes.catalogue.model import ItemSocket, NodeType, Side, Socket
 from blendwright.nodes.payloads import InterfaceSocket
 from blendwright.nodes.tree import Interface, Tree
 from blendwright.nodes.tree_sorts import GEOMETRY_GROUP, GROUP_NODES, TreeSort
+from blendwright.values.frozen import frozen
 
 REROUTE, FRAME = "NodeReroute", "NodeFrame"
 GROUP_INPUT, GROUP_OUTPUT = "NodeGroupInput", "NodeGroupOutput"
@@ -30,7 +31,7 @@ class SimulatedNode:
     values: dict[str, Any] = field(default_factory=dict[str, Any])
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LinkEnd:
     """One end of a link."""
 
@@ -41,7 +42,7 @@ class LinkEnd:
 LinkEnds = tuple[LinkEnd, LinkEnd]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Sockets:
     """The sockets on one side of a node. Not `complete` where others may be there that we do not know."""
 
