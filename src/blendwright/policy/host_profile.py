@@ -1,7 +1,5 @@
 """What a host says about itself: who calls, over what, and what it can take; and how what several places say of it becomes one profile."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Annotated, Any, Literal, get_args
 

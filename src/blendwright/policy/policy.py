@@ -4,8 +4,6 @@ Every bound has one direction in which it tightens; negotiation only ever goes t
 the same as a call without arguments, and what validates the part is not built before it is needed.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable, Mapping
 from enum import StrEnum

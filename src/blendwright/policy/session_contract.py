@@ -4,11 +4,9 @@ Pure: equal input, in whatever order, gives a byte-equal contract. Limits only t
 refused by name; what exists and the policy denies is left out.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
@@ -108,7 +106,7 @@ class ContractTerms(_Part):
     audit: AuditSettings = AuditSettings.model_construct()
     ui_optional: bool = False
 
-    def demanding(self, determinism: Determinism | None) -> ContractTerms:
+    def demanding(self, determinism: Determinism | None) -> Self:
         """The same terms for a run or call that demands a class of results; a demand never weakens that of the session."""
         if determinism is None or determinism is Determinism.NONDETERMINISTIC:
             return self
@@ -117,7 +115,7 @@ class ContractTerms(_Part):
             return self
         return self.model_copy(update={"constraints": self.constraints.model_copy(update={"determinism": stricter})})
 
-    def in_background(self) -> ContractTerms:
+    def in_background(self) -> Self:
         """The same terms for a run in the background, which nobody waits for: one limit for all of it and for each of its calls."""
         seconds = dict.fromkeys((*WAITED_FOR, "run_seconds"), self.constraints.background_seconds)
         return self.model_copy(update={"constraints": self.constraints.model_copy(update=seconds)})

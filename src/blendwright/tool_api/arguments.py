@@ -1,7 +1,5 @@
 """The building blocks of argument models: strict, closed, finite, with units and limits in the schema."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from functools import cache

@@ -1,7 +1,5 @@
 """Creating objects: the arguments that say where one stands, the data behind it, and the family of tools that add one."""
 
-from __future__ import annotations
-
 import math
 from array import array
 from collections.abc import Generator, Iterable, Sequence

@@ -3,8 +3,6 @@
 Knows nothing of what the settings mean; the tools' own tables say that.
 """
 
-from __future__ import annotations
-
 from collections.abc import Generator, Iterable
 from typing import Any, ClassVar, Generic, TypeAlias, TypeVar, cast
 

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from functools import cached_property
 from operator import attrgetter
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -75,7 +73,7 @@ class CreatePrimitiveArgs(MeshPlacement):
         """Asked for when it is built, and again when that is looked at."""
         return build(self.shape())
 
-    def bevel_settings(self) -> BevelSettings:
+    def bevel_settings(self) -> "BevelSettings":
         from blendwright.tools.modifier.settings import BevelSettings
 
         settings: dict[str, Any] = {"type": "BEVEL", "width": self.bevel, "segments": self.bevel_segments}
