@@ -83,10 +83,11 @@ def test_a_class_has_the_fields_slots_and_signature_of_a_standard_one(index: int
         (one.name, one.init, one.compare, one.kw_only) for one in fields(theirs)
     ]
     assert ours.__slots__ == theirs.__slots__ and ours.__match_args__ == theirs.__match_args__
-    assert list(inspect.signature(ours).parameters) == list(inspect.signature(theirs).parameters)
-    assert [each.kind for each in inspect.signature(ours).parameters.values()] == [
-        each.kind for each in inspect.signature(theirs).parameters.values()
+    parameters, expected = inspect.signature(ours), inspect.signature(theirs)
+    assert [(one.name, one.kind, one.annotation) for one in parameters.parameters.values()] == [
+        (one.name, one.kind, one.annotation) for one in expected.parameters.values()
     ]
+    assert parameters.return_annotation == expected.return_annotation
 
 
 @pytest.mark.parametrize("index", (0, 1))

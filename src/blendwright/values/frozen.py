@@ -57,6 +57,7 @@ def _initialiser(cls: type, every: tuple[Field[Any], ...]) -> Any:
     exec("\n".join([f"def __init__({head}):", *(lines or [" pass"])]), names)
     made = names["__init__"]
     made.__qualname__, made.__module__ = f"{cls.__qualname__}.__init__", cls.__module__
+    made.__annotations__ = {one.name: one.type for one in every if one.init} | {"return": None}
     return made
 
 
