@@ -70,7 +70,7 @@ async def finish(context: ServerContext) -> tuple[list[Any], str]:
         for number in range(CLIENTS):
             for document in documents(number):
                 answers.append((await client.call_tool("plan_execute", {"plan": document})).structured_content)
-        scene: Any = await client.call_tool("scene_snapshot", {"limit": 1})
+        scene: Any = await client.call_tool("scene_snapshot", {"limit": 1, "detail": "full"})
     return answers, scene.structured_content["result"]["fingerprint"]
 
 

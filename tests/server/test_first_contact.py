@@ -30,7 +30,7 @@ from web_hosts import WHOLE_COMMAND
 
 LARGEST_INSTRUCTIONS = 1500
 # Words with an underscore or a dot that are fields of a plan, or arguments.
-FIELDS = {"request_id", "program_edit"}
+FIELDS = {"head_before", "program_edit"}
 
 
 def test_instructions_are_short_and_name_only_tools_that_exist() -> None:

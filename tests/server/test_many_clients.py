@@ -100,7 +100,7 @@ def test_each_key_is_done_once_as_in_a_serial_run_and_nobody_waits_for_more_than
         with anyio.fail_after(900):
             await crowd.run()
             async with web_client() as web, Client(streamable_http_client(url, http_client=web)) as client:
-                scene: Any = await client.call_tool("scene_snapshot", {"limit": 1})
+                scene: Any = await client.call_tool("scene_snapshot", {"limit": 1, "detail": "full"})
         return crowd, scene.structured_content["result"]["fingerprint"]
 
     (tmp_path / "http").mkdir()
@@ -124,7 +124,7 @@ def test_each_key_is_done_once_as_in_a_serial_run_and_nobody_waits_for_more_than
             mine = [own(number, at) for number in range(clients) for at in range(OWN)]
             for document in (*mine, *map(shared, range(SHARED)), *map(greedy, range(GREEDY))):
                 assert not (await client.call_tool("plan_execute", {"plan": document})).is_error
-            answer: Any = await client.call_tool("scene_snapshot", {"limit": 1})
+            answer: Any = await client.call_tool("scene_snapshot", {"limit": 1, "detail": "full"})
             return answer.structured_content["result"]["fingerprint"]
 
     with served(tmp_path / "serial") as context:

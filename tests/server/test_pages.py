@@ -54,7 +54,7 @@ def test_objects_are_found_and_shown_page_by_page(context: ServerContext, era: E
     assert [[each["name"] for each in page["objects"]] for page in found] == [names[:2], names[2:]]
     assert [page["total"] for page in found] == [3, 3]
     assert [[each["name"] for each in page["objects"]["items"]] for page in exact] == [names[:2], names[2:]]
-    lines = [[f"{name}: MESH at [0,0,0]" for name in some] for some in (names[:2], names[2:])]
+    lines = [[f"{name}: MESH at [0,0,0]; size [2,2,2]" for name in some] for some in (names[:2], names[2:])]
     assert [page["objects"] for page in shown] == lines
     assert shown[0]["next_offset"] == 2
 

@@ -72,6 +72,32 @@ def test_a_picture_and_the_whole_report_come_when_they_are_asked_for(context: Se
     assert full.structured_content["result"]["report"]["counts"] == {"succeeded": 1}
 
 
+def test_a_picture_is_taken_as_it_is_asked_for_in_the_same_call(context: ServerContext) -> None:
+    asked = {"plan": plan("seen", cube("a", "Seen")), "image": {"views": ["front", "top"], "width": 320, "height": 240}}
+    answer = call(context, "plan_execute", asked)
+    assert not answer.is_error and [block.type for block in answer.content] == ["text", "image"]
+    (picture,) = answer.structured_content["result"]["pictures"]
+    assert picture["width"] == 640, "both of them, side by side"
+    none = {"plan": plan("unseen", cube("a", "Unseen")), "image": {"camera": "NoSuchCamera"}}
+    unseen = call(context, "plan_execute", none)
+    assert not unseen.is_error, "what was done stands"
+    assert [block.type for block in unseen.content] == ["text"]
+    assert any(
+        "no picture" in note and "NoSuchCamera" in note for note in unseen.structured_content["details"]["notes"]
+    )
+
+
+def test_a_picture_that_nobody_could_take_is_refused_before_anything_runs(context: ServerContext) -> None:
+    asked = {"plan": plan("never", cube("a", "NeverMade")), "image": {"views": ["sideways"], "colour": 1}}
+    for tool, args in (("plan_execute", asked), ("python_run", {"code": "import bpy", "image": asked["image"]})):
+        answer = call(context, tool, args)
+        assert answer.is_error
+        found = {finding["pointer"] for finding in answer.structured_content["details"]["findings"]}
+        assert any(pointer.startswith("/image") for pointer in found), found
+    shown = call(context, "scene_find", {"name": "NeverMade"}).structured_content
+    assert shown["result"]["objects"] == []
+
+
 def test_a_preview_of_what_would_fail_is_an_error_with_its_findings(context: ServerContext) -> None:
     name = "Tried"
     shown = call(context, "plan_preview", {"plan": plan(name, cube("a", name), LOST)})

@@ -52,7 +52,7 @@ async def journal_receipts(client: Client, request_id: str) -> list[Document]:
 
 
 async def fingerprint(client: Client) -> str:
-    answer = await client.call_tool("scene_snapshot", {"limit": 1})
+    answer = await client.call_tool("scene_snapshot", {"limit": 1, "detail": "full"})
     assert answer.structured_content is not None
     return answer.structured_content["result"]["fingerprint"]
 

@@ -66,6 +66,27 @@ def test_an_edit_runs_in_place_of_the_last_plan(context: ServerContext) -> None:
     assert found["position"] == [2, 0, 0]
 
 
+def test_a_program_that_was_previewed_is_run_by_a_call_without_one(context: ServerContext) -> None:
+    program = "mesh.create_primitive(kind='cube', name=param('name', 'Foreseen'))"
+    shown = call(context, "plan_preview", program=program, params={"name": "ForeseenBox"})
+    assert shown["result"]["result"]["created"] == {"objects": "ForeseenBox"}
+    ran = call(context, "plan_execute")
+    assert ran["result"]["report"]["operations"] == ["1 x mesh.create_primitive ok, made ForeseenBox"]
+    again = call(context, "plan_execute")
+    assert again["result"]["report"]["operations"] == ["1 x mesh.create_primitive done before, made ForeseenBox"]
+
+
+def test_a_plan_in_place_of_the_last_one_tells_only_what_is_new(context: ServerContext) -> None:
+    program = "for i in range(param('steps', 3)): object.create_empty(name='Rung_%d' % i)"
+    assert call(context, "plan_execute", program=program)["ok"]
+    more = call(context, "plan_execute", instead=True, params={"steps": 5})["result"]["report"]
+    assert more["operations"] == ["5 x object.create_empty ok, 3 made as before, made Rung_3, Rung_4"]
+    assert "no_longer_made" not in more
+    fewer = call(context, "plan_execute", instead=True, params={"steps": 2})["result"]["report"]
+    assert fewer["operations"] == ["2 x object.create_empty ok, 2 made as before"]
+    assert fewer["no_longer_made"] == "Rung_2 … Rung_4"
+
+
 def test_what_does_not_occur_once_is_told_with_its_place(context: ServerContext) -> None:
     assert not call(context, "plan_validate", program=BROKEN)["ok"]
     several = edit(("object.create_empty(name", "x"), ("mesh.create_primitive(kind = 'cube'", "y"), ("range", "range"))

@@ -129,4 +129,4 @@ def test_many_changes_are_told_in_short() -> None:
         "changed": {"meshes": "Left"},
     }
     sparse = [{"kind": "objects", "name": f"O{number * 2}", "change": "created"} for number in range(50)]
-    assert summary_of(sparse)["created"]["objects"].endswith(" and 38 more")
+    assert summary_of(sparse)["created"]["objects"] == "O0 … O98 (50)"

@@ -17,7 +17,7 @@ mesh.create_primitive(kind="cube", name="LinesBox", location=[1, 2, 3.3], rotati
     material=red, parent=pole, collection=group, bevel=0.02)
 object.set_visibility(object="LinesBox", render=False)
 object.set_property(object="LinesBox", key="note", value="chair")
-light.create(name="LinesLamp", type="POINT", energy=60)
+light.create(name="LinesLamp", type="POINT", energy=60, radius=0.1)
 """
 
 
@@ -32,17 +32,18 @@ def test_an_object_is_a_line_with_what_is_not_as_usual(context: ServerContext) -
     answer = call(context, "scene_snapshot", name="Lines*")
     told = answer.structured_content["result"]
     assert told["objects"] == [
-        "LinesBox: MESH at [1,2,3.3]; turned [0,0,45]; scale [1,2,0.1]; on LinesPole; material LinesRed; modifiers Bevel (BEVEL); "
-        'in LinesGroup; properties note="chair"; hidden in render',
+        "LinesBox: MESH at [1,2,3.3]; turned [0,0,45]; scale [1,2,0.1]; size [2,4,0.2]; child of LinesPole; material LinesRed; "
+        'modifiers Bevel (BEVEL); in LinesGroup; properties note="chair"; hidden in render, used by nothing',
         "LinesLamp: LIGHT at [0,0,0]",
         "LinesPole: EMPTY at [0.1,0.2,0.3]; in LinesGroup",
     ]
-    assert told["total"] == 3 and "next_offset" not in told
+    assert told.keys() == {"objects", "total"} and told["total"] == 3, "who asks for some by name gets these"
+    told = call(context, "scene_snapshot").structured_content["result"]
     assert "LinesRed: [0.7,0.1,0.05], metallic 1, roughness 0.25" in told["materials"]
-    assert "LinesLamp: POINT 60 [1,1,1]" in told["lights"]
+    assert "LinesLamp: POINT 60 [1,1,1], radius 0.1" in told["lights"]
     assert "LinesGroup: 2 objects" in told["collections"]
     exact = call(context, "scene_snapshot", name="Lines*", detail="full").structured_content["result"]
-    assert exact["objects"]["items"][0]["transform"]["matrix_world"] and exact["fingerprint"] == told["fingerprint"]
+    assert exact["objects"]["items"][0]["transform"]["matrix_world"] and exact["fingerprint"]
 
 
 def test_a_scene_of_fifty_objects_is_read_at_once(context: ServerContext) -> None:
@@ -60,23 +61,58 @@ def test_a_scene_of_fifty_objects_is_read_at_once(context: ServerContext) -> Non
 
 def test_who_shares_what_and_what_nobody_uses_is_told(context: ServerContext) -> None:
     program = """
-for name in ["UsedRed", "UsedNever"]: material.ensure_principled(name=name)
+for name, grey in [("UsedRed", 0.31), ("UsedNever", 0.32)]: material.ensure_principled(name=name, base_color=[grey, grey, grey])
 box = mesh.create_primitive(kind="cube", name="UsedBox", material="UsedRed")
 object.duplicate(object=box, new_name="UsedTwin", mode="linked")
 mesh.create_primitive(kind="cube", name="UsedOther", material="UsedRed")
 """
     call(context, "plan_execute", program=program)
-    told = call(context, "scene_snapshot", name="Used*").structured_content["result"]
-    box, _, twin = told["objects"]
+    told = call(context, "scene_snapshot").structured_content["result"]
+    lines = {line.partition(":")[0]: line for line in told["objects"]}
+    box, twin = lines["UsedBox"], lines["UsedTwin"]
     assert "data UsedBox (of 2)" in box and "data UsedBox (of 2)" in twin
-    users = {line.partition(":")[0]: line.rpartition(", ")[2] for line in told["materials"]}
-    assert (users["UsedRed"], users["UsedNever"]) == ("3 users", "unused")
+    users = {line.partition(":")[0]: line.partition(": ")[2] for line in told["materials"]}
+    assert (users["UsedRed"], users["UsedNever"]) == (
+        "[0.31,0.31,0.31], 3 users",
+        "[0.32,0.32,0.32], unused, kept by a fake user",
+    )
     call(context, "python_run", code="import bpy; bpy.data.meshes.new('UsedMesh').use_fake_user = True")
     assert "meshes/UsedMesh" in call(context, "scene_snapshot").structured_content["result"]["unused"]
     exact = call(context, "tool_call", tool="scene.snapshot", args={"include": ["materials", "unused"]}, detail="full")
     entries = {one["name"]: one for one in exact.structured_content["result"]["materials"]["items"]}
     assert (entries["UsedRed"]["users"], entries["UsedNever"]["users"]) == (3, 0)
     assert entries["UsedNever"]["fake_user"], "a step gives one to what it leaves unused"
+
+
+def test_what_modifiers_point_at_and_who_uses_what_is_hidden_is_told(context: ServerContext) -> None:
+    program = """
+top = mesh.create_primitive(kind="cylinder", name="CutTop")
+cutter = mesh.create_primitive(kind="cube", name="CutCutter")
+modifier.add(object=top, name="Hole", settings={"type": "BOOLEAN", "object": cutter})
+pivot = mesh.create_primitive(kind="cube", name="CutPivot")
+mesh.create_primitive(kind="cube", name="CutArm", parent=pivot)
+spare = mesh.create_primitive(kind="cube", name="CutSpare")
+for name in [cutter, pivot, spare]: object.set_visibility(object=name, render=False)
+"""
+    call(context, "plan_execute", program=program)
+    lines = call(context, "scene_snapshot", name="Cut*").structured_content["result"]["objects"]
+    told = {line.partition(":")[0]: line for line in lines}
+    assert "modifiers Hole (BOOLEAN with CutCutter)" in told["CutTop"]
+    assert told["CutCutter"].endswith("; used by CutTop; hidden in render")
+    assert told["CutSpare"].endswith("; hidden in render, used by nothing")
+    assert told["CutPivot"].endswith("; hidden in render"), "it has a child"
+
+
+def test_materials_that_differ_in_nothing_but_their_name_say_so(context: ServerContext) -> None:
+    program = """
+for name in ["AlikeA", "AlikeB"]: material.ensure_principled(name=name, base_color=[0.4, 0.22, 0.1])
+material.ensure_principled(name="AlikeNot", base_color=[0.4, 0.22, 0.11])
+"""
+    call(context, "plan_execute", program=program)
+    materials = call(context, "scene_snapshot").structured_content["result"]["materials"]
+    told = {line.partition(":")[0]: line.partition(": ")[2] for line in materials}
+    assert told["AlikeA"].startswith("[0.4,0.22,0.1]") and told["AlikeB"].startswith("equal to AlikeA")
+    assert told["AlikeNot"].startswith("[0.4,0.22,0.11]")
 
 
 def test_numbers_are_as_a_person_writes_them() -> None:

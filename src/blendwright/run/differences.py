@@ -24,8 +24,10 @@ LISTS = ("objects", "materials", "cameras", "lights", "node_groups")
 SETTINGS = ("scene", "world", "render")
 CURRENT_SCENE = ("settings", "scene")
 PAGE = 1000
-# Follows from other properties, its own and its parent's.
-DERIVED = frozenset({"matrix_world"})
+# Follows from other properties, its own and those of others: whoever is used by one more has not changed. A modifier's targets are
+# settings of it, which are compared themselves.
+DERIVED = frozenset({"users", "data_users", "used_by", "children", "equal_to", "dimensions", "transform.matrix_world"})
+TARGETS = ("modifiers.", ".targets")
 # Their data have a list of their own, which says more.
 LISTED_ELSEWHERE = frozenset({"LIGHT", "CAMERA"})
 ORDER = ".order"
@@ -187,11 +189,12 @@ def _flat(value: Any, path: str = "") -> Properties:
     """Values by dotted path. Vectors and plain lists are one value; entries of a list that have names stand under them."""
     if isinstance(value, dict):
         parts = cast("dict[str, Any]", value)
+        inner = {f"{path}.{key}" if path else key: part for key, part in parts.items()}
         return {
             name: leaf
-            for key, part in parts.items()
-            if key not in DERIVED
-            for name, leaf in _flat(part, f"{path}.{key}" if path else key).items()
+            for place, part in inner.items()
+            if not _is_derived(place)
+            for name, leaf in _flat(part, place).items()
         }
     if isinstance(value, list) and value and isinstance(value[0], dict):
         # Sockets may share a name; their identifiers differ.
@@ -201,6 +204,11 @@ def _flat(value: Any, path: str = "") -> Properties:
             flat |= _flat(_without_name(item), f"{path}.{name}")
         return flat
     return {path: value}
+
+
+def _is_derived(place: str) -> bool:
+    first, last = TARGETS
+    return place in DERIVED or (place.startswith(first) and place.endswith(last))
 
 
 OBJECTS = "objects"

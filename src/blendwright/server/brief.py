@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from itertools import islice
+from itertools import islice, pairwise
 from typing import Any, Literal, cast
 
 import orjson
@@ -29,6 +29,9 @@ ON_REQUEST = frozenset({"trace", "tool_version", "fingerprint_before", "fingerpr
 STRONGEST = "deterministic"
 LONGEST_RESULT = 1500
 NUMBERED = re.compile(r"(.*?)(\d+)$", re.DOTALL)
+NUMBERS = re.compile(r"\d+")
+# A family of names is listed in so many runs and one more.
+MOST_BREAKS = 2
 # The id of an operation of a program: its number, and the line that made it.
 OF_A_PROGRAM = re.compile(r"()(\d{5})_L\d+")
 WENT_WELL = {"succeeded": "ok", "skipped_idempotent": "done before"}
@@ -45,14 +48,14 @@ RECEIPTS = "blendwright://receipts/{request_id}"
 # ---------------------------------------------------------------------- reports
 
 
-def brief_report(report: RunReport, detail: Detail) -> dict[str, Any]:
-    """What became of a plan: its operations with what they did, those that are alike as one unless all are asked for."""
-    operations = reports_by_caller(report.operations)
-    entries = [_entry(operation) for operation in operations]
+def brief_report(report: RunReport, detail: Detail, made_before: Collection[str] = ()) -> dict[str, Any]:
+    """What became of a plan: its operations with what they did, those that are alike as one unless all are asked for. `made_before` are
+    the names that the plan in whose place it ran had made: they need not be told again."""
+    entries = [_entry(operation) for operation in reports_by_caller(report.operations)]
     document: dict[str, Any] = {"status": report.status, "request_id": report.request_id}
     if detail == "summary" and report.ok:
         # The envelope says that it is well, and the link of its receipts has the id.
-        document = _lines(entries, numbered=report.dialect == "program")
+        document = _lines(entries, made_before, numbered=report.dialect == "program")
     else:
         document["operations"] = list(_grouped(entries)) if detail == "summary" else entries
     if report.dialect == "program" and report.remarks:
@@ -72,6 +75,12 @@ def brief_report(report: RunReport, detail: Detail) -> dict[str, Any]:
     if any(operation.done for operation in report.operations):
         document["receipts"] = RECEIPTS if "request_id" in document else RECEIPTS.format(request_id=report.request_id)
     return document
+
+
+def names_made(report: RunReport) -> list[str]:
+    """What a plan has made, each once."""
+    entries = map(_changes, reports_by_caller(report.operations))
+    return [*dict.fromkeys(name for one in entries for names in one.get("made", {}).values() for name in names)]
 
 
 def _entry(operation: OperationReport) -> dict[str, Any]:
@@ -129,7 +138,8 @@ def _grouped(entries: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
             kinds = {kind: None for one in members for kind in one.get(change, ())}
             if kinds:
                 group[change] = {
-                    kind: runs(name for one in members for name in one.get(change, {}).get(kind, ())) for kind in kinds
+                    kind: families(name for one in members for name in one.get(change, {}).get(kind, ()))
+                    for kind in kinds
                 }
         yield group
 
@@ -144,7 +154,7 @@ def _alike(entries: Iterable[dict[str, Any]]) -> Iterable[list[dict[str, Any]]]:
     return groups.values()
 
 
-def _lines(entries: Sequence[dict[str, Any]], *, numbered: bool) -> dict[str, Any]:
+def _lines(entries: Sequence[dict[str, Any]], made_before: Collection[str], *, numbered: bool) -> dict[str, Any]:
     """What went well, a line for alike ones: how many, what they made, changed or removed; and what reading ones answered.
 
     The ids of a program are `numbered` by us, and of no use here. What the same run has made is not told as changed too."""
@@ -157,8 +167,13 @@ def _lines(entries: Sequence[dict[str, Any]], *, numbered: bool) -> dict[str, An
         line = f"{len(members)} x {first['tool']} {_word(first['status'])}{ids}"
         for change in TOLD:
             named = [name for one in members for names in one.get(change, {}).values() for name in names]
-            if told := [name for name in named if change != "changed" or name not in made]:
-                line += f", {change} {runs(told)}"
+            told = [name for name in named if change != "changed" or name not in made]
+            again = [name for name in told if change == "made" and name in made_before]
+            if again:
+                line += f", {len(again)} made as before"
+                told = [name for name in told if name not in made_before]
+            if told:
+                line += f", {change} {runs(told) if change == RENAMED else families(told)}"
         lines.append(line)
         if "result" in first:
             results[first["operation_id"]] = first["result"]
@@ -184,6 +199,29 @@ def runs(names: Iterable[str]) -> str:
     told = [f"{part[0]} … {part[-1]}" if len(part) > 2 else ", ".join(part) for part in parts[:MOST_NAMES]]
     left = sum(map(len, parts[MOST_NAMES:]))
     return ", ".join(told) + (f" and {left} more" if left else "")
+
+
+def families(names: Iterable[str]) -> str:
+    """Names in the order of the first of each family: those that differ in their numbers only. Of a large family whose numbers do not
+    follow each other, the first, the last and how many there are."""
+    grouped: dict[str, list[str]] = {}
+    for name in dict.fromkeys(names):
+        grouped.setdefault(NUMBERS.sub("#", name), []).append(name)
+    told = [*islice(map(_family, grouped.values()), MOST_NAMES)]
+    left = sum(map(len, islice(grouped.values(), MOST_NAMES, None)))
+    return ", ".join(told) + (f" and {left} more" if left else "")
+
+
+def _family(members: Sequence[str]) -> str:
+    in_order = sorted(members, key=_numbers)
+    breaks = sum(not _follows(one, other) for one, other in pairwise(in_order))
+    if breaks <= MOST_BREAKS:
+        return runs(in_order)
+    return f"{in_order[0]} … {in_order[-1]} ({len(in_order)})"
+
+
+def _numbers(name: str) -> list[int]:
+    return [*map(int, NUMBERS.findall(name))]
 
 
 def _follows(name: str, next_name: str) -> bool:
@@ -212,13 +250,7 @@ def _by_kind(listed: Sequence[Mapping[str, Any]]) -> dict[str, str]:
     for one in listed:
         if one["kind"] == "objects" or one["name"] not in objects:
             kinds.setdefault(one["kind"], []).append(one["name"])
-    return {kind: runs(sorted(names, key=_by_number)) for kind, names in kinds.items()}
-
-
-def _by_number(name: str) -> tuple[str, int]:
-    """So that Leg_10 follows Leg_9."""
-    numbered = NUMBERED.match(name)
-    return (numbered[1], int(numbered[2])) if numbered is not None else (name, -1)
+    return {kind: families(sorted(names)) for kind, names in kinds.items()}
 
 
 def _moved(report: RunReport) -> list[str]:

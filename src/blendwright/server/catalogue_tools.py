@@ -28,9 +28,9 @@ from blendwright.values.findings import Finding, did_you_mean
 
 MOST = 20
 MOST_DESCRIBED = 20
-# Of the matches of a query, so many come with how they are called; of each part of a list, so many are told.
+# Of the matches of a query, so many come with how they are called; of each part of a list, so many are told, each with that.
 MOST_CALLS = 3
-MOST_OF_PART = 3
+MOST_OF_PART = 2
 NODES_OF: dict[str, TreeKind] = {"nodes": "geometry", "shader_nodes": "shader", "compositor_nodes": "compositor"}
 # Not inside of brackets: what stands there says more of the same.
 SEPARATORS = re.compile(r"[,;\n](?![^()]*\))")
@@ -56,9 +56,7 @@ class DescribeArgs(Args):
     names: list[str] = Field(
         min_length=1, max_length=MOST_DESCRIBED, description="Tools, variants (modifier.add:BEVEL), macros, node types."
     )
-    detail: Literal["call", "page"] = Field(
-        default="call", description="call: a line, as it is called; page: each argument described, examples."
-    )
+    detail: Literal["call", "page"] = Field(default="call", description="call: a line; page: each argument, examples.")
 
 
 @server_tool("Search what plans may use: tools, macros, nodes; the best with how they are called.", read_only=True)
@@ -82,7 +80,7 @@ async def tool_search(context: ServerContext, caller: Caller, args: SearchArgs) 
     answers: list[dict[str, Any]] = []
     told: set[str] = set()
     for part in parts:
-        answer = _search(context, part, told, MOST_OF_PART, 1)
+        answer = _search(context, part, told, MOST_OF_PART, MOST_OF_PART)
         told |= {match["name"] for match in answer["matches"]}
         answers.append({"query": part, **answer})
     return success({"answers": answers})
@@ -102,9 +100,15 @@ def _search(context: ServerContext, query: str, told: Set[str], most: int, calls
     for index, name in enumerate(found.names):
         match = {"name": name}
         if name not in told:
-            match |= {"summary": everything[name].summary} | ({"call": _call(context, name)} if index < calls else {})
+            match |= {"summary": first_sentence(everything[name].summary)}
+            match |= {"call": _call(context, name)} if index < calls else {}
         matches.append(match)
     return {"matches": matches} | ({"message": found.message} if found.message else {})
+
+
+def first_sentence(summary: str) -> str:
+    """What a tool does; what else is to be said of it is on its page."""
+    return re.split(r"(?<=\w\.)\s", summary, maxsplit=1)[0]
 
 
 def _call(context: ServerContext, name: str, variant: str = "") -> str:
@@ -138,7 +142,7 @@ async def tool_describe(context: ServerContext, caller: Caller, args: DescribeAr
             if isinstance(page, Finding):
                 findings.append(page.under(f"/names/{index}"))
             else:
-                short = {"call": _call(context, tool.name, variant), "summary": tool.summary()}
+                short = {"call": _call(context, tool.name, variant), "summary": first_sentence(tool.summary())}
                 pages.append(page if args.detail == "page" else short)
         elif name in context.macros:
             macro = context.macros[name]

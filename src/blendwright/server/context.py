@@ -13,7 +13,7 @@ import threading
 import time
 import zlib
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -57,6 +57,21 @@ _NOTHING_TO_CANCEL = CancelToken()
 JobState = Literal["waiting", "running", "finished", "failed", "cancelled"]
 T = TypeVar("T")
 Report = Callable[[float, float | None, str], None]
+
+
+@dataclass(slots=True)
+class LastMade:
+    """The names that the last plan made, and the commit that it ended with."""
+
+    commit: int | None = None
+    names: frozenset[str] = frozenset()
+
+    def remember(self, commit: int, names: Sequence[str]) -> None:
+        self.commit, self.names = commit, frozenset(names)
+
+    def of(self, commit: int) -> frozenset[str]:
+        """What the plan that ended with this commit has made, as far as it is remembered."""
+        return self.names if commit == self.commit else frozenset()
 
 
 @dataclass(slots=True)
@@ -237,6 +252,8 @@ class ServerContext:
     """Whose program is evaluated."""
     sent_programs: SentPrograms = field(default_factory=SentPrograms)
     """For those who repair a line of theirs."""
+    last_made: LastMade = field(default_factory=LastMade)
+    """So that a plan in place of the last one tells only what is new; the queue's thread touches it."""
     look_pace: LookPace = field(default_factory=LookPace)
     """What pictures of this scene have cost."""
     scene_files: SceneFiles = field(default_factory=SceneFiles)

@@ -183,9 +183,11 @@ def _without_whole_numbers(forms: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _goes_without_saying(key: str, value: Any, part: Schema) -> bool:
-    """What is off or empty unless it is given, and that a list is given for something to be in it."""
+    """What is off, empty or the first choice unless it is given, and that a list is given for something to be in it."""
     if key == "minItems":
         return value <= 1
+    if key == "default" and part.get("enum", [None])[0] == value:
+        return True
     return key == "default" and (value is None or (not value and part.get("type") not in ("number", "integer")))
 
 

@@ -6,7 +6,7 @@ import asyncio
 import math
 import tempfile
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -25,16 +25,17 @@ from blendwright.plan.repair import refused as refused_report
 from blendwright.plan.taken_for_granted import granted_by_refused, granted_by_valid
 from blendwright.plan.validate import ValidPlan
 from blendwright.policy.approvals import NOBODY
-from blendwright.run.options import RunOptions, too_much_time
+from blendwright.run.options import too_much_time
 from blendwright.run.waiting import Waiting
-from blendwright.server.brief import Detail, brief_preview, brief_report
+from blendwright.server.brief import Detail, brief_preview, brief_report, families, names_made
 from blendwright.server.call_help import call_help
 from blendwright.server.complete_plans import complete
 from blendwright.server.context import Caller, ServerContext
 from blendwright.server.instructions import MOST_USED
-from blendwright.server.pictures import from_outcome, pictures_made
+from blendwright.server.pictures import pictures_made
 from blendwright.server.program_edits import SentProgram, edited, program_name
 from blendwright.server.programs import read_program
+from blendwright.server.requested_pictures import DESCRIBED, RequestedPicture, read_request, with_picture
 from blendwright.server.responses import Picture, ToolResponse, success
 from blendwright.server.server_tool import server_tool
 from blendwright.server.unapproved import approval_note, run_the_rest
@@ -55,7 +56,7 @@ DETAIL = "summary: alike operations as one; operations: each; full: receipts, ha
 PROGRAM = (
     "Instead of a plan, Starlark that yields one: for i in range(4): leg = mesh.create_primitive(kind='cube', name='L%d' % i). "
     "leg stands for its name. Has param(name, default), pad(7, 2) for '07', math (also sin_deg, cos_deg), "
-    "vec (add, sub, scale, lerp, rotate, polar …), random(seed) (.uniform, .int, .choice). No %02d, no **, no import."
+    "vec (add, sub, scale, lerp, rotate, polar …), random(seed) (.uniform, .int, .choice). No %02d, **, import."
 )
 
 PROGRAM_EDIT = "The last program sent, changed: {replace: [{old, new}]}; each old occurs once."
@@ -88,7 +89,7 @@ class ExecuteArgs(Args):
     timeout_s: float | None = Field(default=None, gt=0, le=86400, description="Deadline.")
     determinism: DeterminismClass = Field(default="nondeterministic", description="Weakest class accepted.")
     verify: bool = Field(default=False, description="Read all results back.")
-    image: bool = Field(default=False, description="Also a picture.")
+    image: RequestedPicture = Field(default=False, description=DESCRIBED)
     detail: Detail = Field(default="summary", description=DETAIL)
 
 
@@ -173,6 +174,7 @@ async def plan_preview(context: ServerContext, caller: Caller, args: PreviewArgs
     refuse=_refuse_plan,
 )
 async def plan_execute(context: ServerContext, caller: Caller, args: ExecuteArgs) -> ToolResponse:
+    read_request(args.image)  # before a program is evaluated
     parsed = await parse_plan_arguments(context, caller, args, boundary=args.boundary)
     return await _execute(context, caller, args, *parsed)
 
@@ -197,6 +199,8 @@ async def parse_plan_arguments(
     if isinstance(args, PreviewArgs | ExecuteArgs) and args.instead and is_bare:
         program, params = await asyncio.to_thread(last_program, context.workspace, args.params)
         args = args.model_copy(update={"program": program, "params": params})
+    elif isinstance(args, ExecuteArgs) and is_bare and context.sent_programs.has_any(caller.client):
+        args = args.model_copy(update={"program_edit": {}})  # the one that was previewed, as it is
     if args.program_edit is not None:
         if args.program or args.plan:
             cure = "Leave out the other one."
@@ -267,11 +271,18 @@ async def _execute(
         report, more = run_the_rest(plan, run) if args.skip_unapproved else (run(plan), {})
         if before is not None and (after := opened.journal.head_number) != before:
             more |= {"head_before": before, "head_after": after}
+        made_before: Set[str] = frozenset()
         if args.instead and report.ok and (replaced := replaced_by_last(opened.journal)) is not None:
             more |= {"replaced": f"all that the last plan made, up to commit {replaced.number}"}
-        response = plan_response(report, args.detail, parse_ms=parse_ms, more=more | _help(context, plan, report))
-        if args.image and report.ok:
-            response = replace(response, images=picture_after(opened, options))
+            made_before = context.last_made.of(replaced.number)
+            if gone := made_before - {*names_made(report)}:
+                more |= {"no_longer_made": families(sorted(gone))}
+        if report.ok and (head := opened.journal.head_number) is not None:
+            context.last_made.remember(head, names_made(report))
+        more |= _help(context, plan, report)
+        response = plan_response(report, args.detail, parse_ms=parse_ms, more=more, made_before=made_before)
+        if report.ok:
+            response = with_picture(response, read_request(args.image), opened, context.look_pace, options)
         return response
 
     if job is None:
@@ -294,13 +305,14 @@ def plan_response(
     *,
     parse_ms: float | None = None,
     more: Mapping[str, Any] | None = None,
+    made_before: Set[str] = frozenset(),
 ) -> ToolResponse:
     """The result of the plan's own contract and the report, as far as a model wants to read them, with what else is to be said of it."""
     result: dict[str, Any] = {
         "dialect": report.dialect,
         "ok": report.ok,
         "result": render(report),
-        "report": brief_report(report, detail),
+        "report": brief_report(report, detail, made_before),
     }
     if detail == "full":
         counts = dict(Counter(operation.status for operation in report.operations))
@@ -313,18 +325,6 @@ def plan_response(
         result = {"report": result["report"]}
     outcome = plan_outcome("", report, result, parse_ms=parse_ms)
     return ToolResponse(outcome.with_(artifacts=pictures_made(report.operations)), detail=detail)
-
-
-def picture_after(opened: OpenScene, options: RunOptions) -> tuple[Picture, ...]:
-    """Through the scene's camera, or from the front right above where it has none."""
-    for viewpoint in ({}, {"view": "ISO"}):
-        args = {**viewpoint, "render_shape": not viewpoint, "artifact": "after.png"}
-        outcome = opened.outcome("render.preview", args, options)
-        if outcome.ok:
-            return (from_outcome(outcome),)
-        if outcome.fault is Fault.POLICY_BLOCKED:
-            break  # whoever does not want a picture is not asked for another one
-    return ()
 
 
 TOOLS = (plan_validate, plan_preview, plan_execute, geonodes_execute)

@@ -84,6 +84,10 @@ class SentPrograms:
                 _, oldest = self._programs.popitem(last=False)
                 self._size -= oldest.size
 
+    def has_any(self, client: str) -> bool:
+        with self._lock:
+            return any(owner == client for owner, _ in self._programs)
+
     def find(self, client: str, of: str) -> SentProgram:
         """Raises Refusal where this client sent no such program."""
         with self._lock:

@@ -9,9 +9,9 @@ from typing import Annotated, Any
 from pydantic import Field, WithJsonSchema
 
 from blendwright.app.open_scene import OpenScene
-from blendwright.server.brief import runs
+from blendwright.server.brief import families
 from blendwright.server.context import Caller, ServerContext
-from blendwright.server.plan_tools import picture_after
+from blendwright.server.requested_pictures import RequestedPicture, read_request, with_picture
 from blendwright.server.responses import ToolResponse
 from blendwright.server.server_tool import server_tool
 from blendwright.tool_api.arguments import Args, DeclaredFiles, Seed
@@ -41,11 +41,12 @@ class PythonArgs(Args):
     overwrite: bool = Field(default=False, description="Outputs may replace files.")
     seed: Seed = Field(default=0, description="Of random numbers.")
     timeout_s: Annotated[float | None, Field(gt=0), WithJsonSchema(SECONDS_SCHEMA)] = None
-    image: bool = False
+    image: RequestedPicture = False
 
 
 @server_tool(DESCRIPTION, destructive=True, time_limit="code_seconds")
 async def python_run(context: ServerContext, caller: Caller, args: PythonArgs) -> ToolResponse:
+    look = read_request(args.image)
     sent = args.model_dump(mode="json", exclude_unset=True, exclude={"image", "timeout_s"})
     if args.timeout_s is not None:
         sent["timeout_ms"] = max(1, round(args.timeout_s * 1000))
@@ -54,7 +55,7 @@ async def python_run(context: ServerContext, caller: Caller, args: PythonArgs) -
         options = context.options(caller)
         outcome = opened.outcome(TOOL, sent, options)
         response = ToolResponse(_short(outcome))
-        return replace(response, images=picture_after(opened, options)) if args.image and outcome.ok else response
+        return with_picture(response, look, opened, context.look_pace, options) if outcome.ok else response
 
     return await context.run(caller, work)
 
@@ -82,7 +83,7 @@ def summary_of(changes: Sequence[Mapping[str, str]]) -> dict[str, dict[str, str]
         goes_along = kind not in ("objects", "materials") and (change, name) in objects
         if kind not in ("member", "scenes") and not goes_along:
             found.setdefault(change, {}).setdefault(kind, []).append(name)
-    return {change: {kind: runs(names) for kind, names in kinds.items()} for change, kinds in found.items()}
+    return {change: {kind: families(names) for kind, names in kinds.items()} for change, kinds in found.items()}
 
 
 TOOLS = (python_run,)

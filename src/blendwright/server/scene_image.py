@@ -82,12 +82,16 @@ async def scene_image(context: ServerContext, caller: Caller, args: ImageArgs) -
     asked = perf_counter()
 
     def work(opened: OpenScene) -> ToolResponse:
-        # Waiting for the turn is part of what the caller waits for, and the contract has the last word.
-        allowed = min(args.seconds, opened.terms.constraints.render_seconds * PART_OF_DEADLINE)
-        left = allowed - (perf_counter() - asked)
+        # Waiting for the turn is part of what the caller waits for.
+        left = allowed_seconds(opened, args) - (perf_counter() - asked)
         return Look(opened, context.look_pace, context.options(caller)).take(args, left)
 
     return await context.run(caller, work)
+
+
+def allowed_seconds(opened: OpenScene, args: ImageArgs) -> float:
+    """What a look may take; the contract has the last word."""
+    return min(args.seconds, opened.terms.constraints.render_seconds * PART_OF_DEADLINE)
 
 
 class Look:

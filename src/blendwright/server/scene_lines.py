@@ -32,17 +32,24 @@ def rounded(value: Any) -> Any:
     return value
 
 
-def scene_lines(snapshot: Entry, room: int) -> dict[str, Any]:
-    """The scene as lines. Of the objects, those that there is room for; `next_offset` leads to the others."""
+def object_lines(snapshot: Entry, room: int) -> dict[str, Any]:
+    """The objects as lines, as many as there is room for; `next_offset` leads to the others."""
     objects = snapshot["objects"]
+    lines = [f"{one['name']}: {'; '.join(_object_parts(one))}" for one in objects["items"]]
+    fitting = sum(1 for total in accumulate(len(orjson.dumps(line)) + 1 for line in lines) if total <= room)
+    shown: dict[str, Any] = {"objects": lines[: max(1, fitting)], "total": objects["total"]}
+    reached = snapshot["offset"] + len(shown["objects"])
+    return shown | ({"next_offset": reached} if reached < objects["total"] else {})
+
+
+def scene_lines(snapshot: Entry, room: int) -> dict[str, Any]:
+    """The scene as lines; of its objects, those that there is room for beside the rest."""
     render = snapshot["render"]
-    shown: dict[str, Any] = {
-        "objects": [],
-        "total": objects["total"],
+    rest: dict[str, Any] = {
         "collections": list(_collection_lines(snapshot["collections"]["items"])),
         "materials": [f"{one['name']}: {_material_line(one)}{_users(one)}" for one in snapshot["materials"]["items"]],
         "lights": [
-            f"{one['name']}: {one['type']} {_text(one['energy'])} {_text(one['color'])}{_users(one)}" for one in snapshot["lights"]["items"]
+            f"{one['name']}: {_light_words(one)}{_users(one)}" for one in snapshot["lights"]["items"]
         ],
         "cameras": [f"{one['name']}: {one['type']} {_text(one['lens_mm'])} mm{_users(one)}" for one in snapshot["cameras"]["items"]],
         "node_groups": [f"{one['name']}{_users(one)}" for one in snapshot["node_groups"]["items"]],
@@ -51,19 +58,12 @@ def scene_lines(snapshot: Entry, room: int) -> dict[str, Any]:
         "render": f"{render['engine']} {render['resolution'][0]}x{render['resolution'][1]}",
         "frames": [render["frame_start"], render["frame_end"]],
         "world": None if snapshot["world"] is None else snapshot["world"]["name"],
-        "fingerprint": snapshot["fingerprint"],
     }  # fmt: skip
-    shown = {key: value for key, value in shown.items() if value not in ([], None) or key == "objects"}
-    lines = [f"{one['name']}: {'; '.join(_object_parts(one))}" for one in objects["items"]]
-    left = room - len(orjson.dumps(shown))
-    fitting = sum(1 for total in accumulate(len(orjson.dumps(line)) + 1 for line in lines) if total <= left)
-    shown["objects"] = lines[: max(1, fitting)]
-    reached = snapshot["offset"] + len(shown["objects"])
-    if reached < objects["total"]:
-        shown["next_offset"] = reached
-    elif snapshot["next_offset"] is not None:
+    rest = {key: value for key, value in rest.items() if value not in ([], None)}
+    shown = object_lines(snapshot, room - len(orjson.dumps(rest)))
+    if "next_offset" not in shown and snapshot["next_offset"] is not None:
         shown["next_offset"] = snapshot["next_offset"]  # of another section
-    return shown
+    return shown | rest
 
 
 def _object_parts(one: Entry) -> Iterator[str]:
@@ -76,31 +76,50 @@ def _object_parts(one: Entry) -> Iterator[str]:
         yield f"turned {_text(turned)}"
     if rounded(list(transform["scale"])) != [1, 1, 1]:
         yield f"scale {_text(transform['scale'])}"
+    if one["dimensions"] is not None:
+        yield f"size {_text(one['dimensions'])}"
     shared = f" (of {one['data_users']})" if (one["data_users"] or 0) > 1 else ""
     if shared or one["data"] not in (None, one["name"]):
         yield f"data {one['data']}{shared}"
     if one["parent"]:
-        yield f"on {one['parent']['object']}"
+        yield f"child of {one['parent']['object']}"
     if any(one["materials"]):
         yield f"material {', '.join(map(str, one['materials']))}"
     if one["modifiers"]:
-        yield "modifiers " + ", ".join(f"{each['name']} ({each['type']})" for each in one["modifiers"])
+        yield "modifiers " + ", ".join(map(_modifier_words, one["modifiers"]))
     if one["collections"] != [ROOT]:
         yield f"in {', '.join(one['collections']) or 'no collection'}"
     if one["custom_properties"]:
         yield "properties " + ", ".join(
             f"{each['name']}={_text(each['value'])[:LONGEST_VALUE]}" for each in one["custom_properties"]
         )
-    hidden = [where for where in ("viewport", "render") if not one[f"visible_{where}"]]
-    if hidden:
-        yield f"hidden in {' and '.join(hidden)}"
-    elif transform["matrix_world"] is None:
-        yield "hidden"
+    if one["used_by"]:
+        yield f"used by {', '.join(name.partition('/')[2] or name for name in one['used_by'])}"
+    unseen = {
+        "viewport": not one["visible_viewport"] or transform["matrix_world"] is None,
+        "render": not one["visible_render"],
+    }
+    if hidden := [where for where, is_hidden in unseen.items() if is_hidden]:
+        nobody = "" if one["used_by"] or one["children"] else ", used by nothing"
+        yield f"hidden in {' and '.join(hidden)}{nobody}"
+
+
+def _modifier_words(one: Entry) -> str:
+    with_ = f" with {', '.join(one['targets'])}" if one["targets"] else ""
+    return f"{one['name']} ({one['type']}{with_})"
+
+
+def _light_words(one: Entry) -> str:
+    extent = {"radius": one["radius"], "size": one["area_size"]}
+    told = (f", {name} {_text(value)}" for name, value in extent.items() if value)
+    return f"{one['type']} {_text(one['energy'])} {_text(one['color'])}{''.join(told)}"
 
 
 def _users(one: Entry) -> str:
     """How many use it, where that is not one."""
-    return "" if one["users"] == 1 else f", {one['users']} users" if one["users"] else ", unused"
+    if one["users"]:
+        return "" if one["users"] == 1 else f", {one['users']} users"
+    return ", unused, kept by a fake user" if one["fake_user"] else ", unused"
 
 
 def _unused(found: Entry) -> list[str]:
@@ -113,7 +132,7 @@ def _unused(found: Entry) -> list[str]:
 # What is so of most objects, and of an exact page that is long therefore left out.
 USUAL: dict[str, Any] = {
     "parent": None, "collections": [ROOT], "materials": [], "modifiers": [], "custom_properties": [], "visible_viewport": True,
-    "visible_render": True, "cut": [], "data": None, "data_fingerprint": None, "data_users": None,
+    "visible_render": True, "used_by": [], "children": 0, "cut": [], "data": None, "data_fingerprint": None, "data_users": None,
 }  # fmt: skip
 ROTATIONS = {"QUATERNION": "rotation_quaternion", "AXIS_ANGLE": "rotation_axis_angle"}
 
@@ -156,6 +175,9 @@ def _collection_lines(items: Sequence[Entry]) -> Iterator[str]:
 
 
 def _material_line(one: Entry) -> str:
+    """One that is like another says so: whoever merges them need not compare."""
+    if one["equal_to"] is not None:
+        return f"equal to {one['equal_to']}"
     shader = one["principled"]
     if shader is None:
         return "nodes" if one["nodes"] else "no nodes"

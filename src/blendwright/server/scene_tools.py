@@ -11,7 +11,7 @@ from pydantic import Field
 from blendwright.server.brief import LARGEST_ANSWER
 from blendwright.server.context import Caller, ServerContext
 from blendwright.server.responses import ToolResponse
-from blendwright.server.scene_lines import SECTIONS, compact_objects, rounded, scene_lines
+from blendwright.server.scene_lines import SECTIONS, compact_objects, object_lines, rounded, scene_lines
 from blendwright.server.server_tool import server_tool
 from blendwright.tool_api.arguments import Args, Name
 
@@ -42,17 +42,20 @@ class FindArgs(Args):
 
 
 @server_tool(
-    "The scene: a line for each object, page by page; collections, materials, lights, cameras.", read_only=True
+    "The scene: a line for each object, page by page; collections, materials, lights, cameras. With a name only objects.",
+    read_only=True,
 )
 async def scene_snapshot(context: ServerContext, caller: Caller, args: SnapshotArgs) -> ToolResponse:
     asked = args.model_dump(exclude_none=True, exclude={"detail"})
     if args.detail == "full":
         return await _exact(context, caller, asked, whole="limit" in args.model_fields_set)
-    outcome = await context.call_tool(caller, "scene.snapshot", {**asked, "include": list(SECTIONS)})
+    # Whoever asks for some objects by name has no use for the rest.
+    sections, lines_of = (SECTIONS, scene_lines) if args.name is None else (("objects",), object_lines)
+    outcome = await context.call_tool(caller, "scene.snapshot", {**asked, "include": list(sections)})
     if outcome.result is None:
         return ToolResponse(outcome)
     whole = "limit" in args.model_fields_set
-    lines = scene_lines(outcome.result, LARGEST_REQUESTED if whole else ROOM)
+    lines = lines_of(outcome.result, LARGEST_REQUESTED if whole else ROOM)
     return ToolResponse(outcome.with_(result=lines), whole=whole)
 
 

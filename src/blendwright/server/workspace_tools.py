@@ -72,9 +72,7 @@ async def history_diff(context: ServerContext, caller: Caller, args: DiffArgs) -
     return success(await context.run_aside(caller, work))
 
 
-@server_tool(
-    "Go to the scene of any commit. Nothing is lost: all commits stay, so this can be taken back the same way."
-)
+@server_tool("Go to the scene of any commit. All commits stay: this can be taken back the same way.")
 async def history_checkout(context: ServerContext, caller: Caller, args: CheckoutArgs) -> ToolResponse:
     def work(opened: OpenScene) -> dict[str, Any]:
         moved = opened.checkout(args.commit, context.options(caller))
@@ -90,7 +88,7 @@ class ContractArgs(Args):
 
 
 @server_tool(
-    "The contract of this session: what is allowed, asked about or denied, and who says so.",
+    "What is allowed, asked about or denied in this session, and who says so.",
     read_only=True,
 )
 async def contract_get(context: ServerContext, caller: Caller, args: ContractArgs) -> ToolResponse:

@@ -12,7 +12,7 @@ Anything else would escape the revert and the fingerprint, and the conformance s
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -123,6 +123,10 @@ class Scene(_Parts, Protocol):
         """The datablocks that refer to one. Costly in large scenes: ask for as few as possible."""
         ...
 
+    def users_of(self, blocks: Iterable[Block]) -> Mapping[Block, Sequence[Block]]:
+        """The same of several, which costs as much as for one."""
+        ...
+
     def collections_of(self, obj: Block) -> Sequence[Block]:
         """The collections that hold an object, the scene's own among them."""
         ...
@@ -167,6 +171,10 @@ class Scene(_Parts, Protocol):
 
     def content_hash(self, block: Block) -> str:
         """The content hash of one datablock, in hex."""
+        ...
+
+    def likeness(self, block: Block) -> str:
+        """The hash of its content but for its name: equal of two that differ in nothing else."""
         ...
 
     def scene_hash(self) -> str:

@@ -19,7 +19,15 @@ from blendwright.blender.fingerprint.identity import (
     member_key,
     scene_of,
 )
-from blendwright.blender.fingerprint.leaf_hashes import MEMBER, RENDER_RESULTS, full, leaf, leaves, meshes_with_groups
+from blendwright.blender.fingerprint.leaf_hashes import (
+    MEMBER,
+    RENDER_RESULTS,
+    full,
+    leaf,
+    leaves,
+    likeness,
+    meshes_with_groups,
+)
 from blendwright.blender.fingerprint.merkle import Fingerprint, changes_between
 
 __all__ = [
@@ -40,6 +48,7 @@ __all__ = [
     "kinds",
     "leaf",
     "leaves",
+    "likeness",
     "member_key",
     "meshes_with_groups",
     "scene_of",

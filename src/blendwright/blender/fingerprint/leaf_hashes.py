@@ -63,6 +63,15 @@ def leaf(block: Any, grouped: Mapping[Any, bool] = NO_GROUPS) -> bytes:
     return _digest(block, columns, columns.one(block) if columns else b"", Walk(NO_CHANNELS, grouped))
 
 
+def likeness(block: Any) -> bytes:
+    """The hash of what a datablock holds but for its name, which is the first of its words: that of a copy is the same."""
+    columns = _number_columns(kind_of(block))
+    row, (label, (_, *values), *rest) = read(
+        block, columns, columns.one(block) if columns else b"", Walk(NO_CHANNELS, NO_GROUPS)
+    )
+    return hashlib.sha256(row + marshal.dumps([label, values, *rest], _FORMAT)).digest()
+
+
 def leaves(blocks: Sequence[Any], grouped: Mapping[Any, bool] = NO_GROUPS) -> list[bytes]:
     """The content hashes of datablocks of one kind, none of which is linked: what `leaf` gives of each, in less time."""
     if not blocks:

@@ -85,7 +85,10 @@ class SceneReader:
         return self._state.blocks(kind)
 
     def users(self, block: Any) -> Sequence[Any]:
-        return references.referrers({block})[block]
+        return self.users_of((block,))[block]
+
+    def users_of(self, blocks: Iterable[Any]) -> Mapping[Any, Sequence[Any]]:
+        return references.referrers(set(blocks))
 
     def collections_of(self, obj: Any) -> Sequence[Any]:
         homes = [scene.collection for scene in self.blocks(Kind.SCENE)]
@@ -135,6 +138,9 @@ class SceneReader:
         key = fp.key_of(block)
         cached = None if self.undo_log.free(key) else self._state.leaf_hash(key)
         return (cached or fp.leaf(block)).hex()
+
+    def likeness(self, block: Any) -> str:
+        return fp.likeness(block).hex()
 
     def scene_hash(self) -> str:
         return self._state.root()

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from functools import cached_property
+from functools import cache, cached_property
 
 from blendwright.tool_api.scene import Block, Kind, Scene
+from blendwright.tools.bounding_boxes import BOUNDLESS
 from blendwright.tools.scene import snapshot_model as model
 from blendwright.tools.scene.plain_values import custom_properties, number, vector3, vector4
 from blendwright.tools.world_space import evaluated_matrix
@@ -41,7 +42,13 @@ class Users:
         return Counter(group.name for group in (*used, *(one.node_group for one in modifiers)) if group is not None)
 
 
-def describe_object(scene: Scene, obj: Block, collections: Sequence[str], users: Users) -> model.ObjectState:
+# Collections and scenes hold an object; that they do is told where it is said what they hold.
+HOLDERS = frozenset({"COLLECTION", "SCENE"})
+
+
+def describe_object(
+    scene: Scene, obj: Block, collections: Sequence[str], users: Users, referrers: Sequence[Block]
+) -> model.ObjectState:
     data = obj.data
     slots = obj.material_slots
     properties, property_count = custom_properties(obj)
@@ -59,13 +66,16 @@ def describe_object(scene: Scene, obj: Block, collections: Sequence[str], users:
         data_fingerprint=scene.content_hash(data) if data is not None else None,
         data_users=users.of_data[scene.kind_of(data), data.name] if data is not None else None,
         transform=_transform(scene, obj),
+        dimensions=_dimensions(scene, obj),
         parent=_parent(obj),
+        children=sum(_is_child(user, obj) for user in referrers),
         collections=list(collections[: model.MOST_IN_LIST]),
         materials=[slot.material.name if slot.material else None for slot in slots[: model.MOST_IN_LIST]],
         modifiers=[_modifier(modifier) for modifier in obj.modifiers[: model.MOST_IN_LIST]],
         custom_properties=properties,
         visible_viewport=not obj.hide_viewport,
         visible_render=not obj.hide_render,
+        used_by=_used_by(scene, obj, referrers),
         cut=[name for name, length in lengths.items() if length > model.MOST_IN_LIST],
     )
 
@@ -81,6 +91,23 @@ def _transform(scene: Scene, obj: Block) -> model.Transform:
         scale=vector3(obj.scale),
         matrix_world=None if matrix is None else _rows(matrix),
     )
+
+
+def _dimensions(scene: Scene, obj: Block) -> model.Vector3 | None:
+    if obj.type in BOUNDLESS:
+        return None
+    evaluated = scene.evaluated(obj)
+    return vector3(evaluated.dimensions) if evaluated.is_evaluated else None
+
+
+def _used_by(scene: Scene, obj: Block, referrers: Sequence[Block]) -> list[str]:
+    others = (user for user in referrers if user != obj and user.id_type not in HOLDERS)
+    names = sorted(f"{scene.kind_of(user).value}/{user.name}" for user in others if not _is_child(user, obj))
+    return names if len(names) <= model.MOST_IN_LIST else [*names[: model.MOST_IN_LIST - 1], "…"]
+
+
+def _is_child(user: Block, obj: Block) -> bool:
+    return user.id_type == "OBJECT" and user.parent == obj
 
 
 def _rows(matrix: Block) -> tuple[model.Vector4, model.Vector4, model.Vector4, model.Vector4]:
@@ -103,10 +130,26 @@ def _modifier(modifier: Block) -> model.ModifierState:
         show_viewport=modifier.show_viewport,
         show_render=modifier.show_render,
         node_group=group.name if group else None,
+        targets=_targets(modifier),
     )
 
 
-def describe_material(scene: Scene, material: Block, users: Users) -> model.MaterialState:
+def _targets(modifier: Block) -> list[str]:
+    named = (getattr(modifier, setting) for setting in _pointing_settings(type(modifier)))
+    return list(dict.fromkeys(block.name for block in named if block is not None))
+
+
+@cache
+def _pointing_settings(modifier_type: Block) -> tuple[str, ...]:
+    """The settings of modifiers of a type that name an object or a collection."""
+    return tuple(
+        setting.identifier
+        for setting in modifier_type.bl_rna.properties
+        if setting.type == "POINTER" and setting.fixed_type.identifier in ("Object", "Collection")
+    )
+
+
+def describe_material(scene: Scene, material: Block, users: Users, equal_to: str | None) -> model.MaterialState:
     tree = _tree(scene, material)
     return model.MaterialState(
         name=material.name,
@@ -115,6 +158,7 @@ def describe_material(scene: Scene, material: Block, users: Users) -> model.Mate
         fake_user=material.use_fake_user,
         nodes=None if tree is None else summarise(tree),
         principled=None if tree is None else _principled(tree),
+        equal_to=equal_to,
     )
 
 

@@ -99,8 +99,18 @@ def _blocks(
 
 
 def _describe_objects(scene: Scene, shown: Sequence[Block], users: describe.Users) -> list[model.ObjectState]:
-    collections = collections_of(scene, shown)
-    return [describe.describe_object(scene, obj, collections[obj.name], users) for obj in shown]
+    collections, referrers = collections_of(scene, shown), scene.users_of(shown)
+    return [describe.describe_object(scene, obj, collections[obj.name], users, referrers[obj]) for obj in shown]
+
+
+def _describe_materials(scene: Scene, names: Sequence[str], users: describe.Users) -> list[model.MaterialState]:
+    materials = [scene.require(Kind.MATERIAL, name) for name in names]
+    first: dict[str, str] = {}
+    alike = [first.setdefault(scene.likeness(material), material.name) for material in materials]
+    return [
+        describe.describe_material(scene, material, users, None if like == material.name else like)
+        for material, like in zip(materials, alike, strict=True)
+    ]
 
 
 LISTS = {
@@ -112,7 +122,9 @@ LISTS = {
         lambda scene, args: collection_order(scene),
         lambda scene, places, users: collection_trees(places),
     ),
-    "materials": _blocks(model.Section[model.MaterialState], Kind.MATERIAL, describe.describe_material),
+    "materials": SnapshotList(
+        model.Section[model.MaterialState], lambda scene, args: scene.names(Kind.MATERIAL), _describe_materials
+    ),
     "cameras": _blocks(model.Section[model.CameraState], Kind.CAMERA, describe.describe_camera),
     "lights": _blocks(model.Section[model.LightState], Kind.LIGHT, describe.describe_light),
     "node_groups": _blocks(model.Section[model.NodeGroupState], Kind.NODE_GROUP, describe.describe_node_group),

@@ -83,6 +83,10 @@ class ModifierState(Result):
     show_viewport: bool
     show_render: bool
     node_group: str | None = Field(description="For the type NODES: its node group.")
+    targets: Names = Field(
+        default=[],
+        description="Objects and collections that its own settings name; inputs of node groups are not among them.",
+    )
 
 
 class ObjectState(Result):
@@ -93,13 +97,24 @@ class ObjectState(Result):
     data_fingerprint: Fingerprint | None = Field(description="Content hash of that data.")
     data_users: Count | None = Field(description="How many objects share that data; null for an empty.")
     transform: Transform
+    dimensions: Vector3 | None = Field(
+        default=None,
+        description="How large it is along its own axes, modifiers and scale included, instances not; null for what has no geometry "
+        "and for what the scene does not evaluate.",
+    )
     parent: Parent | None
+    children: Count = Field(default=0, description="How many objects have it as their parent.")
     collections: Names = Field(description="Collections that hold it, sorted; the scene's own is 'Scene Collection'.")
     materials: Cut[str | None] = Field(description="Material of each slot, in order; null for an empty slot.")
     modifiers: Cut[ModifierState] = Field(description="In the order of the stack.")
     custom_properties: Cut[CustomProperty] = Field(description="Sorted by name.")
     visible_viewport: bool = Field(description="Not disabled in viewports.")
     visible_render: bool = Field(description="Not disabled in renders.")
+    used_by: Names = Field(
+        default=[],
+        description="Whatever else refers to it (modifiers, constraints, drivers, nodes …), as kind/name, sorted; not collections, "
+        "scenes and its children. Where there are more than fit, the last is '…'.",
+    )
     cut: list[CuttableList] = Field(description="The lists above that were cut.")
 
 
@@ -141,6 +156,10 @@ class MaterialState(Used):
     fingerprint: Fingerprint
     nodes: NodeSummary | None = Field(description="Null for a material without nodes.")
     principled: Principled | None
+    equal_to: str | None = Field(
+        default=None,
+        description="The first material of this page that differs from it in nothing but its name and users; null where it is the first.",
+    )
 
 
 class CameraState(Used):
