@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import io
 import json
 import os
 import socket
@@ -27,6 +28,7 @@ from typing import Any
 import anyio
 from anyio.abc import SocketStream
 from anyio.streams.buffered import BufferedByteReceiveStream
+from PIL import Image
 
 from bench.trial.bare_blender import BareBlender
 from bench.trial.recorder import Call, Host, export, host, read_transcript, totals
@@ -36,7 +38,6 @@ SOCKET = "client.socket"
 TRANSCRIPT = "transcript.jsonl"
 IDLE_SECONDS = 3600
 LONGEST_LINE = 64_000_000
-SUFFIXES = {b"\x89PNG": ".png", b"RIFF": ".webp"}
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -185,8 +186,9 @@ def _keep(call: Call, pictures: list[bytes]) -> str:
     Path("answers", f"{number:03}.txt").write_text(call.answer)
     lines = [call.answer]
     for index, picture in enumerate(pictures, start=1):
-        file = Path("pictures", f"{number:03}_{index}{SUFFIXES.get(picture[:4], '.jpg')}").resolve()
-        file.write_bytes(picture)
+        file = Path("pictures", f"{number:03}_{index}.png").resolve()
+        with Image.open(io.BytesIO(picture)) as opened:
+            opened.save(file)  # whatever it was sent as: every viewer shows a PNG
         lines.append(f"[picture: {file}]")
     return "\n".join(lines)
 

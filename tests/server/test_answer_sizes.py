@@ -234,6 +234,22 @@ def test_every_default_answer_is_under_8_kB(context: ServerContext) -> None:
     assert more[0]["name"] > told["objects"][-1]["name"] and more[0].keys() >= {"fingerprint", "location"}
 
 
+def test_what_has_one_user_more_or_less_has_not_changed(context: ServerContext) -> None:
+    before = """
+paint = material.ensure_principled(name="CountedPaint")
+for name in ["CountedA", "CountedB"]: mesh.create_primitive(kind="cube", name=name, material=paint)
+mesh.create_primitive(kind="cube", name="CountedHole")
+"""
+    assert not call(context, "plan_execute", {"program": before}).is_error
+    program = """
+mesh.create_primitive(kind="cube", name="CountedC", material="CountedPaint", parent="CountedA")
+modifier.add(object="CountedB", name="Hole", settings={"type": "BOOLEAN", "object": "CountedHole"})
+"""
+    shown = call(context, "plan_preview", {"program": program}).structured_content["result"]["result"]
+    assert shown["created"] == {"objects": "CountedC"}
+    assert [one["name"] for one in shown["changed"]] == ["CountedB"], "not its material, parent or cutter"
+
+
 def test_numbered_names_that_follow_each_other_are_one() -> None:
     assert runs(["a1", "a2", "a3", "b", "a4", "Leg 09", "Leg 10", "Leg 11"]) == "a1 … a3, b, a4, Leg 09 … Leg 11"
     assert runs(f"x{number * 2}" for number in range(20)).endswith("x22 and 8 more")

@@ -95,6 +95,12 @@ def test_contact_within_the_tolerance_holds_a_part_at_every_side(stage: Stage, g
     assert {one["object"] for one in audit(stage, "floating", tolerance=1e-5)} == apart
 
 
+def test_it_says_what_it_was_held_to(stage: Stage) -> None:
+    assert stage.do("scene.audit", {})["checked"] == "all"
+    asked = stage.do("scene.audit", {"rules": ["floating", "inside_out"]})
+    assert (asked["checked"], asked["rules"]) == ("floating, inside_out", [])
+
+
 def test_the_ground_is_where_it_is_said_to_be(stage: Stage) -> None:
     box(stage, "Crate", location=[0, 0, 1])
     assert not audit(stage, "floating")

@@ -221,6 +221,48 @@ def test_what_is_no_finite_number_is_null(stage: Stage) -> None:
     assert math.copysign(1, entry["transform"]["location"][2]) == 1
 
 
+def objects_by_name(stage: Stage) -> dict[str, Any]:
+    return {one["name"]: one for one in stage.do("scene.snapshot", {"include": ["objects"]})["objects"]["items"]}
+
+
+def test_an_object_says_how_large_it_is_and_who_refers_to_it(stage: Stage) -> None:
+    for name in ("Top", "Cutter", "Arm", "Follower"):
+        cube(stage, name, location=[0, 0, 0])
+    stage.do("object.transform", {"object": "Top", "scale": [2, 1, 0.5]})
+    stage.do("modifier.add", {"object": "Top", "name": "Hole", "settings": {"type": "BOOLEAN", "object": "Cutter"}})
+    stage.do(
+        "constraint.add",
+        {"object": "Follower", "name": "Go", "settings": {"type": "COPY_LOCATION", "target": "Cutter"}},
+    )
+    stage.do("object.set_parent", {"object": "Arm", "parent": "Cutter"})
+    stage.do("object.create_empty", {"name": "Point"})
+    found = objects_by_name(stage)
+    assert found["Top"]["modifiers"][0]["targets"] == ["Cutter"]
+    assert (found["Cutter"]["used_by"], found["Cutter"]["children"]) == (["objects/Follower", "objects/Top"], 1)
+    assert (found["Top"]["used_by"], found["Top"]["children"]) == ([], 0)
+    assert found["Arm"]["dimensions"] == [2, 2, 2] and found["Point"]["dimensions"] is None
+    stage.do("modifier.remove", {"object": "Top", "modifier": "Hole"})
+    again = objects_by_name(stage)
+    assert again["Top"]["dimensions"] == [4, 2, 1] and again["Cutter"]["used_by"] == ["objects/Follower"]
+
+
+def test_users_that_are_too_many_are_cut_and_say_so(stage: Stage) -> None:
+    cube(stage, "Target")
+    for number in range(70):
+        data().objects.new(f"Copy{number:02}", None).constraints.new("COPY_LOCATION").target = data().objects["Target"]
+    stage.state.refresh()
+    used_by = objects_by_name(stage)["Target"]["used_by"]
+    assert len(used_by) == 64 and used_by[0] == "objects/Copy00" and used_by[-1] == "…"
+
+
+def test_a_material_that_differs_in_its_name_alone_is_equal_to_the_first(stage: Stage) -> None:
+    for name, roughness in (("Wood", 0.4), ("Wood.001", 0.4), ("Wood.002", 0.41)):
+        stage.do("material.ensure_principled", {"name": name, "base_color": [0.4, 0.2, 0.1], "roughness": roughness})
+    cube(stage, "Box", material="Wood.001")
+    listed = stage.do("scene.snapshot", {"include": ["materials"]})["materials"]["items"]
+    assert {one["name"]: one["equal_to"] for one in listed} == {"Wood": None, "Wood.001": "Wood", "Wood.002": None}
+
+
 def test_hidden_objects_have_no_world_matrix(stage: Stage) -> None:
     cube(stage, "Box")
     data().objects["Box"].hide_viewport = True

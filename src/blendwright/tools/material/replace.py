@@ -33,7 +33,7 @@ class MaterialsReplaced(Result):
 
 
 class ReplaceMaterials(Tool[ReplaceArgs, MaterialsReplaced]):
-    """Use one material instead of others everywhere: slots of objects and meshes, node trees, modifiers. Merges duplicates.
+    """Use one material instead of others everywhere: slots, node trees, modifiers; the others stay, unused. Merges duplicates.
 
     The replaced materials stay, unused; `scene.purge` or `material.delete` removes them."""
 

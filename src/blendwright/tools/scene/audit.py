@@ -103,6 +103,7 @@ class Audited(Result):
     errors: int = Field(description="How many findings are errors.")
     warnings: int = Field(description="How many are warnings.")
     infos: int = Field(description="How many are worth knowing.")
+    checked: str = Field(default="", description="The rules that it was held to: 'all', or those that were asked for.")
     rules: list[RuleCount] = Field(description="The rules that were broken.")
     findings: list[AuditFinding] = Field(description="What was found, at most as many as were asked for.")
     complete: bool = Field(description="False when too many objects are in one place to compare each with each.")
@@ -144,6 +145,7 @@ class Audit(Reads[AuditArgs, Audited]):
             errors=severities["error"],
             warnings=severities["warning"],
             infos=severities["info"],
+            checked=", ".join(args.rules) or "all",
             rules=[_rule_count(rule, count) for rule, count in counts.items()],
             findings=[_finding(flaw) for flaw in islice(flaws, args.most)],
             complete=look.contacts is None or look.contacts.complete,
