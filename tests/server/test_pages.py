@@ -24,10 +24,10 @@ async def ask(client: Client, tool: str, **args: Any) -> Any:
 def test_history_is_read_to_its_beginning_page_by_page(context: ServerContext, era: Era) -> None:
     async def script(client: Client) -> Any:
         await ask(client, "plan_execute", plan=plan(f"log{era}", *(cube(f"a{n}", f"Log{era}{n}") for n in range(3))))
-        whole = await ask(client, "history_log", limit=500)
-        pages = [await ask(client, "history_log", limit=2)]
+        whole = await ask(client, "history_log", limit=500, operations=True)
+        pages = [await ask(client, "history_log", limit=2, operations=True)]
         while pages[-1]["next_before"] is not None:
-            pages.append(await ask(client, "history_log", limit=2, before=pages[-1]["next_before"]))
+            pages.append(await ask(client, "history_log", limit=2, operations=True, before=pages[-1]["next_before"]))
         return whole, pages
 
     whole, pages = talk(context, era, script)

@@ -252,7 +252,7 @@ def test_a_look_names_what_is_seen_where_and_compares_with_a_file_and_with_a_com
     seen = named.structured_content["result"]["seen"]
     assert set(seen) == {"top", "iso"} and re.fullmatch("#[0-9a-f]{6}", seen["iso"]["objects"]["Closer"][2])
     # The journal's own commits are the reference: whatever stands before the cube.
-    log = call(context, "legacy", "history_log", {}).structured_content["result"]["commits"]
+    log = call(context, "legacy", "history_log", {"operations": True}).structured_content["result"]["commits"]
     back = call(context, "legacy", "scene_image", {"compare": str(log[1]["number"]), "views": ["iso"], **SMALL})
     assert not back.is_error, back.structured_content
     told = back.structured_content["result"]
@@ -275,7 +275,9 @@ def test_a_comparison_with_a_commit_shows_the_frame_that_is_asked_for(context: S
     moved += "{'channel': 'location', 'frame': at, 'value': [0, 30, at - 1]} for at in (1, 21)])"
     for program in (still, moved):
         assert not call(context, "legacy", "plan_execute", {"program": program}).is_error
-    number = call(context, "legacy", "history_log", {}).structured_content["result"]["commits"][1]["number"]
+    number = call(context, "legacy", "history_log", {"operations": True}).structured_content["result"]["commits"][1][
+        "number"
+    ]
 
     def differing(frame: int) -> float:
         look = {"compare": number, "frames": [frame], "views": ["right"], **SMALL}

@@ -87,6 +87,21 @@ def test_a_picture_is_taken_as_it_is_asked_for_in_the_same_call(context: ServerC
     )
 
 
+def test_a_change_is_seen_beside_what_was_there_before_it(context: ServerContext) -> None:
+    call(context, "plan_execute", {"plan": plan("placed", cube("a", "Placed"))})
+    moved = plan("moved", operation("a", "object.transform", {"object": "Placed", "location": [0, 0, 3]}))
+    answer = call(
+        context, "plan_execute", {"plan": moved, "image": {"compare": "before", "views": ["front"], "width": 200}}
+    )
+    assert not answer.is_error and [block.type for block in answer.content] == ["text", "image"]
+    assert answer.structured_content["result"]["compared"]["difference"] > 0
+    same = plan("same", operation("a", "object.set_property", {"object": "Placed", "key": "note", "value": "x"}))
+    alike = call(
+        context, "plan_execute", {"plan": same, "image": {"compare": "before", "views": ["front"], "width": 200}}
+    )
+    assert alike.structured_content["result"]["compared"]["difference"] == 0
+
+
 def test_a_picture_that_nobody_could_take_is_refused_before_anything_runs(context: ServerContext) -> None:
     asked = {"plan": plan("never", cube("a", "NeverMade")), "image": {"views": ["sideways"], "colour": 1}}
     for tool, args in (("plan_execute", asked), ("python_run", {"code": "import bpy", "image": asked["image"]})):

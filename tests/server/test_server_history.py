@@ -19,16 +19,28 @@ from hosts import Era, call, cube, plan, talk
 def test_history_can_be_read_compared_and_gone_back_to(context: ServerContext, era: Era) -> None:
     name = f"Past{era}"
     call(context, era, "plan_execute", {"plan": plan(name, cube("a", name))})
-    log = call(context, era, "history_log", {"limit": 2}).structured_content["result"]
+    log = call(context, era, "history_log", {"limit": 2, "operations": True}).structured_content["result"]
     newest, older = log["commits"]
     assert (newest["operation_id"], newest["request_id"]) == ("a", name)
     compared = call(context, era, "history_diff", {"a": str(older["number"])}).structured_content["result"]
-    assert {"kind": "objects", "name": name} in compared["created"]
+    assert compared["created"] == {"objects": name} and not compared["equal"]
     moved = call(context, era, "history_checkout", {"commit": str(older["number"])}).structured_content["result"]
     assert moved["head"] == older["number"]
     assert call(context, era, "scene_find", {"name": name}).structured_content["result"]["total"] == 0
     call(context, era, "history_checkout", {"commit": newest["number"]})
     assert call(context, era, "scene_find", {"name": name}).structured_content["result"]["total"] == 1
+
+
+def test_the_log_has_a_line_for_each_plan_with_the_commit_that_undoes_it(context: ServerContext) -> None:
+    program = "# A row of posts\nfor i in range(3): object.create_empty(name='LogPost_%d' % i)"
+    ran = call(context, "legacy", "plan_execute", {"program": program}).structured_content["result"]["report"]
+    log = call(context, "legacy", "history_log", {"limit": 1}).structured_content["result"]
+    (line,) = log["plans"]
+    assert line.startswith(f"{ran['head_after']}: A row of posts; 3 operations, ")
+    assert line.endswith(f"; before it {ran['head_before']}") and log["head"] == ran["head_after"]
+    undone = call(context, "legacy", "history_checkout", {"commit": ran["head_before"]})
+    assert not undone.is_error
+    assert call(context, "legacy", "scene_find", {"name": "LogPost_*"}).structured_content["result"]["total"] == 0
 
 
 def test_a_comparison_uses_the_blender_that_is_served(context: ServerContext, tmp_path: Path) -> None:

@@ -233,14 +233,15 @@ def _numbered(name: str) -> re.Match[str] | None:
     return OF_A_PROGRAM.match(name) or NUMBERED.match(name)
 
 
-def brief_preview(difference: Mapping[str, Any]) -> dict[str, Any]:
-    """What a plan would do: names by kind, what belongs to an object of the same name goes without saying, and the properties of
-    what would change, where these are few."""
+def brief_difference(difference: Mapping[str, Any]) -> dict[str, Any]:
+    """How two scenes differ: names by kind, what belongs to an object of the same name goes without saying, and the properties of
+    what changed, where these are few."""
     brief: dict[str, Any] = dict(difference)
     for change in ("created", "removed"):
         brief[change] = _by_kind(difference[change])
     if len(difference["changed"]) > MOST_CHANGED:
         brief["changed"] = _by_kind(difference["changed"])
+    brief[RENAMED] = [*dict.fromkeys(f"{one['old']} → {one['name']}" for one in difference.get(RENAMED, ()))]
     return {change: found for change, found in brief.items() if found}
 
 

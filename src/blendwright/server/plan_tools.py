@@ -27,7 +27,7 @@ from blendwright.plan.validate import ValidPlan
 from blendwright.policy.approvals import NOBODY
 from blendwright.run.options import too_much_time
 from blendwright.run.waiting import Waiting
-from blendwright.server.brief import Detail, brief_preview, brief_report, families, names_made
+from blendwright.server.brief import Detail, brief_difference, brief_report, families, names_made
 from blendwright.server.call_help import call_help
 from blendwright.server.complete_plans import complete
 from blendwright.server.context import Caller, ServerContext
@@ -157,7 +157,7 @@ async def plan_preview(context: ServerContext, caller: Caller, args: PreviewArgs
             result["report"] = brief_report(report, args.detail) | totals | _help(context, plan, report)
             result["report"].pop("receipts", None)  # nothing of it is in the journal
         if args.detail == "summary":
-            result["result"] = brief_preview(result["result"])
+            result["result"] = brief_difference(result["result"])
             result = {key: value for key, value in result.items() if not report.ok or key not in ("dialect", "ok")}
         outcome = plan_outcome("", report, result, parse_ms=parse_ms, receipts=preview.receipts)
         # The scene is as it was, whatever became of the copy.
@@ -282,7 +282,7 @@ async def _execute(
         more |= _help(context, plan, report)
         response = plan_response(report, args.detail, parse_ms=parse_ms, more=more, made_before=made_before)
         if report.ok:
-            response = with_picture(response, read_request(args.image), opened, context.look_pace, options)
+            response = with_picture(response, read_request(args.image), opened, context.look_pace, options, before)
         return response
 
     if job is None:

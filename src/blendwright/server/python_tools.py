@@ -53,9 +53,10 @@ async def python_run(context: ServerContext, caller: Caller, args: PythonArgs) -
 
     def work(opened: OpenScene) -> ToolResponse:
         options = context.options(caller)
+        before = opened.journal.head_number
         outcome = opened.outcome(TOOL, sent, options)
         response = ToolResponse(_short(outcome))
-        return with_picture(response, look, opened, context.look_pace, options) if outcome.ok else response
+        return with_picture(response, look, opened, context.look_pace, options, before) if outcome.ok else response
 
     return await context.run(caller, work)
 

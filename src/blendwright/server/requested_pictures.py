@@ -25,7 +25,9 @@ from blendwright.values.outcome import Outcome
 # What such an object may hold is said in words: the schema of scene_image is in the list already.
 EITHER: dict[str, Any] = {"anyOf": [{"type": "boolean"}, {"type": "object"}]}
 RequestedPicture = Annotated[bool | dict[str, Any], WithJsonSchema(EITHER)]
-DESCRIBED = "true, or {views, engine …} as in scene_image: also a picture."
+DESCRIBED = "true, or {views, engine …} as in scene_image; compare 'before': with what was there."
+# What `compare` names besides commits and files: the scene before the change.
+BEFORE = "before"
 CHECKER = ModelChecker(ImageArgs, ImageArgs.model_json_schema(), "It is true, or takes what scene_image takes.")
 
 
@@ -40,14 +42,23 @@ def read_request(image: bool | dict[str, Any]) -> bool | ImageArgs:
 
 
 def with_picture(
-    response: ToolResponse, request: bool | ImageArgs, opened: OpenScene, pace: LookPace, options: RunOptions
+    response: ToolResponse,
+    request: bool | ImageArgs,
+    opened: OpenScene,
+    pace: LookPace,
+    options: RunOptions,
+    before: int | None,
 ) -> ToolResponse:
-    """The response of a change that stands, with the picture that was asked for."""
+    """The response of a change that stands, with the picture that was asked for; `before` is the commit that it began with."""
     if request is False:
         return response
+    if isinstance(request, ImageArgs) and request.compare == BEFORE and before is not None:
+        request = request.model_copy(update={"compare": str(before)})
     look = _usual_look(opened, options) if request is True else _look(request, opened, pace, options)
-    outcome = response.outcome
-    return replace(response, images=look.images, outcome=outcome.with_(notes=(*outcome.notes, *_notes(look.outcome))))
+    outcome = response.outcome.with_(notes=(*response.outcome.notes, *_notes(look.outcome)))
+    if look.outcome.ok and isinstance(request, ImageArgs) and request.compare is not None:
+        outcome = outcome.with_(result={**(outcome.result or {}), "compared": look.outcome.result})
+    return replace(response, images=look.images, outcome=outcome)
 
 
 def _look(request: ImageArgs, opened: OpenScene, pace: LookPace, options: RunOptions) -> ToolResponse:

@@ -10,9 +10,11 @@ from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from blendwright.app.contracts import sources_of
 from blendwright.app.open_scene import OpenScene
+from blendwright.app.plan_log import PlanEntry, PlanPage, plan_log
 from blendwright.app.policy_files import load_policy
 from blendwright.app.queries import commit_log, compare_commits
 from blendwright.policy.host_profile import HostLimits, HostStatement
+from blendwright.server.brief import brief_difference
 from blendwright.server.context import Caller, Job, ServerContext
 from blendwright.server.responses import ToolResponse, failure, success
 from blendwright.server.server_tool import server_tool
@@ -37,7 +39,8 @@ CommitName = Annotated[str, BeforeValidator(_as_text), WithJsonSchema({})]
 
 class LogArgs(Args):
     limit: int = Field(default=20, ge=1, le=500)
-    before: CommitName | None = Field(default=None, description="Only those before this commit: the next page.")
+    before: CommitName | None = Field(default=None, description="next_before: the next page.")
+    operations: bool = Field(default=False, description="Each commit.")
 
 
 class DiffArgs(Args):
@@ -49,17 +52,28 @@ class CheckoutArgs(Args):
     commit: CommitName = Field(description=COMMIT)
 
 
-@server_tool("The commits that led to the scene, newest first.", read_only=True)
+@server_tool("The plans that led to the scene, newest first.", read_only=True)
 async def history_log(context: ServerContext, caller: Caller, args: LogArgs) -> ToolResponse:
-    page = await asyncio.to_thread(commit_log, context.workspace, limit=args.limit, before=args.before)
+    read = commit_log if args.operations else plan_log
+    page = await asyncio.to_thread(read, context.workspace, limit=args.limit, before=args.before)
+    if isinstance(page, PlanPage):
+        listed: dict[str, Any] = {"plans": [*map(_plan_line, page.plans)]}
+    else:
+        commits = [{name: getattr(commit, name) for name in SUMMARY_FIELDS} for commit in page.commits]
+        listed = {"redo": page.redo, "commits": commits}
     return success(
-        {
-            "head": page.head,
-            "redo": page.redo,
-            "commits": [{name: getattr(commit, name) for name in SUMMARY_FIELDS} for commit in page.commits],
-            "next_before": None if page.next_before is None else str(page.next_before),
-        }
+        {"head": page.head, **listed, "next_before": None if page.next_before is None else str(page.next_before)}
     )
+
+
+def _plan_line(entry: PlanEntry) -> str:
+    """The commit that has its scene, what it was, and the commit that undoes it."""
+    number, span = entry.commit.number, entry.span
+    count = f"{span.operations} operation{'s' * (span.operations != 1)}"
+    who = "" if entry.who.by == "model" else f", by {entry.who.by}"
+    names = f" ({', '.join(entry.names)})" if entry.names else ""
+    before = "" if entry.before is None else f"; before it {entry.before}"
+    return f"{number}{names}: {entry.what}; {count}{who}, {entry.commit.timestamp[:16]}{before}"
 
 
 @server_tool("What differs between the scenes of two commits, property by property.", read_only=True)
@@ -67,7 +81,7 @@ async def history_diff(context: ServerContext, caller: Caller, args: DiffArgs) -
     def work() -> dict[str, Any]:
         compared = compare_commits(context.workspace, args.a, args.b, blender=context.blender, cancel=caller.cancel)
         numbers = {"a": compared.before.number, "b": compared.after.number}
-        return {**numbers, "equal": compared.difference.is_empty, **compared.difference.to_json()}
+        return {**numbers, "equal": compared.difference.is_empty, **brief_difference(compared.difference.to_json())}
 
     return success(await context.run_aside(caller, work))
 
