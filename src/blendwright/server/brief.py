@@ -131,7 +131,8 @@ def _grouped(entries: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
         first = members[0]
         several = len({one["tool"] for one in members}) > 1
         what = "operations" if several else first["tool"]
-        group: dict[str, Any] = {"operations": f"{len(members)} x {what} {_word(first['status'])}"}
+        status = WENT_WELL.get(first["status"], first["status"])
+        group: dict[str, Any] = {"operations": f"{len(members)} x {what} {status}"}
         group["ids"] = runs(one["operation_id"] for one in members)
         group |= {key: first[key] for key in ("why", "result") if key in first}
         for change in TOLD:
@@ -164,7 +165,7 @@ def _lines(entries: Sequence[dict[str, Any]], made_before: Collection[str], *, n
     for members in _alike(entries):
         first = members[0]
         ids = "" if numbered else f" ({runs(one['operation_id'] for one in members)})"
-        line = f"{len(members)} x {first['tool']} {_word(first['status'])}{ids}"
+        line = f"{len(members)} x {first['tool']} {WENT_WELL.get(first['status'], first['status'])}{ids}"
         for change in TOLD:
             named = [name for one in members for names in one.get(change, {}).values() for name in names]
             told = [name for name in named if change != "changed" or name not in made]
@@ -178,10 +179,6 @@ def _lines(entries: Sequence[dict[str, Any]], made_before: Collection[str], *, n
         if "result" in first:
             results[first["operation_id"]] = first["result"]
     return {"operations": lines} | ({"results": results} if results else {})
-
-
-def _word(status: str) -> str:
-    return WENT_WELL.get(status, status)
 
 
 def _shape(entry: Mapping[str, Any]) -> tuple[str, ...]:
@@ -207,7 +204,7 @@ def families(names: Iterable[str]) -> str:
     grouped: dict[str, list[str]] = {}
     for name in dict.fromkeys(names):
         grouped.setdefault(NUMBERS.sub("#", name), []).append(name)
-    told = [*islice(map(_family, grouped.values()), MOST_NAMES)]
+    told = [family[0] if len(family) == 1 else _family(family) for family in islice(grouped.values(), MOST_NAMES)]
     left = sum(map(len, islice(grouped.values(), MOST_NAMES, None)))
     return ", ".join(told) + (f" and {left} more" if left else "")
 

@@ -13,7 +13,7 @@ import threading
 import time
 import zlib
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -65,9 +65,6 @@ class LastMade:
 
     commit: int | None = None
     names: frozenset[str] = frozenset()
-
-    def remember(self, commit: int, names: Sequence[str]) -> None:
-        self.commit, self.names = commit, frozenset(names)
 
     def of(self, commit: int) -> frozenset[str]:
         """What the plan that ended with this commit has made, as far as it is remembered."""

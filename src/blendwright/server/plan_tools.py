@@ -174,7 +174,8 @@ async def plan_preview(context: ServerContext, caller: Caller, args: PreviewArgs
     refuse=_refuse_plan,
 )
 async def plan_execute(context: ServerContext, caller: Caller, args: ExecuteArgs) -> ToolResponse:
-    read_request(args.image)  # before a program is evaluated
+    if args.image:
+        read_request(args.image)  # before a program is evaluated
     parsed = await parse_plan_arguments(context, caller, args, boundary=args.boundary)
     return await _execute(context, caller, args, *parsed)
 
@@ -278,10 +279,10 @@ async def _execute(
             if gone := made_before - {*names_made(report)}:
                 more |= {"no_longer_made": families(sorted(gone))}
         if report.ok and (head := opened.journal.head_number) is not None:
-            context.last_made.remember(head, names_made(report))
+            context.last_made.commit, context.last_made.names = head, frozenset(names_made(report))
         more |= _help(context, plan, report)
         response = plan_response(report, args.detail, parse_ms=parse_ms, more=more, made_before=made_before)
-        if report.ok:
+        if args.image and report.ok:
             response = with_picture(response, read_request(args.image), opened, context.look_pace, options, before)
         return response
 
