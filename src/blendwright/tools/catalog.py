@@ -30,7 +30,7 @@ NAMES = (
     "geonodes.verify",
     "image.create", "image.load", "image.save",
     "light.create", "light.expose", "light.set",
-    "material.assign", "material.delete", "material.ensure_principled", "material.from_textures",
+    "material.assign", "material.delete", "material.ensure_principled", "material.ensure_procedural", "material.from_textures",
     "material.replace",
     "mesh.boolean", "mesh.clean", "mesh.create_backdrop", "mesh.create", "mesh.create_primitive", "mesh.edit",
     "mesh.measure", "mesh.set_attribute", "mesh.shade",

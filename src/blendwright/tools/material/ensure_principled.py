@@ -5,6 +5,7 @@ Covers plain values and image textures: other nodes are the business of node pat
 
 from __future__ import annotations
 
+from collections.abc import Generator
 from typing import Annotated
 
 from pydantic import Field, model_validator
@@ -23,6 +24,7 @@ from blendwright.tools.material.textures import (
     unlink_cure,
 )
 from blendwright.tools.settings import Setting, Settings, animation_conflicts, settings_differ, write_settings
+from blendwright.values.findings import Finding
 
 PRINCIPLED = "ShaderNodeBsdfPrincipled"
 GRAIN = ("image.create", {"name": "Grain", "size": [8, 8], "type": "COLOR_GRID"})
@@ -87,6 +89,17 @@ def principled_nodes(tree: Block | None) -> list[Block]:
     return nodes
 
 
+def single_principled(material: Block) -> Generator[Finding, None, Block | None]:
+    """The one Principled BSDF of a material that has nodes; a finding and None where there is none, or another one."""
+    nodes = principled_nodes(material.node_tree)
+    if len(nodes) == 1:
+        return nodes[0]
+    how_many = "no Principled BSDF reaches" if not nodes else f"{len(nodes)} Principled BSDFs reach"
+    cure = "Use another name, or change its nodes."
+    yield conflict(f"{how_many} the output of material '{material.name}'", "/name", cure)
+    return None
+
+
 def socket_settings(args: PrincipledValues, node: Block) -> Settings:
     """The sockets' values that were asked for."""
     for argument, name in SOCKETS.items():
@@ -113,6 +126,11 @@ def display_settings(args: PrincipledValues, material: Block) -> Settings:
         yield Setting(material, "metallic", args.metallic, "/metallic")
     if args.roughness is not None:
         yield Setting(material, "roughness", args.roughness, "/roughness")
+
+
+def lacks_nodes(scene: Scene, material: Block) -> bool:
+    """Whether a material has no tree yet, and gets Blender's default one by `with_nodes`."""
+    return scene.version < (5, 0, 0) and not material.use_nodes and material.node_tree is None
 
 
 def with_nodes(scene: Scene, block: Block) -> Block:
@@ -191,22 +209,19 @@ class EnsurePrincipled(Tool[EnsurePrincipledArgs, MaterialEnsured]):
             if args.textures is not None:
                 yield from texture_problems(scene, args.textures, None, args.name)
             return
-        if scene.version < (5, 0, 0) and not material.use_nodes and material.node_tree is None:
+        if lacks_nodes(scene, material):
             return
-        nodes = principled_nodes(material.node_tree)
-        if len(nodes) != 1:
-            how_many = "no Principled BSDF reaches" if not nodes else f"{len(nodes)} Principled BSDFs reach"
-            cure = "Use another name, or change its nodes."
-            yield conflict(f"{how_many} the output of material '{args.name}'", "/name", cure)
+        node = yield from single_principled(material)
+        if node is None:
             return
         if args.textures is not None:
-            yield from texture_problems(scene, args.textures, nodes[0], args.name)
-        for setting in socket_settings(args, nodes[0]):
+            yield from texture_problems(scene, args.textures, node, args.name)
+        for setting in socket_settings(args, node):
             if setting.target.is_linked:
                 source = setting.target.links[0].from_node.name
                 message = f"the {setting.target.name} of material '{args.name}' comes from its node '{source}'"
                 yield conflict(message, setting.at, unlink_cure(args.name, setting.target))
-        yield from animation_conflicts(scene, [*socket_settings(args, nodes[0]), *display_settings(args, material)])
+        yield from animation_conflicts(scene, [*socket_settings(args, node), *display_settings(args, material)])
 
     def apply(self, scene: Scene, args: EnsurePrincipledArgs) -> MaterialEnsured:
         material = scene.find(Kind.MATERIAL, args.name)

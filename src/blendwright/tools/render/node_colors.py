@@ -1,8 +1,9 @@
 """What colour a material made of nodes has on the whole.
 
 Workbench, which takes quick pictures, shows the colour that a material has for viewports, and nodes do not write that one. Here the
-node tree is followed from its output: constants as they are, ramps, checks and images by their mean, mixtures by their factor. What
-cannot be known without rendering (a noise, an attribute) counts as a middle grey, or as what the socket has without its link. Reads only.
+node tree is followed from its output: constants as they are, ramps, checks and images by their mean, mixtures by their factor, and
+those of material.ensure_procedural by their main colour. What cannot be known without rendering (a noise, an attribute) counts as a
+middle grey, or as what the socket has without its link. Reads only.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from blendwright.tool_api import Block
+from blendwright.tools.material.pattern_parts import PREFIX
 
 Color = tuple[float, float, float]
 Surface = tuple[Color, float]
@@ -90,7 +92,7 @@ def _color(socket: Block | None, groups: Groups, depth: int) -> Color:
         return _mixture(node, groups, depth)
     if node.type in {"TEX_CHECKER", "TEX_BRICK"}:
         one, other = (_color(node.inputs[name], groups, depth + 1) for name in ("Color1", "Color2"))
-        return _mixed(one, other, 0.5)
+        return one if node.name.startswith(PREFIX) else _mixed(one, other, 0.5)
     if node.type == "TEX_IMAGE":
         return _image(node.image) or _default(socket)
     if node.type == "COMBINE_COLOR" and node.mode == "RGB":
@@ -167,6 +169,8 @@ def _mixture(node: Block, groups: Groups, depth: int) -> Color:
     if len(colors) != 2 or not factors:
         return GREY
     one, other = (_color(each, groups, depth + 1) for each in colors)
+    if node.name.startswith(PREFIX):
+        return one
     blend = getattr(node, "blend_type", "MIX")
     if blend == "MULTIPLY":
         other = (one[0] * other[0], one[1] * other[1], one[2] * other[2])
