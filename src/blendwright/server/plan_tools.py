@@ -107,7 +107,7 @@ def _refuse_plan(*findings: Finding, dialect: str | None = None) -> ToolResponse
 
 
 @server_tool(
-    "Check a plan without running it: every finding at once, with JSON pointers and cures. Needs no Blender.",
+    "Check a plan without running it: every finding at once, with place and cure.",
     read_only=True,
     refuse=_refuse_plan,
 )

@@ -132,7 +132,7 @@ class CancelArgs(Args):
     job_id: str
 
 
-@server_tool("How far a background run is, and its result once it ended.", read_only=True)
+@server_tool("How far a background run is, and its result.", read_only=True)
 async def job_status(context: ServerContext, caller: Caller, args: StatusArgs) -> ToolResponse:
     newest = context.jobs.newest(caller.client) if args.wait_s else None
     if args.job_id is None and newest is None:
