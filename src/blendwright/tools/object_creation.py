@@ -216,7 +216,7 @@ def _dress_differs(args: ObjectPlacement, data: Block) -> Findings:
         yield from differs("that its faces are shaded smooth", True, all(_smooth_faces(data)), "/shading")
 
 
-def _smooth_faces(mesh: Block) -> array[int]:
+def _smooth_faces(mesh: Block) -> "array[int]":
     smooth = array("b", bytes(len(mesh.polygons)))
     mesh.polygons.foreach_get("use_smooth", smooth)
     return smooth
