@@ -10,6 +10,8 @@ import pytest
 import blendwright
 from blendwright.app.merging import plan_merge
 from blendwright.app.open_scene import OpenScene
+from blendwright.tools.object.transform import Transform
+from blendwright.tools.render.still import Still
 from blendwright.values.errors import Refusal
 from engine import UNASKED
 
@@ -23,6 +25,7 @@ def opened(tmp_path_factory: pytest.TempPathFactory) -> Generator[OpenScene]:
     with blendwright.open(place / "w", spare=True, policy=UNASKED, roots=[place]) as opened:
         for name in ("A", "B"):
             do(opened, "mesh.create_primitive", kind="cube", name=name)
+        do(opened, "scene.set_render", engine="WORKBENCH")
         opened.history.set_tag("base")
         yield opened
 
@@ -60,6 +63,18 @@ def test_what_cannot_be_run_again_is_refused_on_either_side(opened: OpenScene) -
         assert not plan.ok and plan.unmergeable[0].commit.tool == "file.import" and plan.unmergeable[0].side
         with pytest.raises(Refusal, match="cannot be run again"):
             opened.merge(other)
+
+
+def test_a_picture_of_an_older_version_is_in_nobodys_way(opened: OpenScene, monkeypatch: pytest.MonkeyPatch) -> None:
+    picture = ("render.still", {"view": "TOP", "resolution": [16, 16]})
+    on(opened, "moved", ("object.transform", {"object": "B", "location": [2, 0, 0]}), picture)
+    on(opened, "pictured", ("object.transform", {"object": "A", "location": [2, 0, 0]}), picture)
+    monkeypatch.setattr(Still, "version", Still.version + 1)
+    plan = plan_merge(opened.journal.workspace, "moved")
+    assert plan.ok and [commit.tool for commit in plan.taken] == ["object.transform"], plan.unmergeable
+    monkeypatch.setattr(Transform, "version", Transform.version + 1)
+    stuck = plan_merge(opened.journal.workspace, "moved").unmergeable
+    assert {one.side for one in stuck} == {"ours", "theirs"} and "another version" in stuck[0].why
 
 
 def test_merges_of_merges_take_each_commit_once(opened: OpenScene) -> None:

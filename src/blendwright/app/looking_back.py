@@ -4,7 +4,9 @@ Both scenes are rebuilt in a Blender of their own, which is thrown away; the sce
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -22,7 +24,7 @@ from blendwright.run.session import Session
 from blendwright.tool_api.promises import SafetyLevel
 from blendwright.tool_api.tool import AnyTool
 from blendwright.tools.catalog import tools
-from blendwright.tools.render.viewpoint import DIRECTIONS, NamedView
+from blendwright.tools.render.viewpoint import DIRECTIONS, IN_PERSPECTIVE, NamedView
 from blendwright.values.cancel import CancelToken
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
@@ -42,6 +44,8 @@ PICTURE_SECONDS = 600.0
 # The camera that a view is seen through in both scenes, or what changed would move the picture.
 EYE = "blendwright look"
 FAR = 1e6
+# How far back it stands where there is no perspective: so many times as far as the later scene reaches, or is wide.
+STEPS_BACK = 10
 WIDEST = 1024
 PREVIEW = "render.preview"
 # Of its noise, where the engine has some: what `render.preview` takes where none is given.
@@ -89,7 +93,7 @@ def look_back(
     where a scene is not what the journal says."""
     with read_journal(workspace) as journal, inspection_workers(workspace, blender=blender) as inspection:
         commits = find(journal, before), find(journal, after)
-        return see_commits(journal, inspection.worker(), *commits, look or LookBack())
+        return see_commits(journal, inspection.worker(), *commits, [look or LookBack()])[0]
 
 
 def require_look(opened: OpenScene, args: Mapping[str, Any], options: RunOptions) -> None:
@@ -107,32 +111,37 @@ def look_back_beside(
     pool: WorkerPool,
     catalogue: str,
     commits: tuple[int | str, int | str],
-    look: LookBack,
+    looks: Sequence[LookBack],
     options: RunOptions,
-) -> Outcome:
-    """The same for a workspace that is open, with a worker of its pool; the sheet is kept among its artifacts."""
-    place = {name: value for name, value in (("view", look.view), ("camera", look.camera)) if value is not None}
-    require_look(opened, {"engine": look.engine, **place}, options)
+) -> list[Outcome]:
+    """The same for a workspace that is open, with a worker of its pool, from several places; the sheets are kept among its artifacts."""
+    for look in looks:
+        place = {name: value for name, value in (("view", look.view), ("camera", look.camera)) if value is not None}
+        require_look(opened, {"engine": look.engine, **place}, options)
     session.scene.record_background()
     before, after = (find(session.journal, commit) for commit in commits)
     worker = take_worker(pool, catalogue)
     try:
         seconds = opened.terms.constraints.render_seconds
-        seen = see_commits(session.journal, worker, before, after, look, seconds=seconds, cancel=options.cancel)
-        paths = session.files.keep_artifacts([SHEET], worker.require_process().scratch)
+        every = see_commits(session.journal, worker, before, after, looks, seconds=seconds, cancel=options.cancel)
+        scratch = worker.require_process().scratch
+        paths = session.files.keep_artifacts([_numbered(SHEET, place) for place in range(len(looks))], scratch)
     finally:
         worker.abandon()
-    return Outcome(
-        "render.compare",
-        tools()["render.compare"].version,
-        result=seen.to_json(),
-        artifacts=tuple(paths),
-        determinism_class="deterministic" if look.engine == "WORKBENCH" else "seeded",
-        seed=None if look.engine == "WORKBENCH" else SEED,
-        fingerprint_before=before.hash_after,
-        fingerprint_after=after.hash_after,
-        request_id=new_id(),
-    )
+    return [
+        Outcome(
+            "render.compare",
+            tools()["render.compare"].version,
+            result=seen.to_json(),
+            artifacts=(path,),
+            determinism_class="deterministic" if look.engine == "WORKBENCH" else "seeded",
+            seed=None if look.engine == "WORKBENCH" else SEED,
+            fingerprint_before=before.hash_after,
+            fingerprint_after=after.hash_after,
+            request_id=new_id(),
+        )
+        for look, seen, path in zip(looks, every, paths, strict=True)
+    ]
 
 
 def see_commits(
@@ -140,62 +149,105 @@ def see_commits(
     worker: RemoteScene,
     before: Commit,
     after: Commit,
-    look: LookBack,
+    looks: Sequence[LookBack],
     *,
     seconds: float = PICTURE_SECONDS,
     cancel: CancelToken | None = None,
-) -> CommitsSeen:
-    """From the same place. Where one of the scenes has no camera of its own, and none was named, both are seen from a corner above."""
+) -> list[CommitsSeen]:
+    """From the same places. Where one of the scenes has no camera of its own, and none was named, both are seen from a corner above."""
     steps = LookSteps(worker, seconds, cancel)
-    if look.view is None and look.camera is None:
-        try:
-            return _seen(journal, steps, before, after, look, None)
-        except Refusal as refused:
-            if {finding.fault for finding in refused.findings} != {Fault.SCENE_CONFLICT}:
-                raise
-    view = None if look.camera is not None else look.view or "ISO"
-    return _seen(journal, steps, before, after, look, view)
+    seen = _seen(journal, steps, before, after, dict(enumerate(looks)))
+    blind = {place: replace(look, view="ISO") for place, look in enumerate(looks) if place not in seen}
+    if blind:
+        seen |= _seen(journal, steps, before, after, blind)
+    return [seen[place] for place in range(len(looks))]
 
 
 def _seen(
-    journal: JournalView, steps: LookSteps, before: Commit, after: Commit, look: LookBack, view: NamedView | None
-) -> CommitsSeen:
-    """The later one first: a view is chosen for it, and the earlier one is seen from there too."""
+    journal: JournalView, steps: LookSteps, before: Commit, after: Commit, looks: Mapping[int, LookBack]
+) -> dict[int, CommitsSeen]:
+    """By the numbers of the looks, without those through a camera that one of the scenes does not have. The later scene first: a view is
+    chosen for it, and the earlier one is seen from there too."""
     rebuild_commit(steps.worker, journal, after.number)
-    place = {"camera": look.camera, "frame": look.frame}
-    shared: dict[str, Any] = {"engine": look.engine, **{name: at for name, at in place.items() if at is not None}}
-    eye: dict[str, Any] | None = None
-    if view is not None:
-        eye = {"name": EYE, **framed(steps, view)}
-        shared["camera"] = EYE
-    size = {"width": look.width, "height": look.width * 3 // 4, "render_shape": True}
-    taken = steps.do(PREVIEW, {**shared, **size, "artifact": AFTER})
+    shared: dict[int, dict[str, Any]] = {}
+    eyes: list[dict[str, Any]] = []
+    taken: dict[int, dict[str, Any]] = {}
+    for number, look in looks.items():
+        place = {"camera": look.camera, "frame": look.frame}
+        shared[number] = {"engine": look.engine, **{name: at for name, at in place.items() if at is not None}}
+        if look.view is not None and look.camera is None:
+            eyes.append(framed(steps, look.view, f"{EYE} {number}", look.frame))
+            shared[number]["camera"] = f"{EYE} {number}"
+        size = {"width": look.width, "height": look.width * 3 // 4, "render_shape": True}
+        with _without_its_camera(look):
+            taken[number] = steps.do(PREVIEW, {**shared[number], **size, "artifact": _numbered(AFTER, number)})
     rebuild_commit(steps.worker, journal, before.number)
-    if eye is not None:
+    for eye in eyes:
         steps.do("camera.create", eye)
     scratch = steps.worker.require_process().scratch
-    args: dict[str, Any] = {
-        **shared,
-        "reference": AFTER,
-        "width": min(taken["width"], WIDEST),
-        "panels": ["SCENE", "REFERENCE", "DIFFERENCE"],
-        "captions": [f"after: commit {after.number}", f"before: commit {before.number}"],
-        "artifact": SHEET,
-    }
-    result = steps.do("render.compare", args, files={AFTER: str(scratch / "artifacts" / AFTER)})
-    # What is black in the one is often lit in the other.
-    told = {f"commit {after.number}": taken["notes"], f"commit {before.number}": result["notes"]}
-    result["notes"] = [f"{which}: {note}" for which, notes in told.items() for note in notes]
-    with open_scratch_file(scratch, "artifacts", SHEET) as opened:
-        return CommitsSeen(before, after, result, opened.read())
+    seen: dict[int, CommitsSeen] = {}
+    for number, later in taken.items():
+        reference, sheet = _numbered(AFTER, number), _numbered(SHEET, number)
+        args: dict[str, Any] = {
+            **shared[number],
+            "reference": reference,
+            "width": min(later["width"], WIDEST),
+            "panels": ["SCENE", "REFERENCE", "DIFFERENCE"],
+            "captions": [f"after: commit {after.number}", f"before: commit {before.number}"],
+            "artifact": sheet,
+        }
+        with _without_its_camera(looks[number]):
+            result = steps.do("render.compare", args, files={reference: str(scratch / "artifacts" / reference)})
+            # What is black in the one is often lit in the other.
+            told = {f"commit {after.number}": later["notes"], f"commit {before.number}": result["notes"]}
+            result["notes"] = [f"{which}: {note}" for which, notes in told.items() for note in notes]
+            with open_scratch_file(scratch, "artifacts", sheet) as opened:
+                seen[number] = CommitsSeen(before, after, result, opened.read())
+    return seen
 
 
-def framed(steps: LookSteps, view: NamedView) -> dict[str, Any]:
-    """Where a camera that sees everything from a side stands in the scene as it is now."""
-    steps.do("camera.create", {"name": EYE})
-    steps.do("camera.frame_objects", {"object": EYE, "from_direction": list(DIRECTIONS[view])})
-    told = steps.do("object.inspect", {"object": EYE})
-    return {"clip_end": FAR, **{name: told[name] for name in ("location", "rotation_euler_deg")}}
+@contextmanager
+def _without_its_camera(look: LookBack) -> Generator[None]:
+    """For a look through the scene's own camera, which it may not have."""
+    try:
+        yield
+    except Refusal as refused:
+        own = look.view is None and look.camera is None
+        if not own or {finding.fault for finding in refused.findings} != {Fault.SCENE_CONFLICT}:
+            raise
+
+
+def _numbered(name: str, number: int) -> str:
+    return name if number == 0 else name.replace(".", f"_{number}.")
+
+
+def framed(steps: LookSteps, view: NamedView, name: str = EYE, frame: int | None = None) -> dict[str, Any]:
+    """A camera that sees everything from a side of the scene as it is now, or at a frame, as the arguments that make it in another one."""
+    perspective = view in IN_PERSPECTIVE
+    steps.do("camera.create", {"name": name, "projection": "PERSP" if perspective else "ORTHO"})
+    from_there = {"from_direction": list(DIRECTIONS[view]), "frames": [] if frame is None else [frame]}
+    found = steps.do("camera.frame_objects", {"object": name, **from_there})
+    told = steps.do("object.inspect", {"object": name})
+    eye: dict[str, Any] = {"name": name, **{part: told[part] for part in ("location", "rotation_euler_deg")}}
+    if perspective:
+        return {**eye, "clip_end": FAR}
+    # What was nearer in the other scene is before the camera too. Its depths are as fine everywhere: they must not reach too far.
+    scale = _ortho_scale(steps, told["data"])
+    back = max(found["distance"], scale) * STEPS_BACK
+    eye["location"] = [at + towards * back for at, towards in zip(eye["location"], DIRECTIONS[view], strict=True)]
+    return {**eye, "projection": "ORTHO", "ortho_scale": scale, "clip_end": back * 4}
+
+
+def _ortho_scale(steps: LookSteps, camera: str) -> float:
+    """How wide the camera of that name sees: told of the cameras of a scene, page by page."""
+    offset: int | None = 0
+    while offset is not None:
+        told = steps.do("scene.snapshot", {"include": ["cameras"], "limit": 1000, "offset": offset})
+        for each in told["cameras"]["items"]:
+            if each["name"] == camera:
+                return each["ortho_scale"]
+        offset = told["next_offset"]
+    raise KeyError(camera)
 
 
 class LookSteps:

@@ -133,13 +133,20 @@ def plan_merge_of(journal: JournalView, source: int | str, into: int | str = HEA
         journal.changes_to(ours, since=base), journal.changes_to(theirs, since=base), journal.merges()
     )
     # What changed nothing is not run again: an export need not happen twice.
-    taken = [commit for commit in their_own if commit.changes or commit.kind != "operation" or not commit.complete]
+    taken = [commit for commit in their_own if _touches(commit)]
     if not taken:
         return MergePlan("up_to_date", *ends)
     catalogue = tools()
     conflicts = [one for one, _ in zip(find_conflicts(our_own, taken, catalogue), range(MOST_CONFLICTS), strict=False)]
-    stuck = [*unmergeable("theirs", taken, catalogue), *unmergeable("ours", our_own, catalogue)][:MOST_CONFLICTS]
+    # Nor does it matter which version of a tool it was of: an old render stands in nobody's way.
+    touching = filter(_touches, our_own)
+    stuck = [*unmergeable("theirs", taken, catalogue), *unmergeable("ours", touching, catalogue)][:MOST_CONFLICTS]
     return MergePlan("merge", *ends, tuple(taken), tuple(conflicts), tuple(stuck), tuple(our_own))
+
+
+def _touches(commit: CommitChanges) -> bool:
+    """Whether it changed anything, as far as is known."""
+    return bool(commit.changes) or commit.kind != "operation" or not commit.complete
 
 
 def merge_into(

@@ -194,11 +194,21 @@ class OpenScene:
     ) -> Outcome:
         """Pictures of the scenes of two commits, and what differs between them, as an artifact. Raises Refusal where there is nothing
         to see, or what `render.preview` may do is not allowed here."""
-        from blendwright.app.looking_back import LookBack, look_back_beside
+        from blendwright.app.looking_back import LookBack
 
-        return look_back_beside(
-            self, self._session, self._pool, self._registry, (before, after), look or LookBack(), options
-        )
+        return self.look_back_from([look or LookBack()], before, after, options)[0]
+
+    def look_back_from(
+        self,
+        looks: Sequence[LookBack],
+        before: int | str,
+        after: int | str = "HEAD",
+        options: RunOptions = DEFAULT_OPTIONS,
+    ) -> list[Outcome]:
+        """The same from several places: an outcome for each. Both scenes are rebuilt once."""
+        from blendwright.app.looking_back import look_back_beside
+
+        return look_back_beside(self, self._session, self._pool, self._registry, (before, after), looks, options)
 
     def as_host(self, proposal: Proposal) -> OpenScene:
         """The same open scene for another host, under a contract of its own. Closing is for whoever opened it.

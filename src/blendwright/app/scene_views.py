@@ -68,7 +68,7 @@ class SceneViews:
             self._go_to(after)
         try:
             self._at = None  # an eye is put into the scene
-            eye = {"name": EYE, **framed(self._steps, "ISO")}
+            eye = framed(self._steps, "ISO")
         except Refusal:
             return None
         second = self._picture({**size, "camera": EYE})

@@ -80,7 +80,11 @@ def picture_requests() -> list[StepRequest]:
 
     made: list[tuple[Any, dict[str, Any]]] = [
         (CreatePrimitive, {"kind": "cube", "name": "Cube"}),
-        *((Preview, {"view": "ISO", "width": 64, "height": 48, "smooth": smooth}) for smooth in (True, False)),
+        *(
+            (Preview, {"view": view, "width": 64, "height": 48, "smooth": smooth})
+            for view in ("ISO", "TOP")  # from a corner, and straight with outlines
+            for smooth in (True, False)
+        ),
     ]
     return [
         {"tool": tool.name, "version": tool.version, "args": tool.args_model(**args).model_dump(mode="json")}

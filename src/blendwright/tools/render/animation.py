@@ -127,6 +127,7 @@ class Animation(Tool[AnimationArgs, AnimationRendered]):
     cancelled or killed."""
 
     name = "render.animation"
+    version = 2
     time_limit = "render_seconds"
     promises = (
         SAFE_IDEMPOTENT_WRITE.but(determinism=Determinism.NONDETERMINISTIC, replayable=False)

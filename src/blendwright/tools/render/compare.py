@@ -89,6 +89,7 @@ class Compare(Tool[CompareArgs, PicturesCompared]):
     Outlines are compared as the area that both cover, of the area that either covers (intersection over union)."""
 
     name = "render.compare"
+    version = 2
     time_limit = "render_seconds"
     promises = READ_ONLY.needs("scene_read", "render", "file_read")
     examples = (
@@ -114,7 +115,7 @@ class Compare(Tool[CompareArgs, PicturesCompared]):
             cure = "Get the file again: a part of it is missing, or it is of a kind that Blender does not read."
             raise StepError.of(Fault.EXECUTION_FAILED, "Blender cannot read the picture", at="/reference", cure=cure)
         height = min(max(round(args.width * high / wide), LEAST_HEIGHT), MOST_HEIGHT)
-        look = PreviewArgs(engine=args.engine, width=args.width, height=height, samples=8)
+        look = PreviewArgs(view=args.view, engine=args.engine, width=args.width, height=height, samples=8)
         captions = {panel: panel.lower() for panel in args.panels}
         captions |= {
             panel: name for panel, name in zip(("REFERENCE", "SCENE"), args.captions, strict=True) if panel in captions

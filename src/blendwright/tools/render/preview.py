@@ -23,7 +23,7 @@ from blendwright.tools.render.rendering import (
     render_picture,
     sampling_seconds,
 )
-from blendwright.tools.render.viewpoint import NamedView, viewing_camera, viewpoint_problems
+from blendwright.tools.render.viewpoint import IN_PERSPECTIVE, NamedView, viewing_camera, viewpoint_problems
 
 CUBE = ("mesh.create_primitive", {"kind": "cube", "name": "Box"})
 CAMERA = ("camera.create", {"name": "Camera", "location": [4, -6, 4], "rotation_euler_deg": [60, 0, 34]})
@@ -34,7 +34,8 @@ SUN = ("light.create", {"name": "Sun", "type": "SUN", "energy": 3, "rotation_eul
 
 class PreviewArgs(Args):
     view: NamedView | None = optional(
-        "Look from this side at all that a render shows, through a camera that does not stay."
+        "Look from this side at all that a render shows, through a camera that does not stay: ISO and THREE_QUARTER in perspective, "
+        "the others orthographic."
     )
     camera: ObjectName | None = optional("Camera to look through; left out together with view, the scene's own.")
     engine: Literal["WORKBENCH", "CYCLES"] = Field(
@@ -71,7 +72,7 @@ class Preview(Tool[PreviewArgs, Previewed]):
     """Render a small, quick picture of the scene to an artifact. The scene and its settings stay as they are."""
 
     name = "render.preview"
-    version = 3
+    version = 4
     time_limit = "render_seconds"
     promises = READ_ONLY.but(determinism=Determinism.SEEDED).needs("scene_read", "render")
     examples = (
@@ -138,7 +139,13 @@ def preview_settings(scene: Scene, args: PreviewArgs) -> Iterator[tuple[Block, d
     if args.engine == "WORKBENCH":
         # Colours as they are, whatever exposure and look the scene has for its light.
         yield target.view_settings, {"view_transform": "Standard", "look": "None", "exposure": 0.0, "gamma": 1.0}
-        yield target.display, {"render_aa": "FXAA" if args.smooth else "OFF"}
+        straight = args.view is not None and args.view not in IN_PERSPECTIVE
+        if straight:
+            # From above a grey table is as grey as its floor, and no side of it shows.
+            yield target.display.shading, {"show_object_outline": True}
+        # What is quicker to smooth, and good enough in perspective, bends the ends of straight outlines.
+        smoothing = "5" if straight else "FXAA"
+        yield target.display, {"render_aa": smoothing if args.smooth else "OFF"}
         yield from _viewport_colors(scene)
     else:
         limit = sampling_seconds(scene, args.width * args.height, args.time_limit_s)

@@ -50,7 +50,8 @@ Pixels = Annotated[int, Field(ge=4, le=65_536)]
 class StillArgs(Args):
     camera: ObjectName | None = optional("Camera to look through; left out together with view, the scene's own.")
     view: NamedView | None = optional(
-        "Look from this side at all that a render shows, through a camera that does not stay."
+        "Look from this side at all that a render shows, through a camera that does not stay: ISO and THREE_QUARTER in perspective, "
+        "the others orthographic."
     )
     frame: FrameNumber | None = optional("Frame to render instead of the current one.")
     resolution: Annotated[tuple[Pixels, Pixels], Field(strict=False)] | None = optional(
@@ -110,7 +111,7 @@ class Still(Tool[StillArgs, Rendered]):
     the scene's."""
 
     name = "render.still"
-    version = 2
+    version = 3
     time_limit = "render_seconds"
     promises = (
         SAFE_IDEMPOTENT_WRITE.but(determinism=Determinism.NONDETERMINISTIC, replayable=False)

@@ -1,7 +1,8 @@
 """From where a picture is taken: a named side, a camera of the scene, or the scene's own camera.
 
 A side shows what the scene is about: floors and walls that are far larger than all the rest are in the picture, but do not decide
-how far away it is taken from, or the rest would be a dot in it.
+how far away it is taken from, or the rest would be a dot in it. Straight from a side, what is parallel stays parallel and equal sizes are
+equal, as in a drawing: only so can right angles and alignment be judged. From a corner there is perspective.
 """
 
 from __future__ import annotations
@@ -12,12 +13,13 @@ from typing import Literal
 
 from blendwright.tool_api import Block, Findings, Kind, Point, Scene
 from blendwright.tools.bounding_boxes import BoundingBox, around, everything_by_object
-from blendwright.tools.camera_views import FROM, frustum, standpoint, view_axes, view_matrix
+from blendwright.tools.camera_views import FROM, Axes, frustum, standpoint, view_axes, view_matrix
 from blendwright.tools.checks import conflict, existing_object
 
 # As cameras are framed, and two more words that people use for a side.
 NamedView = Literal["FRONT", "BACK", "RIGHT", "LEFT", "TOP", "BOTTOM", "ISO", "SIDE", "THREE_QUARTER"]
 DIRECTIONS: dict[NamedView, Point] = {**FROM, "SIDE": FROM["RIGHT"], "THREE_QUARTER": (0.6, -1.0, 0.45)}
+IN_PERSPECTIVE: frozenset[NamedView] = frozenset({"ISO", "THREE_QUARTER"})
 
 MARGIN = 0.05
 # A backdrop is flat, its thickness this part of its length at the most, and so many times as large as all that is not.
@@ -48,15 +50,24 @@ def viewing_camera(scene: Scene, view: NamedView | None, camera: str | None, tem
     eye = temporary.enter_context(scene.temporary(Kind.OBJECT, lens))
     axes = view_axes(DIRECTIONS[view])
     points, backdrops = _subject(scene)
-    stand = standpoint(points, axes, frustum(scene, lens).within(MARGIN), lens.clip_start * 2.0)
-    around_all = around([*points, *(corner for box in backdrops for corner in box.corners)])
-    reach = 0.0 if around_all is None else max(math.dist(stand.position, corner) for corner in around_all.corners)
+    subject, everything = around(points), around([*points, *(corner for box in backdrops for corner in box.corners)])
+    perspective = view in IN_PERSPECTIVE
+    lens.type = "PERSP" if perspective else "ORTHO"
+    nearest = lens.clip_start * 2.0
+    if subject is not None and not perspective:
+        # Without perspective a long way costs nothing, and what moves towards the camera later on stays before it.
+        nearest = max(nearest, subject.radius * 2.0)
+    stand = standpoint(points, axes, frustum(scene, lens).within(MARGIN), nearest)
+    lens.ortho_scale *= stand.widen
+    corners = [] if everything is None else everything.corners
+    reach = max((_reach(axes, stand.position, corner, perspective) for corner in corners), default=0.0)
     lens.clip_end = max(stand.farthest * 2.0, reach * 1.1, 1.0)
-    # A camera far from large things needs a far start too, or depths become too coarse to tell apart.
-    lens.clip_start = max(lens.clip_start, lens.clip_end / 1e5)
+    if perspective:
+        # A camera far from large things needs a far start too, or depths become too coarse to tell apart.
+        lens.clip_start = max(lens.clip_start, lens.clip_end / 1e5)
     if any(_is_between(box, stand.position, points) for box in backdrops):
         # What stands behind a wall is seen as if the wall were not there.
-        nearest = min(_dot(axes[2], stand.position) - _dot(axes[2], point) for point in points)
+        nearest = min(_depth(axes, stand.position, point) for point in points)
         lens.clip_start = max(lens.clip_start, nearest * 0.98)
     eye.matrix_world = view_matrix(scene, axes, stand.position)
     return eye
@@ -91,5 +102,11 @@ def _is_between(box: BoundingBox, eye: Point, points: list[Point]) -> bool:
     return (eye[axis] - box.center[axis]) * (subject.center[axis] - box.center[axis]) < 0.0
 
 
-def _dot(one: Point, other: Point) -> float:
-    return one[0] * other[0] + one[1] * other[1] + one[2] * other[2]
+def _reach(axes: Axes, eye: Point, point: Point, perspective: bool) -> float:
+    """How far a camera must see for a point to be in its picture."""
+    return math.dist(eye, point) if perspective else _depth(axes, eye, point)
+
+
+def _depth(axes: Axes, eye: Point, point: Point) -> float:
+    """How far a point lies before the plane of the camera, in metres."""
+    return sum(axis * (here - there) for axis, here, there in zip(axes[2], eye, point, strict=True))
