@@ -119,7 +119,7 @@ def test_several_views_are_compared_in_one_call_with_a_row_of_figures_each(conte
 
 
 def test_several_views_of_a_commit_are_compared_in_one_call(context: ServerContext) -> None:
-    log = call(context, "2026-07-28", "history_log", {}).structured_content["result"]["commits"]
+    log = call(context, "2026-07-28", "history_log", {"operations": True}).structured_content["result"]["commits"]
     moved = 'object.transform(object = "Post", location = [3, 0, 5])'
     assert not call(context, "2026-07-28", "plan_execute", {"program": moved}).is_error
     told, sheet = look(context, compare=log[0]["number"], views=["front", "top", "camera"], **SMALL)

@@ -61,7 +61,7 @@ class ImageArgs(Args):
     views: list[AnyView] = Field(
         default=[],
         max_length=6,
-        description="front, back, left, right, side, top, bottom: orthographic; iso, three_quarter; camera.",
+        description="front, back, left, right, top, bottom: orthographic; iso, three_quarter; camera.",
     )
     camera: Name | None = Field(default=None, description="Look through it; the scene's own by default.")
     show: AnyShow | None = Field(default=None, description="names, depth or mask.")
@@ -74,9 +74,7 @@ class ImageArgs(Args):
     height: int = Field(default=480, ge=64, le=2048)
     samples: int = Field(default=16, ge=1, le=256)
     denoise: bool = True
-    seconds: float = Field(
-        default=10, gt=0, le=LONGEST_SECONDS, description="Quality is lowered to fit; 1 is a quick look."
-    )
+    seconds: float = Field(default=10, gt=0, le=LONGEST_SECONDS, description="Quality is lowered to fit.")
 
 
 @server_tool(

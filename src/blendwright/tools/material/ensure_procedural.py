@@ -81,7 +81,9 @@ class EnsureProcedural(Tool[EnsureProceduralArgs, MaterialEnsured]):
     promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.MATERIAL).needs("material_write")
     examples = (
         Example({"name": "Oak", "pattern": "WOOD", "color": [0.45, 0.24, 0.1]}),
-        Example({"name": "Wall", "pattern": "BRICK", "color": [0.35, 0.06, 0.03], "color2": [0.6, 0.57, 0.5], "scale": 4}),
+        Example(
+            {"name": "Wall", "pattern": "BRICK", "color": [0.35, 0.06, 0.03], "color2": [0.6, 0.57, 0.5], "scale": 4}
+        ),
         Example({"name": "Concrete", "pattern": "PLASTER", "color": [0.4, 0.4, 0.38], "bump": 0.2}),
         Example({"name": "Rock", "pattern": "STONE", "color": [0.3, 0.29, 0.27]}),
         Example({"name": "Counter", "pattern": "MARBLE", "color": [0.85, 0.84, 0.82], "roughness": 0.05}),
