@@ -16,10 +16,18 @@ from PIL import Image
 
 from blendwright.policy.host_profile import HostLimits, HostStatement
 from blendwright.server.context import ServerContext
-from blendwright.server.look_quality import SMALLEST_WIDTH, LookPace, LookQuality
-from blendwright.server.pictures import LARGEST, MOST_SENT, Captioned, montage, picture_size, sendable, with_pictures
+from blendwright.server.pictures import (
+    CAPTION,
+    LARGEST,
+    MOST_SENT,
+    Captioned,
+    montage,
+    picture_size,
+    sendable,
+    with_pictures,
+)
 from blendwright.server.responses import Picture, ToolResponse
-from blendwright.server.scene_image import description_of, kept_montage
+from blendwright.server.scene_image import kept_montage, montage_columns
 from blendwright.tool_api.promises import Determinism
 from blendwright.values.outcome import Outcome
 from hosts import call, cube, operation, plan, talk
@@ -130,7 +138,12 @@ def test_a_montage_has_one_place_for_each_and_a_caption_above_it() -> None:
     assert all(max(caption.convert("L").tobytes()) > 200 for caption in captions), "something is written there"
     smaller = Captioned(png(Image.new("RGB", (40, 30), "white")), "small")
     both = Image.open(io.BytesIO(montage([pictures[0], smaller], columns=2)))
-    assert both.getpixel((159, both.height - 1)) == (255, 255, 255), "it has the place of the first one"
+    assert both.size == (80, 30 + CAPTION), "each has the place of the smallest one"
+    assert [both.getpixel((x, both.height - 1)) for x in (0, 39, 40, 79)] == [(255, 0, 0)] * 2 + [(255, 255, 255)] * 2
+    checks = Image.fromarray(np.kron(np.eye(40, dtype=bool), np.ones((1, 1), bool)).astype(np.uint8) * 255, "L")
+    masks = [Captioned(png(checks.convert("RGB")), "mask"), smaller]
+    kept = Image.open(io.BytesIO(montage(masks, columns=2, exact=True))).crop((0, CAPTION, 40, CAPTION + 30))
+    assert set(kept.convert("L").tobytes()) <= {0, 255}, "no colour that nothing has"
 
 
 @pytest.mark.parametrize(("width", "size"), [(320, (1600, 258)), (640, (1920, 996))])
@@ -138,37 +151,8 @@ def test_a_strip_of_frames_is_one_row_only_where_that_can_be_read(
     tmp_path: Path, width: int, size: tuple[int, int]
 ) -> None:
     frames = [Captioned(png(Image.new("RGB", (width, width * 3 // 4))), str(number)) for number in range(5)]
-    assert picture_size(kept_montage(frames, 5, tmp_path / "look.png").data) == size
-
-
-def test_a_look_is_as_good_as_its_time_allows() -> None:
-    pace = LookPace()
-    plain, shaded = LookQuality("WORKBENCH", 1600, 1200, 16), LookQuality("CYCLES", 640, 480, 16)
-    for wanted in (plain, shaded):
-        assert pace.fitting(wanted, 1000.0) == wanted
-        made = [pace.fitting(wanted, seconds) for seconds in (4.0, 1.0, 0.3, 0.0, -5.0)]
-        assert all(each.reduced for each in made)
-        assert [each.work for each in made] == sorted((each.work for each in made), reverse=True)
-        assert all(each.width >= SMALLEST_WIDTH and abs(each.width / each.height - 4 / 3) < 0.02 for each in made)
-    # Pixels are the last to go where there are samples.
-    fewer = pace.fitting(shaded, 8.0)
-    assert (fewer.width, fewer.height) == (640, 480) and 2 <= fewer.samples < 16
-
-
-def test_a_slow_look_makes_the_next_one_smaller_and_quick_ones_make_it_better_again() -> None:
-    pace = LookPace()
-    wanted = LookQuality("WORKBENCH", 640, 480, 16)
-    assert not pace.fitting(wanted, 10.0).reduced
-    pace.measured(wanted, 60.0)
-    assert pace.fitting(wanted, 10.0).reduced
-    for _ in range(8):
-        pace.measured(wanted, 0.4)
-    assert not pace.fitting(wanted, 10.0).reduced
-
-
-def test_a_tiny_picture_is_not_made_smaller_still() -> None:
-    tiny = LookQuality("WORKBENCH", 64, 64, 1)
-    assert (LookPace().fitting(tiny, 0.0).width, tiny.height) == (64, 64)
+    kept = kept_montage(frames, tmp_path / "look.png", montage_columns(frames, 5))
+    assert picture_size(kept.data) == size
 
 
 def decoded(content: Any) -> Image.Image:
@@ -322,11 +306,3 @@ def test_a_host_is_told_why_a_picture_is_black(context: ServerContext) -> None:
     for told in (previewed["details"]["notes"], ran["details"]["notes"], seen["result"]["notes"]):
         assert len(told) == 1 and "Nothing gives light" in told[0] and "light.create" in told[0], told
     assert "Nothing gives light" in compared["result"]["notes"][0]
-
-
-def test_a_picture_that_ended_early_tells_the_samples_that_it_has() -> None:
-    made = LookQuality("CYCLES", 64, 48, 21)
-    early = Outcome("render.preview", 1, result={"width": 64, "height": 48, "samples": 5})
-    whole = Outcome("render.preview", 1, result={"width": 64, "height": 48})
-    told = [description_of(one, made, ["iso"], ()).result for one in (early, whole)]
-    assert [one["samples"] for one in told if one is not None] == [5, 21]

@@ -85,13 +85,14 @@ def _is_transparent(picture: Image.Image) -> bool:
     return lowest[0] < 255
 
 
-def montage(pictures: Sequence[Captioned], *, columns: int | None = None) -> bytes:
+def montage(pictures: Sequence[Captioned], *, columns: int | None = None, exact: bool = False) -> bytes:
     """PNG files as one PNG, row by row, each under its caption; as near to a square as may be, unless `columns` says otherwise.
-    Each has the place of the first one, whatever its own size."""
+    Each has the place of the smallest one. `exact`: what has to be smaller for that keeps its colours, rather than its looks."""
     from PIL import Image, ImageDraw
 
     read = [Image.open(io.BytesIO(each.data)).convert("RGB") for each in pictures]
-    place = read[0].size
+    place = min(each.size for each in read)
+    resampling = Image.Resampling.NEAREST if exact else Image.Resampling.LANCZOS
     width, height = place[0], place[1] + CAPTION
     columns = columns or math.ceil(math.sqrt(len(read)))
     whole = Image.new("RGB", (width * columns, height * math.ceil(len(read) / columns)))
@@ -99,7 +100,7 @@ def montage(pictures: Sequence[Captioned], *, columns: int | None = None) -> byt
     for number, (picture, named) in enumerate(zip(read, pictures, strict=True)):
         left, top = number % columns * width, number // columns * height
         draw.text((left + 4, top + 3), named.caption, fill=CAPTION_COLOR)
-        whole.paste(picture if picture.size == place else picture.resize(place), (left, top + CAPTION))
+        whole.paste(picture if picture.size == place else picture.resize(place, resampling), (left, top + CAPTION))
     written = io.BytesIO()
     whole.save(written, "PNG")
     return written.getvalue()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import tempfile
 from collections.abc import Sequence
@@ -16,6 +17,7 @@ from blendwright.app.looking_back import LookBack
 from blendwright.app.open_scene import OpenScene
 from blendwright.run.options import RunOptions
 from blendwright.server.context import Caller, ServerContext
+from blendwright.server.look_answers import LookPicture, TimeNeeded, comparison_of, description_of
 from blendwright.server.look_quality import LookPace, LookQuality
 from blendwright.server.pictures import Captioned, from_outcome, montage, picture_size
 from blendwright.server.responses import Picture, ToolResponse
@@ -36,29 +38,30 @@ def _upper(value: Any) -> Any:
 
 
 # In either case: models write names in small letters. The schema says so in words, which are shorter than the list.
-AnyView = Annotated[NamedView, BeforeValidator(_upper), WithJsonSchema({"type": "string"})]
+AnyView = Annotated[Literal[NamedView, "CAMERA"], BeforeValidator(_upper), WithJsonSchema({"type": "string"})]
 AnyShow = Annotated[Show, BeforeValidator(_upper), WithJsonSchema({"type": "string"})]
 ARTIFACT = "scene_image.png"
 # Pixels: what is wider is shrunk by those who look, until nothing can be seen.
 WIDEST_ROW = 2048
 WIDEST_PANEL = 640
+# Side by side in a sheet that compares: with a reference, and with a commit.
+PANELS_OF_REFERENCE, PANELS_OF_COMMIT = 2, 3
 # What else could be the name of a picture has a dot.
 COMMIT = re.compile(r"[^./\\]+")
 COMPARE_COMMIT = "Give the commit whose scene it shows, as history_log numbers it, or a picture outside the workspace."
-# What the picture itself says.
-LEFT_OUT = frozenset({"ok", "artifact", "width", "height", "pixels_sha256"})
 # A look must be done well before its call would be ended.
+LONGEST_SECONDS = 600
 PART_OF_DEADLINE = 0.8
 LEAST_SECONDS = 0.5
-# CYCLES samples for this part of its time; the rest is for what comes before and after.
-SAMPLING = 0.6
+# Pictures of a look are alike, unless the rest of them would take so many times as long as there is time.
+PATIENCE = 1.5
 
 
 class ImageArgs(Args):
     views: list[AnyView] = Field(
         default=[],
         max_length=6,
-        description="Sides: front, back, left, right, side, top, bottom, iso, three_quarter.",
+        description="front, back, left, right, side, top, bottom: orthographic; iso, three_quarter; camera.",
     )
     camera: Name | None = Field(default=None, description="Look through it; the scene's own by default.")
     show: AnyShow | None = Field(default=None, description="names, depth or mask.")
@@ -71,7 +74,9 @@ class ImageArgs(Args):
     height: int = Field(default=480, ge=64, le=2048)
     samples: int = Field(default=16, ge=1, le=256)
     denoise: bool = True
-    seconds: float = Field(default=10, gt=0, le=600, description="Quality is lowered to fit; 1 is a quick look.")
+    seconds: float = Field(
+        default=10, gt=0, le=LONGEST_SECONDS, description="Quality is lowered to fit; 1 is a quick look."
+    )
 
 
 @server_tool(
@@ -102,87 +107,110 @@ class Look:
         if args.compare is not None:
             return self._compare(args, args.compare)
         viewpoints = _viewpoints(args)
-        quality = LookQuality(args.engine, args.width, args.height, args.samples)
+        wanted = LookQuality(
+            args.engine, args.width, args.height, args.samples, denoise=args.denoise, show=args.show or "SHADED"
+        )
         sized = {"width", "height"} & args.model_fields_set
-        shape = {} if sized or args.views else {"render_shape": True}  # pictures of a montage are alike
-        began = perf_counter()
-        captioned: list[Captioned] = []
-        seen: dict[str, Any] = {}
-        notes: dict[str, None] = {}
-        last: Outcome | None = None
+        through_camera = any("view" not in viewpoint for _, viewpoint in viewpoints)
+        # What a camera shows has the shape of the render; pictures of a montage are alike.
+        shape = {"render_shape": True} if through_camera and not sized else {}
+        ends = perf_counter() + seconds
+        quality = self._pace.fitting(wanted, seconds / len(viewpoints))
+        taken: list[LookPicture] = []
         for number, (caption, viewpoint) in enumerate(viewpoints):
-            left = (seconds - (perf_counter() - began)) / (len(viewpoints) - number)
-            quality = self._pace.fitting(quality, left)
-            last = self._render(
-                quality, viewpoint | shape | {"show": args.show or "SHADED"}, args.denoise, max(left, LEAST_SECONDS)
-            )
-            if not last.ok:
-                return ToolResponse(last)
-            captioned.append(Captioned(from_outcome(last).data, caption))
-            seen[caption] = _seen(last, args.show)
-            notes |= dict.fromkeys((last.result or {}).get("notes") or ())
-        assert last is not None
+            left, missing = ends - perf_counter(), len(viewpoints) - number
+            if taken and self._pace.seconds_for(quality) * missing > left * PATIENCE:
+                quality = self._pace.lowered(quality, left / missing)
+            outcome = self._render(quality, viewpoint | shape, max(left / missing, LEAST_SECONDS))
+            if not outcome.ok:
+                return ToolResponse(outcome)
+            taken.append(LookPicture(caption, quality, outcome, from_outcome(outcome).data))
+        last = taken[-1].outcome
         whole = from_outcome(last)
-        if len(captioned) > 1:
-            whole = kept_montage(captioned, len(args.frames), Path(last.artifacts[0]))
-        described = description_of(last, quality, [each.caption for each in captioned], list(notes))
-        if args.show not in (None, "SHADED"):
-            described = described.with_(result={**(described.result or {}), "show": args.show, "seen": seen})
-        return ToolResponse(described, (whole,))
+        if len(taken) > 1:
+            captioned = [Captioned(each.data, each.caption) for each in taken]
+            exact = wanted.kind == "CLOSER"
+            whole = kept_montage(
+                captioned, Path(last.artifacts[0]), montage_columns(captioned, len(args.frames)), exact=exact
+            )
+        most = min(LONGEST_SECONDS, self._opened.terms.constraints.render_seconds * PART_OF_DEADLINE)
+        needed = TimeNeeded(self._pace.seconds_for(wanted) * len(taken), min(args.seconds, most), most)
+        return ToolResponse(last.with_(result=description_of(taken, wanted, needed), artifacts=()), (whole,))
 
     def _compare(self, args: ImageArgs, other: str) -> ToolResponse:
-        """With a picture, or with the scene of an earlier commit: through the camera, or from the first of the views."""
-        view = args.views[0] if args.views else None
-        frame = args.frames[0] if args.frames else None
-        if COMMIT.fullmatch(other):
-            look = LookBack(view, args.camera, args.engine, min(args.width, WIDEST_PANEL), frame)
-            outcome = self._opened.look_back(other, look=look, options=self._options)
+        """With a picture, or with the scene of an earlier commit: through the camera, from sides, or both."""
+        viewpoints = _viewpoints(args)
+        with_commit = COMMIT.fullmatch(other) is not None
+        # Sheets with a commit are wide, and stand below each other.
+        columns = 1 if with_commit else math.ceil(math.sqrt(len(viewpoints)))
+        panels = columns * (PANELS_OF_COMMIT if with_commit else PANELS_OF_REFERENCE)
+        width = min(args.width, WIDEST_PANEL, WIDEST_ROW // panels if len(viewpoints) > 1 else WIDEST_PANEL)
+        if with_commit:
+            looks = [LookBack(engine=args.engine, width=width, **place) for _, place in viewpoints]
+            outcomes = self._opened.look_back_from(looks, other, options=self._options)
         else:
-            place = {"camera": args.camera, "view": view, "frame": frame}
-            given = {name: value for name, value in place.items() if value is not None}
-            given |= {"reference": other, "engine": args.engine, "width": min(args.width, WIDEST_PANEL)}
-            outcome = self._opened.outcome("render.compare", {**given, "artifact": ARTIFACT}, self._options)
-        if not outcome.ok:
-            return ToolResponse(outcome.with_(findings=tuple(map(_at_compare, outcome.findings))))
-        told = {name: value for name, value in (outcome.result or {}).items() if name not in LEFT_OUT}
-        return ToolResponse(outcome.with_(result=told, artifacts=()), (from_outcome(outcome),))
+            shared = {"reference": other, "engine": args.engine, "width": width, "artifact": ARTIFACT}
+            outcomes: list[Outcome] = []
+            for _, place in viewpoints:
+                outcomes.append(self._opened.outcome("render.compare", {**shared, **place}, self._options))
+                if not outcomes[-1].ok:
+                    findings = tuple(map(_at_compare, outcomes[-1].findings))
+                    return ToolResponse(outcomes[-1].with_(findings=findings))
+        compared = {caption: outcome for (caption, _), outcome in zip(viewpoints, outcomes, strict=True)}
+        whole = from_outcome(outcomes[-1])
+        if len(compared) > 1:
+            sheets = [Captioned(from_outcome(outcome).data, caption) for caption, outcome in compared.items()]
+            whole = kept_montage(sheets, Path(outcomes[-1].artifacts[0]), columns)
+        return ToolResponse(outcomes[-1].with_(result=comparison_of(compared), artifacts=()), (whole,))
 
-    def _render(self, quality: LookQuality, viewpoint: dict[str, Any], denoise: bool, seconds: float) -> Outcome:
-        size = {"engine": quality.engine, "width": quality.width, "height": quality.height, "artifact": ARTIFACT}
-        finish = (
-            {"smooth": quality.smooth}
-            if quality.engine == "WORKBENCH"
-            else {"samples": quality.samples, "denoise": denoise, "time_limit_s": seconds * SAMPLING}
-        )
+    def _render(self, quality: LookQuality, viewpoint: dict[str, Any], seconds: float) -> Outcome:
+        args: dict[str, Any] = {"engine": quality.engine, "width": quality.width, "height": quality.height}
+        args |= {"show": quality.show, "artifact": ARTIFACT, **viewpoint}
+        if quality.engine == "WORKBENCH":
+            args["smooth"] = quality.smooth
+        else:
+            args |= {"samples": quality.samples, "denoise": quality.denoise}
+            args["time_limit_s"] = self._pace.sampling_seconds(quality, seconds)
         started = perf_counter()
-        outcome = self._opened.outcome("render.preview", {**size, **finish, **viewpoint}, self._options)
+        outcome = self._opened.outcome("render.preview", args, self._options)
         if outcome.fault is Fault.NONDETERMINISTIC_REFUSED:
             # The contract wants the same picture each time: then it takes what it takes.
-            finish.pop("time_limit_s", None)
-            outcome = self._opened.outcome("render.preview", {**size, **finish, **viewpoint}, self._options)
+            args.pop("time_limit_s", None)
+            outcome = self._opened.outcome("render.preview", args, self._options)
         if outcome.ok:
-            self._pace.measured(quality, perf_counter() - started)
+            took = perf_counter() - started
+            samples = (outcome.result or {}).get("samples") or quality.samples
+            self._pace.measured(replace(quality, samples=samples), took, self._opened.worker_pid)
         return outcome
 
 
 def _viewpoints(args: ImageArgs) -> list[tuple[str, dict[str, Any]]]:
     """What each picture is called, and the arguments that make it: all sides at each frame."""
-    sides: list[tuple[str, dict[str, Any]]] = [(view.lower(), {"view": view}) for view in args.views]
-    if args.camera is not None or not sides:
-        sides.insert(0, (args.camera or "camera", {} if args.camera is None else {"camera": args.camera}))
+    sides: dict[str, dict[str, Any]] = {}
+    if args.camera is not None:
+        sides[f"camera {args.camera}" if args.camera.upper() in args.views else args.camera] = {"camera": args.camera}
+    for view in args.views:
+        sides[view.lower()] = {} if view == "CAMERA" else {"view": view}
+    if not sides:
+        sides["camera"] = {}
     if not args.frames:
-        return sides
+        return list(sides.items())
     return [
         (f"frame {frame}" if len(sides) == 1 else f"{name}, frame {frame}", {**side, "frame": frame})
-        for name, side in sides
-        for frame in args.frames
+        for name, side in sides.items()
+        for frame in dict.fromkeys(args.frames)
     ]
 
 
-def kept_montage(captioned: Sequence[Captioned], frames: int, last: Path) -> Picture:
-    """The montage, kept beside the last of its pictures. A strip of frames is one row as long as that can be read."""
-    width, _ = picture_size(captioned[0].data)
-    data = montage(captioned, columns=frames if frames > 1 and frames * width <= WIDEST_ROW else None)
+def montage_columns(pictures: Sequence[Captioned], frames: int) -> int | None:
+    """A strip of frames is one row as long as that can be read; None for as near to a square as may be."""
+    width = min(picture_size(each.data)[0] for each in pictures)
+    return frames if frames > 1 and frames * width <= WIDEST_ROW else None
+
+
+def kept_montage(pictures: Sequence[Captioned], last: Path, columns: int | None, *, exact: bool = False) -> Picture:
+    """The montage, kept beside the last of its pictures."""
+    data = montage(pictures, columns=columns, exact=exact)
     target = last.with_stem(f"{last.stem}_montage")
     with tempfile.TemporaryFile() as written, open_directory(target.parent) as directory:
         written.write(data)
@@ -197,34 +225,6 @@ def _at_compare(finding: Finding) -> Finding:
         return finding
     cure = COMPARE_COMMIT if finding.rule == "path_workspace" else finding.cure
     return replace(finding, pointer="/compare", cure=cure)
-
-
-def _seen(outcome: Outcome, show: Show | None) -> dict[str, Any]:
-    """What is seen where, as shortly as it can be told: a share and a box each, and the colour in a mask."""
-    result = outcome.result or {}
-    objects = {
-        one["object"]: [f"{one['share']:.1%}", one["box"], *([one["color"]] if show == "MASK" else [])]
-        for one in result.get("seen") or ()
-    }
-    told: dict[str, Any] = {"objects": objects}
-    if result.get("unseen"):
-        told["unseen"] = result["unseen"]
-    return told | ({"depths_m": result["depths"]} if show == "DEPTH" else {})
-
-
-def description_of(outcome: Outcome, made: LookQuality, captions: Sequence[str], notes: Sequence[str]) -> Outcome:
-    """What the picture shows and what it was made with; what the last of several says of itself is not said of all."""
-    last = outcome.result or {}
-    about: dict[str, Any] = {"views": captions, "engine": made.engine, "each": [last["width"], last["height"]]}
-    if made.engine == "CYCLES":
-        # One that had to end early has fewer than it was meant to have.
-        ended_early = len(captions) == 1 and last.get("samples") is not None
-        about["samples"] = last["samples"] if ended_early else made.samples
-    if notes:
-        about["notes"] = notes
-    if made.reduced:
-        about["reduced"] = "lower quality than asked for, to fit the time; give more seconds for more"
-    return outcome.with_(result=about, artifacts=())
 
 
 TOOLS = (scene_image,)

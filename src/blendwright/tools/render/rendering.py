@@ -180,8 +180,12 @@ def render_picture(
     ended_early = engine == "CYCLES" and scene.active.cycles.time_limit > 0 and taken < meant
     if not ended_early:
         return made
-    note = f"Its time was over after {taken} of {meant} samples."
-    return made.model_copy(update={"partial": True, "samples": taken, "notes": [*made.notes, note]})
+    notes = [*made.notes, ended_early_note(taken, meant)]
+    return made.model_copy(update={"partial": True, "samples": taken, "notes": notes})
+
+
+def ended_early_note(taken: int, meant: int) -> str:
+    return f"Its time was over after {taken} of {meant} samples."
 
 
 # What comes after the last sample, denoising above all, takes so long: of a million pixels, and in any case.
