@@ -155,7 +155,7 @@ def seen(number: int) -> dict[str, Any]:
 
 def test_names_are_told_with_their_shares_alone_and_a_mask_with_boxes_of_its_panel() -> None:
     wanted = replace(PLAIN, show="NAMES")
-    found = {"seen": [seen(number) for number in range(15)], "unseen": ["Floor"], "depths": [1.0, 2.0]}
+    found: dict[str, Any] = {"seen": [seen(number) for number in range(15)], "unseen": ["Floor"], "depths": [1.0, 2.0]}
     views = ("front", "top", "iso")
     told = description_of([picture(wanted, caption=view, **found) for view in views], wanted, NEEDED)["seen"]
     assert list(told) == list(views) and told["top"]["unseen"] == ["Floor"]
