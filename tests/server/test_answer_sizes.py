@@ -11,10 +11,11 @@ from mcp.client.client import Client
 
 import hosts
 from blendwright.nodes.catalogue.load import NEWEST, catalogue
-from blendwright.server.brief import LARGEST_ANSWER, families, fitted, runs
+from blendwright.server.brief import AUDIT, LARGEST_ANSWER, families, fitted, runs
 from blendwright.server.context import ServerContext
 from blendwright.server.tool_pages import LARGEST_PAGE, brief_node_page, brief_tool_page
 from blendwright.tools.catalog import tools
+from blendwright.tools.scene.audit import Audit
 from hosts import Era, cube, operation, plan, talk
 
 ERA: Era = "2026-07-28"
@@ -248,6 +249,33 @@ modifier.add(object="CountedB", name="Hole", settings={"type": "BOOLEAN", "objec
     shown = call(context, "plan_preview", {"program": program}).structured_content["result"]["result"]
     assert shown["created"] == {"objects": "CountedC"}
     assert [one["name"] for one in shown["changed"]] == ["CountedB"], "not its material, parent or cutter"
+
+
+def test_an_audit_tells_alike_findings_as_one_also_in_a_program(context: ServerContext) -> None:
+    program = """
+rail = mesh.create_primitive(kind="cube", name="AuditRail", dimensions=[10, 0.1, 0.1], location=[0, 50, 1])
+for i in range(12):
+    mesh.create_primitive(kind="cube", name="AuditPost_%d" % i, dimensions=[0.1, 0.1, 1.02], location=[i * 0.8 - 4.4, 50, 0.51])
+lone = mesh.create_primitive(kind="cube", name="AuditLone", dimensions=[1, 1, 1], location=[0, 60, 4])
+names = ["AuditRail", lone] + ["AuditPost_%d" % i for i in range(12)]
+scene.audit(objects=names, rules=["interpenetrating", "floating"])
+"""
+    answer = call(context, "plan_execute", {"program": program})
+    assert not answer.is_error, answer.structured_content
+    (told,) = answer.structured_content["result"]["report"]["results"].values()
+    assert told["checked"] == "interpenetrating, floating" and set(told["rules"]) == {"interpenetrating", "floating"}
+    through = next(line for line in told["findings"] if line.startswith("interpenetrating"))
+    assert through.startswith("interpenetrating: AuditPost_0 … AuditPost_11 with AuditRail; depth ")
+    assert any(line.startswith("floating: AuditLone") for line in told["findings"])
+    assert len(told["findings"]) == 2 and [one["args"]["object"] for one in told["repairs"]] == ["AuditLone"]
+    assert size(answer) < 1800
+    whole = call(
+        context,
+        "tool_call",
+        {"tool": "scene.audit", "args": {"objects": ["AuditRail", "AuditPost_1"]}, "detail": "full"},
+    )
+    assert whole.structured_content["result"]["findings"][0]["repair"], "all of it when it is asked for"
+    assert Audit.name == AUDIT
 
 
 def test_numbered_names_that_follow_each_other_are_one() -> None:

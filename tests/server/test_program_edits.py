@@ -80,10 +80,10 @@ def test_a_plan_in_place_of_the_last_one_tells_only_what_is_new(context: ServerC
     program = "for i in range(param('steps', 3)): object.create_empty(name='Rung_%d' % i)"
     assert call(context, "plan_execute", program=program)["ok"]
     more = call(context, "plan_execute", instead=True, params={"steps": 5})["result"]["report"]
-    assert more["operations"] == ["5 x object.create_empty ok, 3 made as before, made Rung_3, Rung_4"]
-    assert "no_longer_made" not in more
+    assert more["operations"] == ["5 x object.create_empty ok, 3 made again, made Rung_3, Rung_4"]
+    assert "no_longer_made" not in more and more["params"] == {"steps": 5}
     fewer = call(context, "plan_execute", instead=True, params={"steps": 2})["result"]["report"]
-    assert fewer["operations"] == ["2 x object.create_empty ok, 2 made as before"]
+    assert fewer["operations"] == ["2 x object.create_empty ok, 2 made again"]
     assert fewer["no_longer_made"] == "Rung_2 … Rung_4"
 
 

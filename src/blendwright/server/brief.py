@@ -22,21 +22,23 @@ Detail = Literal["summary", "operations", "full"]
 LARGEST_ANSWER = 8 * 1024
 # How many names of one sort are worth listing, runs of numbered ones counting once.
 MOST_NAMES = 12
-# How many changed datablocks of a preview are told with their properties.
-MOST_CHANGED = 12
-# Parts of an envelope that nobody reads unless something is to be proven.
-ON_REQUEST = frozenset({"trace", "tool_version", "fingerprint_before", "fingerprint_after", "handles", "snapshot"})
-STRONGEST = "deterministic"
-LONGEST_RESULT = 1500
 NUMBERED = re.compile(r"(.*?)(\d+)$", re.DOTALL)
 NUMBERS = re.compile(r"\d+")
 # A family of names is listed in so many runs and one more.
 MOST_BREAKS = 2
 # The id of an operation of a program: its number, and the line that made it.
 OF_A_PROGRAM = re.compile(r"()(\d{5})_L\d+")
+# How many changed datablocks of a preview are told with their properties.
+MOST_CHANGED = 12
+# Parts of an envelope that nobody reads unless something is to be proven.
+ON_REQUEST = frozenset({"trace", "tool_version", "fingerprint_before", "fingerprint_after", "handles", "snapshot"})
+STRONGEST = "deterministic"
+LONGEST_RESULT = 1500
 WENT_WELL = {"succeeded": "ok", "skipped_idempotent": "done before"}
 CHANGES = {"created": "made", "changed": "changed", "removed": "removed"}
 RENAMED = "renamed"
+# Its class is loaded only by who audits.
+AUDIT = "scene.audit"
 # In the order in which they are told.
 TOLD = (*CHANGES.values(), RENAMED)
 
@@ -77,6 +79,15 @@ def brief_report(report: RunReport, detail: Detail, made_before: Collection[str]
     return document
 
 
+def brief_result(tool: str, result: Mapping[str, Any]) -> dict[str, Any]:
+    """What a reading tool answers, without what is said again and again."""
+    if tool != AUDIT:
+        return dict(result)
+    from blendwright.server.brief_audit import brief_audit  # which lists names as this module does
+
+    return brief_audit(result)
+
+
 def names_made(report: RunReport) -> list[str]:
     """What a plan has made, each once."""
     entries = map(_changes, reports_by_caller(report.operations))
@@ -91,9 +102,7 @@ def _entry(operation: OperationReport) -> dict[str, Any]:
     for change, kinds in _changes(operation).items():
         entry[change] = kinds
     if operation.safety_level == SafetyLevel.READ_ONLY.value and operation.done and operation.result is not None:
-        whole = dict(operation.result)
-        size = len(orjson.dumps(whole, default=str))
-        entry["result"] = whole if size <= LONGEST_RESULT else {"left_out": f"{size} bytes"}
+        entry["result"] = fitted(brief_result(operation.tool, operation.result), LONGEST_RESULT)
     return entry
 
 
@@ -171,7 +180,7 @@ def _lines(entries: Sequence[dict[str, Any]], made_before: Collection[str], *, n
             told = [name for name in named if change != "changed" or name not in made]
             again = [name for name in told if change == "made" and name in made_before]
             if again:
-                line += f", {len(again)} made as before"
+                line += f", {len(again)} made again"
                 told = [name for name in told if name not in made_before]
             if told:
                 line += f", {change} {runs(told) if change == RENAMED else families(told)}"
@@ -236,10 +245,18 @@ def brief_difference(difference: Mapping[str, Any]) -> dict[str, Any]:
     brief: dict[str, Any] = dict(difference)
     for change in ("created", "removed"):
         brief[change] = _by_kind(difference[change])
-    if len(difference["changed"]) > MOST_CHANGED:
-        brief["changed"] = _by_kind(difference["changed"])
+    # That a collection is new, or is gone, shows in the scene that holds it, and goes without saying.
+    moved = any(one["kind"] == "collections" for change in ("created", "removed") for one in difference[change])
+    changed = [one for one in difference["changed"] if not (moved and _only_fingerprint(one))]
+    brief["changed"] = _by_kind(changed) if len(changed) > MOST_CHANGED else changed
     brief[RENAMED] = [*dict.fromkeys(f"{one['old']} → {one['name']}" for one in difference.get(RENAMED, ()))]
     return {change: found for change, found in brief.items() if found}
+
+
+def _only_fingerprint(changed: Mapping[str, Any]) -> bool:
+    """Whether of the scene's own settings only the hash is another one."""
+    properties = [one["property"] for one in changed["properties"]]
+    return (changed["kind"], changed["name"], properties) == ("settings", "scene", ["fingerprint"])
 
 
 def _by_kind(listed: Sequence[Mapping[str, Any]]) -> dict[str, str]:

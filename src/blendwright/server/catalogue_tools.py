@@ -13,7 +13,7 @@ from pydantic import Field
 from blendwright.nodes.catalogue.load import NEWEST, TREE_KINDS, Catalogue, catalogue, find_node_type
 from blendwright.nodes.catalogue.model import TreeKind
 from blendwright.nodes.catalogue.search import search as search_nodes
-from blendwright.server.brief import Detail
+from blendwright.server.brief import Detail, brief_result
 from blendwright.server.context import Caller, ServerContext
 from blendwright.server.responses import ToolResponse, failure, success
 from blendwright.server.server_tool import server_tool, without_titles
@@ -34,6 +34,7 @@ MOST_OF_PART = 2
 NODES_OF: dict[str, TreeKind] = {"nodes": "geometry", "shader_nodes": "shader", "compositor_nodes": "compositor"}
 # Not inside of brackets: what stands there says more of the same.
 SEPARATORS = re.compile(r"[,;\n](?![^()]*\))")
+WHAT_IS_THERE = "What the scene holds, who uses it and what is hidden: scene_snapshot."
 NO_NODE = "No node type has all of these words: ask for fewer, or for several things with commas between them."
 
 
@@ -103,7 +104,7 @@ def _search(context: ServerContext, query: str, told: Set[str], most: int, calls
             match |= {"summary": first_sentence(everything[name].summary)}
             match |= {"call": _call(context, name)} if index < calls else {}
         matches.append(match)
-    return {"matches": matches} | ({"message": found.message} if found.message else {})
+    return {"matches": matches} | ({"message": f"{found.message} {WHAT_IS_THERE}"} if found.message else {})
 
 
 def first_sentence(summary: str) -> str:
@@ -169,6 +170,8 @@ async def tool_describe(context: ServerContext, caller: Caller, args: DescribeAr
 async def tool_call(context: ServerContext, caller: Caller, args: CallArgs) -> ToolResponse:
     outcome = await context.call_tool(caller, args.tool, args.args)
     outcome = outcome.with_(findings=tuple(finding.under("/args") for finding in outcome.findings))
+    if args.detail == "summary" and outcome.result is not None:
+        outcome = outcome.with_(result=brief_result(outcome.tool, outcome.result))
     return ToolResponse(outcome, detail=args.detail)
 
 

@@ -31,8 +31,8 @@ LEFT_OUT = frozenset({
 NAMED_BY_THEMSELVES = frozenset({"object", "objects", "name", "modifier", "constraint", "material", "collection"})
 # Arguments whose names tell what they are, wherever they stand: a short description would say it again.
 TOLD_BY_NAME = frozenset({
-    "action", "asset", "body", "camera", "code", "collection", "count", "end", "exposure", "folder", "frame", "image", "keys", "lens_mm",
-    "location", "modifier_name", "new_name", "node_group_name", "object_name", "operations", "ops", "parent", "path", "prefix",
+    "action", "asset", "body", "camera", "code", "collection", "color", "count", "end", "exposure", "folder", "frame", "image", "keys",
+    "lens_mm", "location", "modifier_name", "new_name", "node_group_name", "object_name", "operations", "ops", "parent", "path", "prefix",
     "reference", "resolution", "samples", "scale", "seed", "settings", "start", "strength", "target", "track", "trees", "words",
 })  # fmt: skip
 ONLY_WHOSE = ("Name of the ", "Names of the ", "Object whose ", "Its ")

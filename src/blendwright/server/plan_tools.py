@@ -270,6 +270,8 @@ async def _execute(
             return run_instead(opened, these, settings) if args.instead else opened.run(these, settings)
 
         report, more = run_the_rest(plan, run) if args.skip_unapproved else (run(plan), {})
+        if plan.program is not None and plan.program.params and not args.program:
+            more |= {"params": dict(plan.program.params)}  # some of them are those of the program that was sent before
         if before is not None and (after := opened.journal.head_number) != before:
             more |= {"head_before": before, "head_after": after}
         made_before: Set[str] = frozenset()

@@ -29,7 +29,7 @@ class SnapshotArgs(Args):
     name: str | None = Field(default=None, description="Name pattern (* and ?).")
     offset: int = Field(default=0, ge=0)
     limit: int = Field(default=100, ge=1, le=500)
-    detail: Literal["summary", "full"] = "summary"
+    detail: Literal["summary", "full"] = Field(default="summary", description="full: exact, with hashes.")
 
 
 class FindArgs(Args):

@@ -96,7 +96,7 @@ async def history_checkout(context: ServerContext, caller: Caller, args: Checkou
 
 
 class ContractArgs(Args):
-    registries: bool = Field(default=False, description="Also the hash of every tool and macro.")
+    registries: bool = Field(default=False, description="Also hashes of tools.")
     determinism: DeterminismClass = Field(default="nondeterministic", description="Of a call.")
     verify: bool = False
 
@@ -146,7 +146,7 @@ async def job_status(context: ServerContext, caller: Caller, args: StatusArgs) -
     return _status(job)
 
 
-@server_tool("Stop a background run; its current operation is rolled back.")
+@server_tool("Stop a background run.")
 async def job_cancel(context: ServerContext, caller: Caller, args: CancelArgs) -> ToolResponse:
     job = context.jobs.find(args.job_id)
     if job is None:

@@ -71,7 +71,7 @@ def display_settings(args: EnsureProceduralArgs, material: Block) -> Settings:
 
 
 class EnsureProcedural(Tool[EnsureProceduralArgs, MaterialEnsured]):
-    """Have a material that looks like wood, stone, marble, a brick wall, mottled plaster or concrete, fabric or brushed metal, in one call.
+    """Have a material with a procedural pattern: wood, stone, marble, a brick wall, mottled plaster or concrete, fabric, brushed metal.
 
     It is made, or changed where it is there, of procedural textures in the object's own space: no UV map is needed, features have their
     size in metres whatever the object's scale, and every object has another cut of the pattern. What is not given is the pattern's

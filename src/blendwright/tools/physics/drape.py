@@ -66,7 +66,7 @@ class Draped(Result):
 
 
 class Drape(Tool[DrapeArgs, Draped]):
-    """Let a mesh fall as cloth over other objects, and keep the shape that it has in the end: table cloths, curtains, flags.
+    """Let a mesh fall as cloth over other objects; keep the shape that it has in the end: table cloths, curtains, flags.
 
     Simulated by Blender in a scene of its own: no cache stays in the file, only the shape, or a cloth modifier if asked for. Equal calls
     give equal results on one machine; what was kept is never simulated again."""

@@ -55,7 +55,7 @@ class Around(Result):
 
 
 class PlaceAround(Tool[AroundArgs, Around]):
-    """Put an object around others, by angles and a distance that goes with their size, and turn it to them."""
+    """Put an object around others: by angles and a distance that goes with their size, and turn it to them."""
 
     name = "place.around"
     promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.OBJECT).needs("object_write")

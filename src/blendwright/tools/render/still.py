@@ -104,7 +104,7 @@ class StillArgs(Args):
 
 
 class Still(Tool[StillArgs, Rendered]):
-    """Render at full quality, with the scene's own settings and denoised, to an artifact or a picture file.
+    """Render at full quality: with the scene's own settings and denoised, to an artifact or a picture file.
 
     Takes as long as the render takes, at most constraints.render_seconds: CYCLES ends before that with the samples that it has, and
     the result says `partial`; other engines are ended without a picture. The noise of CYCLES depends on the seed given here, not on

@@ -1,0 +1,46 @@
+"""What an audit found, as short as it can be told: alike findings as one line, with the worst measure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from blendwright.server.brief import families
+
+Finding = Mapping[str, Any]
+
+
+def brief_audit(result: Mapping[str, Any]) -> dict[str, Any]:
+    """Findings of one rule with the same other object are one. Repairs are told of what stands alone: those of many say the same."""
+    groups: dict[tuple[str, str], list[Finding]] = {}
+    for one in result["findings"]:
+        groups.setdefault((one["rule"], one["other"]), []).append(one)
+    counts = {one["rule"]: one["count"] for one in result["rules"]}
+    told: dict[str, Any] = {key: result[key] for key in ("objects", "triangles", "checked")}
+    told |= {severity: result[severity] for severity in ("errors", "warnings", "infos") if result[severity]}
+    told["rules"] = {
+        one["rule"]: f"{one['count']} x {one['severity']}, {one['meaning']}: {one['cure']}" for one in result["rules"]
+    }
+    told["findings"] = [_line(rule, other, members) for (rule, other), members in groups.items()]
+    if repairs := [call for members in groups.values() if len(members) == 1 for call in members[0]["repair"]]:
+        told["repairs"] = repairs
+    if hidden := sum(counts.values()) - len(result["findings"]):
+        told["more"] = f"{hidden}: give most"
+    if not result["complete"]:
+        told["complete"] = False
+    return told
+
+
+def _line(rule: str, other: str, members: Sequence[Finding]) -> str:
+    names = families(one["object"] for one in members if one["object"])
+    measures = [*dict.fromkeys(name for one in members for name in one["measure"])]
+    worst = (_worst(name, [one["measure"][name] for one in members if name in one["measure"]]) for name in measures)
+    parts = [f"{rule}: {names or 'the scene'}{f' with {other}' if other else ''}", *filter(None, worst)]
+    return "; ".join(parts)
+
+
+def _worst(name: str, values: Sequence[Any]) -> str:
+    if len({*values}) == 1:
+        return f"{name} {values[0]}"
+    numbers = [value for value in values if isinstance(value, int | float)]
+    return f"{name} {min(numbers)} to {max(numbers)}" if numbers else ""
