@@ -114,6 +114,8 @@ def test_several_views_are_compared_in_one_call_with_a_row_of_figures_each(conte
     figures = {view: row["differing"] for view, row in told["compared"].items()}
     assert figures["front"] < 0.01 < min(figures["top"], figures["camera"])
     assert sheet.width == 2 * (2 * 96 + 4) and Path(told["pictures"][0]["path"]).is_file()
+    _, wide = look(context, compare=wanted, views=["front", "top", "camera"])
+    assert 1900 < wide.width <= 2048, "wider ones are shrunk by those who look"
     alone, _ = look(context, compare=wanted, views=["front"], width=96)
     assert alone["differing"] == figures["front"] and "compared" not in alone
 

@@ -44,8 +44,11 @@ ARTIFACT = "scene_image.png"
 # Pixels: what is wider is shrunk by those who look, until nothing can be seen.
 WIDEST_ROW = 2048
 WIDEST_PANEL = 640
-# Side by side in a sheet that compares: with a reference, and with a commit.
+# Side by side in a sheet that compares: with a reference, and with a commit; and the pixels between them.
 PANELS_OF_REFERENCE, PANELS_OF_COMMIT = 2, 3
+BETWEEN_PANELS = 4
+# A panel with a commit has the pixels of 4:3 in the shape of the render, which is mostly 16:9.
+NARROWER = 0.86
 # What else could be the name of a picture has a dot.
 COMMIT = re.compile(r"[^./\\]+")
 COMPARE_COMMIT = "Give the commit whose scene it shows, as history_log numbers it, or a picture outside the workspace."
@@ -146,7 +149,8 @@ class Look:
         # Sheets with a commit are wide, and stand below each other.
         columns = 1 if with_commit else math.ceil(math.sqrt(len(viewpoints)))
         panels = columns * (PANELS_OF_COMMIT if with_commit else PANELS_OF_REFERENCE)
-        width = min(args.width, WIDEST_PANEL, WIDEST_ROW // panels if len(viewpoints) > 1 else WIDEST_PANEL)
+        widest = WIDEST_ROW // panels - BETWEEN_PANELS
+        width = min(args.width, WIDEST_PANEL, int(widest * NARROWER) if with_commit else widest)
         if with_commit:
             looks = [LookBack(engine=args.engine, width=width, **place) for _, place in viewpoints]
             outcomes = self._opened.look_back_from(looks, other, options=self._options)
