@@ -135,7 +135,7 @@ def _modifier(modifier: Block) -> model.ModifierState:
 
 
 def _targets(modifier: Block) -> list[str]:
-    named = (getattr(modifier, setting) for setting in _pointing_settings(type(modifier)))
+    named = (getattr(modifier, setting) for setting in _pointing_settings(modifier.__class__))
     return list(dict.fromkeys(block.name for block in named if block is not None))
 
 
