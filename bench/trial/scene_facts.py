@@ -130,6 +130,33 @@ def _material(material: Any) -> dict[str, Any]:
     inputs = shader.inputs
     return {
         "name": material.name,
-        "color": list(inputs["Base Color"].default_value)[:3],
+        "color": _color_of(inputs["Base Color"]),
         "metallic": inputs["Metallic"].default_value,
     }
+
+
+def _color_of(socket: Any) -> list[float]:
+    """The colour of an input; of one that nodes feed, the mean of the colours in them."""
+    found: list[list[float]] = []
+    waiting, seen = [socket], set[str]()
+    while waiting:
+        one = waiting.pop()
+        if not one.is_linked:
+            if one.type == "RGBA":
+                found.append(list(one.default_value)[:3])
+            continue
+        node = one.links[0].from_node
+        if node.name in seen:
+            continue
+        seen.add(node.name)
+        if node.type == "VALTORGB":
+            found += [list(element.color)[:3] for element in node.color_ramp.elements]
+        elif node.type == "RGB":
+            found.append(list(node.outputs[0].default_value)[:3])
+        else:
+            waiting += [each for each in node.inputs if each.type == "RGBA" and each.enabled]
+    return (
+        [sum(color[part] for color in found) / len(found) for part in range(3)]
+        if found
+        else list(socket.default_value)[:3]
+    )

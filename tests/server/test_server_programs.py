@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import hosts
@@ -65,8 +66,13 @@ def test_the_last_program_runs_again_with_other_params_alone(context: ServerCont
     assert call(context, "plan_execute", plan=plan("by hand", cube("a", "ByHand")))["ok"]
     refused = call(context, "plan_execute", params={"count": 3}, instead=True)
     assert not refused["ok"] and "came from no program" in refused["message"]
-    assert refused["details"]["findings"][0]["cure"] == "Give the program as well."
+    cure = refused["details"]["findings"][0]["cure"]
+    assert cure.startswith("Give the program as well. Or go back to commit ")
     assert call(context, "scene_find", name="ByHand")["result"]["total"] == 1, "nothing was taken back"
+    (number,) = re.findall(r"commit (\d+)", cure)
+    assert call(context, "history_checkout", commit=number)["ok"]
+    assert call(context, "plan_execute", params={"count": 3}, instead=True)["ok"]
+    assert call(context, "scene_find", name="Again_*")["result"]["total"] == 3, "the cure leads there"
 
 
 def test_what_one_line_does_wrong_thirty_times_is_said_once(context: ServerContext) -> None:

@@ -25,6 +25,9 @@ from blendwright.values.faults import Fault
 from blendwright.values.plan import Plan
 from blendwright.values.report import RunReport
 
+# How many plans back one that came from a program is looked for.
+MOST_PLANS_BACK = 100
+
 
 def run_instead(opened: OpenScene, plan: Plan, options: RunOptions = DEFAULT_OPTIONS) -> RunReport:
     """Run a plan on the scene before the last plan. Where there was none, just run it.
@@ -63,7 +66,17 @@ def last_program(workspace: Path, params: Mapping[str, Any]) -> tuple[str, dict[
     with read_journal(workspace) as journal:
         last = last_change(journal)
         stored = () if last is None else journal.programs(last.request_id)
+        earlier = None if stored else _last_from_program(journal)
     if not stored:
         message = "the last plan came from no program, so there is none to be run with other params"
-        raise Refusal.of(Fault.TARGET_NOT_FOUND, message, "Give the program as well.")
+        cure = "Give the program as well."
+        if earlier is not None:
+            cure += f" Or go back to commit {earlier}, whose plan came from one (checkout), run it with them, and do the rest again."
+        raise Refusal.of(Fault.TARGET_NOT_FOUND, message, cure)
     return stored[-1].program, {**stored[-1].params, **params}
+
+
+def _last_from_program(journal: JournalView) -> int | None:
+    """The commit of the last plan that came from a program, as far as anybody would go back."""
+    plans = journal.plan_spans(limit=MOST_PLANS_BACK)
+    return next((span.last for span in plans if journal.programs(span.request_id)), None)
