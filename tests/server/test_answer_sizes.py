@@ -11,7 +11,7 @@ from mcp.client.client import Client
 
 import hosts
 from blendwright.nodes.catalogue.load import NEWEST, catalogue
-from blendwright.server.brief import AUDIT, LARGEST_ANSWER, families, fitted, runs
+from blendwright.server.brief import AUDIT, LARGEST_ANSWER, brief_difference, families, fitted, runs
 from blendwright.server.context import ServerContext
 from blendwright.server.tool_pages import LARGEST_PAGE, brief_node_page, brief_tool_page
 from blendwright.tools.catalog import tools
@@ -233,6 +233,20 @@ def test_every_default_answer_is_under_8_kB(context: ServerContext) -> None:
     following = json.loads(told["next"].removeprefix("scene_snapshot "))
     more = call(context, "scene_snapshot", following).structured_content["result"]["objects"]
     assert more[0]["name"] > told["objects"][-1]["name"] and more[0].keys() >= {"fingerprint", "location"}
+
+
+def test_noise_of_numbers_is_no_change_worth_telling() -> None:
+    moved = {"property": "transform.location", "old": [0.0, 0.0, 0.0], "new": [0.1 + 0.2, 0.0, 0.0]}
+    noise = {"property": "transform.scale", "old": [1.0, 1.0, 1.0], "new": [0.99999994, 1.0, 1.0]}
+    difference = {
+        "created": [],
+        "removed": [],
+        "changed": [{"kind": "objects", "name": "Eye", "properties": [moved, noise]}],
+    }
+    (told,) = brief_difference(difference)["changed"]
+    assert told["properties"] == [{**moved, "new": [0.3, 0, 0]}]
+    alone = {**difference, "changed": [{"kind": "objects", "name": "Eye", "properties": [noise]}]}
+    assert brief_difference(alone)["changed"][0]["properties"] == [noise], "that it changed is told all the same"
 
 
 def test_what_has_one_user_more_or_less_has_not_changed(context: ServerContext) -> None:

@@ -12,6 +12,7 @@ from typing import Any, Literal, cast
 
 import orjson
 
+from blendwright.server.scene_lines import rounded
 from blendwright.tool_api.promises import SafetyLevel
 from blendwright.tools.object.rename import Rename
 from blendwright.values.macro_report import reports_by_caller
@@ -247,10 +248,16 @@ def brief_difference(difference: Mapping[str, Any]) -> dict[str, Any]:
         brief[change] = _by_kind(difference[change])
     # That a collection is new, or is gone, shows in the scene that holds it, and goes without saying.
     moved = any(one["kind"] == "collections" for change in ("created", "removed") for one in difference[change])
-    changed = [one for one in difference["changed"] if not (moved and _only_fingerprint(one))]
+    changed = [_rounded(one) for one in difference["changed"] if not (moved and _only_fingerprint(one))]
     brief["changed"] = _by_kind(changed) if len(changed) > MOST_CHANGED else changed
     brief[RENAMED] = [*dict.fromkeys(f"{one['old']} → {one['name']}" for one in difference.get(RENAMED, ()))]
     return {change: found for change, found in brief.items() if found}
+
+
+def _rounded(changed: Mapping[str, Any]) -> dict[str, Any]:
+    """Its properties in numbers as a person would write them, without those that are the same then, unless all are."""
+    properties = [{**one, "old": rounded(one["old"]), "new": rounded(one["new"])} for one in changed["properties"]]
+    return {**changed, "properties": [one for one in properties if one["old"] != one["new"]] or changed["properties"]}
 
 
 def _only_fingerprint(changed: Mapping[str, Any]) -> bool:

@@ -115,10 +115,10 @@ class Look:
         wanted = LookQuality(
             args.engine, args.width, args.height, args.samples, denoise=args.denoise, show=args.show or "SHADED"
         )
-        sized = {"width", "height"} & args.model_fields_set
         through_camera = any("view" not in viewpoint for _, viewpoint in viewpoints)
-        # What a camera shows has the shape of the render; pictures of a montage are alike.
-        shape = {"render_shape": True} if through_camera and not sized else {}
+        # What a camera shows has the shape of the render, or its framing would mislead; width and height say how large it is. Pictures
+        # of a montage are alike.
+        shape = {"render_shape": True} if through_camera else {}
         ends = perf_counter() + seconds
         quality = self._pace.fitting(wanted, seconds / len(viewpoints))
         taken: list[LookPicture] = []
