@@ -27,7 +27,7 @@ mesh.create_primitive(kind: cube|plane|grid|circle|uv_sphere|ico_sphere|cylinder
 size=2 or dimensions of a cube, origin=bottom, radius=1, depth=2, radius_top=0, material, bevel=width, shading=flat|smooth, fill=true)
 mesh.create(name, vertices, faces, @, uvs, material or materials, face_materials)
 material.ensure_principled(name, base_color, roughness, metallic, emission_color, emission_strength)
-material.ensure_procedural(name, pattern: WOOD|STONE|MARBLE|BRICK|PLASTER|FABRIC|BRUSHED_METAL, color, color2, scale=features per m, bump)
+material.ensure_procedural(name, pattern: WOOD|STONE|MARBLE|BRICK|PLASTER|FABRIC|BRUSHED_METAL, color, color2, scale (features per m), bump)
 light.create(name, type: POINT|SUN|SPOT|AREA, @, look_at, energy, color, radius, size, angle_deg)
 camera.create(name, @, look_at (object or point), lens_mm); camera.look_at(object, point or target); \
 camera.frame_objects(object, objects, from_direction=[1,-1,0.5], margin): object is the camera; camera.set_active(object)
