@@ -102,6 +102,15 @@ def test_a_change_is_seen_beside_what_was_there_before_it(context: ServerContext
     assert alike.structured_content["result"]["compared"]["difference"] == 0
 
 
+def test_a_comparison_that_is_not_to_be_had_takes_nothing_back(context: ServerContext) -> None:
+    for number, compare in enumerate(("99999", "no such commit")):
+        asked = {"plan": plan(f"kept{number}", cube("a", f"Kept{number}")), "image": {"compare": compare}}
+        answer = call(context, "plan_execute", asked)
+        assert not answer.is_error, answer.structured_content
+        assert any(note.startswith("no picture: ") for note in answer.structured_content["details"]["notes"])
+        assert total(context, f"Kept{number}") == 1
+
+
 def test_a_picture_that_nobody_could_take_is_refused_before_anything_runs(context: ServerContext) -> None:
     asked = {"plan": plan("never", cube("a", "NeverMade")), "image": {"views": ["sideways"], "colour": 1}}
     for tool, args in (("plan_execute", asked), ("python_run", {"code": "import bpy", "image": asked["image"]})):

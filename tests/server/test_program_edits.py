@@ -76,6 +76,14 @@ def test_a_program_that_was_previewed_is_run_by_a_call_without_one(context: Serv
     assert again["result"]["report"]["operations"] == ["1 x mesh.create_primitive done before, made ForeseenBox"]
 
 
+def test_a_call_without_a_program_runs_none_that_a_plan_came_after(context: ServerContext) -> None:
+    assert call(context, "plan_preview", program="object.create_empty(name='DecidedAgainst')")["ok"]
+    assert call(context, "plan_preview", plan=plan("later", cube("a", "Later")))["ok"]
+    refused = call(context, "plan_execute")
+    assert not refused["ok"]
+    assert call(context, "scene_find", name="DecidedAgainst")["result"]["total"] == 0
+
+
 def test_a_plan_in_place_of_the_last_one_tells_only_what_is_new(context: ServerContext) -> None:
     program = "for i in range(param('steps', 3)): object.create_empty(name='Rung_%d' % i)"
     assert call(context, "plan_execute", program=program)["ok"]

@@ -200,7 +200,7 @@ async def parse_plan_arguments(
     if isinstance(args, PreviewArgs | ExecuteArgs) and args.instead and is_bare:
         program, params = await asyncio.to_thread(last_program, context.workspace, args.params)
         args = args.model_copy(update={"program": program, "params": params})
-    elif isinstance(args, ExecuteArgs) and is_bare and context.sent_programs.has_any(caller.client):
+    elif isinstance(args, ExecuteArgs) and is_bare and caller.client in context.sent_programs.sent_last:
         args = args.model_copy(update={"program_edit": {}})  # the one that was previewed, as it is
     if args.program_edit is not None:
         if args.program or args.plan:
@@ -216,6 +216,7 @@ async def parse_plan_arguments(
         seconds = asked or caller.proposal.host.call_seconds or context.costs.run_seconds
         plan = await read_program(context, caller.client, seconds, args.program, args.params, args.plan, **options)
     else:
+        context.sent_programs.sent_last.discard(caller.client)
         # The arguments were checked when they were read.
         plan = parse_plan(complete(args.plan, context.tools, context.macros), is_json=True, **options)
     return plan, round((perf_counter() - started) * 1000, 3)

@@ -69,6 +69,8 @@ class SentPrograms:
         self._programs: OrderedDict[tuple[str, str], SentProgram] = OrderedDict()
         self._most = most
         self._size = 0
+        self.sent_last: set[str] = set()
+        """Clients whose last document was a program: only these mean it when they name none."""
         self._lock = threading.Lock()
 
     def remember(self, client: str, program: SentProgram) -> None:
@@ -79,14 +81,13 @@ class SentPrograms:
             if (earlier := self._programs.pop(key, None)) is not None:
                 self._size -= earlier.size
             self._programs[key] = program
+            self.sent_last.add(client)
             self._size += program.size
             while self._size > self._most:
-                _, oldest = self._programs.popitem(last=False)
+                (owner, _), oldest = self._programs.popitem(last=False)
                 self._size -= oldest.size
-
-    def has_any(self, client: str) -> bool:
-        with self._lock:
-            return any(owner == client for owner, _ in self._programs)
+                if all(one != owner for one, _ in self._programs):
+                    self.sent_last.discard(owner)
 
     def find(self, client: str, of: str) -> SentProgram:
         """Raises Refusal where this client sent no such program."""

@@ -16,9 +16,9 @@ from blendwright.run.options import RunOptions
 from blendwright.schemas.check import ModelChecker
 from blendwright.server.look_quality import LookPace
 from blendwright.server.pictures import from_outcome
-from blendwright.server.responses import ToolResponse
+from blendwright.server.responses import ToolResponse, error_failure
 from blendwright.server.scene_image import ImageArgs, Look, allowed_seconds
-from blendwright.values.errors import Refusal
+from blendwright.values.errors import BlendwrightError, Refusal
 from blendwright.values.faults import Fault
 from blendwright.values.outcome import Outcome
 
@@ -62,7 +62,10 @@ def with_picture(
 
 
 def _look(request: ImageArgs, opened: OpenScene, pace: LookPace, options: RunOptions) -> ToolResponse:
-    return Look(opened, pace, options).take(request, allowed_seconds(opened, request))
+    try:
+        return Look(opened, pace, options).take(request, allowed_seconds(opened, request))
+    except BlendwrightError as error:
+        return error_failure(error)  # the change stands, whatever becomes of its picture
 
 
 def _usual_look(opened: OpenScene, options: RunOptions) -> ToolResponse:
@@ -77,6 +80,7 @@ def _usual_look(opened: OpenScene, options: RunOptions) -> ToolResponse:
 def _notes(look: Outcome) -> list[str]:
     """What may surprise about the picture, or why there is none."""
     if not look.ok:
-        return [f"no picture: {look.message}"]
+        cures = [finding.cure for finding in look.findings[:1] if finding.cure]
+        return [" ".join([f"no picture: {look.message}", *cures])]
     told = look.result or {}
     return [*(told.get("notes") or ()), *([f"the picture: {told['reduced']}"] if told.get("reduced") else ())]
