@@ -15,6 +15,7 @@ from blendwright.app.replacing import run_instead
 from blendwright.dialects.registry import parse_plan
 from blendwright.run.commit_names import require_head
 from blendwright.run.preview import Preview
+from blendwright.values.errors import Refusal
 from blendwright.values.plan import Boundary, Plan
 
 
@@ -213,3 +214,84 @@ def test_who_may_not_go_back_may_not_replace(tmp_path: Path) -> None:
         found = [finding.fault.value for finding in preview.report.all_findings()]
         assert found == ([] if code is None else [code])
         assert any("history.checkout" in question for question in preview.asks) is (verdict == "ask")
+
+
+def moved(request: str, name: str, height: float) -> Plan:
+    """Something that comes after: an object that is there is put elsewhere."""
+    operation = {
+        "operation_id": "move",
+        "tool_name": "object.transform",
+        "args": {"object": name, "location": [0.0, 0.0, height]},
+        "depends_on": [],
+        "safety_level": "safe_write",
+    }
+    return parse_plan({"request_id": request, "operations": [operation]}, is_json=True)
+
+
+def height_of(opened: OpenScene, name: str) -> float:
+    found: Any = opened.call("object.inspect", object=name).result
+    return found["location"][2]
+
+
+def test_what_came_after_an_earlier_plan_is_run_again_on_top_of_the_new_one(opened: OpenScene, tmp_path: Path) -> None:
+    opened.history.switch("keeping", create_at="HEAD")
+    assert opened.run(plan("walls", "Wall", "Old wall")).ok
+    assert opened.run(moved("raise", "Wall", 3.0)).ok
+    assert opened.call("file.export", path=str(tmp_path / "out.blend")).ok
+    assert opened.run(plan("roof", "Roof")).ok
+    before = opened.hash, require_head(opened.journal).number
+    new = plan("walls", "Wall", "Door")
+    preview = opened.preview(new, instead="walls")
+    assert (opened.hash, require_head(opened.journal).number) == before
+    report = run_instead(opened, new, of="walls")
+    assert report.ok and report.request_id == "walls.2"
+    assert [note.split(" (")[0] for note in report.notes] == ["Run again after it: raise", "Run again after it: roof"]
+    assert names(opened) == {"Wall", "Door", "Roof"} and height_of(opened, "Wall") == 3.0
+    assert report.scene_hash_after == opened.hash == preview.report.scene_hash_after
+    requests = [span.request_id for span in opened.journal.plan_spans(limit=3)]
+    assert requests == ["roof.2", "raise.2", "walls.2"], "and the file is not written a second time"
+    # Once more: numbers go on, and do not pile up.
+    assert run_instead(opened, plan("walls", "Wall"), of="walls.2").ok
+    requests = [span.request_id for span in opened.journal.plan_spans(limit=3)]
+    assert requests == ["roof.3", "raise.3", "walls.3"] and names(opened) == {"Wall", "Roof"}
+    # It was one act, so it is undone as one.
+    assert undone(opened) == {"Wall", "Door", "Roof"}
+    assert opened.history.undo_plan().brought_back
+    assert (opened.hash, require_head(opened.journal).number) == before
+    assert opened.journal.verify_audit().ok and opened.journal.current_branch() == "keeping"
+
+
+def test_where_something_that_came_after_no_longer_works_nothing_is_replaced(opened: OpenScene) -> None:
+    assert opened.run(plan("posts", "Post")).ok
+    assert opened.run(moved("lift", "Post", 2.0)).ok
+    before = opened.hash, opened.journal.head
+    report = run_instead(opened, plan("posts", "Pillar"), of="posts")
+    assert report.status == "rolled_back" and (opened.hash, opened.journal.head) == before
+    [found] = report.findings
+    assert found.fault.value == "TARGET_NOT_FOUND"
+    assert found.message.startswith(
+        "object.transform of request lift, which came after the replaced plan, cannot be run again: "
+    )
+    assert not opened.preview(plan("posts", "Pillar"), instead="posts").ok
+    assert names(opened) == {"Post"} and report.scene_hash_after == opened.hash
+
+
+def test_what_is_not_to_be_run_again_is_said_before_anything_happens(opened: OpenScene, tmp_path: Path) -> None:
+    assert opened.run(plan("base", "Base")).ok
+    with pytest.raises(Refusal, match="no plan 'nothing' led to this scene"):
+        run_instead(opened, plan("base", "Other"), of="nothing")
+    assert opened.call("file.export", path=str(tmp_path / "edited.blend")).ok
+    assert opened.run(plan("more", "More")).ok
+    assert opened.history.adopt(tmp_path / "edited.blend") is not None
+    before = opened.hash, opened.journal.head
+    with pytest.raises(Refusal, match="took a whole scene in"):
+        run_instead(opened, plan("base", "Other"), of="base")
+    assert (opened.hash, opened.journal.head) == before
+
+
+def test_code_that_came_after_is_run_again_too(opened: OpenScene) -> None:
+    assert opened.run(plan("frame", "Frame")).ok
+    code = "import bpy\nbpy.data.objects['Frame'].location.z = 5.0\n"
+    assert opened.call("python.run", code=code).ok
+    assert run_instead(opened, plan("frame", "Frame", "Pane"), of="frame").ok
+    assert names(opened) == {"Frame", "Pane"} and height_of(opened, "Frame") == 5.0

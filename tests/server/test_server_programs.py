@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import hosts
@@ -64,15 +63,33 @@ def test_the_last_program_runs_again_with_other_params_alone(context: ServerCont
     assert fewer["ok"], fewer
     assert call(context, "scene_find", name="Again_*")["result"]["total"] == 2, "the stem stays as it was given"
     assert call(context, "plan_execute", plan=plan("by hand", cube("a", "ByHand")))["ok"]
-    refused = call(context, "plan_execute", params={"count": 3}, instead=True)
-    assert not refused["ok"] and "came from no program" in refused["message"]
-    cure = refused["details"]["findings"][0]["cure"]
-    assert cure.startswith("Give the program as well. Or go back to commit ")
-    assert call(context, "scene_find", name="ByHand")["result"]["total"] == 1, "nothing was taken back"
-    (number,) = re.findall(r"commit (\d+)", cure)
-    assert call(context, "history_checkout", commit=number)["ok"]
-    assert call(context, "plan_execute", params={"count": 3}, instead=True)["ok"]
-    assert call(context, "scene_find", name="Again_*")["result"]["total"] == 3, "the cure leads there"
+    more = call(context, "plan_execute", params={"count": 3}, instead=True)
+    assert more["ok"], "the plan by hand came from no program: the one before it is meant"
+    assert call(context, "scene_find", name="Again_*")["result"]["total"] == 3
+    assert call(context, "scene_find", name="ByHand")["result"]["total"] == 1, "and it is kept"
+
+
+def test_move_it_then_change_it(context: ServerContext) -> None:
+    """What somebody does by hand after a program stays when the program is changed: by params or by an edit."""
+    assert call(context, "plan_execute", program=PROGRAM, params={"count": 2, "stem": "Moved"})["ok"]
+    move = {"operation_id": "m", "tool_name": "object.transform", "args": {"object": "Moved_0", "location": [0, 0, 7]}}
+    assert call(context, "plan_execute", plan=plan("move it", move))["ok"]
+    told = call(context, "plan_execute", params={"count": 3}, instead=True)
+    assert told["ok"] and "Run again after it: move it (1 operation), now move it.2." in str(told), told
+    shown = call(context, "plan_preview", params={"count": 5}, instead=True)
+    assert shown["ok"] and shown["result"]["result"]["created"] == {"objects": "Moved_3, Moved_4"}, shown
+    edit = {"replace": [{"old": PROGRAM.splitlines()[-1], "new": PROGRAM.splitlines()[-1] + " # edited"}]}
+    edited = call(context, "plan_execute", program_edit=edit, params={"count": 4}, instead=True, detail="operations")
+    assert edited["ok"], edited
+    assert call(context, "plan_execute", plan=plan("beside it", cube("a", "Beside")))["ok"]
+    both = call(context, "plan_execute", params={"count": 5}, instead=True)
+    assert both["ok"] and "beside it (1 operation)" in str(both) and "move it.3" in str(both), both
+    assert call(context, "scene_find", name="Moved_*")["result"]["total"] == 5
+    asked = {"tool": "object.inspect", "args": {"object": "Moved_0"}}
+    assert hosts.call(context, ERA, "tool_call", asked).structured_content["result"]["location"][2] == 7
+    lost = call(context, "plan_execute", params={"stem": "Other"}, instead=True)
+    assert not lost["ok"] and "object.transform of request move it" in lost["message"], lost
+    assert call(context, "scene_find", name="Moved_*")["result"]["total"] == 5, "nothing was replaced"
 
 
 def test_what_one_line_does_wrong_thirty_times_is_said_once(context: ServerContext) -> None:

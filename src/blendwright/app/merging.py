@@ -29,13 +29,14 @@ from blendwright.run.merge import (
 )
 from blendwright.run.options import RunOptions
 from blendwright.run.rebuild import rebuild_commit, redo, take_worker
+from blendwright.run.replaced_plans import operations_of
 from blendwright.run.session import Session
 from blendwright.tools.catalog import tools
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 from blendwright.values.frozen import frozen
-from blendwright.values.plan import Operation, Plan
+from blendwright.values.plan import Plan
 from blendwright.values.report import RunReport
 from blendwright.wire.worker_port import WorkerPool
 
@@ -133,20 +134,15 @@ def plan_merge_of(journal: JournalView, source: int | str, into: int | str = HEA
         journal.changes_to(ours, since=base), journal.changes_to(theirs, since=base), journal.merges()
     )
     # What changed nothing is not run again: an export need not happen twice.
-    taken = [commit for commit in their_own if _touches(commit)]
+    taken = [commit for commit in their_own if commit.touches]
     if not taken:
         return MergePlan("up_to_date", *ends)
     catalogue = tools()
     conflicts = [one for one, _ in zip(find_conflicts(our_own, taken, catalogue), range(MOST_CONFLICTS), strict=False)]
     # Nor does it matter which version of a tool it was of: an old render stands in nobody's way.
-    touching = filter(_touches, our_own)
+    touching = [commit for commit in our_own if commit.touches]
     stuck = [*unmergeable("theirs", taken, catalogue), *unmergeable("ours", touching, catalogue)][:MOST_CONFLICTS]
     return MergePlan("merge", *ends, tuple(taken), tuple(conflicts), tuple(stuck), tuple(our_own))
-
-
-def _touches(commit: CommitChanges) -> bool:
-    """Whether it changed anything, as far as is known."""
-    return bool(commit.changes) or commit.kind != "operation" or not commit.complete
 
 
 def merge_into(
@@ -165,7 +161,7 @@ def merge_into(
     session.scene.record_background()
     expected = _Rehearsal(journal, pool, catalogue).run(plan)
     request_id = f"merge-{new_id()}"
-    operations = _operations(plan)
+    operations = operations_of(plan.taken, [str(commit.number) for commit in plan.taken])
     journal.record_merge(Merge(request_id, plan.source, plan.base, plan.ours, plan.theirs))
     report = opened.run(Plan("operations", request_id, operations, "position", "stop", boundary="plan"), options)
     if report.ok and opened.hash != expected:
@@ -174,18 +170,6 @@ def merge_into(
     done = [(int(one.operation_id), one.commit) for one in report.operations if one.commit is not None]
     head = require_head(journal)
     return Merged(plan, head.number, head.hash_after, request_id, tuple(done) if report.ok else (), report)
-
-
-def _operations(plan: MergePlan) -> tuple[Operation, ...]:
-    made: list[Operation] = []
-    for position, commit in enumerate(plan.taken):
-        before = (made[-1].id,) if made else ()
-        made.append(
-            Operation(
-                str(commit.number), commit.tool, dict(commit.args), before, None, position, f"/operations/{position}"
-            )
-        )
-    return tuple(made)
 
 
 class _Rehearsal:

@@ -34,6 +34,7 @@ from blendwright.run.history import CHECKOUT, History, Moved
 from blendwright.run.idempotency import MOST_KEPT
 from blendwright.run.options import DEFAULT_OPTIONS, RunOptions
 from blendwright.run.preview import Look, Preview
+from blendwright.run.replaced_plans import Instead
 from blendwright.run.runner import Runner
 from blendwright.run.session import Session
 from blendwright.run.window_history import history_of
@@ -170,10 +171,11 @@ class OpenScene:
         boundary: Boundary | None = None,
         image: Path | None = None,
         look: Look | None = None,
-        instead: bool = False,
+        instead: Instead = False,
     ) -> Preview:
         """What a plan would do, found out on a copy of the scene in another worker; `image` is where to write a picture of it, and
-        `look` is called with the worker that holds it. `instead`: in the place of the last plan, compared with the scene as it is now."""
+        `look` is called with the worker that holds it. `instead`: in the place of the last plan, or of the one of that request,
+        compared with the scene as it is now."""
         if not isinstance(plan, Plan):
             plan = self._compiler.parse(dict(plan), request_id, boundary)
         with self._session.scene.turn("preview"):

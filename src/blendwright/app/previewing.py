@@ -30,7 +30,7 @@ from blendwright.run.history import CHECKOUT, History
 from blendwright.run.live_scene import LiveScene
 from blendwright.run.options import DEFAULT_OPTIONS, RunOptions
 from blendwright.run.preview import Look, Preview, Previewer
-from blendwright.run.replaced_plans import before_last_plan, new_request_id
+from blendwright.run.replaced_plans import Instead, ReplacedPlan, new_request_id, operations_of, replaced_plan
 from blendwright.run.session import Session
 from blendwright.tool_api.promises import SafetyLevel
 from blendwright.tool_api.tool import AnyTool
@@ -52,13 +52,13 @@ def preview(
     proposal: Proposal | None = None,
     tools: Mapping[str, AnyTool] | None = None,
     environment: Mapping[str, str] | None = None,
-    instead: bool = False,
+    instead: Instead = False,
 ) -> Preview:
     """What a plan would do to the scene of a workspace, which may be in use, or not exist yet.
 
     scene: a .blend file to start from, where the workspace has no scene. image: where to write a picture of the result. instead: as it
-    would be in the place of the last plan, compared with the scene as it is now. The other arguments are those of `open`. Raises
-    EnvironmentUnfit when the workspace or the file cannot be used.
+    would be in the place of the last plan, or of the one of that request, compared with the scene as it is now. The other arguments are
+    those of `open`. Raises EnvironmentUnfit when the workspace or the file cannot be used.
     """
     settings = load_settings(Path(workspace).resolve(), tools=tools, roots=roots, policy=policy, proposal=proposal)
     start = None if scene is None else Path(scene).resolve()
@@ -85,7 +85,7 @@ def preview_beside(
     *,
     image: Path | None = None,
     look: Look | None = None,
-    instead: bool = False,
+    instead: Instead = False,
 ) -> Preview:
     """The same for a workspace that is open, with a worker of its pool."""
     settings = WorkspaceSettings(workspace, session.tools, session.macros, session.draft, session.files)
@@ -113,19 +113,28 @@ def _preview_on_copy(
     spare: bool,
     image: Path | None,
     look: Look | None = None,
-    instead: bool = False,
+    instead: Instead = False,
 ) -> Preview:
     # Before Blender is started: most of what is wrong with a plan shows without it.
     valid = validate(plan, settings.tools, settings.draft.terms.demanding(options.determinism), settings.macros)
     if not isinstance(valid, ValidPlan):
         return Preview(refused(plan, valid))
-    replaces: int | None = None
+    replaced: ReplacedPlan | None = None
     if instead and has_journal(settings.directory):
         if against := tuple(denied(settings.draft.terms, CHECKOUT, SafetyLevel.SAFE_WRITE.value)):
             return Preview(refused(plan, against))
         with read_journal(settings.directory) as journal:
-            request_id, replaces = new_request_id(journal, plan.request_id), before_last_plan(journal)
+            request_id, replaced = (
+                new_request_id(journal, plan.request_id),
+                replaced_plan(journal, instead, settings.tools),
+            )
         valid = replace(valid, plan=replace(valid.plan, request_id=request_id))
+        if replaced is not None and replaced.later:
+            plan = _with_later(replace(plan, request_id=request_id), replaced)
+            valid = validate(plan, settings.tools, settings.draft.terms.demanding(options.determinism), settings.macros)
+            if not isinstance(valid, ValidPlan):
+                return Preview(refused(plan, valid))
+    replaces = None if replaced is None else replaced.base
     with _temporary_directory(settings.directory) as directory, open_pool(directory / "scratch") as pool:
         copied_start = None if start is None else copy_start(start, directory, settings.files.scratch_mb)
 
@@ -144,6 +153,15 @@ def _preview_on_copy(
             if replaces is not None:
                 previewer.replace_from(History(journal, scene, pool, settings.registry), replaces)
             return previewer.run(valid.schedule(settings.registry, scene.hash), options, image=image, look=look)
+
+
+def _with_later(plan: Plan, replaced: ReplacedPlan) -> Plan:
+    """The plan with what would be run again behind it, as one: of a preview nobody takes a part back."""
+    commits = [commit for later in replaced.later for commit in later.commits]
+    ids = [f"again_{commit.number}" for commit in commits]
+    before = [operation.id for operation in plan.operations]
+    again = operations_of(commits, ids, before, start=len(plan.operations))
+    return replace(plan, operations=(*plan.operations, *again), boundary="plan", on_nondeterministic="accept")
 
 
 @contextmanager

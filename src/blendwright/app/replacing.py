@@ -1,59 +1,105 @@
-"""Running a plan in place of the last one: that is taken back first, and comes back where the new one does nothing."""
+"""Running a plan in place of an earlier one: that is taken back first, and comes back where the new one does nothing.
+
+What came after the earlier one is kept: it is run again on top of the new one."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 from blendwright.app.open_scene import OpenScene
 from blendwright.app.read_workspace import read_journal
 from blendwright.journal import JournalView
 from blendwright.records.commits import Commit
+from blendwright.run.commit_names import require_head
 from blendwright.run.options import DEFAULT_OPTIONS, RunOptions
 from blendwright.run.replaced_plans import (
-    before_last_plan,
-    last_change,
+    Instead,
+    LaterPlan,
+    last_from_program,
     last_plan,
     new_request_id,
     record_replacement,
     replaced_commit,
+    replaced_plan,
 )
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
+from blendwright.values.findings import Finding
 from blendwright.values.plan import Plan
 from blendwright.values.report import RunReport
 
-# How many plans back one that came from a program is looked for.
-MOST_PLANS_BACK = 100
 
-
-def run_instead(opened: OpenScene, plan: Plan, options: RunOptions = DEFAULT_OPTIONS) -> RunReport:
-    """Run a plan on the scene before the last plan. Where there was none, just run it.
+def run_instead(
+    opened: OpenScene, plan: Plan, options: RunOptions = DEFAULT_OPTIONS, *, of: Instead = True
+) -> RunReport:
+    """Run a plan on the scene before the last plan, or before the one of this request. Where there was none, just run it.
 
     It is another attempt, so ids that the journal knows from an earlier one do not stand in its way: its request id then gets a
-    number. All commits stay, so nothing is lost; where nothing of the new plan stands in the end, the scene is that of the last one again,
+    number. What came after the replaced plan is run again behind the new one, with numbers too: all of it, or nothing is replaced.
+    All commits stay, so nothing is lost; where nothing of the new plan stands in the end, the scene is that of the last one again,
     and so it is when the new one is undone as a plan.
-    Raises Refusal, as `OpenScene.checkout`.
+    Raises Refusal, as `OpenScene.checkout`, and where something that came after cannot be run again.
     """
     if opened.check(plan, determinism=options.determinism) is not None:
         return opened.run(plan, options)  # which says why it is refused
     plan = replace(plan, request_id=new_request_id(opened.journal, plan.request_id))
-    before = before_last_plan(opened.journal)
-    if before is None:
+    replaced = replaced_plan(opened.journal, of, opened.tools)
+    if replaced is None:
         return opened.run(plan, options)
-    moved = opened.checkout(before, options, take_branch=True)
-    last, restored = moved.origin, False
+    ends = None if options.timeout is None else monotonic() + options.timeout
+    moved = opened.checkout(replaced.base, options, take_branch=True)
+    last, restored, stands = opened.journal.show(moved.origin), False, False
     try:
-        record_replacement(opened.journal, plan.request_id, opened.journal.show(last), moved.commit)
+        record_replacement(opened.journal, plan.request_id, last, moved.commit)
         report = opened.run(plan, options)
+        if report.ok:
+            report = _run_later(opened, replaced.later, report, last, replace(options, progress=None), ends)
+        stands = report.ok or not replaced.later
     finally:
-        head = opened.journal.head
-        if head is not None and head.number == before:
-            opened.history.checkout(last, take_branch=True)
+        if not stands or opened.journal.head_number == replaced.base:
+            opened.history.checkout(last.number, take_branch=True)
             restored = True
     return replace(report, scene_hash_after=opened.hash) if restored else report
+
+
+def _run_later(
+    opened: OpenScene,
+    later: Sequence[LaterPlan],
+    report: RunReport,
+    last: Commit,
+    options: RunOptions,
+    ends: float | None,
+) -> RunReport:
+    """Run again what came after the replaced plan. The report of the new one with what became of that."""
+    notes: list[str] = []
+    for one in later:
+        request_id = new_request_id(opened.journal, one.request_id)
+        record_replacement(opened.journal, request_id, last, require_head(opened.journal))
+        left = None if ends is None else max(0.001, ends - monotonic())
+        again = opened.run(one.again(request_id), replace(options, timeout=left))
+        if not again.ok:
+            return _not_kept(report, one, again)
+        count = len(one.commits)
+        notes.append(f"Run again after it: {one.request_id} ({count} operation{'s' * (count > 1)}), now {request_id}.")
+        report = replace(report, scene_hash_after=again.scene_hash_after)
+    return replace(report, notes=(*report.notes, *notes))
+
+
+def _not_kept(report: RunReport, later: LaterPlan, again: RunReport) -> RunReport:
+    """Nothing is replaced, because of what came after it."""
+    failed = next((one for one in again.operations if one.fault is not None), None)
+    found = next(again.all_findings(), None)
+    tool = "" if failed is None else f"{failed.tool} of "
+    why = found.message if found is not None else failed.message if failed is not None else again.status
+    message = f"{tool}request {later.request_id}, which came after the replaced plan, cannot be run again: {why}"
+    cure = "Nothing was replaced. Keep what it uses, or take it back first (history_checkout, undo) and do it anew."
+    fault = Fault.SCENE_CONFLICT if failed is None or failed.fault is None else failed.fault
+    undone = tuple(replace(one, status="rolled_back", commit=None, receipt=None) for one in report.operations)
+    return replace(report, status="rolled_back", operations=undone, findings=(Finding(fault, message, "", cure),))
 
 
 def replaced_by_last(journal: JournalView) -> Commit | None:
@@ -61,22 +107,19 @@ def replaced_by_last(journal: JournalView) -> Commit | None:
     return None if journal.head is None else replaced_commit(journal, last_plan(journal)[0])
 
 
-def last_program(workspace: Path, params: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
-    """The program that the last plan came from, and its parameters with these instead. Raises Refusal where that was none."""
+def last_program(workspace: Path, params: Mapping[str, Any]) -> tuple[str, dict[str, Any], str]:
+    """The program of the last plan that came from one, its parameters with these instead of some of them, and its request. Raises Refusal
+    where no plan did."""
     with read_journal(workspace) as journal:
-        last = last_change(journal)
-        stored = () if last is None else journal.programs(last.request_id)
-        earlier = None if stored else _last_from_program(journal)
-    if not stored:
-        message = "the last plan came from no program, so there is none to be run with other params"
-        cure = "Give the program as well."
-        if earlier is not None:
-            cure += f" Or go back to commit {earlier}, whose plan came from one (checkout), run it with them, and do the rest again."
-        raise Refusal.of(Fault.TARGET_NOT_FOUND, message, cure)
-    return stored[-1].program, {**stored[-1].params, **params}
+        request_id = last_from_program(journal)
+        if request_id is None:
+            message = "no plan that led to this scene came from a program, so there is none to be run with other params"
+            raise Refusal.of(Fault.TARGET_NOT_FOUND, message, "Give the program as well.")
+        stored = journal.programs(request_id)[-1]
+    return stored.program, {**stored.params, **params}, request_id
 
 
-def _last_from_program(journal: JournalView) -> int | None:
-    """The commit of the last plan that came from a program, as far as anybody would go back."""
-    plans = journal.plan_spans(limit=MOST_PLANS_BACK)
-    return next((span.last for span in plans if journal.programs(span.request_id)), None)
+def plan_of_program(workspace: Path, text: str) -> str | None:
+    """The request of the last plan that led to this scene and came from the program of this text; None where none did."""
+    with read_journal(workspace) as journal:
+        return last_from_program(journal, text)

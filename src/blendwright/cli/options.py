@@ -73,6 +73,9 @@ TakenBack = Annotated[
     option("--boundary", "What a failure takes back: the operation, or all; of a program, all by default."),
 ]
 Instead = Annotated[bool, option("--instead", "In place of the last plan, which is taken back first.")]
+InsteadOf = Annotated[
+    str | None, option("--instead-of REQUEST", "In place of that plan; the plans after it are run again on top.")
+]
 RequestId = Annotated[str | None, option("--request-id ID", "For plans that do not bring their own.")]
 DIALECTS = "|".join(registry.names())
 InDialect = Annotated[

@@ -28,6 +28,7 @@ from blendwright.cli.options import (
     Image,
     InDialect,
     Instead,
+    InsteadOf,
     MinimumDeterminism,
     PlanFile,
     RequestId,
@@ -83,6 +84,7 @@ def run(
     boundary: TakenBack = None,
     set: Set = None,
     instead: Instead = False,
+    instead_of: InsteadOf = None,
     request_id: RequestId = None,
     dialect: InDialect = None,
     export: Export = None,
@@ -98,6 +100,7 @@ def run(
 ) -> int:
     """Execute a plan. What was done before under the same ids is not done again."""
     parsed = read_plan_file(plan, workspace, dialect=dialect, given=set, request_id=request_id, boundary=boundary)
+    place = instead_of or instead
     note_printed(parsed)
     cancel = CancelToken()
     progress = ProgressBar()
@@ -116,8 +119,8 @@ def run(
                 raise Refusal(problems)
             with progress.running(len(parsed.operations), show=not json) as advance:
                 options = RunOptions(timeout=timeout, cancel=cancel, progress=advance, determinism=determinism)
-                report = run_instead(opened, parsed, options) if instead else opened.run(parsed, options)
-            replaced = replaced_by_last(opened.journal) if instead and report.ok else None
+                report = run_instead(opened, parsed, options, of=place) if place else opened.run(parsed, options)
+            replaced = replaced_by_last(opened.journal) if place and report.ok else None
             if scene is not None:
                 note_external_files(external_findings(opened.journal))
             if report.ok and export is not None:
@@ -134,7 +137,7 @@ def run(
         exit_code = present(
             json,
             lambda: _run_document(report, extra, exported, envelope),
-            lambda out: _show_run(out, report, instead=instead, replaced=replaced),
+            lambda out: _show_run(out, report, instead=bool(place), replaced=replaced),
             Exit.of_run(report, extra),
         )
     _note_missing_names(report, parsed, workspace)
@@ -311,6 +314,7 @@ def preview(
     instead: Annotated[
         bool, option("--instead", "As in place of the last plan, compared with the scene as it is.")
     ] = False,
+    instead_of: InsteadOf = None,
     request_id: RequestId = None,
     dialect: InDialect = None,
     timeout: Timeout = None,
@@ -320,6 +324,7 @@ def preview(
 ) -> int:
     """Show what a plan would do. The workspace stays as it is, and need not exist."""
     parsed = read_plan_file(plan, workspace, dialect=dialect, given=set, request_id=request_id, boundary=boundary)
+    place = instead_of or instead
     note_printed(parsed)
     cancel = CancelToken()
     progress = ProgressBar()
@@ -335,10 +340,10 @@ def preview(
                 blender=blender,
                 image=image,
                 proposal=command_line(),
-                instead=instead,
+                instead=place,
             )
     exit_code = present(
-        json, result.to_json, lambda out: _show_preview(out, result, instead=instead), _preview_exit(result)
+        json, result.to_json, lambda out: _show_preview(out, result, instead=bool(place)), _preview_exit(result)
     )
     _note_missing_names(result.report, parsed, workspace)
     _note_picture(result)

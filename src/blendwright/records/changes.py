@@ -32,3 +32,8 @@ class CommitChanges(NamedTuple):
     replayable: bool
     changes: tuple[Change, ...]
     complete: bool
+
+    @property
+    def touches(self) -> bool:
+        """Whether it changed anything, as far as is known."""
+        return bool(self.changes) or self.kind != "operation" or not self.complete

@@ -106,7 +106,7 @@ async def app_scene(context: ServerContext, caller: Caller, args: SceneArgs) -> 
 
 @server_tool("The scene that a plan would make as GLB, in parts, for the page that shows it.", read_only=True)
 async def app_preview(context: ServerContext, caller: Caller, args: PreviewedArgs) -> ToolResponse:
-    plan, _ = await parse_plan_arguments(context, caller, args)
+    plan = (await parse_plan_arguments(context, caller, args)).plan
     asked = orjson.dumps(args.model_dump(mode="json", exclude={"part", "image", "detail"}), option=orjson.OPT_SORT_KEYS)
 
     def work(opened: OpenScene) -> tuple[bytes | None, str]:

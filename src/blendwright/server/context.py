@@ -13,7 +13,7 @@ import threading
 import time
 import zlib
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -51,6 +51,9 @@ MOST_FINISHED = 200
 # Jobs that wait or run, each with its plan in memory: of one client, so that it does not take all the room, and of all together.
 MOST_UNFINISHED_OF_CLIENT, MOST_UNFINISHED = 16, 64
 
+# Plans whose names are remembered.
+MOST_MADE = 8
+
 # The token of every job that has ended: nobody listens to it.
 _NOTHING_TO_CANCEL = CancelToken()
 
@@ -59,16 +62,21 @@ T = TypeVar("T")
 Report = Callable[[float, float | None, str], None]
 
 
-@dataclass(slots=True)
-class LastMade:
-    """The names that the last plan made, and the commit that it ended with."""
+class MadeNames:
+    """The names that the latest plans made, by their requests."""
 
-    commit: int | None = None
-    names: frozenset[str] = frozenset()
+    def __init__(self) -> None:
+        self._names: OrderedDict[str, frozenset[str]] = OrderedDict()
 
-    def of(self, commit: int) -> frozenset[str]:
-        """What the plan that ended with this commit has made, as far as it is remembered."""
-        return self.names if commit == self.commit else frozenset()
+    def remember(self, request_id: str, names: Iterable[str]) -> None:
+        self._names.pop(request_id, None)
+        self._names[request_id] = frozenset(names)
+        if len(self._names) > MOST_MADE:
+            self._names.popitem(last=False)
+
+    def of(self, request_id: str) -> frozenset[str]:
+        """What the plan of this request has made, as far as it is remembered."""
+        return self._names.get(request_id, frozenset())
 
 
 @dataclass(slots=True)
@@ -249,8 +257,8 @@ class ServerContext:
     """Whose program is evaluated."""
     sent_programs: SentPrograms = field(default_factory=SentPrograms)
     """For those who repair a line of theirs."""
-    last_made: LastMade = field(default_factory=LastMade)
-    """So that a plan in place of the last one tells only what is new; the queue's thread touches it."""
+    made_names: MadeNames = field(default_factory=MadeNames)
+    """So that a plan in place of an earlier one tells only what is new; the queue's thread touches it."""
     look_pace: LookPace = field(default_factory=LookPace)
     """What pictures of this scene have cost."""
     scene_files: SceneFiles = field(default_factory=SceneFiles)

@@ -11,13 +11,13 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from time import perf_counter
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from pydantic import Field
 
 from blendwright.app.open_scene import OpenScene
 from blendwright.app.plan_validation import check, refused_plan
-from blendwright.app.replacing import last_program, replaced_by_last, run_instead
+from blendwright.app.replacing import last_program, plan_of_program, run_instead
 from blendwright.dialects.envelopes import plan_outcome
 from blendwright.dialects.registry import parse_plan, render
 from blendwright.plan.graph import Owners
@@ -26,6 +26,7 @@ from blendwright.plan.taken_for_granted import granted_by_refused, granted_by_va
 from blendwright.plan.validate import ValidPlan
 from blendwright.policy.approvals import NOBODY
 from blendwright.run.options import too_much_time
+from blendwright.run.replaced_plans import Instead, replaced_request
 from blendwright.run.waiting import Waiting
 from blendwright.server.brief import Detail, brief_difference, brief_report, families, names_made
 from blendwright.server.call_help import call_help
@@ -60,6 +61,7 @@ PROGRAM = (
 )
 
 PROGRAM_EDIT = "The last program sent, changed: {replace: [{old, new}]}; each old occurs once."
+INSTEAD = "Replaces the last plan (params alone: last program's); later ones rerun."
 
 
 class ValidateArgs(Args):
@@ -80,11 +82,11 @@ class ExecuteArgs(Args):
     program: str = Field(default="", description=PROGRAM)
     program_edit: dict[str, Any] | None = Field(default=None, description=PROGRAM_EDIT)
     params: dict[str, Any] = Field(default_factory=dict[str, Any], description="Of the program.")
-    instead: bool = Field(default=False, description="Replaces the last plan (its program, if none is given).")
+    instead: bool = Field(default=False, description=INSTEAD)
     boundary: Literal["operation", "plan"] | None = Field(
-        default=None, description="What a failure takes back: its operation (of a plan), or all (of a program)."
+        default=None, description="What a failure takes back: its operation (plan), or all (program)."
     )
-    skip_unapproved: bool = Field(default=False, description="Leaves out what a person must allow.")
+    skip_unapproved: bool = Field(default=False, description="Leave out what a person must allow.")
     background: bool = Field(default=False, description="A job_id at once; longer limits.")
     timeout_s: float | None = Field(default=None, gt=0, le=86400, description="Deadline.")
     determinism: DeterminismClass = Field(default="nondeterministic", description="Weakest class accepted.")
@@ -112,7 +114,7 @@ def _refuse_plan(*findings: Finding, dialect: str | None = None) -> ToolResponse
     refuse=_refuse_plan,
 )
 async def plan_validate(context: ServerContext, caller: Caller, args: ValidateArgs) -> ToolResponse:
-    plan, _ = await parse_plan_arguments(context, caller, args)
+    plan = (await parse_plan_arguments(context, caller, args)).plan
     # Not in the queue: a plan can be checked while another one runs. Roots are whatever the server was started with.
     valid = await asyncio.to_thread(
         check, plan, context.workspace, caller.proposal, tools=context.tools, macros=context.macros, roots=False
@@ -143,12 +145,12 @@ async def plan_validate(context: ServerContext, caller: Caller, args: ValidateAr
     refuse=_refuse_plan,
 )
 async def plan_preview(context: ServerContext, caller: Caller, args: PreviewArgs) -> ToolResponse:
-    plan, parse_ms = await parse_plan_arguments(context, caller, args)
+    plan, parse_ms, instead = await parse_plan_arguments(context, caller, args)
 
     def work(opened: OpenScene) -> ToolResponse:
         with tempfile.TemporaryDirectory() as directory:
             picture = Path(directory, "preview.png") if args.image else None
-            preview = opened.preview(plan, context.options(caller), image=picture, instead=args.instead)
+            preview = opened.preview(plan, context.options(caller), image=picture, instead=instead)
             images = (Picture(picture.read_bytes()),) if picture is not None and picture.is_file() else ()
         report = preview.report
         result = preview.to_json()
@@ -191,14 +193,23 @@ async def geonodes_execute(context: ServerContext, caller: Caller, args: Geonode
     return await _execute(context, caller, asked, *parsed)
 
 
+class Parsed(NamedTuple):
+    """The plan, how many milliseconds reading it took, and what it is to take the place of."""
+
+    plan: Plan
+    parse_ms: float
+    instead: Instead
+
+
 async def parse_plan_arguments(
     context: ServerContext, caller: Caller, args: ValidateArgs | ExecuteArgs, **options: Any
-) -> tuple[Plan, float]:
-    """The plan, and how many milliseconds reading it took."""
+) -> Parsed:
+    """Raises Refusal for what is no plan."""
     started = perf_counter()
+    instead: Instead = args.instead if isinstance(args, PreviewArgs | ExecuteArgs) else False
     is_bare = not args.program and not args.plan and args.program_edit is None
-    if isinstance(args, PreviewArgs | ExecuteArgs) and args.instead and is_bare:
-        program, params = await asyncio.to_thread(last_program, context.workspace, args.params)
+    if instead and is_bare:
+        program, params, instead = await asyncio.to_thread(last_program, context.workspace, args.params)
         args = args.model_copy(update={"program": program, "params": params})
     elif isinstance(args, ExecuteArgs) and is_bare and caller.client in context.sent_programs.sent_last:
         args = args.model_copy(update={"program_edit": {}})  # the one that was previewed, as it is
@@ -208,8 +219,10 @@ async def parse_plan_arguments(
             raise Refusal(
                 [Finding(Fault.ARGS_INVALID, "an edit is of a program that was sent before", "/program_edit", cure)]
             )
-        program, params = edited(context.sent_programs, caller.client, args.program_edit, args.params)
-        args = args.model_copy(update={"program": program, "params": params})
+        edit = edited(context.sent_programs, caller.client, args.program_edit, args.params)
+        if instead is True:
+            instead = await asyncio.to_thread(plan_of_program, context.workspace, edit.of) or True
+        args = args.model_copy(update={"program": edit.text, "params": edit.params})
     if args.program:
         context.sent_programs.remember(caller.client, SentProgram(args.program, args.params))
         asked = args.timeout_s if isinstance(args, ExecuteArgs) else None
@@ -219,11 +232,11 @@ async def parse_plan_arguments(
         context.sent_programs.sent_last.discard(caller.client)
         # The arguments were checked when they were read.
         plan = parse_plan(complete(args.plan, context.tools, context.macros), is_json=True, **options)
-    return plan, round((perf_counter() - started) * 1000, 3)
+    return Parsed(plan, round((perf_counter() - started) * 1000, 3), instead)
 
 
 async def _execute(
-    context: ServerContext, caller: Caller, args: ExecuteArgs, plan: Plan, parse_ms: float
+    context: ServerContext, caller: Caller, args: ExecuteArgs, plan: Plan, parse_ms: float, instead: Instead
 ) -> ToolResponse:
     job = None
     if args.background:
@@ -266,9 +279,10 @@ async def _execute(
             demands = replace(demands, approver=NOBODY)
         settings = replace(demands, timeout=timeout, progress=advance, waiting=tell)
         before = opened.journal.head_number
+        last, replaced = (replaced_request(opened.journal, one) for one in (True, instead))
 
         def run(these: Plan) -> RunReport:
-            return run_instead(opened, these, settings) if args.instead else opened.run(these, settings)
+            return run_instead(opened, these, settings, of=instead) if instead else opened.run(these, settings)
 
         report, more = run_the_rest(plan, run) if args.skip_unapproved else (run(plan), {})
         if plan.program is not None and plan.program.params and not args.program:
@@ -276,13 +290,14 @@ async def _execute(
         if before is not None and (after := opened.journal.head_number) != before:
             more |= {"head_before": before, "head_after": after}
         made_before: Set[str] = frozenset()
-        if args.instead and report.ok and (replaced := replaced_by_last(opened.journal)) is not None:
-            more |= {"replaced": f"all that the last plan made, up to commit {replaced.number}"}
-            made_before = context.last_made.of(replaced.number)
+        if replaced is not None and report.ok:
+            which = "the last plan" if replaced == last else f"plan {replaced}"
+            more |= {"replaced": f"all that {which} made, up to commit {before}"}
+            made_before = context.made_names.of(replaced)
             if gone := made_before - {*names_made(report)}:
                 more |= {"no_longer_made": families(sorted(gone))}
-        if report.ok and (head := opened.journal.head_number) is not None:
-            context.last_made.commit, context.last_made.names = head, frozenset(names_made(report))
+        if report.ok:
+            context.made_names.remember(report.request_id, names_made(report))
         more |= _help(context, plan, report)
         response = plan_response(report, args.detail, parse_ms=parse_ms, more=more, made_before=made_before)
         if args.image and report.ok:

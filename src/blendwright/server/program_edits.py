@@ -57,6 +57,14 @@ class SentProgram(NamedTuple):
         return len(self.text) + len(orjson.dumps(self.params))
 
 
+class EditedProgram(NamedTuple):
+    """The text and the parameters as they are now, and the text that was sent before."""
+
+    text: str
+    params: Mapping[str, Any]
+    of: str
+
+
 def program_name(text: str) -> str:
     """A short name for a program of this text."""
     return hashlib.sha256(text.encode(errors="replace")).hexdigest()[:SIGNS_OF_A_NAME]
@@ -103,7 +111,9 @@ class SentPrograms:
         raise Refusal([Finding(Fault.TARGET_NOT_FOUND, message, "/program_edit/of", cure)])
 
 
-def edited(programs: SentPrograms, client: str, document: Mapping[str, Any], params: Mapping[str, Any]) -> SentProgram:
+def edited(
+    programs: SentPrograms, client: str, document: Mapping[str, Any], params: Mapping[str, Any]
+) -> EditedProgram:
     """A program that was sent before, with other texts in it and other params. Raises Refusal with every replacement that does not fit."""
     edit, problems = CHECKER.validate(dict(document))
     if problems or not isinstance(edit, ProgramEdit):
@@ -118,7 +128,7 @@ def edited(programs: SentPrograms, client: str, document: Mapping[str, Any], par
             findings.append(_misfit(text, one.old, f"/program_edit/replace/{number}/old"))
     if findings:
         raise Refusal(findings)
-    return SentProgram(text, {**program.params, **params})
+    return EditedProgram(text, {**program.params, **params}, program.text)
 
 
 def _misfit(text: str, old: str, at: str) -> Finding:
