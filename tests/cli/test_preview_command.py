@@ -64,3 +64,18 @@ def test_it_shows_what_would_take_the_place_of_the_last_plan(shell: Shell) -> No
     assert "In place of what led to commit 2" in shell("run", plan, "--instead", code=0).out
     back = shell("undo", "--plan", code=0).out
     assert "at commit 2 (was 4)" in back and "replaced is back" in back
+
+
+def test_an_earlier_plan_is_replaced_and_what_came_after_it_stays(shell: Shell) -> None:
+    plan = write(shell, {"request_id": "walls", "operations": [box("a")]})
+    shell("run", plan, code=0)
+    shell("call", "object.transform", "--args", '{"object": "Box a", "location": [0, 0, 3]}', code=0)
+    plan = write(shell, {"request_id": "walls", "operations": [box("a"), box("b")]})
+    assert "no plan 'nothing' led to this scene" in shell("run", plan, "--instead-of", "nothing", code=2).err
+    spoken = shell("preview", plan, "--instead-of", "walls", code=0).out
+    assert spoken.splitlines()[-1].startswith("would succeed 3 of 3 operations: 1 created, 0 changed, 0 removed")
+    ran = shell("run", plan, "--instead-of", "walls", code=0)
+    assert "Run again after it: " in ran.out + ran.err and "In place of what led to commit 3" in ran.out
+    inspected = shell("call", "object.inspect", "--args", '{"object": "Box a"}', "--json", code=0).document
+    assert inspected["result"]["location"] == [0, 0, 3]
+    assert "replaced is back" in shell("undo", "--plan", code=0).out

@@ -141,7 +141,7 @@ def run(
             Exit.of_run(report, extra),
         )
     _note_missing_names(report, parsed, workspace)
-    note_remarks(summarise_receipts(report.operations).notes)
+    note_remarks((*report.notes, *summarise_receipts(report.operations).notes))
     for outcome in extra:
         note_outcome(outcome)
     return exit_code
