@@ -253,6 +253,19 @@ def test_a_look_names_what_is_seen_where_and_compares_with_a_file_and_with_a_com
     assert lost.is_error and "99999" in lost.structured_content["message"]
 
 
+def test_a_snapshot_and_a_look_are_one_call(context: ServerContext) -> None:
+    assert not call(context, "legacy", "plan_execute", {"plan": plan("snapped", cube("a", "Snapped"))}).is_error
+    look = {"views": ["iso"], "show": "names", **SMALL}
+    both = call(context, "legacy", "scene_snapshot", {"name": "Snapped", "image": look})
+    assert not both.is_error and [part.type for part in both.content] == ["text", "image"]
+    told = both.structured_content["result"]
+    assert told["objects"][0].startswith("Snapped: MESH") and "Snapped" in told["seen"]["iso"]["objects"]
+    plain = call(context, "legacy", "scene_snapshot", {"name": "Snapped"})
+    assert [part.type for part in plain.content] == ["text"]
+    wrong = call(context, "legacy", "scene_snapshot", {"image": {"views": ["sideways"]}})
+    assert wrong.is_error and wrong.structured_content["details"]["findings"][0]["pointer"].startswith("/image/views")
+
+
 def test_a_comparison_with_a_commit_shows_the_frame_that_is_asked_for(context: ServerContext) -> None:
     still = "mesh.create_primitive(kind = 'cube', name = 'Runner', size = 9, location = [0, 30, 0])"
     moved = "animation.set_keyframes(object = 'Runner', keys = ["

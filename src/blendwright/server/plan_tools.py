@@ -65,7 +65,7 @@ INSTEAD = "Replaces the last plan (params alone: last program's); later ones rer
 
 
 class ValidateArgs(Args):
-    plan: dict[str, Any] = Field(default_factory=dict[str, Any], description="As in plan_execute.")
+    plan: dict[str, Any] = Field(default_factory=dict[str, Any])
     program: str = ""
     program_edit: dict[str, Any] | None = None
     params: dict[str, Any] = Field(default_factory=dict[str, Any])

@@ -1,7 +1,7 @@
-"""`image` of a call that changes the scene: whether a picture comes with the answer, and how it is taken.
+"""`image` of a call that changes or reads the scene: whether a picture comes with the answer, and how it is taken.
 
-A look that is asked for with the change costs no call of its own. It is taken as scene_image takes it, after the change stands, so one
-that fails takes nothing back: the answer says why there is none.
+A look that is asked for with it costs no call of its own. It is taken as scene_image takes it, after a change stands, so one that fails
+takes nothing back: the answer says why there is none.
 """
 
 from __future__ import annotations
@@ -58,6 +58,8 @@ def with_picture(
     outcome = response.outcome.with_(notes=(*response.outcome.notes, *_notes(look.outcome)))
     if look.outcome.ok and isinstance(request, ImageArgs) and request.compare is not None:
         outcome = outcome.with_(result={**(outcome.result or {}), "compared": look.outcome.result})
+    elif look.outcome.ok and (seen := (look.outcome.result or {}).get("seen")):
+        outcome = outcome.with_(result={**(outcome.result or {}), "seen": seen})
     return replace(response, images=look.images, outcome=outcome)
 
 

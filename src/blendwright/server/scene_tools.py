@@ -1,4 +1,4 @@
-"""scene_snapshot, scene_find: reading the scene as data."""
+"""scene_snapshot, scene_find: reading the scene as data, with a picture of it where one is asked for."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from pydantic import Field
 
 from blendwright.server.brief import LARGEST_ANSWER
 from blendwright.server.context import Caller, ServerContext
+from blendwright.server.requested_pictures import RequestedPicture, read_request, with_picture
 from blendwright.server.responses import ToolResponse
 from blendwright.server.scene_lines import SECTIONS, compact_objects, object_lines, rounded, scene_lines
 from blendwright.server.server_tool import server_tool
@@ -30,13 +31,14 @@ class SnapshotArgs(Args):
     offset: int = Field(default=0, ge=0)
     limit: int = Field(default=100, ge=1, le=500)
     detail: Literal["summary", "full"] = Field(default="summary", description="full: exact, with hashes.")
+    image: RequestedPicture = False
 
 
 class FindArgs(Args):
     name: str | None = Field(default=None, description="Name pattern (* and ?).")
     type: str | None = Field(default=None, description="MESH, LIGHT, CAMERA, EMPTY, CURVE, FONT …")
-    collection: Name | None = Field(default=None, description="In this collection or one below it.")
-    material: Name | None = Field(default=None, description="Having this material.")
+    collection: Name | None = Field(default=None, description="Or below it.")
+    material: Name | None = None
     offset: int = Field(default=0, ge=0)
     limit: int = Field(default=100, ge=1, le=1000)
 
@@ -46,7 +48,18 @@ class FindArgs(Args):
     read_only=True,
 )
 async def scene_snapshot(context: ServerContext, caller: Caller, args: SnapshotArgs) -> ToolResponse:
-    asked = args.model_dump(exclude_none=True, exclude={"detail"})
+    look = read_request(args.image)
+    response = await _snapshot(context, caller, args)
+    if not response.outcome.ok:
+        return response
+    options = context.options(caller)
+    return await context.run(
+        caller, lambda opened: with_picture(response, look, opened, context.look_pace, options, None)
+    )
+
+
+async def _snapshot(context: ServerContext, caller: Caller, args: SnapshotArgs) -> ToolResponse:
+    asked = args.model_dump(exclude_none=True, exclude={"detail", "image"})
     if args.detail == "full":
         return await _exact(context, caller, asked, whole="limit" in args.model_fields_set)
     # Whoever asks for some objects by name has no use for the rest.
