@@ -372,6 +372,20 @@ def test_a_rename_is_told_as_one(context: ServerContext) -> None:
     assert report["operations"] == ["2 x object.rename ok, renamed Ugly.001 → Chair_1, Ugly.002 → Chair_2"]
 
 
+def test_what_was_put_where_is_told(context: ServerContext) -> None:
+    program = (
+        "for i in range(3):\n    mesh.create_primitive(kind = 'cube', name = 'Put_%d' % i)\n"
+        "for c in ['Here', 'There']:\n    collection.create(name = c)\n"
+        "collection.move_objects(objects = ['Put_0', 'Put_1'], collection = 'Here')\n"
+        "collection.move_objects(objects = ['Put_2'], collection = 'There')\n"
+    )
+    report = call(context, "plan_execute", {"program": program}).structured_content["result"]["report"]
+    assert report["operations"][-1] == (
+        "2 x collection.move_objects ok, put into Here: Put_0, Put_1, put into There: Put_2"
+    )
+    assert "allowed by" not in str(report), "nobody has to allow it"
+
+
 def test_a_variant_is_described_by_name_and_a_wrong_one_named(context: ServerContext) -> None:
     said = call(
         context, "tool_describe", {"names": ["modifier.add:DECIMATE", "modifier_add"], **PAGES}

@@ -68,6 +68,7 @@ def test_a_plan_asks_once_and_shows_all_that_the_answer_covers(context: ServerCo
     user, names = User(YES), [f"One{era}", f"Two{era}", f"Three{era}"]
     (answer,) = answers(context, era, user, deletes(f"once{era}", *names))
     assert answer["ok"] is True, answer
+    assert "3 x object.delete ok" in str(answer) and str(answer).count(", allowed by a person, removed ") == 1, answer
     (asked,) = user.heard
     assert all(name in asked.message for name in names) and asked.message.count("object.delete") >= 3
     told = approvals_of(context, f"once{era}")

@@ -40,8 +40,12 @@ CHANGES = {"created": "made", "changed": "changed", "removed": "removed"}
 RENAMED = "renamed"
 # Its class is loaded only by who audits.
 AUDIT = "scene.audit"
+# What was only put into collections, by collection.
+PUT = "put into"
 # In the order in which they are told.
-TOLD = (*CHANGES.values(), RENAMED)
+TOLD = (*CHANGES.values(), RENAMED, PUT)
+# Each is told by its old and its new name, which nobody can guess from others.
+MOST_RENAMED = 40
 
 
 # Where the receipts of a request can be read. Where its id stands beside it, it is not said again: those of programs are long.
@@ -102,6 +106,8 @@ def _entry(operation: OperationReport) -> dict[str, Any]:
         entry["why"] = operation.message
     for change, kinds in _changes(operation).items():
         entry[change] = kinds
+    if operation.safety_level == SafetyLevel.DESTRUCTIVE.value and operation.status == "succeeded":
+        entry["allowed_by"] = "the policy" if (operation.receipt or {}).get("approval") is None else "a person"
     if operation.safety_level == SafetyLevel.READ_ONLY.value and operation.done and operation.result is not None:
         entry["result"] = fitted(brief_result(operation.tool, operation.result), LONGEST_RESULT)
     return entry
@@ -118,6 +124,12 @@ def _changes(operation: OperationReport) -> dict[str, dict[str, list[str]]]:
     objects = {(one["change"], one["name"]) for one in listed if one["kind"] == "objects"}
     if operation.tool == Rename.name and (renamed := _renamed(objects)):
         return {RENAMED: {"objects": [renamed]}}
+    if listed and all(one["kind"] == "member" for one in listed):
+        for one in listed:
+            collection, _, name = one["name"].rpartition(" / ")
+            if one["change"] == "created":
+                found.setdefault(PUT, {}).setdefault(collection, []).append(name)
+        return found
     touched = any(one["change"] != "changed" for one in listed)
     for one in listed:
         kind, name, change = one["kind"], one["name"], one["change"]
@@ -144,7 +156,7 @@ def _grouped(entries: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
         status = WENT_WELL.get(first["status"], first["status"])
         group: dict[str, Any] = {"operations": f"{len(members)} x {what} {status}"}
         group["ids"] = runs(one["operation_id"] for one in members)
-        group |= {key: first[key] for key in ("why", "result") if key in first}
+        group |= {key: first[key] for key in ("why", "allowed_by", "result") if key in first}
         for change in TOLD:
             kinds = {kind: None for one in members for kind in one.get(change, ())}
             if kinds:
@@ -160,7 +172,17 @@ def _alike(entries: Iterable[dict[str, Any]]) -> Iterable[list[dict[str, Any]]]:
     for number, entry in enumerate(entries):
         # What was skipped is alike whatever it would have done.
         tool = entry["tool"] if entry["status"] != "skipped" else ""
-        alike: object = number if "result" in entry else (tool, entry["status"], entry.get("why"), _shape(entry))
+        alike: object = (
+            number
+            if "result" in entry
+            else (
+                tool,
+                entry["status"],
+                entry.get("why"),
+                entry.get("allowed_by"),
+                _shape(entry),
+            )
+        )
         groups.setdefault(alike, []).append(entry)
     return groups.values()
 
@@ -176,7 +198,12 @@ def _lines(entries: Sequence[dict[str, Any]], made_before: Collection[str], *, n
         first = members[0]
         ids = "" if numbered else f" ({runs(one['operation_id'] for one in members)})"
         line = f"{len(members)} x {first['tool']} {WENT_WELL.get(first['status'], first['status'])}{ids}"
-        for change in TOLD:
+        line += f", allowed by {first['allowed_by']}" if "allowed_by" in first else ""
+        for collection in dict.fromkeys(name for one in members for name in one.get(PUT, ())):
+            line += (
+                f", {PUT} {collection}: {families(n for one in members for n in one.get(PUT, {}).get(collection, ()))}"
+            )
+        for change in TOLD[:-1]:
             named = [name for one in members for names in one.get(change, {}).values() for name in names]
             told = [name for name in named if change != "changed" or name not in made]
             again = [name for name in told if change == "made" and name in made_before]
@@ -184,7 +211,7 @@ def _lines(entries: Sequence[dict[str, Any]], made_before: Collection[str], *, n
                 line += f", {len(again)} made again"
                 told = [name for name in told if name not in made_before]
             if told:
-                line += f", {change} {runs(told) if change == RENAMED else families(told)}"
+                line += f", {change} {runs(told, MOST_RENAMED) if change == RENAMED else families(told)}"
         lines.append(line)
         if "result" in first:
             results[first["operation_id"]] = first["result"]
@@ -195,7 +222,7 @@ def _shape(entry: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(change for change in TOLD if change in entry)
 
 
-def runs(names: Iterable[str]) -> str:
+def runs(names: Iterable[str], most: int = MOST_NAMES) -> str:
     """Names in their order, numbered ones that follow each other as one: 'Leg_1 … Leg_24'."""
     parts: list[list[str]] = []
     for name in dict.fromkeys(names):
@@ -203,8 +230,8 @@ def runs(names: Iterable[str]) -> str:
             parts[-1].append(name)
         else:
             parts.append([name])
-    told = [f"{part[0]} … {part[-1]}" if len(part) > 2 else ", ".join(part) for part in parts[:MOST_NAMES]]
-    left = sum(map(len, parts[MOST_NAMES:]))
+    told = [f"{part[0]} … {part[-1]}" if len(part) > 2 else ", ".join(part) for part in parts[:most]]
+    left = sum(map(len, parts[most:]))
     return ", ".join(told) + (f" and {left} more" if left else "")
 
 
