@@ -36,4 +36,5 @@ object.rename(object, new_name); object.delete(object) (asks)
 animation.set_keyframes(object, keys: [{channel: location|rotation_euler_deg|scale, frame, value}])
 modifier.add(object, name, settings: {type: BEVEL|SUBSURF|ARRAY|MIRROR|BOOLEAN …})
 collection.create(name); collection.move_objects(objects, collection); material.assign(object, material, faces); \
+material.replace(materials, by); material.delete(name) (asks); \
 scene.set_world(color, strength)"""
