@@ -273,6 +273,9 @@ def test_where_something_that_came_after_no_longer_works_nothing_is_replaced(ope
         "object.transform of request lift, which came after the replaced plan, cannot be run again: "
     )
     assert not opened.preview(plan("posts", "Pillar"), instead="posts").ok
+    half = run_instead(opened, plan("posts", "Post", "Beam", parent="Nobody"), of="posts")
+    assert [one.status for one in half.operations] == ["rolled_back", "failed"], "nothing of it is told as done"
+    assert (opened.hash, opened.journal.head) == before
     assert names(opened) == {"Post"} and report.scene_hash_after == opened.hash
 
 

@@ -50,15 +50,18 @@ def run_instead(
     replaced = replaced_plan(opened.journal, of, opened.tools)
     if replaced is None:
         return opened.run(plan, options)
+    if replaced.later:
+        plan = replace(plan, boundary="plan")
     ends = None if options.timeout is None else monotonic() + options.timeout
     moved = opened.checkout(replaced.base, options, take_branch=True)
-    last, restored, stands = opened.journal.show(moved.origin), False, False
+    last, restored = opened.journal.show(moved.origin), False
+    stands = not replaced.later  # without later ones, a part of the new plan may stand
     try:
         record_replacement(opened.journal, plan.request_id, last, moved.commit)
         report = opened.run(plan, options)
         if report.ok:
             report = _run_later(opened, replaced.later, report, last, replace(options, progress=None), ends)
-        stands = report.ok or not replaced.later
+        stands = stands or report.ok
     finally:
         if not stands or opened.journal.head_number == replaced.base:
             opened.history.checkout(last.number, take_branch=True)
