@@ -25,19 +25,31 @@ class BareBlender:
     FIRST_TEXT = "exec {code}: executes Python in Blender; answers what it printed, or the traceback."
 
     def __init__(self, directory: Path) -> None:
+        self._directory = directory
+        self._opened: Path | None = None
+        self._process = self._start()
+
+    def _start(self) -> subprocess.Popen[str]:
         root = str(Path(__file__).parents[2])
         environment = {**os.environ, "PYTHONPATH": root}
         command = [sys.executable, "-m", "bench.trial.bare_blender"]
-        self._process = subprocess.Popen(
-            command, cwd=directory, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        return subprocess.Popen(
+            command, cwd=self._directory, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         )
-        self._directory = directory
 
     def call(self, code: str) -> Call:
         """Execute code. Counted like calls of a server: what is sent as arguments, what comes back as text."""
         look = self._directory / "look.png"
         look.unlink(missing_ok=True)
-        answer = self._ask({"code": code})
+        try:
+            answer = self._ask({"code": code})
+        except EOFError as error:
+            # As a person would: start it again, with the file that was open.
+            self.close()
+            self._process = self._start()
+            if self._opened is not None:
+                self.open(self._opened)
+            answer = {"printed": f"{error}; what was not saved is lost\n", "failed": True}
         printed: str = answer["printed"]
         arguments = {"code": code}
         return Call(
@@ -59,6 +71,7 @@ class BareBlender:
 
     def open(self, file: Path) -> None:
         """Open a .blend file, before a trial or after it."""
+        self._opened = file
         self._ask({"open": str(file.resolve())})
 
     def close(self) -> None:
@@ -71,7 +84,10 @@ class BareBlender:
         assert self._process.stdin is not None and self._process.stdout is not None
         self._process.stdin.write(json.dumps(request) + "\n")
         self._process.stdin.flush()
-        return json.loads(self._process.stdout.readline())
+        line = self._process.stdout.readline()
+        if not line:
+            raise EOFError("Blender has ended")
+        return json.loads(line)
 
 
 def _answer(request: dict[str, Any], names: dict[str, Any]) -> dict[str, Any]:

@@ -58,3 +58,11 @@ def test_every_task_with_a_transcript_has_its_text() -> None:
     texts = {file.stem for file in (HERE / "tasks").glob("*.txt")}
     assert texts >= set(TASKS) and len(texts) == 6
     assert {file.stem for file in (HERE / "transcripts").glob("*.jsonl")} == set(TASKS)
+
+
+def test_code_that_ends_a_bare_blender_is_a_failed_call(tmp_path: Path) -> None:
+    with bare_blender(tmp_path) as blender:
+        ended = blender.call("kept = 1\nraise SystemExit")
+        assert ended.failed and ended.answer == "Blender has ended; what was not saved is lost\n"
+        again = blender.call("print('kept' in globals())")
+        assert not again.failed and again.answer == "False\n"
