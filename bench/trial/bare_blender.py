@@ -42,7 +42,7 @@ class BareBlender:
         look = self._directory / "look.png"
         look.unlink(missing_ok=True)
         try:
-            answer = self._ask({"code": code})
+            answer: dict[str, Any] = self._ask({"code": code})
         except EOFError as error:
             # As a person would: start it again, with the file that was open.
             self.close()

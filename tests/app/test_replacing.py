@@ -218,7 +218,7 @@ def test_who_may_not_go_back_may_not_replace(tmp_path: Path) -> None:
 
 def moved(request: str, name: str, height: float) -> Plan:
     """Something that comes after: an object that is there is put elsewhere."""
-    operation = {
+    operation: dict[str, Any] = {
         "operation_id": "move",
         "tool_name": "object.transform",
         "args": {"object": name, "location": [0.0, 0.0, height]},
