@@ -154,6 +154,85 @@ def test_curves_are_transformed_and_flat_ones_stay_in_their_plane(stage: Stage) 
     stage.do("object.apply_transform", {"object": "Wire"})
 
 
+# ---------------------------------------------------------------------- of several
+
+
+def test_several_are_applied_in_one_call_and_nothing_moves_also_where_one_is_the_parent_of_another(
+    stage: Stage,
+) -> None:
+    box(stage, **PLACED)
+    box(stage, "Lid", parent="Box", location=[0, 0, 3], scale=[1, -2, 1])
+    box(stage, "Base")
+    empty(stage, "Tip", location=[0, 0, 2], parent="Lid")
+    bpy.context.view_layer.update()
+    before, tip = corners("Box") + corners("Lid") + corners("Base"), named("Tip").matrix_world.copy()
+    result = stage.do("object.apply_transform", {"objects": ["Lid", "Box", "Base"]})
+    assert near(corners("Box") + corners("Lid") + corners("Base"), before)
+    assert near(list(map(tuple, named("Tip").matrix_world)), list(map(tuple, tip)))
+    assert [tuple(named(name).scale) for name in ("Box", "Lid")] == [(1, 1, 1)] * 2
+    assert [(one["object"], one["changed"], one["flipped"]) for one in result["objects"]] == [
+        ("Lid", True, True),
+        ("Box", True, False),
+        ("Base", False, False),
+    ]
+    assert result["changed"] and result["flipped"] and result["object"] == ""
+
+
+def test_when_one_of_several_cannot_be_applied_none_is(stage: Stage) -> None:
+    box(stage, scale=[2, 2, 2])
+    box(stage, "Flat", scale=[1, 0, 1])
+    empty(stage)
+    findings = stage.refusal("object.apply_transform", {"objects": ["Box", "Flat", "Pivot", "Nobody"]})
+    assert [finding["pointer"] for finding in findings] == ["/objects/2", "/objects/3", "/objects/1"]
+    held = box(stage, "Held", location=[1, 0, 0])
+    held.constraints.new("LIMIT_LOCATION").use_min_x = True
+    held.constraints[0].min_x = 5
+    stage.state.refresh()
+    (finding,) = stage.refusal("object.apply_transform", {"objects": ["Box", "Held"]})
+    assert finding["pointer"] == "/objects/1" and "constraint" in finding["message"]
+    assert tuple(named("Box").scale) == (2, 2, 2)
+
+
+def test_several_that_share_geometry_are_refused_unless_they_are_made_single(stage: Stage) -> None:
+    box(stage, scale=[2, 2, 2])
+    stage.do("object.duplicate", {"object": "Box", "new_name": "Twin"})
+    stage.do("object.transform", {"object": "Twin", "scale": [1, 1, 3], "location": [5, 0, 0]})
+    before = corners("Box") + corners("Twin")
+    findings = stage.refusal("object.apply_transform", {"objects": ["Box", "Twin"]})
+    assert [finding["pointer"] for finding in findings] == ["/make_single_user"] * 2
+    assert "'Twin'" in findings[0]["message"] and "'Box'" in findings[1]["message"]
+    # The one that the geometry is named after keeps it, whatever the order.
+    result = stage.do("object.apply_transform", {"objects": ["Box", "Twin"], "make_single_user": True})
+    assert [one["data"] for one in result["objects"]] == ["Box", "Twin"]
+    assert near(corners("Box") + corners("Twin"), before)
+
+
+def test_of_several_that_share_geometry_with_others_each_gets_its_own(stage: Stage) -> None:
+    box(stage, scale=[2, 2, 2])
+    for name in ("Twin", "Third"):
+        stage.do("object.duplicate", {"object": "Box", "new_name": name})
+    result = stage.do("object.apply_transform", {"objects": ["Third", "Twin"], "make_single_user": True})
+    assert [one["data"] for one in result["objects"]] == ["Third", "Twin"]
+    assert named("Box").data.name == "Box" and tuple(named("Box").scale) == (2, 2, 2)
+    box(stage, "Fourth")
+    stage.do("object.rename", {"object": "Fourth", "new_name": "Other"})
+    stage.do("object.duplicate", {"object": "Box", "new_name": "Fourth"})
+    (finding,) = stage.refusal("object.apply_transform", {"objects": ["Fourth"], "make_single_user": True})
+    assert finding["pointer"] == "/objects/0" and "'Fourth'" in finding["message"]
+
+
+def test_names_of_several_are_given_once_and_in_one_way(stage: Stage) -> None:
+    box(stage)
+    for wrong, at in (
+        ({}, ""),
+        ({"object": "Box", "objects": ["Box"]}, ""),
+        ({"objects": []}, "/objects"),
+        ({"objects": ["Box", "Box"]}, "/objects/1"),
+        ({"objects": ["Box", "Ball"], "data_name": "Own", "make_single_user": True}, "/data_name"),
+    ):
+        assert stage.invalid("object.apply_transform", wrong) == [at], wrong
+
+
 # ---------------------------------------------------------------------- origin
 
 

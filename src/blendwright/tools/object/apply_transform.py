@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Annotated
+
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from blendwright.tool_api.arguments import Args, Name, Result
+from blendwright.tool_api.arguments import Args, Name, Result, optional
 from blendwright.tool_api.mentions import ObjectName
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Block, Scene
 from blendwright.tool_api.tool import Example, Findings, Tool
 from blendwright.tools.animation_data import channel_conflicts
-from blendwright.tools.checks import conflict, differs, existing_object, required_object
+from blendwright.tools.checks import conflict, differs, existing_object, invalid, required_object
 from blendwright.tools.object import geometry_transform as geometry
 from blendwright.tools.world_space import IDENTITY
 
@@ -19,6 +22,7 @@ BOX = (
     "mesh.create_primitive",
     {"kind": "cube", "name": "Box", "location": [1, 2, 3], "rotation_euler_deg": [0, 30, 45], "scale": [2, 1, -1]},
 )
+ROD = ("mesh.create_primitive", {"kind": "cylinder", "name": "Rod", "location": [4, 0, 0], "scale": [1, 1, 3]})
 TIP = ("object.create_empty", {"name": "Tip", "location": [0, 0, 2], "parent": "Box"})
 TWIN = ("object.duplicate", {"object": "Box", "new_name": "Twin"})
 
@@ -35,7 +39,10 @@ BY_AXES = frozenset({"ARRAY", "CAST", "CURVE", "MIRROR", "NODES", "SCREW", "SIMP
 
 
 class ApplyTransformArgs(Args):
-    object: ObjectName = Field(description="Name of the mesh, curve, surface or lattice object.")
+    object: ObjectName | None = optional("Name of the mesh, curve, surface or lattice object; or give `objects`.")
+    objects: Annotated[list[ObjectName], Field(min_length=1, max_length=1000)] | None = optional(
+        "Names of several such objects, instead of `object`: all of them, or none where one cannot be done."
+    )
     location: bool = Field(
         default=True, description="Apply the location: its origin comes to that of its parent or the world."
     )
@@ -49,6 +56,12 @@ class ApplyTransformArgs(Args):
     data_name: Name | None = geometry.DATA_NAME
 
     @model_validator(mode="after")
+    def _names_objects(self) -> ApplyTransformArgs:
+        if (self.object is None) == (self.objects is None):
+            raise PydanticCustomError("one_of", "give either 'object' or 'objects'")
+        return self
+
+    @model_validator(mode="after")
     def _asks_something(self) -> ApplyTransformArgs:
         if not self.chosen():
             raise PydanticCustomError("nothing_asked", "at least one of location, rotation and scale must be true")
@@ -57,8 +70,15 @@ class ApplyTransformArgs(Args):
     def chosen(self) -> list[str]:
         return [name for name in PARTS if getattr(self, name)]
 
+    def named(self) -> Iterator[tuple[str, str]]:
+        """The names of the objects, each with its place in the arguments."""
+        if self.object is not None:
+            yield self.object, "/object"
+        for number, name in enumerate(self.objects or ()):
+            yield name, f"/objects/{number}"
 
-class TransformApplied(Result):
+
+class AppliedToOne(Result):
     object: str = Field(description="Name of the object.")
     data: str = Field(description="Name of its geometry.")
     changed: bool = Field(description="False when nothing had to be applied.")
@@ -68,8 +88,19 @@ class TransformApplied(Result):
     )
 
 
+class TransformApplied(Result):
+    object: str = Field(description="Name of the object; empty with `objects`.")
+    data: str = Field(description="Name of its geometry; empty with `objects`.")
+    changed: bool = Field(description="False when nothing had to be applied.")
+    flipped: bool = Field(description="Whether faces were turned around, because a scale was mirroring.")
+    modifiers: list[str] = Field(
+        description="Modifiers that may look different now, since they work in the object's units or along its axes."
+    )
+    objects: list[AppliedToOne] = Field(default=[], description="What became of each, where `objects` were given.")
+
+
 class ApplyTransform(Tool[ApplyTransformArgs, TransformApplied]):
-    """Apply location, rotation and scale of an object to its geometry; nothing moves.
+    """Apply location, rotation and scale of an object, or of several, to their geometry; nothing moves.
 
     The channels become neutral. Children keep their place, shape keys are transformed too,
     and faces stay the right way round when the scale is negative."""
@@ -79,50 +110,102 @@ class ApplyTransform(Tool[ApplyTransformArgs, TransformApplied]):
     examples = (
         Example({"object": "Box"}, BOX, TIP),
         Example({"object": "Box", "location": False, "rotation": False}, BOX, TIP),
+        Example({"objects": ["Box", "Rod"], "location": False}, BOX, ROD),
         Example({"object": "Box", "make_single_user": True, "data_name": "Own box"}, BOX, TWIN),
     )
 
+    def examine(self, args: ApplyTransformArgs, blender: tuple[int, int, int] | None) -> Findings:
+        given = args.objects or []
+        for number, name in enumerate(given):
+            if name in given[:number]:
+                yield invalid(f"'{name}' is named twice", f"/objects/{number}", "Name each object once.")
+        if args.data_name is not None and len(given) > 1:
+            cure = "Leave it out: each geometry of its own gets the name of its object."
+            yield invalid("several geometries cannot have one name", "/data_name", cure)
+
     def check(self, scene: Scene, args: ApplyTransformArgs) -> Findings:
-        obj = yield from existing_object(scene, args.object, "/object", *geometry.GEOMETRY_KINDS)
-        if obj is None or _is_neutral(args, obj):
-            return
-        for name in args.chosen():
-            for channel in _neutral(obj, name):
-                yield from channel_conflicts(scene, obj, channel, f"/{name}")
-        yield from geometry.child_problems(scene, obj)
-        yield from geometry.sharing_problems(scene, obj, args.make_single_user, args.data_name)
-        if abs(obj.matrix_basis.determinant()) < 1e-12:
-            message = f"'{args.object}' has a scale of zero, which would flatten its geometry for good"
-            yield conflict(message, "/object", "Give it a scale first with object.transform.")
-        else:
-            yield from geometry.flatness_problems(obj, _change(scene, args, obj), "/object")
+        work: list[tuple[Block, str]] = []
+        for name, at in args.named():
+            obj = yield from existing_object(scene, name, at, *geometry.GEOMETRY_KINDS)
+            if obj is not None and not _is_neutral(args, obj):
+                work.append((obj, at))
+        alone = _left_alone(scene, [obj for obj, _ in work])
+        for obj, at in work:
+            yield from _problems(scene, args, obj, at)
+            if not (args.make_single_user and obj in alone):
+                named_at = at if args.objects else "/data_name"
+                yield from geometry.sharing_problems(scene, obj, args.make_single_user, args.data_name, named_at)
 
     def apply(self, scene: Scene, args: ApplyTransformArgs) -> TransformApplied:
-        obj = required_object(scene, args.object, "/object")
-        if _is_neutral(args, obj):
-            return TransformApplied(object=args.object, data=obj.data.name, changed=False, flipped=False, modifiers=[])
-        change = _change(scene, args, obj)
-        before = geometry.places_of(scene, obj)
-        data = geometry.writable_data(scene, obj, args.data_name)
-        for name in args.chosen():
-            for channel, neutral in _neutral(obj, name).items():
-                scene.set(obj, channel, neutral)
-        geometry.move_geometry(scene, obj, change, data)
-        geometry.refuse_movement(scene, obj, before, change)
+        movement = geometry.Movement(scene)
+        objects = [required_object(scene, name, at) for name, at in args.named()]
+        work = [obj for obj in objects if not _is_neutral(args, obj)]
+        for obj, (_, at) in zip(objects, args.named(), strict=True):
+            if obj in work:
+                movement.expect(obj, _change(scene, args, obj), at)
+        alone = _left_alone(scene, work)
+        for obj in sorted(work, key=alone.__contains__):
+            data = geometry.writable_data(scene, obj, args.data_name)
+            for name in args.chosen():
+                for channel, neutral in _neutral(obj, name).items():
+                    scene.set(obj, channel, neutral)
+            geometry.move_geometry(scene, obj, movement.change_of(obj), data)
+        movement.refuse_others()
+        each = [_applied(args, obj, movement.change_of(obj) if obj in work else None) for obj in objects]
+        if args.object is not None:
+            return TransformApplied.model_validate(each[0].model_dump())
         return TransformApplied(
-            object=args.object,
-            data=data.name,
-            changed=True,
-            flipped=obj.type == "MESH" and change.determinant() < 0,
-            modifiers=_sensitive_modifiers(args, obj),
+            object="",
+            data="",
+            changed=any(one.changed for one in each),
+            flipped=any(one.flipped for one in each),
+            modifiers=sorted({modifier for one in each for modifier in one.modifiers}),
+            objects=each,
         )
 
     def verify(self, scene: Scene, args: ApplyTransformArgs, result: TransformApplied) -> Findings:
-        obj = required_object(scene, args.object, "/object")
-        for name in args.chosen():
-            for channel, neutral in _neutral(obj, name).items():
-                yield from differs(f"its {channel}", neutral, tuple(getattr(obj, channel)), f"/{name}")
-        yield from differs("the name of its geometry", result.data, obj.data.name, "/data_name")
+        told = result.objects or [result]
+        for (object_name, at), one in zip(args.named(), told, strict=True):
+            obj = required_object(scene, object_name, at)
+            for name in args.chosen():
+                for channel, neutral in _neutral(obj, name).items():
+                    yield from differs(f"its {channel}", neutral, tuple(getattr(obj, channel)), f"/{name}")
+            yield from differs("the name of its geometry", one.data, obj.data.name, "/data_name")
+
+
+def _problems(scene: Scene, args: ApplyTransformArgs, obj: Block, at: str) -> Findings:
+    for name in args.chosen():
+        for channel in _neutral(obj, name):
+            yield from channel_conflicts(scene, obj, channel, f"/{name}")
+    yield from geometry.child_problems(scene, obj, at)
+    if abs(obj.matrix_basis.determinant()) < 1e-12:
+        message = f"'{obj.name}' has a scale of zero, which would flatten its geometry for good"
+        yield conflict(message, at, "Give it a scale first with object.transform.")
+    else:
+        yield from geometry.flatness_problems(obj, _change(scene, args, obj), at)
+
+
+def _left_alone(scene: Scene, objects: list[Block]) -> list[Block]:
+    """Of objects that share geometry with nobody but each other, the one that keeps it when the others have got their own: the one
+    whose name it has, else the last one."""
+    names = {obj.name for obj in objects}
+    alone: dict[str, Block] = {}
+    for obj in objects:
+        others = geometry.sharers(scene, obj.data, obj)
+        if others and names.issuperset(others):
+            kept = alone.get(obj.data.name)
+            alone[obj.data.name] = obj if kept is None or kept.name != obj.data.name else kept
+    return list(alone.values())
+
+
+def _applied(args: ApplyTransformArgs, obj: Block, change: Block | None) -> AppliedToOne:
+    return AppliedToOne(
+        object=obj.name,
+        data=obj.data.name,
+        changed=change is not None,
+        flipped=change is not None and obj.type == "MESH" and change.determinant() < 0,
+        modifiers=_sensitive_modifiers(args, obj) if change is not None else [],
+    )
 
 
 def _is_neutral(args: ApplyTransformArgs, obj: Block) -> bool:

@@ -33,7 +33,9 @@ def sharers(scene: Scene, data: Block, obj: Block) -> list[str]:
     return sorted(user.name for user in scene.users(data) if user != obj and scene.kind_of(user) is not Kind.SHAPE_KEY)
 
 
-def sharing_problems(scene: Scene, obj: Block, single: bool, data_name: str | None) -> Findings:
+def sharing_problems(
+    scene: Scene, obj: Block, single: bool, data_name: str | None, named_at: str = "/data_name"
+) -> Findings:
     """What speaks against writing an object's data, as far as others use it."""
     others = sharers(scene, obj.data, obj)
     if others and not single:
@@ -42,18 +44,18 @@ def sharing_problems(scene: Scene, obj: Block, single: bool, data_name: str | No
     elif others:
         kinds = [GEOMETRY_KINDS[obj.type]] + [Kind.SHAPE_KEY] * (_keys(obj.data) is not None)
         for kind in kinds:
-            yield from scene.name_conflicts(kind, data_name or obj.name, "/data_name")
+            yield from scene.name_conflicts(kind, data_name or obj.name, named_at)
     elif data_name not in (None, obj.data.name):
         cure = "Leave it out; object.rename with rename_data gives object and geometry another name."
         yield invalid(f"nobody shares the geometry '{obj.data.name}', so it keeps its name", "/data_name", cure)
 
 
-def child_problems(scene: Scene, obj: Block) -> Findings:
+def child_problems(scene: Scene, obj: Block, at: str) -> Findings:
     """Children that could not be kept in their place."""
     for child in _children(scene, obj):
         if child.parent_type not in FOLLOWED:
             message = f"'{child.name}' hangs on '{obj.name}' by {child.parent_type}, and would not keep its place"
-            yield conflict(message, "/object", f"Let go of it first: object.set_parent of '{child.name}' to null.")
+            yield conflict(message, at, f"Let go of it first: object.set_parent of '{child.name}' to null.")
 
 
 def flatness_problems(obj: Block, change: Block, at: str) -> Findings:
@@ -96,21 +98,35 @@ def move_geometry(scene: Scene, obj: Block, change: Block, data: Block) -> None:
             scene.set(child, "matrix_parent_inverse", change @ child.matrix_parent_inverse)
 
 
-def places_of(scene: Scene, obj: Block) -> dict[str, Block]:
-    """The world matrices of an object and of its children."""
-    return {each.name: world_matrix(scene, each) for each in (obj, *_children(scene, obj))}
+class Movement:
+    """Sees to it that objects and their children stay in their place while geometry is moved in its own space."""
 
+    def __init__(self, scene: Scene) -> None:
+        self._scene = scene
+        self._before: dict[str, Block] = {}
+        self._changes: dict[str, Block] = {}
+        self._pointers: dict[str, str] = {}
 
-def refuse_movement(scene: Scene, obj: Block, before: dict[str, Block], change: Block) -> None:
-    """Raises when something has left its place after all: a constraint, or what Blender does not let us know beforehand."""
-    for name, matrix in before.items():
-        now = world_matrix(scene, scene.require(Kind.OBJECT, name))
-        if name == obj.name:
-            now = now @ change
-        if not nearly_equal_matrices(matrix_rows(matrix), matrix_rows(now)):
-            message = f"'{name}' does not stay in place: a constraint or a relation moves it"
-            cure = "Remove its constraint first with constraint.remove, or let go of its parent."
-            raise StepError.of(Fault.SCENE_CONFLICT, message, at="/object", cure=cure)
+    def expect(self, obj: Block, change: Block, at: str) -> None:
+        """The geometry of an object is going to be transformed by a matrix. To be told of all objects before the first is written."""
+        self._changes[obj.name] = change
+        for each in (obj, *_children(self._scene, obj)):
+            self._before.setdefault(each.name, world_matrix(self._scene, each))
+            self._pointers.setdefault(each.name, at)
+
+    def change_of(self, obj: Block) -> Block:
+        return self._changes[obj.name]
+
+    def refuse_others(self) -> None:
+        """Raises when something has left its place after all: a constraint, or what Blender does not let us know beforehand."""
+        for name, matrix in self._before.items():
+            now = world_matrix(self._scene, self._scene.require(Kind.OBJECT, name))
+            if name in self._changes:
+                now = now @ self._changes[name]
+            if not nearly_equal_matrices(matrix_rows(matrix), matrix_rows(now)):
+                message = f"'{name}' does not stay in place: a constraint or a relation moves it"
+                cure = "Remove its constraint first with constraint.remove, or let go of its parent."
+                raise StepError.of(Fault.SCENE_CONFLICT, message, at=self._pointers[name], cure=cure)
 
 
 def _children(scene: Scene, obj: Block) -> Iterator[Block]:

@@ -100,7 +100,7 @@ class SetOrigin(Tool[SetOriginArgs, OriginSet]):
         if _is_negligible(scene, obj, offset):
             return
         yield from channel_conflicts(scene, obj, "location", "/object")
-        yield from geometry.child_problems(scene, obj)
+        yield from geometry.child_problems(scene, obj, "/object")
         yield from geometry.sharing_problems(scene, obj, args.make_single_user, args.data_name)
         yield from geometry.flatness_problems(obj, _shift(scene, offset), "/to")
 
@@ -109,12 +109,13 @@ class SetOrigin(Tool[SetOriginArgs, OriginSet]):
         offset = _offset(scene, args, obj)
         changed = not _is_negligible(scene, obj, offset)
         if changed:
-            before = geometry.places_of(scene, obj)
+            change = _shift(scene, offset)
+            movement = geometry.Movement(scene)
+            movement.expect(obj, change, "/object")
             data = geometry.writable_data(scene, obj, args.data_name)
             scene.set(obj, "location", obj.location + obj.matrix_basis.to_3x3() @ offset)
-            change = _shift(scene, offset)
             geometry.move_geometry(scene, obj, change, data)
-            geometry.refuse_movement(scene, obj, before, change)
+            movement.refuse_others()
         origin = tuple(value + 0.0 for value in world_matrix(scene, obj).translation)
         return OriginSet(object=args.object, data=obj.data.name, changed=changed, origin=origin)
 
