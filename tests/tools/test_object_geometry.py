@@ -223,13 +223,14 @@ def test_of_several_that_share_geometry_with_others_each_gets_its_own(stage: Sta
 
 def test_names_of_several_are_given_once_and_in_one_way(stage: Stage) -> None:
     box(stage)
-    for wrong, at in (
+    cases: list[tuple[dict[str, Any], str]] = [
         ({}, ""),
         ({"object": "Box", "objects": ["Box"]}, ""),
         ({"objects": []}, "/objects"),
         ({"objects": ["Box", "Box"]}, "/objects/1"),
         ({"objects": ["Box", "Ball"], "data_name": "Own", "make_single_user": True}, "/data_name"),
-    ):
+    ]
+    for wrong, at in cases:
         assert stage.invalid("object.apply_transform", wrong) == [at], wrong
 
 
