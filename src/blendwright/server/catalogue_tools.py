@@ -166,7 +166,7 @@ async def tool_describe(context: ServerContext, caller: Caller, args: DescribeAr
     return replace(success(result), whole=True)
 
 
-@server_tool("Run one tool or macro by itself. A plan does several at once.", destructive=True)
+@server_tool("Run one tool or macro by itself.", destructive=True)
 async def tool_call(context: ServerContext, caller: Caller, args: CallArgs) -> ToolResponse:
     outcome = await context.call_tool(caller, args.tool, args.args)
     outcome = outcome.with_(findings=tuple(finding.under("/args") for finding in outcome.findings))

@@ -32,7 +32,7 @@ light.create(name, type: POINT|SUN|SPOT|AREA, @, look_at, energy, color, radius,
 camera.create(name, @, look_at (object or point), lens_mm); camera.look_at(object, point or target); \
 camera.frame_objects(object, objects, from_direction=[1,-1,0.5], margin): object is the camera; camera.set_active(object)
 object.create_empty(name, @); object.transform(object, location, rotation_euler_deg, scale); object.set_parent(object, parent); \
-object.rename(object, new_name); object.delete(object) (asks)
+object.rename(object, new_name); object.apply_transform(objects, location=false, rotation=false); object.delete(object) (asks)
 animation.set_keyframes(object, keys: [{channel: location|rotation_euler_deg|scale, frame, value}])
 modifier.add(object, name, settings: {type: BEVEL|SUBSURF|ARRAY|MIRROR|BOOLEAN …})
 collection.create(name); collection.move_objects(objects, collection); material.assign(object, material, faces); \

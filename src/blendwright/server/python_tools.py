@@ -39,7 +39,7 @@ class PythonArgs(Args):
         default=None, description='{"in": [paths], "out": [paths]} in the roots; files[path] in the code.'
     )
     overwrite: bool = Field(default=False, description="Outputs may replace files.")
-    seed: Seed = Field(default=0, description="Of random numbers.")
+    seed: Seed = 0
     timeout_s: Annotated[float | None, Field(gt=0), WithJsonSchema(SECONDS_SCHEMA)] = None
     image: RequestedPicture = False
 
