@@ -231,6 +231,15 @@ def test_a_program_of_very_many_statements_is_evaluated() -> None:
     assert [one.id for one in run("x = 1\n" * 40_000 + "object.delete(name = 'A')").operations] == ["00001_L40001"]
 
 
+def test_a_name_that_hides_tools_is_told_as_that() -> None:
+    for text in (
+        "light = object.delete(object = 'A')\nlight.create(name = 'Sun')",
+        "[light.create(name = 'Sun')\n for light in [object.delete(object = 'A')]]",
+    ):
+        finding = refusal(text)
+        assert "The program gave the name 'light' a value of its own" in (finding.cure or ""), finding
+
+
 def test_params_that_are_too_large_are_told_as_that() -> None:
     finding = refusal("x = param('a', [])\nobject.delete(name = 'A')", a=["x" * 100] * 60_000)
     assert (finding.fault, finding.pointer) == (Fault.LIMIT_EXCEEDED, "/params")

@@ -386,6 +386,20 @@ def test_what_was_put_where_is_told(context: ServerContext) -> None:
     assert "allowed by" not in str(report), "nobody has to allow it"
 
 
+def test_what_may_surprise_about_alike_operations_is_told_with_them(context: ServerContext) -> None:
+    program = (
+        "for i in range(5):\n"
+        "    made = mesh.create_primitive(kind = 'cube', name = 'Moved_%d' % i, location = [i + 1, 0, 0])\n"
+        "    object.apply_transform(object = made)\n"
+    )
+    first = call(context, "plan_execute", {"program": program}).structured_content["result"]["report"]
+    assert first["operations"][-1].count("location: false keeps it") == 3
+    assert first["operations"][-1].endswith("; and 2 more notes")
+    args = {"program": program, "detail": "operations", "instead": True}
+    each = call(context, "plan_execute", args).structured_content["result"]["report"]["operations"]
+    assert [len(one.get("notes", ())) for one in each] == [0, 1] * 5
+
+
 def test_a_variant_is_described_by_name_and_a_wrong_one_named(context: ServerContext) -> None:
     said = call(
         context, "tool_describe", {"names": ["modifier.add:DECIMATE", "modifier_add"], **PAGES}

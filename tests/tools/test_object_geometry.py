@@ -176,6 +176,19 @@ def test_several_are_applied_in_one_call_and_nothing_moves_also_where_one_is_the
         ("Base", False, False),
     ]
     assert result["changed"] and result["flipped"] and result["object"] == ""
+    assert [note.split(" (")[0] for note in result["notes"]] == [
+        "the origins of 2 objects are at that of the world or the parent now"
+    ]
+
+
+def test_origins_that_stay_are_no_news(stage: Stage) -> None:
+    box(stage, **PLACED)
+    kept = stage.do("object.apply_transform", {"object": "Box", "location": False})
+    assert kept["changed"] and kept["notes"] == []
+    moved = stage.do("object.apply_transform", {"object": "Box"})
+    assert moved["notes"] == [
+        "the origin of 'Box' is at that of the world or the parent now (location: false keeps it where it was)"
+    ]
 
 
 def test_when_one_of_several_cannot_be_applied_none_is(stage: Stage) -> None:

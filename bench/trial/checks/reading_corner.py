@@ -11,7 +11,8 @@ def reading_corner(facts: Facts) -> Iterator[str]:
     books = {name: one for name, one in named(facts, "book").items() if name not in cases or _is_book(name)}
     shelf = {name: one for name, one in cases.items() if name not in books}
     table = {name: one for name, one in named(facts, "table").items() if name not in books}
-    chair, lamp, walls, rug = (named(facts, *words) for words in (("chair",), ("lamp",), ("wall",), ("rug", "carpet")))
+    chair = _with_parts(facts, "chair")
+    lamp, walls, rug = (named(facts, *words) for words in (("lamp",), ("wall",), ("rug", "carpet")))
     floor = [one for one in named(facts, "floor").values() if near(one["high"][2], 0, 0.01)]
     for what, found in {
         "chair": chair,
@@ -27,7 +28,7 @@ def reading_corner(facts: Facts) -> Iterator[str]:
     if len(walls) != 2:
         yield "there are not two walls"
     legs, seats = [one for name, one in chair.items() if "leg" in name.lower()], named(facts, "seat")
-    if len(legs) != 4 or len([name for name in chair if "arm_" in name.lower()]) < 2:
+    if len(legs) != 4 or sum(map(_is_arm, chair)) < 2:
         yield "the chair does not have four legs and two arms"
     if not any(near(one["high"][2], 0.45, 0.06) for one in seats.values()):
         yield "the seat is not at about 0.45 m"
@@ -53,6 +54,18 @@ def reading_corner(facts: Facts) -> Iterator[str]:
     if not any(one["light"] and one["light"][2] > one["light"][4] for one in facts["objects"].values()):
         yield "no warm light shines"
     yield from seen(facts, {**chair, **table, **lamp, **shelf})
+
+
+def _with_parts(facts: Facts, stem: str) -> Objects:
+    """What is named so, and what belongs to something that is."""
+    objects: Objects = facts["objects"]
+    whole = {name for name in objects if stem in name.lower()}
+    parts = {name: one for name, one in named(facts, "").items() if one["parent"] in whole}
+    return named(facts, stem) | parts
+
+
+def _is_arm(name: str) -> bool:
+    return "arm" in name.lower().replace("armchair", "")
 
 
 def _is_book(name: str) -> bool:

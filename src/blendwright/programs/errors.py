@@ -100,6 +100,8 @@ def cure_of_unknown_member(message: str, line: str, column: int, members: Mappin
     if missing is None or written is None or written[1] not in members:
         return None
     noun, own = written[1], members[written[1]]
+    if missing[1] in own:
+        return f"The program gave the name '{noun}' a value of its own: call that otherwise, and {noun}.{missing[1]} is the tool."
     near = [f"{noun}.{verb}" for verb in difflib.get_close_matches(missing[1], own, n=MOST_NEAR, cutoff=0.5)]
     near += [f"{other}.{missing[1]}" for other in members if missing[1] in members[other]]
     if near:

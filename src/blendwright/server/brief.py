@@ -46,6 +46,8 @@ PUT = "put into"
 TOLD = (*CHANGES.values(), RENAMED, PUT)
 # Each is told by its old and its new name, which nobody can guess from others.
 MOST_RENAMED = 40
+# Of alike operations: notes that differ are about single ones.
+MOST_NOTES = 3
 
 
 # Where the receipts of a request can be read. Where its id stands beside it, it is not said again: those of programs are long.
@@ -108,8 +110,11 @@ def _entry(operation: OperationReport) -> dict[str, Any]:
         entry[change] = kinds
     if operation.safety_level == SafetyLevel.DESTRUCTIVE.value and operation.status == "succeeded":
         entry["allowed_by"] = "the policy" if (operation.receipt or {}).get("approval") is None else "a person"
-    if operation.safety_level == SafetyLevel.READ_ONLY.value and operation.done and operation.result is not None:
-        entry["result"] = fitted(brief_result(operation.tool, operation.result), LONGEST_RESULT)
+    if operation.done and operation.result is not None:
+        if operation.safety_level == SafetyLevel.READ_ONLY.value:
+            entry["result"] = fitted(brief_result(operation.tool, operation.result), LONGEST_RESULT)
+        elif notes := operation.result.get("notes"):
+            entry["notes"] = list(notes)
     return entry
 
 
@@ -157,6 +162,8 @@ def _grouped(entries: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
         group: dict[str, Any] = {"operations": f"{len(members)} x {what} {status}"}
         group["ids"] = runs(one["operation_id"] for one in members)
         group |= {key: first[key] for key in ("why", "allowed_by", "result") if key in first}
+        if notes := _notes(members):
+            group["notes"] = notes
         for change in TOLD:
             kinds = {kind: None for one in members for kind in one.get(change, ())}
             if kinds:
@@ -212,10 +219,17 @@ def _lines(entries: Sequence[dict[str, Any]], made_before: Collection[str], *, n
                 told = [name for name in told if name not in made_before]
             if told:
                 line += f", {change} {runs(told, MOST_RENAMED) if change == RENAMED else families(told)}"
+        line += "".join(f"; {note}" for note in _notes(members))
         lines.append(line)
         if "result" in first:
             results[first["operation_id"]] = first["result"]
     return {"operations": lines} | ({"results": results} if results else {})
+
+
+def _notes(members: Iterable[Mapping[str, Any]]) -> list[str]:
+    """What may surprise about what these did, each once."""
+    notes = [*dict.fromkeys(note for one in members for note in one.get("notes", ()))]
+    return [*notes[:MOST_NOTES], *([f"and {len(notes) - MOST_NOTES} more notes"] if notes[MOST_NOTES:] else [])]
 
 
 def _shape(entry: Mapping[str, Any]) -> tuple[str, ...]:

@@ -24,7 +24,8 @@ Units: metres, degrees, linear RGB from 0 to 1 or '#rrggbb'; Z is up, front is -
 MOST_USED = """\
 Most used, named arguments (@: location, rotation_euler_deg, scale, parent, collection):
 mesh.create_primitive(kind: cube|plane|grid|circle|uv_sphere|ico_sphere|cylinder|cone|torus|monkey, name, @, \
-size=2 or dimensions of a cube, origin=bottom, radius=1, depth=2, radius_top=0, material, bevel=width, shading=flat|smooth, fill=true)
+size=2 or dimensions of a cube, origin=bottom, radius=1, depth=2, radius_top=0, tube_radius, material, bevel=width, \
+shading=flat|smooth, fill=true)
 mesh.create(name, vertices, faces, @, uvs, material or materials, face_materials)
 material.ensure_principled(name, base_color, roughness, metallic, emission_color, emission_strength)
 material.ensure_procedural(name, pattern: WOOD|STONE|MARBLE|BRICK|PLASTER|FABRIC|BRUSHED_METAL, color, color2, scale (features per m), bump)
@@ -32,7 +33,8 @@ light.create(name, type: POINT|SUN|SPOT|AREA, @, look_at, energy, color, radius,
 camera.create(name, @, look_at (object or point), lens_mm); camera.look_at(object, point or target); \
 camera.frame_objects(object, objects, from_direction=[1,-1,0.5], margin): object is the camera; camera.set_active(object)
 object.create_empty(name, @); object.transform(object, location, rotation_euler_deg, scale); object.set_parent(object, parent); \
-object.rename(object, new_name); object.apply_transform(objects, location=false, rotation=false); object.delete(object) (asks)
+object.rename(object, new_name, rename_data); object.apply_transform(objects, location=true, rotation=true, scale=true); \
+object.delete(object) (asks)
 animation.set_keyframes(object, keys: [{channel: location|rotation_euler_deg|scale, frame, value}])
 modifier.add(object, name, settings: {type: BEVEL|SUBSURF|ARRAY|MIRROR|BOOLEAN …})
 collection.create(name); collection.move_objects(objects, collection); material.assign(object, material, faces); \

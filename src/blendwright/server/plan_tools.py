@@ -140,7 +140,7 @@ async def plan_validate(context: ServerContext, caller: Caller, args: ValidateAr
 
 
 @server_tool(
-    "Run a plan on a disposable copy: what would be created, changed, removed. The scene stays as it is.",
+    "Run a plan on a disposable copy: what would be created, changed, removed.",
     read_only=True,
     refuse=_refuse_plan,
 )

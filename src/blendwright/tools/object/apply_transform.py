@@ -97,6 +97,7 @@ class TransformApplied(Result):
         description="Modifiers that may look different now, since they work in the object's units or along its axes."
     )
     objects: list[AppliedToOne] = Field(default=[], description="What became of each, where `objects` were given.")
+    notes: list[str] = Field(default=[], description="What may surprise about it: origins that are elsewhere now.")
 
 
 class ApplyTransform(Tool[ApplyTransformArgs, TransformApplied]):
@@ -144,6 +145,7 @@ class ApplyTransform(Tool[ApplyTransformArgs, TransformApplied]):
             if obj in work:
                 movement.expect(obj, _change(scene, args, obj), at)
         alone = _left_alone(scene, work)
+        notes = _origin_notes(args, work)
         for obj in sorted(work, key=alone.__contains__):
             data = geometry.writable_data(scene, obj, args.data_name)
             for name in args.chosen():
@@ -153,7 +155,7 @@ class ApplyTransform(Tool[ApplyTransformArgs, TransformApplied]):
         movement.refuse_others()
         each = [_applied(args, obj, movement.change_of(obj) if obj in work else None) for obj in objects]
         if args.object is not None:
-            return TransformApplied.model_validate(each[0].model_dump())
+            return TransformApplied.model_validate(each[0].model_dump() | {"notes": notes})
         return TransformApplied(
             object="",
             data="",
@@ -161,6 +163,7 @@ class ApplyTransform(Tool[ApplyTransformArgs, TransformApplied]):
             flipped=any(one.flipped for one in each),
             modifiers=sorted({modifier for one in each for modifier in one.modifiers}),
             objects=each,
+            notes=notes,
         )
 
     def verify(self, scene: Scene, args: ApplyTransformArgs, result: TransformApplied) -> Findings:
@@ -196,6 +199,15 @@ def _left_alone(scene: Scene, objects: list[Block]) -> list[Block]:
             kept = alone.get(obj.data.name)
             alone[obj.data.name] = obj if kept is None or kept.name != obj.data.name else kept
     return list(alone.values())
+
+
+def _origin_notes(args: ApplyTransformArgs, work: list[Block]) -> list[str]:
+    """Whoever wants scales applied does not expect that origins go elsewhere, and sees nothing of it in a picture."""
+    moved = [obj for obj in work if any(obj.location) or any(obj.delta_location)] if args.location else []
+    if not moved:
+        return []
+    whose = f"the origin of '{moved[0].name}' is" if len(moved) == 1 else f"the origins of {len(moved)} objects are"
+    return [f"{whose} at that of the world or the parent now (location: false keeps it where it was)"]
 
 
 def _applied(args: ApplyTransformArgs, obj: Block, change: Block | None) -> AppliedToOne:
