@@ -97,6 +97,21 @@ def test_a_preview_tells_what_would_be_made_by_kind_and_what_would_change_with_i
     assert {"kind": "objects", "name": "Post_7"} in full.structured_content["result"]["result"]["created"]
 
 
+def test_a_preview_says_what_will_be_asked_about_and_not_that_it_was_allowed(context: ServerContext) -> None:
+    assert not call(context, "plan_execute", {"program": "object.create_empty(name = 'Doomed')"}).is_error
+    for detail in ("summary", "operations"):
+        args = {"program": "object.delete(object = 'Doomed')", "detail": detail}
+        report = call(context, "plan_preview", args).structured_content["result"]["report"]
+        assert report["asks"] == ["object.delete (policy.levels.destructive = ask)"]
+        assert "allowed" not in str(report) and "totals" not in report and "receipts" not in report
+
+
+def test_a_preview_of_more_than_it_lists_says_how_many_there_are(context: ServerContext) -> None:
+    program = "for i in range(1500):\n    object.create_empty(name = 'Of_many_%d' % i)\n"
+    report = call(context, "plan_preview", {"program": program}).structured_content["result"]["report"]
+    assert report["totals"]["created"] == 1500
+
+
 @pytest.mark.parametrize("detail", ["summary", "operations"])
 def test_an_answer_says_the_id_of_its_request_once(context: ServerContext, detail: str) -> None:
     program = f"object.create_empty(name = 'SaidOnce{detail}')"

@@ -57,10 +57,16 @@ RECEIPTS = "blendwright://receipts/{request_id}"
 # ---------------------------------------------------------------------- reports
 
 
-def brief_report(report: RunReport, detail: Detail, made_before: Collection[str] = ()) -> dict[str, Any]:
+def brief_report(
+    report: RunReport, detail: Detail, made_before: Collection[str] = (), *, on_copy: bool = False
+) -> dict[str, Any]:
     """What became of a plan: its operations with what they did, those that are alike as one unless all are asked for. `made_before` are
-    the names that the plan in whose place it ran had made: they need not be told again."""
+    the names that the plan in whose place it ran had made: they need not be told again. What ran `on_copy` was allowed by nobody yet, and
+    nothing of it is in the journal."""
     entries = [_entry(operation) for operation in reports_by_caller(report.operations)]
+    if on_copy:
+        for entry in entries:
+            entry.pop("allowed_by", None)
     document: dict[str, Any] = {"status": report.status, "request_id": report.request_id}
     if detail == "summary" and report.ok:
         # The envelope says that it is well, and the link of its receipts has the id.
@@ -81,7 +87,7 @@ def brief_report(report: RunReport, detail: Detail, made_before: Collection[str]
         document["checkpoint"] = dict(report.checkpoint)
     if moved := _moved(report):
         document["implied_by"] = moved
-    if any(operation.done for operation in report.operations):
+    if not on_copy and any(operation.done for operation in report.operations):
         document["receipts"] = RECEIPTS if "request_id" in document else RECEIPTS.format(request_id=report.request_id)
     return document
 

@@ -155,9 +155,10 @@ async def plan_preview(context: ServerContext, caller: Caller, args: PreviewArgs
         report = preview.report
         result = preview.to_json()
         if args.detail != "full":
-            totals = {key: result["report"][key] for key in ("totals", "unseen", "asks") if result["report"].get(key)}
-            result["report"] = brief_report(report, args.detail) | totals | _help(context, plan, report)
-            result["report"].pop("receipts", None)  # nothing of it is in the journal
+            about = {key: result["report"][key] for key in ("totals", "unseen", "asks") if result["report"].get(key)}
+            if all(total == len(result["result"][change]) for change, total in about["totals"].items()):
+                del about["totals"]  # all is listed
+            result["report"] = brief_report(report, args.detail, on_copy=True) | about | _help(context, plan, report)
         if args.detail == "summary":
             result["result"] = brief_difference(result["result"])
             result = {key: value for key, value in result.items() if not report.ok or key not in ("dialect", "ok")}
