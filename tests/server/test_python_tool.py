@@ -37,6 +37,24 @@ def test_it_answers_what_was_printed_and_changed_and_with_a_picture_if_asked(con
     assert len(answer.content[0].text) < 2000
 
 
+def test_code_that_was_sent_is_mended_by_an_edit(context: ServerContext) -> None:
+    refused = run(context, "box = {}\nbox.__setitem__('a', 7)\nprint(box['a'])")
+    assert "__setitem__" in refused["message"] and "d[key] = value" in refused["details"]["findings"][0]["cure"]
+
+    def edit(old: str, new: str) -> dict[str, Any]:
+        args = {"code_edit": {"replace": [{"old": old, "new": new}]}}
+        return call(context, ERA, "python_run", args).structured_content
+
+    assert edit("box.__setitem__('a', 7)", "box['a'] = 7")["result"]["printed"] == "7\n"
+    assert edit("= 7", "= 8")["result"]["printed"] == "8\n", "of what ran last"
+    misfit = edit("= 7", "= 9")
+    assert misfit["details"]["findings"][0]["pointer"] == "/code_edit/replace/0/old"
+    wrong: list[tuple[dict[str, Any], str]] = [({"code": "print(1)", "code_edit": {}}, "/code_edit"), ({}, "/code")]
+    for args, pointer in wrong:
+        answer = call(context, ERA, "python_run", args).structured_content
+        assert (answer["ok"], answer["details"]["findings"][0]["pointer"]) == (False, pointer)
+
+
 def test_it_writes_files_of_the_roots(context: ServerContext) -> None:
     file = context.workspace.parent / "note.txt"
     written = run(context, "open(files['note.txt'], 'w').write('done')", files={"out": [str(file)]})

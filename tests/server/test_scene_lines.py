@@ -18,6 +18,8 @@ mesh.create_primitive(kind="cube", name="LinesBox", location=[1, 2, 3.3], rotati
 object.set_visibility(object="LinesBox", render=False)
 object.set_property(object="LinesBox", key="note", value="chair")
 light.create(name="LinesLamp", type="POINT", energy=60, radius=0.1)
+keys = [{"channel": "location", "frame": f, "value": [0.1, 0.2, 0.3]} for f in [1, 9]]
+animation.set_keyframes(object="LinesPole", keys=keys)
 """
 
 
@@ -35,9 +37,9 @@ def test_an_object_is_a_line_with_what_is_not_as_usual(context: ServerContext) -
         "LinesBox: MESH at [1,2,3.3]; turned [0,0,45]; scale [1,2,0.1]; size [2,4,0.2]; child of LinesPole; material LinesRed; "
         'modifiers Bevel (BEVEL); in LinesGroup; properties note="chair"; hidden in render, used by nothing',
         "LinesLamp: LIGHT at [0,0,0]",
-        "LinesPole: EMPTY at [0.1,0.2,0.3]; in LinesGroup",
+        "LinesPole: EMPTY at [0.1,0.2,0.3]; animated location in 1 to 9; in LinesGroup",
     ]
-    assert told.keys() == {"objects", "total"} and told["total"] == 3, "who asks for some by name gets these"
+    assert told.keys() == {"objects", "total", "unsaid"} and told["total"] == 3, "who asks for some by name gets these"
     told = call(context, "scene_snapshot").structured_content["result"]
     assert "LinesRed: [0.7,0.1,0.05], metallic 1, roughness 0.25" in told["materials"]
     assert "LinesLamp: POINT 60 [1,1,1], radius 0.1" in told["lights"]

@@ -246,6 +246,22 @@ def test_an_object_says_how_large_it_is_and_who_refers_to_it(stage: Stage) -> No
     assert again["Top"]["dimensions"] == [4, 2, 1] and again["Cutter"]["used_by"] == ["objects/Follower"]
 
 
+def test_an_object_says_what_its_keyframes_move(stage: Stage) -> None:
+    stage.do("object.create_empty", {"name": "Door"})
+    stage.do("object.create_empty", {"name": "Wall"})
+    keys = [
+        {"channel": "rotation_euler_deg", "frame": 5, "value": [0, 0, 0]},
+        {"channel": "rotation_euler_deg", "frame": 40, "value": [0, 0, 90]},
+        {"channel": "location", "frame": 60, "value": [1, 0, 0]},
+    ]
+    stage.do("animation.set_keyframes", {"object": "Door", "keys": keys})
+    told = {one["name"]: one["animation"] for one in stage.do("scene.snapshot", {})["objects"]["items"]}
+    assert told == {
+        "Door": {"channels": ["location", "rotation_euler"], "first_frame": 5.0, "last_frame": 60.0},
+        "Wall": None,
+    }
+
+
 def test_users_that_are_too_many_are_cut_and_say_so(stage: Stage) -> None:
     cube(stage, "Target")
     for number in range(70):

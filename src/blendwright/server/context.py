@@ -256,6 +256,7 @@ class ServerContext:
     program_turns: ProgramTurns = field(default_factory=ProgramTurns)
     """Whose program is evaluated."""
     sent_programs: SentPrograms = field(default_factory=SentPrograms)
+    sent_code: SentPrograms = field(default_factory=SentPrograms)
     """For those who repair a line of theirs."""
     made_names: MadeNames = field(default_factory=MadeNames)
     """So that a plan in place of an earlier one tells only what is new; the queue's thread touches it."""

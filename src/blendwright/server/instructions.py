@@ -26,17 +26,18 @@ Most used, named arguments (@: location, rotation_euler_deg, scale, parent, coll
 mesh.create_primitive(kind: cube|plane|grid|circle|uv_sphere|ico_sphere|cylinder|cone|torus|monkey, name, @, \
 size=2 or dimensions of a cube, origin=bottom, radius=1, depth=2, radius_top=0, tube_radius, material, bevel=width, \
 shading=flat|smooth, fill=true)
-mesh.create(name, vertices, faces, @, uvs, material or materials, face_materials)
+mesh.create(name, vertices, faces, @, uvs, material or materials, face_materials, bevel, shading)
 material.ensure_principled(name, base_color, roughness, metallic, emission_color, emission_strength)
 material.ensure_procedural(name, pattern: WOOD|STONE|MARBLE|BRICK|PLASTER|FABRIC|BRUSHED_METAL, color, color2, scale (features per m), bump)
 light.create(name, type: POINT|SUN|SPOT|AREA, @, look_at, energy, color, radius, size, angle_deg)
 camera.create(name, @, look_at (object or point), lens_mm); camera.look_at(object, point or target); \
-camera.frame_objects(object, objects, from_direction=[1,-1,0.5], margin): object is the camera; camera.set_active(object)
+camera.frame_objects(object, objects, from_direction=[1,-1,0.5], margin, frames): object is the camera; camera.set_active(object)
 object.create_empty(name, @); object.transform(object, location, rotation_euler_deg, scale); object.set_parent(object, parent); \
 object.rename(object, new_name, rename_data); object.apply_transform(objects, location=true, rotation=true, scale=true); \
 object.delete(object) (asks)
 animation.set_keyframes(object, keys: [{channel: location|rotation_euler_deg|scale, frame, value}])
 modifier.add(object, name, settings: {type: BEVEL|SUBSURF|ARRAY|MIRROR|BOOLEAN …})
+object.join(object, objects) (asks); uv.unwrap(object); \
 collection.create(name); collection.move_objects(objects, collection); material.assign(object, material, faces); \
 material.replace(materials, by); material.delete(name) (asks); \
 scene.set_world(color, strength)"""

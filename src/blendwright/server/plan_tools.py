@@ -81,14 +81,14 @@ class ExecuteArgs(Args):
     plan: dict[str, Any] = Field(default_factory=dict[str, Any], description=PLAN)
     program: str = Field(default="", description=PROGRAM)
     program_edit: dict[str, Any] | None = Field(default=None, description=PROGRAM_EDIT)
-    params: dict[str, Any] = Field(default_factory=dict[str, Any], description="Of the program.")
+    params: dict[str, Any] = Field(default_factory=dict[str, Any])
     instead: bool = Field(default=False, description=INSTEAD)
     boundary: Literal["operation", "plan"] | None = Field(
         default=None, description="What a failure takes back: its operation (plan), or all (program)."
     )
     skip_unapproved: bool = Field(default=False, description="Leave out what a person must allow.")
     background: bool = Field(default=False, description="A job_id at once; longer limits.")
-    timeout_s: float | None = Field(default=None, gt=0, le=86400, description="Deadline.")
+    timeout_s: float | None = Field(default=None, gt=0, le=86400)
     determinism: DeterminismClass = Field(default="nondeterministic", description="Weakest class accepted.")
     verify: bool = Field(default=False, description="Read all results back.")
     image: RequestedPicture = Field(default=False, description=DESCRIBED)

@@ -22,6 +22,7 @@ from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
 LAST = "last"
+AT = "/program_edit"
 SIGNS_OF_A_NAME = 12
 # Of all programs together, and of the longest that is worth remembering.
 MOST_REMEMBERED, LONGEST_REMEMBERED = 4 * 1024 * 1024, 262_144
@@ -97,7 +98,7 @@ class SentPrograms:
                 if all(one != owner for one, _ in self._programs):
                     self.sent_last.discard(owner)
 
-    def find(self, client: str, of: str) -> SentProgram:
+    def find(self, client: str, of: str, at: str = AT) -> SentProgram:
         """Raises Refusal where this client sent no such program."""
         with self._lock:
             own = {name: program for (owner, name), program in self._programs.items() if owner == client}
@@ -108,24 +109,25 @@ class SentPrograms:
         message = f"no program '{of[:40]}' is remembered of this session"
         named = ", ".join([LAST, *list(own)[::-1][:MOST_LINES_TOLD]])
         cure = f"Remembered are: {named}." if own else "Give the whole program."
-        raise Refusal([Finding(Fault.TARGET_NOT_FOUND, message, "/program_edit/of", cure)])
+        raise Refusal([Finding(Fault.TARGET_NOT_FOUND, message, f"{at}/of", cure)])
 
 
 def edited(
-    programs: SentPrograms, client: str, document: Mapping[str, Any], params: Mapping[str, Any]
+    programs: SentPrograms, client: str, document: Mapping[str, Any], params: Mapping[str, Any], at: str = AT
 ) -> EditedProgram:
-    """A program that was sent before, with other texts in it and other params. Raises Refusal with every replacement that does not fit."""
+    """A program that was sent before, with other texts in it and other params. Raises Refusal with every replacement that does not fit;
+    `at` is where the edit stands in the arguments."""
     edit, problems = CHECKER.validate(dict(document))
     if problems or not isinstance(edit, ProgramEdit):
-        raise Refusal([finding.under("/program_edit") for finding in problems])
-    program = programs.find(client, edit.of)
+        raise Refusal([finding.under(at) for finding in problems])
+    program = programs.find(client, edit.of, at)
     text = program.text
     findings: list[Finding] = []
     for number, one in enumerate(edit.replace):
         if text.count(one.old) == 1:
             text = text.replace(one.old, one.new)
         else:
-            findings.append(_misfit(text, one.old, f"/program_edit/replace/{number}/old"))
+            findings.append(_misfit(text, one.old, f"{at}/replace/{number}/old"))
     if findings:
         raise Refusal(findings)
     return EditedProgram(text, {**program.params, **params}, program.text)

@@ -11,10 +11,14 @@ from pydantic import Field, WithJsonSchema
 from blendwright.app.open_scene import OpenScene
 from blendwright.server.brief import families
 from blendwright.server.context import Caller, ServerContext
+from blendwright.server.program_edits import SentProgram, edited
 from blendwright.server.requested_pictures import RequestedPicture, read_request, with_picture
 from blendwright.server.responses import ToolResponse
 from blendwright.server.server_tool import server_tool
 from blendwright.tool_api.arguments import Args, DeclaredFiles, Seed
+from blendwright.values.errors import Refusal
+from blendwright.values.faults import Fault
+from blendwright.values.findings import Finding
 from blendwright.values.outcome import Outcome
 
 TOOL = "python.run"
@@ -24,9 +28,9 @@ POINTERS = {"/timeout_ms": "/timeout_s"}
 DESCRIPTION = (
     "Run Python (bpy) on the scene, confined, as one transaction: on a copy, which becomes the scene when the code ends well. "
     "Answers what it printed and changed, or the line that failed. Imports: bpy, bmesh, mathutils, numpy, and of the standard "
-    "library what only computes (math, random, json, re, csv, struct, itertools, collections, dataclasses, time …; io, pathlib "
-    "and open with files). Not there: os, sys, subprocess, network, pip packages, handlers, add-ons, undeclared files: code must "
-    "not reach beyond the scene. Importers, exporters and images work on declared files."
+    "library what only computes (math, random, json, re, struct, itertools, collections, time …; io, pathlib "
+    "and open with files). Not there: os, sys, subprocess, network, pip packages, handlers, add-ons, undeclared files, names with "
+    "__: code must not reach beyond the scene. bpy.ops work; importers, exporters and images on declared files."
 )
 # In short: the models below say the rest when a call is checked.
 FILES_SCHEMA = {"type": "object", "additionalProperties": {"type": "array", "items": {"type": "string"}}}
@@ -34,7 +38,8 @@ SECONDS_SCHEMA = {"type": "number", "exclusiveMinimum": 0}
 
 
 class PythonArgs(Args):
-    code: Annotated[str, Field(min_length=1)]
+    code: str = ""
+    code_edit: dict[str, Any] | None = Field(default=None, description="As program_edit.")
     files: Annotated[DeclaredFiles | None, WithJsonSchema(FILES_SCHEMA)] = Field(
         default=None, description='{"in": [paths], "out": [paths]} in the roots; files[path] in the code.'
     )
@@ -47,7 +52,8 @@ class PythonArgs(Args):
 @server_tool(DESCRIPTION, destructive=True, time_limit="code_seconds")
 async def python_run(context: ServerContext, caller: Caller, args: PythonArgs) -> ToolResponse:
     look = read_request(args.image)
-    sent = args.model_dump(mode="json", exclude_unset=True, exclude={"image", "timeout_s"})
+    sent = args.model_dump(mode="json", exclude_unset=True, exclude={"image", "timeout_s", "code_edit"})
+    sent["code"] = _whole(context, caller, args)
     if args.timeout_s is not None:
         sent["timeout_ms"] = max(1, round(args.timeout_s * 1000))
 
@@ -59,6 +65,19 @@ async def python_run(context: ServerContext, caller: Caller, args: PythonArgs) -
         return with_picture(response, look, opened, context.look_pace, options, before) if outcome.ok else response
 
     return await context.run(caller, work)
+
+
+def _whole(context: ServerContext, caller: Caller, args: PythonArgs) -> str:
+    """The code: as it was sent, or what was sent before with its changes. Raises Refusal where there is neither."""
+    if bool(args.code) == (args.code_edit is not None):
+        message = "an edit is of code that was sent before" if args.code else "there is no code"
+        at, cure = ("/code_edit", "Leave out the other one.") if args.code else ("/code", "Give code, or a code_edit.")
+        raise Refusal([Finding(Fault.ARGS_INVALID, message, at, cure)])
+    code = args.code
+    if args.code_edit is not None:
+        code = edited(context.sent_code, caller.client, args.code_edit, {}, "/code_edit").text
+    context.sent_code.remember(caller.client, SentProgram(code, {}))
+    return code
 
 
 def _short(outcome: Outcome) -> Outcome:

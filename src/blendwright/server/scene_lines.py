@@ -18,6 +18,9 @@ SECTIONS = ("objects", "collections", "materials", "cameras", "lights", "node_gr
 ROOT = "Scene Collection"
 DIGITS = 3
 LONGEST_VALUE = 60
+MOST_CHANNELS = 4
+# What a line leaves out, for who wants to be sure of it.
+UNSAID = "no rotation, scale 1"
 
 
 def rounded(value: Any) -> Any:
@@ -38,6 +41,8 @@ def object_lines(snapshot: Entry, room: int) -> dict[str, Any]:
     lines = [f"{one['name']}: {'; '.join(_object_parts(one))}" for one in objects["items"]]
     fitting = sum(1 for total in accumulate(len(orjson.dumps(line)) + 1 for line in lines) if total <= room)
     shown: dict[str, Any] = {"objects": lines[: max(1, fitting)], "total": objects["total"]}
+    if lines:
+        shown["unsaid"] = UNSAID
     reached = snapshot["offset"] + len(shown["objects"])
     return shown | ({"next_offset": reached} if reached < objects["total"] else {})
 
@@ -81,6 +86,10 @@ def _object_parts(one: Entry) -> Iterator[str]:
     shared = f" (of {one['data_users']})" if (one["data_users"] or 0) > 1 else ""
     if shared or one["data"] not in (None, one["name"]):
         yield f"data {one['data']}{shared}"
+    if one["animation"]:
+        moves = one["animation"]
+        span = f"{_text(moves['first_frame'])} to {_text(moves['last_frame'])}"
+        yield f"animated {', '.join(moves['channels'][:MOST_CHANNELS])} in {span}"
     if one["parent"]:
         yield f"child of {one['parent']['object']}"
     if any(one["materials"]):

@@ -35,8 +35,8 @@ class SnapshotArgs(Args):
 
 
 class FindArgs(Args):
-    name: str | None = Field(default=None, description="Name pattern (* and ?).")
-    type: str | None = Field(default=None, description="MESH, LIGHT, CAMERA, EMPTY, CURVE, FONT …")
+    name: str | None = None
+    type: str | None = Field(default=None, description="MESH, LIGHT, EMPTY …")
     collection: Name | None = Field(default=None, description="Or below it.")
     material: Name | None = None
     offset: int = Field(default=0, ge=0)

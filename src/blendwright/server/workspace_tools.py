@@ -52,7 +52,7 @@ class CheckoutArgs(Args):
     commit: CommitName = Field(description=COMMIT)
 
 
-@server_tool("The plans that led to the scene, newest first.", read_only=True)
+@server_tool("The plans so far, newest first.", read_only=True)
 async def history_log(context: ServerContext, caller: Caller, args: LogArgs) -> ToolResponse:
     read = commit_log if args.operations else plan_log
     page = await asyncio.to_thread(read, context.workspace, limit=args.limit, before=args.before)

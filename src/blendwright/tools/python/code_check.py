@@ -98,6 +98,7 @@ def _syntax(code: str, error: SyntaxError) -> Finding:
     return invalid(f"line {error.lineno or 1}: the code is not Python: {error.msg}", AT, cure)
 
 
+NO_DUNDERS = "Use the operator, statement or built-in function that it stands for: d[key] = value, len(x), type(x)."
 # Of names that code uses for something that can be had otherwise.
 CURES = {"__import__": "Write an import statement at the beginning; see which modules may be imported."}
 
@@ -137,9 +138,9 @@ class _CodeWalk:
             case ast.Name(id=name) if name in FILE_NAMES and not self._files:
                 yield f"{name} is for files that were declared", DECLARE
             case ast.Name(id=name) if DUNDER.fullmatch(name) and name not in DUNDERS:
-                yield f"'{name}' leads into Python's own works", "Do without it."
+                yield f"'{name}' leads into Python's own works", NO_DUNDERS
             case ast.Attribute(attr=name) if DUNDER.fullmatch(name) and name not in DUNDERS:
-                yield f"'.{name}' leads into Python's own works", "Do without it."
+                yield f"'.{name}' leads into Python's own works", NO_DUNDERS
             case ast.Attribute(attr=name) if name in ATTRIBUTES:
                 yield f"'.{name}': {ATTRIBUTES[name]}", "Do without it."
             case ast.Attribute():

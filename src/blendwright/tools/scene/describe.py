@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from functools import cache, cached_property
 
 from blendwright.tool_api.scene import Block, Kind, Scene
+from blendwright.tools.animation_data import action_of, curves
 from blendwright.tools.bounding_boxes import BOUNDLESS
 from blendwright.tools.scene import snapshot_model as model
 from blendwright.tools.scene.plain_values import custom_properties, number, vector3, vector4
@@ -67,6 +68,7 @@ def describe_object(
         data_users=users.of_data[scene.kind_of(data), data.name] if data is not None else None,
         transform=_transform(scene, obj),
         dimensions=_dimensions(scene, obj),
+        animation=_animation(scene, obj),
         parent=_parent(obj),
         children=sum(_is_child(user, obj) for user in referrers),
         collections=list(collections[: model.MOST_IN_LIST]),
@@ -98,6 +100,15 @@ def _dimensions(scene: Scene, obj: Block) -> model.Vector3 | None:
         return None
     evaluated = scene.evaluated(obj)
     return vector3(evaluated.dimensions) if evaluated.is_evaluated else None
+
+
+def _animation(scene: Scene, obj: Block) -> model.AnimationState | None:
+    keyed = [curve for curve in curves(scene, obj) if len(curve.keyframe_points)] if action_of(obj) else []
+    if not keyed:
+        return None
+    channels = sorted({curve.data_path for curve in keyed})[: model.MOST_IN_LIST]
+    frames = [frame for curve in keyed for frame in curve.range()]
+    return model.AnimationState(channels=channels, first_frame=min(frames), last_frame=max(frames))
 
 
 def _used_by(scene: Scene, obj: Block, referrers: Sequence[Block]) -> list[str]:

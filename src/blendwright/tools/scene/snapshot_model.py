@@ -89,6 +89,12 @@ class ModifierState(Result):
     )
 
 
+class AnimationState(Result):
+    channels: Names = Field(description="Paths of what its keyframes move, sorted: location, rotation_euler …")
+    first_frame: Number = Field(description="Of its first keyframe.")
+    last_frame: Number = Field(description="Of its last keyframe.")
+
+
 class ObjectState(Result):
     name: str
     type: str = Field(description="Blender's object type: MESH, LIGHT, EMPTY …")
@@ -101,6 +107,9 @@ class ObjectState(Result):
         default=None,
         description="How large it is along its own axes, modifiers and scale included, instances not; null for what has no geometry "
         "and for what the scene does not evaluate.",
+    )
+    animation: AnimationState | None = Field(
+        default=None, description="What keyframes of its own do; null where it has none."
     )
     parent: Parent | None
     children: Count = Field(default=0, description="How many objects have it as their parent.")
