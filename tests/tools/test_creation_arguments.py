@@ -92,6 +92,44 @@ def test_a_bevel_of_nothing_is_none(stage: Stage) -> None:
         assert stage.do("object.inspect", {"object": kind})["modifiers"] == []
 
 
+BLOCK: dict[str, Any] = {
+    "name": "Block",
+    "vertices": [[x, y, z] for z in (0, 1) for y in (0, 1) for x in (0, 1)],
+    "faces": [[0, 2, 3, 1], [4, 5, 7, 6], [0, 1, 5, 4], [2, 6, 7, 3], [0, 4, 6, 2], [1, 3, 7, 5]],
+}
+
+
+def test_edges_of_an_explicit_mesh_are_rounded_as_those_of_a_box(stage: Stage) -> None:
+    round_block = {**BLOCK, "bevel": 0.1, "bevel_segments": 2}
+    assert stage.do("mesh.create", round_block)["notes"] == []
+    (bevel,) = inspected(stage, "Block")["modifiers"]
+    stage.do("mesh.create_primitive", {"kind": "cube", "name": "Box", "bevel": 0.1, "bevel_segments": 2})
+    assert inspected(stage, "Box")["modifiers"] == [bevel]
+    assert stage.do("mesh.measure", {"object": "Block"})["volume"] < 0.99
+    again = stage.call("mesh.create", round_block)
+    assert again["ok"] and again["before"] == again["after"]
+    assert [one["pointer"] for one in stage.refusal("mesh.create", {**round_block, "bevel": 0.2})][-1] == "/bevel"
+    line = {"name": "Line", "vertices": [[0, 0, 0], [1, 0, 0]], "edges": [[0, 1]]}
+    assert stage.invalid("mesh.create", {**line, "bevel": 0.1}) == [""]
+    stage.do("mesh.create", {**line, "bevel": 0})
+
+
+def test_a_closed_mesh_whose_faces_look_inward_says_so_and_is_mended_by_what_it_names(stage: Stage) -> None:
+    inward = [face[::-1] for face in BLOCK["faces"]]
+    far = [[x + 5000, y, z] for x, y, z in BLOCK["vertices"]]
+    (note,) = stage.do("mesh.create", {**BLOCK, "faces": inward, "vertices": far})["notes"]
+    assert note.startswith("'Block' has its faces turned inward: ") and "mesh.clean" in note
+    assert len(stage.do("scene.audit", {"rules": ["inside_out"]})["findings"]) == 1
+    stage.do("mesh.clean", {"object": "Block"})
+    assert not stage.do("scene.audit", {"rules": ["inside_out"]})["findings"]
+    mixed = [*inward[:1], *BLOCK["faces"][1:]]
+    (note,) = stage.do("mesh.create", {**BLOCK, "name": "Mixed", "faces": mixed})["notes"]
+    assert "beside others that look outward" in note
+    assert stage.do("mesh.create", {**BLOCK, "name": "Open", "faces": inward[1:]})["notes"] == []
+    flat = {"vertices": [[0, 0, 0], [1, 0, 0], [0, 1, 0]], "faces": [[0, 2, 1]]}
+    assert stage.do("mesh.create", {**flat, "name": "Flat"})["notes"] == []
+
+
 @pytest.mark.parametrize("args", [{"kind": "uv_sphere", "dimensions": [1, 1, 1]}, {"kind": "plane", "bevel": 0.1}])
 def test_measures_belong_to_their_shapes(stage: Stage, args: dict[str, Any]) -> None:
     assert stage.invalid("mesh.create_primitive", {**args, "name": "Thing"}) == [f"/{list(args)[1]}"]

@@ -62,7 +62,6 @@ def test_what_touches_nothing_floats_and_its_repair_puts_it_on_what_is_below(sta
     floor(stage)
     box(stage, "Crate", location=[0, 0, 1])
     ball(stage, location=[0, 0, 4])
-    ball(stage, "Resting", radius=1, location=[0.2, 0, 3])
     found = audit(stage, "floating", objects=["Floor", "Crate", "Ball"])
     assert subjects(found) == [("Ball", "Crate")]
     assert found[0]["measure"] == {"gap": 1.0}
@@ -176,10 +175,155 @@ def test_what_the_camera_cannot_see_is_out_of_its_frame(stage: Stage) -> None:
     box(stage, "Seen", location=[0, 0, 1])
     box(stage, "Aside", location=[40, 0, 1])
     box(stage, "Behind", location=[0, -30, 1])
-    found = audit(stage, "out_of_frame")
-    assert [(one["object"], one["measure"]["side"]) for one in found] == [("Aside", "right"), ("Behind", "behind")]
-    mend(stage, found[:1])
+    box(stage, "Screen", location=[0, -40, 1])
+    named("Screen").visible_camera = False
+    stage.state.refresh()
+    [found] = audit(stage, "out_of_frame")
+    assert (found["object"], found["severity"]) == ("Eye", "info")
+    assert found["measure"] == {"objects": 2, "unseen": "Aside (right), Behind (behind)"}
+    assert audit(stage, "out_of_frame", objects=["Behind", "Seen"])[0]["measure"]["unseen"] == "Behind (behind)"
+    assert not audit(stage, "out_of_frame", objects=["Seen"])
+    stage.do("object.delete", {"object": "Screen"})
+    mend(stage, [found])
     assert not audit(stage, "out_of_frame")
+
+
+def test_many_things_out_of_the_picture_are_one_finding_with_some_of_their_names(stage: Stage) -> None:
+    stage.do("camera.create", {"name": "Eye", "location": [0, -10, 1], "rotation_euler_deg": [90, 0, 0]})
+    stage.do("camera.set_active", {"object": "Eye"})
+    for number in range(12):
+        box(stage, f"Post {number:02}", location=[60, number * 3, 1])
+    [found] = audit(stage, "out_of_frame")
+    assert found["measure"]["objects"] == 12
+    assert found["measure"]["unseen"].startswith("Post 00 (right), ")
+    assert found["measure"]["unseen"].endswith("Post 07 (right) and 4 more")
+
+
+def test_whoever_names_objects_is_told_about_these_and_everything_else_still_holds_them(stage: Stage) -> None:
+    floor(stage)
+    box(stage, "Table", location=[0, 0, 1])
+    ball(stage, "Lamp", radius=0.5, location=[0, 0, 2.5])
+    box(stage, "Shelf", size=1, location=[5, 0, 4])
+    box(stage, "Book", size=0.5, location=[5, 0, 4.75])
+    box(stage, "Wedge", size=1, location=[1, 0, 0.5])
+    ball(stage, "Aloft", location=[-5, 0, 9])
+    assert not audit(stage, "floating", objects=["Lamp"])
+    # It is held by what floats itself: the group is told by the part that was asked about, and comes down whole.
+    [found] = audit(stage, "floating", objects=["Book"])
+    assert (found["object"], found["other"], found["measure"]) == ("Book", "Floor", {"gap": 3.5, "parts": 2})
+    assert [call["args"]["object"] for call in found["repair"]] == ["Book", "Shelf"]
+    assert subjects(audit(stage, "interpenetrating", objects=["Table"])) == [("Wedge", "Table")]
+    assert not audit(stage, "interpenetrating", objects=["Lamp", "Book"])
+    whole = stage.do("scene.audit", {"objects": ["Lamp", "Table"]})
+    assert (whole["objects"], whole["triangles"]) == (2, 972)
+
+
+def test_a_copy_in_place_is_told_by_whichever_of_both_is_named(stage: Stage) -> None:
+    box(stage, "Crate", location=[0, 0, 1])
+    stage.do("object.duplicate", {"object": "Crate", "new_name": "Crate A", "mode": "deep"})
+    assert subjects(audit(stage, "duplicate", objects=["Crate"])) == [("Crate", "Crate A")]
+    assert subjects(audit(stage, "duplicate", objects=["Crate A"])) == [("Crate A", "Crate")]
+
+
+def chair(stage: Stage) -> None:
+    empty(stage, "Chair")
+    board = {"kind": "cube", "dimensions": [0.5, 0.5, 0.05], "location": [0, 0, 0.45], "parent": "Chair"}
+    stage.do("mesh.create_primitive", {**board, "name": "Seat"})
+    for number, (x, y) in enumerate([(-1, -1), (1, -1), (-1, 1), (1, 1)]):
+        leg = {"kind": "cylinder", "name": f"Leg {number}", "radius": 0.02, "depth": 0.435, "origin": "bottom"}
+        stage.do("mesh.create_primitive", {**leg, "location": [x * 0.2, y * 0.2, 0], "parent": "Chair"})
+
+
+def test_parts_of_one_parent_are_joined_and_told_in_one_finding_worth_knowing(stage: Stage) -> None:
+    floor(stage)
+    chair(stage)
+    # A knob on a leg: its parent is a part itself.
+    knob = {"kind": "uv_sphere", "name": "Knob", "radius": 0.03, "location": [0, 0, 0.1], "parent": "Leg 0"}
+    stage.do("mesh.create_primitive", knob)
+    box(stage, "Cushion", size=0.3, location=[0, 0, 0.6])
+    found = audit(stage, "interpenetrating", "joined")
+    assert [(one["rule"], one["severity"], one["object"], one["other"]) for one in found] == [
+        ("interpenetrating", "warning", "Cushion", "Seat"),
+        ("joined", "info", "Chair", ""),
+        ("joined", "info", "Leg 0", ""),
+    ]
+    chairs = found[1]["measure"]
+    assert (chairs["overlaps"], chairs["depth"]) == (4, pytest.approx(0.01, abs=1e-4))
+    assert chairs["deepest"].startswith("Leg ") and chairs["deepest"].endswith(" and Seat")
+    assert [one["rule"] for one in audit(stage, "interpenetrating")] == ["interpenetrating"]
+    assert stage.do("scene.audit", {"rules": ["joined"], "require": "warning"})["infos"] == 2
+
+
+def test_overlaps_that_are_meant_are_named_and_not_told(stage: Stage) -> None:
+    floor(stage)
+    chair(stage)
+    box(stage, "Cushion [red] 1", size=0.3, location=[0, 0, 0.6])
+    box(stage, "Stuck", location=[1.1, 0, 1])
+    rules = ("interpenetrating", "joined")
+    everything = subjects(audit(stage, *rules))
+    assert ("Cushion [red] 1", "Seat") in everything and ("Chair", "") in everything
+    meant = subjects(audit(stage, *rules, may_overlap=["Cushion [red] ?", "Leg *"]))
+    assert meant == [("Seat", "Stuck")]
+
+
+# ---------------------------------------------------------------------- light that is shut in
+
+
+def lamp(stage: Stage, name: str = "Bulb", **args: Any) -> None:
+    stage.do("light.create", {"name": name, "type": "POINT", "energy": 50, **args})
+
+
+def test_a_light_in_a_closed_surface_is_told_until_the_surface_opens_or_lets_light_through(stage: Stage) -> None:
+    floor(stage)
+    ball(stage, "Shade", radius=0.3, location=[0, 0, 2])
+    lamp(stage, location=[0, 0, 2])
+    lamp(stage, "Free", location=[3, 0, 2])
+    lamp(stage, "Sun", type="SUN", location=[0, 0, 2])
+    [found] = audit(stage, "hidden_light")
+    assert (found["object"], found["other"], found["severity"]) == ("Bulb", "Shade", "warning")
+    assert subjects(audit(stage, "hidden_light", objects=["Bulb"])) == [("Bulb", "Shade")]
+    assert subjects(audit(stage, "hidden_light", objects=["Shade"])) == [("Bulb", "Shade")]
+    assert not audit(stage, "hidden_light", objects=["Floor"])
+    for material in (
+        {"emission_color": [1, 1, 1], "emission_strength": 1.0}, {"alpha": 0.5}, {"transmission": 1.0},
+    ):  # fmt: skip
+        stage.do("material.ensure_principled", {"name": f"Thin {material}", **material})
+        stage.do("material.assign", {"object": "Shade", "material": f"Thin {material}"})
+        assert not audit(stage, "hidden_light"), material
+    stage.do("material.ensure_principled", {"name": "Brass", "metallic": 1.0})
+    stage.do("material.assign", {"object": "Shade", "material": "Brass"})
+    assert audit(stage, "hidden_light")
+    named("Shade").visible_shadow = False
+    stage.state.refresh()
+    assert not audit(stage, "hidden_light")
+
+
+def test_a_shade_with_walls_shuts_light_in_and_one_that_is_open_does_not(stage: Stage) -> None:
+    walls = {"type": "SOLIDIFY", "thickness": 0.02}
+    ball(stage, "Globe", radius=0.3, location=[0, 0, 2])
+    stage.do("modifier.add", {"object": "Globe", "name": "Walls", "settings": walls})
+    lamp(stage, "In globe", location=[0, 0, 2])
+    shade = {"kind": "cone", "name": "Shade", "radius": 0.3, "radius_top": 0.15, "depth": 0.4, "fill": False}
+    stage.do("mesh.create_primitive", {**shade, "location": [4, 0, 2]})
+    lamp(stage, "In shade", location=[4, 0, 2])
+    assert subjects(audit(stage, "hidden_light")) == [("In globe", "Globe")]
+    # With walls of its own it is closed as a surface, and open all the same.
+    stage.do("modifier.add", {"object": "Shade", "name": "Walls", "settings": walls})
+    assert not audit(stage, "open_edges", objects=["Shade"])
+    assert subjects(audit(stage, "hidden_light")) == [("In globe", "Globe")]
+
+
+def test_a_room_with_its_camera_or_its_things_inside_hides_no_light(stage: Stage) -> None:
+    box(stage, "Room", size=6, location=[0, 0, 3])
+    lamp(stage, location=[0, 0, 5])
+    assert audit(stage, "hidden_light")
+    box(stage, "Table", size=1, location=[0, 0, 0.5])
+    assert not audit(stage, "hidden_light")
+    stage.do("camera.create", {"name": "Eye", "location": [2, 0, 2], "look_at": [0, 0, 1]})
+    stage.do("camera.set_active", {"object": "Eye"})
+    assert not audit(stage, "hidden_light")
+    stage.do("object.transform", {"object": "Eye", "location": [20, 0, 2]})
+    assert subjects(audit(stage, "hidden_light")) == [("Bulb", "Room")]
 
 
 # ---------------------------------------------------------------------- meshes

@@ -70,6 +70,10 @@ class Surfaces(Protocol):
         """Whether two surfaces go through each other, by more than a depth."""
         ...
 
+    def shuts_in(self, obj: Any, point: Point) -> bool:
+        """Whether a surface without open edges is all around a point of the world, as far as rays to many sides tell."""
+        ...
+
     def coincide(self, one: Any, other: Any, within: float) -> bool:
         """Whether two meshes have the same vertices at the same places of the world, and the same faces."""
         ...

@@ -1,6 +1,7 @@
 """Creating objects: the arguments that say where one stands, the data behind it, and the family of tools that add one."""
 
 import math
+from abc import abstractmethod
 from array import array
 from collections.abc import Generator, Iterable, Sequence
 from typing import ClassVar, Generic, Literal, TypeVar
@@ -70,9 +71,10 @@ class ObjectMade(Result):
 
 
 P = TypeVar("P", bound=ObjectPlacement)
+M = TypeVar("M", bound=ObjectMade)
 
 
-class CreatesObject(Tool[P, ObjectMade], Generic[P], family=True):
+class Creates(Tool[P, M], Generic[P, M], family=True):
     """Adds an object of one type, with data of its own, at its place and in its collection.
 
     An object that is just so already is left alone; another one of that name is refused, with all that is different about it."""
@@ -120,6 +122,10 @@ class CreatesObject(Tool[P, ObjectMade], Generic[P], family=True):
         """How an object differs from what `finish` makes."""
         return ()
 
+    @abstractmethod
+    def made(self, args: P, data: str | None, created: bool) -> M:
+        """What it answers, of an object with data of that name."""
+
     def check(self, scene: Scene, args: P) -> Findings:
         problems = list(self.problems(scene, args))
         yield from problems
@@ -137,14 +143,14 @@ class CreatesObject(Tool[P, ObjectMade], Generic[P], family=True):
             yield from scene.name_conflicts(Kind.OBJECT, args.name, "/name")
             yield from conflicts
 
-    def apply(self, scene: Scene, args: P) -> ObjectMade:
+    def apply(self, scene: Scene, args: P) -> M:
         return completed(self.stages(scene, args))
 
-    def stages(self, scene: Scene, args: P) -> Generator[None, None, ObjectMade]:
+    def stages(self, scene: Scene, args: P) -> Generator[None, None, M]:
         existing = scene.find(Kind.OBJECT, args.name)
         if existing is not None:
             data = None if self.data_kind is None else existing.data
-            return ObjectMade(object=args.name, data=None if data is None else data.name, created=False)
+            return self.made(args, None if data is None else data.name, created=False)
         data = self.new_data(scene, args)
         yield
         if data is not None:
@@ -164,9 +170,9 @@ class CreatesObject(Tool[P, ObjectMade], Generic[P], family=True):
         if data is None:
             initialize_settings(self.settings(scene, args, obj))
         self.finish(scene, args, obj)
-        return ObjectMade(object=args.name, data=None if data is None else data.name, created=True)
+        return self.made(args, None if data is None else data.name, created=True)
 
-    def verify(self, scene: Scene, args: P, result: ObjectMade) -> Findings:
+    def verify(self, scene: Scene, args: P, result: M) -> Findings:
         yield from self._all_differences(scene, args, required_object(scene, args.name))
 
     def _all_differences(self, scene: Scene, args: P, obj: Block) -> Findings:
@@ -180,6 +186,13 @@ class CreatesObject(Tool[P, ObjectMade], Generic[P], family=True):
             yield from _dress_differs(args, data)
         yield from self.object_differences(scene, args, obj)
         yield from _placement_differs(scene, args, obj, self.rotation(scene, args))
+
+
+class CreatesObject(Creates[P, ObjectMade], Generic[P], family=True):
+    """Adds an object of which there is nothing more to say."""
+
+    def made(self, args: P, data: str | None, created: bool) -> ObjectMade:
+        return ObjectMade(object=args.name, data=data, created=created)
 
 
 def own_data(obj: Block) -> Block | None:

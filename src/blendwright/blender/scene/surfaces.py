@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from blendwright.blender.scene.mesh_arrays import MeshArrays, MeshReader, area_vectors
 from blendwright.blender.scene.reader import SceneReader
-from blendwright.blender.scene.triangles import Triangles, meet, triangles_of
+from blendwright.blender.scene.triangles import Triangles, all_around, meet, triangles_of
 from blendwright.tool_api.surfaces import Point, SurfaceFacts, UvFacts
 
 Floats = npt.NDArray[np.float64]
@@ -110,6 +110,13 @@ class BpySurfaces:
         if other_box and self._pierces(one, other_box, deeper):
             return True
         return self._meet(one, other, -deeper / 2.0)
+
+    def shuts_in(self, obj: Any, point: Point) -> bool:
+        facts = self.facts(obj)
+        if facts is None or not facts.faces or facts.open_edges:
+            return False
+        triangles = self._triangles_of(obj)
+        return triangles is not None and all_around(triangles, point)
 
     def coincide(self, one: Any, other: Any, within: float) -> bool:
         arrays, others = self._arrays.get(one.name), self._arrays.get(other.name)

@@ -1,5 +1,7 @@
 """The triangles of a surface in the world, and whether those of two surfaces meet."""
 
+import math
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -18,6 +20,11 @@ TINY = 1e-30
 FIRST, SECOND = np.array([[0], [1], [2]]), np.array([[0], [2], [3]])
 
 
+# So many rays tell whether something is all around a point, evenly spread: a turn by the golden angle for each.
+RAYS = 64
+GOLDEN_ANGLE = math.pi * (3.0 - math.sqrt(5.0))
+
+
 class Triangles:
     """Corners of triangles, and boxes around blocks of them."""
 
@@ -31,6 +38,10 @@ class Triangles:
         single = len(starts) == 1
         self.low = self._block_lows[0] if single else self._block_lows.min(axis=0)
         self.high = self._block_highs[0] if single else self._block_highs.max(axis=0)
+
+    @property
+    def corners(self) -> Floats:
+        return self._corners
 
     def within(self, low: Floats, high: Floats) -> Floats:
         """The corners of those that reach into a box."""
@@ -76,6 +87,19 @@ def meet(one: Triangles, other: Triangles, growth: float) -> bool:
         inward = np.array([growth])
         first, second = _grown(first, growth, inward), _grown(second, growth, inward)
     return bool(_tree(first).overlap(_tree(second)))
+
+
+def all_around(triangles: Triangles, point: tuple[float, float, float]) -> bool:
+    """Whether triangles are in the way from a point to every side."""
+    tree = _tree(triangles.corners)
+    return all(tree.ray_cast(point, direction)[0] is not None for direction in _directions())
+
+
+def _directions() -> Iterator[tuple[float, float, float]]:
+    for number in range(RAYS):
+        z = 1.0 - (2.0 * number + 1.0) / RAYS
+        across, angle = math.sqrt(1.0 - z * z), GOLDEN_ANGLE * number
+        yield across * math.cos(angle), across * math.sin(angle), z
 
 
 def _reach(lows: Floats, highs: Floats, low: Floats, high: Floats) -> npt.NDArray[np.bool_]:

@@ -14,8 +14,8 @@ Measure = Mapping[str, float | int | str]
 Repair = tuple[str, Mapping[str, Any]]
 
 Rule = Literal[
-    "default_name", "degenerate", "duplicate", "flipped_normals", "floating", "inside_out", "interpenetrating", "loose",
-    "missing_file", "negative_scale", "no_camera", "no_light", "non_manifold", "open_edges", "orphan", "out_of_frame",
+    "default_name", "degenerate", "duplicate", "flipped_normals", "floating", "hidden_light", "inside_out", "interpenetrating",
+    "joined", "loose", "missing_file", "negative_scale", "no_camera", "no_light", "non_manifold", "open_edges", "orphan", "out_of_frame",
     "polygon_budget", "texel_density", "unapplied_scale",
 ]  # fmt: skip
 
@@ -39,8 +39,18 @@ RULES: Mapping[Rule, RuleText] = {
         "warning", "has neighbouring faces that look to opposite sides", "Turn its faces to one side."
     ),
     "floating": RuleText("warning", "touches nothing and stands on nothing", "Move it until it rests on something."),
+    "hidden_light": RuleText(
+        "warning",
+        "may be hidden: a closed surface is all around it",
+        "Move the light out of it, open it, or give it a material that lets light through.",
+    ),
     "inside_out": RuleText("error", "is closed, and its faces look inward", "Turn its faces around."),
     "interpenetrating": RuleText("warning", "goes through another object", "Move one of them."),
+    "joined": RuleText(
+        "info",
+        "has parts that go into each other, as joined ones do",
+        "Leave them, where that is meant; otherwise move them apart.",
+    ),
     "loose": RuleText("warning", "has vertices or edges without a face", "Delete what belongs to no face."),
     "missing_file": RuleText("error", "names a file that is not there", "Bring the file back, or name another one."),
     "negative_scale": RuleText("warning", "is mirrored by a negative scale", "Apply its scale, and turn its faces."),
@@ -51,7 +61,9 @@ RULES: Mapping[Rule, RuleText] = {
     ),
     "open_edges": RuleText("info", "is not closed", "Fill the holes, where it should be solid."),
     "orphan": RuleText("info", "is used by nothing", "Remove it with scene.purge."),
-    "out_of_frame": RuleText("warning", "is outside of the camera's picture", "Move it or the camera."),
+    "out_of_frame": RuleText(
+        "info", "does not see all that a render has", "Move these objects or the camera, where they are to be seen."
+    ),
     "polygon_budget": RuleText("error", "has more triangles than allowed", "Give it fewer faces."),
     "texel_density": RuleText(
         "warning", "has more or fewer pixels per metre than allowed, or no UV map", "Scale its UV map."

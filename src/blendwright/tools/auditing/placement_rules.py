@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 
 from blendwright.tool_api.scene import Block, Kind, Scene
 from blendwright.tool_api.surfaces import Surfaces
@@ -10,23 +10,31 @@ from blendwright.tools.animation_data import move_conflicts
 from blendwright.tools.auditing.flaws import Flaw, Repair
 from blendwright.tools.auditing.mesh_rules import rounded
 from blendwright.tools.auditing.parts import Part, near_pairs, way_out
-from blendwright.tools.camera_views import frustum
+from blendwright.tools.camera_views import Frustum, frustum
 from blendwright.tools.place.movement import along, ancestors
 from blendwright.tools.place.surface import vertical_hit
 from blendwright.tools.world_space import evaluated_matrix, parent_space
+from blendwright.values.frozen import frozen
 
 # So many pairs of objects that are near each other are compared; a scene where more are is no scene of parts.
 MOST_PAIRS = 100_000
+# So many names are told of what is one finding.
+MOST_NAMES = 8
 
 
 class Contacts:
-    """Which parts touch, go through each other, or are the same: by boxes first, by surfaces where boxes do not decide."""
+    """Which parts touch, go through each other, or are the same: by boxes first, by surfaces where boxes do not decide.
 
-    def __init__(self, scene: Scene, parts: Sequence[Part], surfaces: Surfaces, tolerance: float) -> None:
+    All parts hold, carry and are gone through; those of `told` alone are told about."""
+
+    def __init__(
+        self, scene: Scene, parts: Sequence[Part], surfaces: Surfaces, tolerance: float, told: Collection[str]
+    ) -> None:
         self._scene = scene
         self._parts = parts
         self._surfaces = surfaces
         self._tolerance = tolerance
+        self._told = told
         self.pairs: list[tuple[Part, Part]] = []
         self.complete = True
         for pair in near_pairs(parts, tolerance):
@@ -49,9 +57,12 @@ class Contacts:
                 yield Flaw("duplicate", other.name, {"vertices": other.facts.vertices}, one.name, lambda d=delete: [d])
 
     def _same_pairs(self) -> Iterator[tuple[Part, Part]]:
-        for one, other in self.pairs:
+        for one, other in self._told_pairs():
             if self._is_same(one, other):
-                yield one, other
+                yield (one, other) if other.name in self._told else (other, one)
+
+    def _told_pairs(self) -> Iterator[tuple[Part, Part]]:
+        return (pair for pair in self.pairs if pair[0].name in self._told or pair[1].name in self._told)
 
     def _is_same(self, one: Part, other: Part) -> bool:
         if one.facts.vertices != other.facts.vertices or not one.facts.vertices or one.instances or other.instances:
@@ -63,26 +74,41 @@ class Contacts:
 
     # ------------------------------------------------------------------ in each other
 
-    def interpenetrations(self) -> Iterator[Flaw]:
-        for one, other in self.pairs:
-            way, axis = way_out(one.box, other.box)
+    def interpenetrations(self, intended: Callable[[str], object]) -> Iterator[Flaw]:
+        """Of parts that belong together a finding for each parent; nothing of those whose name says that it is intended."""
+        joints: dict[str, list[_Overlap]] = {}
+        for overlap in self._overlaps():
+            mover, stays = overlap.mover, overlap.stays
+            if intended(mover.name) or intended(stays.name):
+                continue
+            if parent := _common_parent(mover.obj, stays.obj):
+                joints.setdefault(parent.name, []).append(overlap)
+                continue
+            yield Flaw(
+                "interpenetrating",
+                mover.name,
+                {"depth": overlap.depth, "axis": "xyz"[overlap.axis]},
+                stays.name,
+                lambda one=overlap: moved(self._scene, [one.mover], along(one.axis, one.way)),
+            )
+        for parent, overlaps in joints.items():
+            deepest = max(overlaps, key=lambda overlap: overlap.depth)
+            between = f"{deepest.mover.name} and {deepest.stays.name}"
+            yield Flaw("joined", parent, {"overlaps": len(overlaps), "depth": deepest.depth, "deepest": between})
+
+    def _overlaps(self) -> Iterator[_Overlap]:
+        for one, other in self._told_pairs():
+            way, _ = way_out(one.box, other.box)
             if abs(way) <= self._tolerance or not _comparable(one, other) or self._is_same(one, other):
                 continue
             if self._surfaces.cross(one.obj, other.obj, self._tolerance):
                 mover, stays = sorted((one, other), key=lambda part: (part.box.radius, part.name))
-                way, axis = way_out(mover.box, stays.box)
-                yield Flaw(
-                    "interpenetrating",
-                    mover.name,
-                    {"depth": rounded(abs(way)), "axis": "xyz"[axis]},
-                    stays.name,
-                    lambda mover=mover, way=way, axis=axis: moved(self._scene, [mover], along(axis, way)),
-                )
+                yield _Overlap(mover, stays, *way_out(mover.box, stays.box))
 
     # ------------------------------------------------------------------ in the air
 
     def floating(self, ground: float | None) -> Iterator[Flaw]:
-        """Groups of parts that touch each other, of which none stands on the ground; the lowest part tells of its group."""
+        """Groups of parts that touch each other, of which none stands on the ground; the lowest part that is told about stands for it."""
         if not self._parts:
             return
         grounds = [0.0, min(part.box.low[2] for part in self._parts)] if ground is None else [ground]
@@ -107,7 +133,8 @@ class Contacts:
             if root(part.name) not in held:
                 groups.setdefault(root(part.name), []).append(part)
         for group in groups.values():
-            yield self._floating_flaw(group, grounds)
+            if any(part.name in self._told for part in group):
+                yield self._floating_flaw(group, grounds)
 
     def _stands(self, part: Part, grounds: Sequence[float]) -> bool:
         low, high = part.box.low[2] - self._tolerance, part.box.high[2] + self._tolerance
@@ -119,7 +146,7 @@ class Contacts:
         return self._surfaces.touch(one.obj, other.obj, self._tolerance)
 
     def _floating_flaw(self, group: Sequence[Part], grounds: Sequence[float]) -> Flaw:
-        lowest = min(group, key=lambda part: (part.box.low[2], part.name))
+        lowest = min(group, key=_height)
         names = {part.name for part in group}
         below = [part for part in self._parts if part.name not in names and _is_below(part, lowest, self._tolerance)]
         target = max(below, key=lambda part: (part.box.high[2], part.name), default=None)
@@ -129,8 +156,9 @@ class Contacts:
         measure: dict[str, float | int | str] = {"gap": rounded(gap)}
         if len(group) > 1:
             measure["parts"] = len(group)
+        told = min((part for part in group if part.name in self._told), key=_height)
         return Flaw(
-            "floating", lowest.name, measure, target.name if target else "", lambda: self._lowered(group, target, gap)
+            "floating", told.name, measure, target.name if target else "", lambda: self._lowered(group, target, gap)
         )
 
     def _lowered(self, group: Sequence[Part], target: Part | None, gap: float) -> Sequence[Repair]:
@@ -145,6 +173,32 @@ class Contacts:
                 rest: Repair = ("place.on_surface", {"object": part.name, "target": target.name})
                 return [rest] if free else ()
         return moved(self._scene, group, [0.0, 0.0, -gap])
+
+
+@frozen
+class _Overlap:
+    """Two parts that go through each other, and the shortest way out: how far, with its sign, and along which axis."""
+
+    mover: Part
+    stays: Part
+    way: float
+    axis: int
+
+    @property
+    def depth(self) -> float:
+        return rounded(abs(self.way))
+
+
+def _height(part: Part) -> tuple[float, str]:
+    return part.box.low[2], part.name
+
+
+def _common_parent(one: Block, other: Block) -> Block | None:
+    """What makes two objects parts of one thing: a parent of both, or one of them that is the other's."""
+    first, second = one.parent, other.parent
+    if first == other:
+        return other
+    return second if second is not None and second in (one, first) else None
 
 
 def _comparable(one: Part, other: Part) -> bool:
@@ -185,7 +239,8 @@ def moved(scene: Scene, parts: Sequence[Part], way: Sequence[float]) -> Sequence
 
 
 def frame_flaws(scene: Scene, parts: Sequence[Part]) -> Iterator[Flaw]:
-    """Parts of which nothing can be in the picture: all corners of the box are beyond one side of the frame."""
+    """Parts of which nothing can be in the picture, in one finding: all corners of a box are beyond one side of the frame. What a camera
+    is not to see is not missed."""
     camera = scene.active.camera
     if camera is None or camera.type != "CAMERA" or camera.data.type == "PANO":
         return
@@ -193,21 +248,38 @@ def frame_flaws(scene: Scene, parts: Sequence[Part]) -> Iterator[Flaw]:
     if matrix is None:
         return
     sight, inverse = frustum(scene, camera.data), matrix.inverted_safe()
+    near, far = camera.data.clip_start, camera.data.clip_end
+    unseen: list[str] = []
     for part in parts:
-        seen = [inverse @ scene.vector(corner) for corner in part.box.corners]
-        depths = [1.0 if sight.orthographic else -z for _, _, z in seen]
-        sides = {
-            "behind": all(z > -camera.data.clip_start for _, _, z in seen),
-            "left": all(x < sight.left * depth for (x, _, _), depth in zip(seen, depths, strict=True)),
-            "right": all(x > sight.right * depth for (x, _, _), depth in zip(seen, depths, strict=True)),
-            "below": all(y < sight.bottom * depth for (_, y, _), depth in zip(seen, depths, strict=True)),
-            "above": all(y > sight.top * depth for (_, y, _), depth in zip(seen, depths, strict=True)),
-            "too_far": all(-z > camera.data.clip_end for _, _, z in seen),
-        }
-        side = next((name for name, outside in sides.items() if outside), None)
-        if side is not None:
-            frame: Repair = ("camera.frame_objects", {"object": camera.name})
-            free = scene.find(Kind.OBJECT, camera.name) is not None and not list(move_conflicts(scene, camera, ""))
-            yield Flaw(
-                "out_of_frame", part.name, {"side": side}, repairs=lambda f=frame, free=free: [f] if free else []
-            )
+        # Of most the middle is in the picture, which is known sooner than of all corners that none is.
+        if _side(sight, [inverse @ scene.vector(part.box.center)], near, far) is None:
+            continue
+        side = _side(sight, [inverse @ scene.vector(corner) for corner in part.box.corners], near, far)
+        if side is not None and part.obj.visible_camera:
+            unseen.append(f"{part.name} ({side})")
+    if not unseen:
+        return
+    names = ", ".join(unseen[:MOST_NAMES])
+    if len(unseen) > MOST_NAMES:
+        names += f" and {len(unseen) - MOST_NAMES} more"
+    frame: Repair = ("camera.frame_objects", {"object": camera.name})
+    free = scene.find(Kind.OBJECT, camera.name) is not None and not list(move_conflicts(scene, camera, ""))
+    yield Flaw(
+        "out_of_frame", camera.name, {"objects": len(unseen), "unseen": names}, repairs=lambda: [frame] if free else []
+    )
+
+
+def _side(sight: Frustum, points: Sequence[Block], near: float, far: float) -> str | None:
+    """The side of the frame beyond which all points of a camera's space are; None where there is none."""
+    if all(z > -near for _, _, z in points):
+        return "behind"
+    placed = [(x, y, 1.0 if sight.orthographic else -z) for x, y, z in points]
+    if all(x < sight.left * depth for x, _, depth in placed):
+        return "left"
+    if all(x > sight.right * depth for x, _, depth in placed):
+        return "right"
+    if all(y < sight.bottom * depth for _, y, depth in placed):
+        return "below"
+    if all(y > sight.top * depth for _, y, depth in placed):
+        return "above"
+    return "too_far" if all(-z > far for _, _, z in points) else None

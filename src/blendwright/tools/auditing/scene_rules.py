@@ -65,28 +65,28 @@ def light_flaws(scene: Scene) -> Iterator[Flaw]:
     if scene.active.world is not None and _world_shines(scene, scene.active.world):
         return
     materials = dict.fromkeys(slot.material for obj in objects for slot in obj.material_slots if slot.material)
-    if any(_shines(scene, material) for material in materials):
+    if any(shines(scene, material) for material in materials):
         return
     args = {"name": _free_name(scene, "Sun"), "type": "SUN", "energy": 3.0, "rotation_euler_deg": [50, 0, 30]}
     yield Flaw("no_light", "", {"lights": len(lamps)}, repairs=lambda: [("light.create", args)])
 
 
-def _nodes(scene: Scene, owner: Block) -> Sequence[Block]:
+def shader_nodes(scene: Scene, owner: Block) -> Sequence[Block]:
     """The shader nodes that count; before Blender 5.0 they could be turned off."""
     on = scene.version >= (5, 0, 0) or owner.use_nodes
     return owner.node_tree.nodes if on and owner.node_tree is not None else ()
 
 
 def _world_shines(scene: Scene, world: Block) -> bool:
-    nodes = _nodes(scene, world)
+    nodes = shader_nodes(scene, world)
     backgrounds = [node for node in nodes if node.bl_idname == "ShaderNodeBackground"]
     if not backgrounds:
         return not nodes and any(channel > 0.0 for channel in world.color)
     return any(_gives_light(node.inputs["Color"], node.inputs["Strength"]) for node in backgrounds)
 
 
-def _shines(scene: Scene, material: Block) -> bool:
-    for node in _nodes(scene, material):
+def shines(scene: Scene, material: Block) -> bool:
+    for node in shader_nodes(scene, material):
         if node.bl_idname == "ShaderNodeEmission" and _gives_light(node.inputs["Color"], node.inputs["Strength"]):
             return True
         if node.bl_idname == "ShaderNodeBsdfPrincipled" and _gives_light(

@@ -9,10 +9,12 @@ from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from blendwright.tool_api import Block, Example, Findings, Kind, Scene
-from blendwright.tool_api.arguments import Vector2, Vector3, optional
+from blendwright.tool_api.arguments import LengthFloat, Vector2, Vector3, optional
 from blendwright.tool_api.mentions import MaterialName
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tools.checks import differs, invalid
+from blendwright.tools.mesh.facing import wrong_facing
+from blendwright.tools.mesh.rounding import round_edges, rounding_differs
 from blendwright.tools.mesh_data import (
     EDGE_MARKS,
     UV_MAP,
@@ -25,7 +27,7 @@ from blendwright.tools.mesh_data import (
     marked_edges,
     mesh_differs,
 )
-from blendwright.tools.object_creation import CreatesObject, MeshPlacement
+from blendwright.tools.object_creation import Creates, MeshPlacement, ObjectMade
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
@@ -35,6 +37,12 @@ MOST_FACES = 200_000
 MOST_CORNERS = 1_000_000
 # All findings help a repair, but a list of a hundred thousand does not.
 MOST_FINDINGS = 50
+
+# What is said of a closed mesh.
+FACING = {
+    "inward": "has its faces turned inward: name their vertices counter-clockwise as seen from outside",
+    "mixed": "has faces that look inward beside others that look outward: name their vertices counter-clockwise as seen from outside",
+}
 
 Index = Annotated[int, Field(ge=0)]
 Edge = Annotated[list[Index], Field(min_length=2, max_length=2)]
@@ -73,12 +81,17 @@ class CreateMeshArgs(MeshPlacement):
         "Edges that stay sharp where shading is smooth, as pairs of vertex indices."
     )
 
+    bevel: LengthFloat | None = optional("Round its edges, by a modifier of this width in metres; 0 for none.")
+    bevel_segments: Annotated[int, Field(ge=1, le=100)] = Field(default=3, description="Steps of the rounding.")
+
     @model_validator(mode="after")
     def _dressed_once(self) -> CreateMeshArgs:
         if self.materials is not None and self.material is not None:
             raise PydanticCustomError("two_dresses", "give either 'material' or 'materials'")
         if self.face_materials is not None and self.materials is None:
             raise PydanticCustomError("no_materials", "face_materials are places in 'materials', which is not given")
+        if self.bevel and not self.faces:
+            raise PydanticCustomError("no_faces", "a bevel rounds edges between faces, and there are no faces")
         return self
 
     def edge_marks(self) -> dict[str, list[list[int]]]:
@@ -90,7 +103,13 @@ class CreateMeshArgs(MeshPlacement):
         return geometry(self.vertices, self.faces, self.edges)
 
 
-class CreateMesh(CreatesObject[CreateMeshArgs]):
+class MeshMade(ObjectMade):
+    """A mesh object that was created, or found just as it should be."""
+
+    notes: list[str] = Field(default=[], description="What may surprise about it: faces that look inward.")
+
+
+class CreateMesh(Creates[CreateMeshArgs, MeshMade]):
     """Add a mesh object from explicit vertices, edges and faces, with a material for all or one per face, UVs, seams and sharp edges.
     Indices start at 0."""
 
@@ -113,6 +132,12 @@ class CreateMesh(CreatesObject[CreateMeshArgs]):
                 "name": "Flap", "vertices": [[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0], [1, 2, 1], [0, 2, 1]],
                 "faces": [[0, 1, 2, 3], [3, 2, 4, 5]], "seams": [[2, 3]], "sharp": [[2, 3]], "shading": "smooth",
                 "uvs": [[[0, 0], [0.5, 0], [0.5, 0.5], [0, 0.5]], [[0, 0.5], [0.5, 0.5], [0.5, 1], [0, 1]]],
+            }
+        ),
+        Example(
+            {
+                "name": "Wedge", "vertices": [[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0], [0, 0, 1], [0, 1, 1]],
+                "faces": [[3, 2, 1, 0], [0, 1, 4], [1, 2, 5, 4], [2, 3, 5], [3, 0, 4, 5]], "bevel": 0.05,
             }
         ),
         Example({"name": "Path", "vertices": [[0, 0, 0], [1, 0, 0], [1, 1, 0.5]], "edges": [[0, 1], [1, 2]]}),
@@ -140,6 +165,17 @@ class CreateMesh(CreatesObject[CreateMeshArgs]):
             layer.uv.foreach_set("vector", flat_uvs(args.uvs))
         for field, pairs in args.edge_marks().items():
             data.edges.foreach_set(EDGE_MARKS[field], marked_edges(args.geometry(), pairs))
+
+    def finish(self, scene: Scene, args: CreateMeshArgs, obj: Block) -> None:
+        round_edges(scene, obj, args)
+
+    def object_differences(self, scene: Scene, args: CreateMeshArgs, obj: Block) -> Findings:
+        return rounding_differs(scene, obj, args)
+
+    def made(self, args: CreateMeshArgs, data: str | None, created: bool) -> MeshMade:
+        wrong = wrong_facing(args.vertices, args.faces)
+        notes = [] if wrong is None else [f"'{args.name}' {FACING[wrong]}; mesh.clean turns them outward."]
+        return MeshMade(object=args.name, data=data, created=created, notes=notes)
 
     def differences(self, scene: Scene, args: CreateMeshArgs, data: Block) -> Findings:
         shape = args.geometry()

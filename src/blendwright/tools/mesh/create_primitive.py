@@ -1,6 +1,6 @@
 from functools import cached_property
 from operator import attrgetter
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
@@ -8,17 +8,13 @@ from pydantic_core import PydanticCustomError
 from blendwright.tool_api import Block, Example, Findings, Kind, Scene
 from blendwright.tool_api.arguments import LengthFloat, PositiveFloat, optional
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
-from blendwright.tools.checks import differs
 from blendwright.tools.mesh.primitive_shapes import Shape, build, from_parts, vertex_count
+from blendwright.tools.mesh.rounding import round_edges, rounding_differs
 from blendwright.tools.mesh_data import Geometry, fill_mesh, mesh_differs
 from blendwright.tools.object_creation import CreatesObject, MeshPlacement
 
-if TYPE_CHECKING:
-    from blendwright.tools.modifier.settings import BevelSettings
-
 Segments = Annotated[int, Field(ge=3, le=1024)]
 Dimensions = Annotated[tuple[PositiveFloat, PositiveFloat, PositiveFloat], Field(strict=False)]
-BEVEL = "Bevel"
 _measures = attrgetter(*Shape._fields)
 # Measures that not every kind has.
 ONLY_FOR = {"dimensions": ("cube",), "bevel": ("cube", "cylinder", "cone")}
@@ -73,12 +69,6 @@ class CreatePrimitiveArgs(MeshPlacement):
         """Asked for when it is built, and again when that is looked at."""
         return build(self.shape())
 
-    def bevel_settings(self) -> "BevelSettings":
-        from blendwright.tools.modifier.settings import BevelSettings
-
-        settings: dict[str, Any] = {"type": "BEVEL", "width": self.bevel, "segments": self.bevel_segments}
-        return BevelSettings(**settings, limit_method="ANGLE", angle_limit_deg=30.0)
-
 
 class CreatePrimitive(CreatesObject[CreatePrimitiveArgs]):
     """Add a mesh object of a basic shape, from explicit geometry: the same arguments give the same mesh everywhere."""
@@ -120,24 +110,10 @@ class CreatePrimitive(CreatesObject[CreatePrimitiveArgs]):
         return mesh_differs(data, _geometry(scene, args), "/kind")
 
     def finish(self, scene: Scene, args: CreatePrimitiveArgs, obj: Block) -> None:
-        if args.bevel:
-            from blendwright.tools.modifier import (
-                blender_settings,
-            )  # with all that modifiers may be: few primitives need it
-
-            modifier = obj.modifiers.new(BEVEL, "BEVEL")
-            blender_settings.write(scene, obj, modifier, args.bevel_settings())
+        round_edges(scene, obj, args)
 
     def object_differences(self, scene: Scene, args: CreatePrimitiveArgs, obj: Block) -> Findings:
-        if not args.bevel:
-            return
-        from blendwright.tools.modifier import blender_settings
-
-        modifier = obj.modifiers.get(BEVEL)
-        if modifier is None or modifier.type != "BEVEL":
-            yield from differs("that a bevel rounds its edges", True, False, "/bevel")
-        elif any(blender_settings.differences(scene, modifier, args.bevel_settings())):
-            yield from differs("that its bevel is just so", True, False, "/bevel")
+        return rounding_differs(scene, obj, args)
 
 
 def _geometry(scene: Scene, args: CreatePrimitiveArgs) -> Geometry:

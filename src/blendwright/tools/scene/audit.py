@@ -10,18 +10,20 @@ from typing import Any
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from blendwright.tool_api.arguments import Args, BoundedFloat, PositiveFloat, Result, optional
+from blendwright.tool_api.arguments import Args, BoundedFloat, Name, PositiveFloat, Result, optional
 from blendwright.tool_api.mentions import ObjectName
 from blendwright.tool_api.promises import READ_ONLY
 from blendwright.tool_api.scene import Block, Kind, Scene
 from blendwright.tool_api.tool import Example, Findings, Reads
 from blendwright.tools.auditing.flaws import RULES, SEVERITIES, Flaw, Rule, Severity
+from blendwright.tools.auditing.hidden_lights import hidden_light_flaws
 from blendwright.tools.auditing.mesh_rules import TextureDemand, budget_flaws, mesh_flaws, scale_flaws, texture_flaws
 from blendwright.tools.auditing.parts import Part, parts_of
 from blendwright.tools.auditing.placement_rules import Contacts, frame_flaws
 from blendwright.tools.auditing.scene_rules import camera_flaws, file_flaws, light_flaws, name_flaws, orphan_flaws
 from blendwright.tools.bounding_boxes import visible
 from blendwright.tools.checks import existing_objects
+from blendwright.tools.scene.object_filter import name_pattern
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
@@ -45,7 +47,9 @@ class TexelDensity(Args):
 
 class AuditArgs(Args):
     objects: list[ObjectName] = Field(
-        default=[], max_length=10_000, description="Objects to look at; none: everything that a render shows."
+        default=[],
+        max_length=10_000,
+        description="Objects to tell about, which everything else may hold or touch; none: everything that a render shows.",
     )
     rules: list[Rule] = Field(default=[], max_length=len(RULES), description="Rules to go by; none: all of them.")
     require: Severity | None = optional("Fail when there is a finding of this severity or a graver one.")
@@ -55,6 +59,11 @@ class AuditArgs(Args):
         ge=1e-6,
         le=10.0,
         description="In metres: a smaller gap is a contact, a smaller overlap is no interpenetration.",
+    )
+    may_overlap: list[Name] = Field(
+        default=[],
+        max_length=1000,
+        description="Objects that go through others on purpose: names or patterns (* and ?); nothing is told of their overlaps.",
     )
     ground: BoundedFloat | None = optional(
         "Height of the ground in metres, on which things may stand; left out, 0 and the lowest point of all."
@@ -113,15 +122,17 @@ class Audit(Reads[AuditArgs, Audited]):
     """Look a scene over as a technical artist would; each finding has a measure and operations that mend it. With `require` it is a gate.
 
     It finds what floats, goes through something else, is there twice, inside out, not closed, scaled, unused, unnamed, unlit, out of the
-    picture or too heavy.
+    picture, shut in or too heavy. Parts of one parent that go into each other count as joined.
 
     Meshes are looked at with their modifiers; instances count with their boxes. What lies wholly inside another surface touches nothing."""
 
     name = "scene.audit"
+    version = 2
     promises = READ_ONLY.needs("scene_read")
     examples = (
         Example({}, FLOOR, BOX, BALL),
         Example({"objects": ["Box", "Floor"], "rules": ["floating", "inside_out"], "require": "warning"}, FLOOR, BOX),
+        Example({"rules": ["interpenetrating", "joined"], "may_overlap": ["B?ll*"]}, BOX, BALL),
         Example({"object_polygon_budget": 500, "rules": ["polygon_budget"], "most": 1}, BOX, BALL),
     )
 
@@ -160,11 +171,17 @@ class _Look:
         self._args = args
         named = [scene.require(Kind.OBJECT, name, "/objects") for name in dict.fromkeys(args.objects)]
         self.objects: list[Block] = named or visible(scene)
-        self._surfaces = scene.surfaces(self.objects)
+        told = {obj.name for obj in self.objects}
+        meets = self._asked("duplicate", "floating", "hidden_light", "interpenetrating", "joined")
+        # What is not told about holds, carries and covers all the same.
+        others = [obj for obj in visible(scene) if obj.name not in told] if named and meets else []
+        self._surfaces = scene.surfaces([*self.objects, *others])
         self.parts: list[Part] = parts_of(scene, self.objects, self._surfaces)
+        self._all_parts = [*self.parts, *parts_of(scene, others, self._surfaces)]
+        self._named = told if named else None
         self.contacts: Contacts | None = None
-        if self._asked("duplicate", "floating", "interpenetrating"):
-            self.contacts = Contacts(scene, self.parts, self._surfaces, args.tolerance)
+        if self._asked("duplicate", "floating", "interpenetrating", "joined"):
+            self.contacts = Contacts(scene, self._all_parts, self._surfaces, args.tolerance, told)
 
     def flaws(self) -> list[Flaw]:
         """What the rules that were asked for find, the gravest first."""
@@ -186,14 +203,17 @@ class _Look:
             yield from self._contact_flaws(self.contacts)
         if self._asked("out_of_frame"):
             yield from frame_flaws(scene, parts)
+        if self._asked("hidden_light"):
+            yield from hidden_light_flaws(scene, self._all_parts, self._surfaces, self._named)
         if not args.objects:
             yield from self._scene_flaws(scene)
 
     def _contact_flaws(self, contacts: Contacts) -> Iterator[Flaw]:
         if self._asked("duplicate"):
             yield from contacts.duplicates()
-        if self._asked("interpenetrating"):
-            yield from contacts.interpenetrations()
+        if self._asked("interpenetrating", "joined"):
+            patterns = [name_pattern(one).match for one in self._args.may_overlap]
+            yield from contacts.interpenetrations(lambda name: any(match(name) for match in patterns))
         if self._asked("floating"):
             yield from contacts.floating(self._args.ground)
 

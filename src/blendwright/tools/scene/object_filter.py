@@ -36,7 +36,7 @@ class Paged(Args):
 
 def matching(scene: Scene, args: Paged) -> Iterator[Block]:
     """The objects that pass the filters, in the order of their names."""
-    match = _pattern(args.name).match if args.name is not None else None
+    match = name_pattern(args.name).match if args.name is not None else None
     members: set[str] | None = None
     if args.collection:
         inside = target_collection(scene, args.collection).all_objects
@@ -66,7 +66,7 @@ def next_offset(args: Paged, *totals: int) -> int | None:
     return end if any(total > end for total in totals) else None
 
 
-def _pattern(wildcards: str) -> re.Pattern[str]:
+def name_pattern(wildcards: str) -> re.Pattern[str]:
     # A bracket stands for itself here. fnmatch never tries a star's text again once the text behind the star was found,
     # so that no pattern takes more than a moment.
     return re.compile(fnmatch.translate(wildcards.replace("[", "[[]")))
