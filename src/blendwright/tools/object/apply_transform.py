@@ -22,7 +22,7 @@ BOX = (
     "mesh.create_primitive",
     {"kind": "cube", "name": "Box", "location": [1, 2, 3], "rotation_euler_deg": [0, 30, 45], "scale": [2, 1, -1]},
 )
-ROD = ("mesh.create_primitive", {"kind": "cylinder", "name": "Rod", "location": [4, 0, 0], "scale": [1, 1, 3]})
+STRUT = ("mesh.create_primitive", {"kind": "cylinder", "name": "Strut", "location": [4, 0, 0], "scale": [1, 1, 3]})
 TIP = ("object.create_empty", {"name": "Tip", "location": [0, 0, 2], "parent": "Box"})
 TWIN = ("object.duplicate", {"object": "Box", "new_name": "Twin"})
 
@@ -111,7 +111,7 @@ class ApplyTransform(Tool[ApplyTransformArgs, TransformApplied]):
     examples = (
         Example({"object": "Box"}, BOX, TIP),
         Example({"object": "Box", "location": False, "rotation": False}, BOX, TIP),
-        Example({"objects": ["Box", "Rod"], "location": False}, BOX, ROD),
+        Example({"objects": ["Box", "Strut"], "location": False}, BOX, STRUT),
         Example({"object": "Box", "make_single_user": True, "data_name": "Own box"}, BOX, TWIN),
     )
 

@@ -13,7 +13,7 @@ from blendwright.tool_api.promises import READ_ONLY
 from blendwright.tool_api.tool import Tool
 from blendwright.tools.checks import differs, existing_object
 from blendwright.tools.image.formats import foreign_file_problems, readable_path
-from blendwright.tools.render.preview import CAMERA, CUBE, PreviewArgs, preview_settings
+from blendwright.tools.render.preview import CAMERA, CUBE, PreviewArgs, set_up_preview
 from blendwright.tools.render.rendering import FrameNumber, PngName, picture_facts, render_picture
 from blendwright.tools.render.viewpoint import NamedView, viewing_camera, viewpoint_problems
 from blendwright.values.errors import StepError
@@ -123,8 +123,7 @@ class Compare(Tool[CompareArgs, PicturesCompared]):
         with ExitStack() as temporary:
             if args.frame is not None:
                 temporary.enter_context(scene.at_frame(args.frame))
-            for target, values in preview_settings(scene, look):
-                temporary.enter_context(scene.temporarily(target, **values))
+            set_up_preview(scene, look, temporary)
             camera = viewing_camera(scene, args.view, args.camera, temporary)
             rendered = render_picture(scene, file, camera, args.engine, artifact=args.artifact)
             objects = [scene.require(Kind.OBJECT, name) for name in args.objects or ()]

@@ -96,8 +96,7 @@ class Preview(Tool[PreviewArgs, Previewed]):
         with ExitStack() as temporary:
             if args.frame is not None:
                 temporary.enter_context(scene.at_frame(args.frame))
-            for target, values in preview_settings(scene, args):
-                temporary.enter_context(scene.temporarily(target, **values))
+            set_up_preview(scene, args, temporary)
             camera = viewing_camera(scene, args.view, args.camera, temporary)
             file = scene.artifact(args.artifact)
             made: dict[str, Any] = {"artifact": args.artifact, "width": 0, "height": 0, "engine": args.engine}
@@ -126,7 +125,17 @@ def _size(scene: Scene, args: PreviewArgs) -> tuple[int, int]:
     return max(16, round(width)), max(16, round(width / ratio))
 
 
-def preview_settings(scene: Scene, args: PreviewArgs) -> Iterator[tuple[Block, dict[str, object]]]:
+def set_up_preview(scene: Scene, args: PreviewArgs, temporary: ExitStack) -> None:
+    """As a preview is rendered, until `temporary` is closed."""
+    if args.engine == "WORKBENCH" and scene.active.world is None:
+        # The grey of a new world: before black, nobody sees the outline of what is dark.
+        world = temporary.enter_context(scene.temporary(Kind.WORLD))
+        temporary.enter_context(scene.temporarily(scene.active, world=world))
+    for target, values in _preview_settings(scene, args):
+        temporary.enter_context(scene.temporarily(target, **values))
+
+
+def _preview_settings(scene: Scene, args: PreviewArgs) -> Iterator[tuple[Block, dict[str, object]]]:
     """The settings of a preview, as pairs of their owner and values."""
     target = scene.active
     width, height = _size(scene, args)
