@@ -39,7 +39,7 @@ OTHER_NAMES = {
     ("geonodes.patch", "/ops/inputs/panel"), ("geonodes.patch", "/ops/outputs/panel"), ("geonodes.patch", "/ops/name"),
     ("modifier.apply", "/mesh_name"), ("object.apply_transform", "/data_name"), ("object.set_origin", "/data_name"),
     ("object.duplicate_grid", "/prefix"), ("place.scatter", "/prefix"),
-    ("scene.expect", "/expectations/name"), ("scene.find", "/property/key"),
+    ("scene.audit", "/may_overlap"), ("scene.expect", "/expectations/name"), ("scene.find", "/property/key"),
     ("scene.purge", "/keep"),
     *((f"nodes.{tool}", f"/target/{part}") for tool in ("apply_tree", "gates", "inspect", "patch")
       for part in ("material", "world", "light", "compositor", "group")),

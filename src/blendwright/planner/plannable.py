@@ -75,7 +75,7 @@ what should be as by default. If the request leaves sizes open, choose those of 
 PlannableDialect = Literal["operations", "geonodes", "program"]
 Tools = tuple[AnyTool, ...]
 # What a prompt and its response schema have room for; see docs/planner.md.
-MOST_TOOLS = 24
+MOST_TOOLS = 22
 
 CORE = (
     "mesh.create_primitive",

@@ -193,7 +193,7 @@ def _alike(entries: Iterable[dict[str, Any]]) -> Iterable[list[dict[str, Any]]]:
                 entry["status"],
                 entry.get("why"),
                 entry.get("allowed_by"),
-                _shape(entry),
+                tuple(change for change in TOLD if change in entry),
             )
         )
         groups.setdefault(alike, []).append(entry)
@@ -225,7 +225,8 @@ def _lines(entries: Sequence[dict[str, Any]], made_before: Collection[str], *, n
                 told = [name for name in told if name not in made_before]
             if told:
                 line += f", {change} {runs(told, MOST_RENAMED) if change == RENAMED else families(told)}"
-        line += "".join(f"; {note}" for note in _notes(members))
+        if any("notes" in one for one in members):
+            line += "".join(f"; {note}" for note in _notes(members))
         lines.append(line)
         if "result" in first:
             results[first["operation_id"]] = first["result"]
@@ -236,10 +237,6 @@ def _notes(members: Iterable[Mapping[str, Any]]) -> list[str]:
     """What may surprise about what these did, each once."""
     notes = [*dict.fromkeys(note for one in members for note in one.get("notes", ()))]
     return [*notes[:MOST_NOTES], *([f"and {len(notes) - MOST_NOTES} more notes"] if notes[MOST_NOTES:] else [])]
-
-
-def _shape(entry: Mapping[str, Any]) -> tuple[str, ...]:
-    return tuple(change for change in TOLD if change in entry)
 
 
 def runs(names: Iterable[str], most: int = MOST_NAMES) -> str:

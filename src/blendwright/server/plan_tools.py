@@ -280,7 +280,7 @@ async def _execute(
             demands = replace(demands, approver=NOBODY)
         settings = replace(demands, timeout=timeout, progress=advance, waiting=tell)
         before = opened.journal.head_number
-        last, replaced = (replaced_request(opened.journal, one) for one in (True, instead))
+        last, replaced = (replaced_request(opened.journal, one) if instead else None for one in (True, instead))
 
         def run(these: Plan) -> RunReport:
             return run_instead(opened, these, settings, of=instead) if instead else opened.run(these, settings)
