@@ -13,7 +13,7 @@ from typing import Any
 from blendwright.blender.fingerprint.canonical import FOLDED
 from blendwright.blender.fingerprint.identity import key_of
 from blendwright.blender.fingerprint.type_layouts import ANY_BLOCK, STRUCT, TypeLayout
-from blendwright.blender.fingerprint.walk import Out, Reader, Walk, has_properties
+from blendwright.blender.fingerprint.walk import Out, Reader, Walk, have_properties
 
 # So many at a time: enough for the code to pay, and few enough for their values to stay in the caches.
 BATCH = 128
@@ -38,8 +38,7 @@ def contents(walk: Walk, structs: Sequence[Any], batch_readers: dict[Reader, Bat
     if layout.parts:
         _add_parts(walk, layout, structs, outs)
     if layout.custom:
-        found = [*map(has_properties(layout), structs)]
-        for struct, out in compress(zip(structs, outs, strict=True), found):
+        for struct, out in compress(zip(structs, outs, strict=True), have_properties(layout, structs)):
             walk.properties(struct, layout, None, out)
     for reader in readers:
         if reader in batch_readers:
@@ -58,7 +57,7 @@ def _values(layout: TypeLayout, structs: Sequence[Any]) -> list[Out]:
         columns.append([*map(FOLDED.__getitem__, map(layout.floats, structs))])
     if not layout.vectors:
         return [*map(list, zip(*columns, strict=True))]
-    rows = [layout.vector_values(struct) for struct in structs]
+    rows = [*map(layout.vector_values, structs)]
     return [[*row, *vectors] for *row, vectors in zip(*columns, rows, strict=True)]
 
 
@@ -66,9 +65,9 @@ def _add_parts(walk: Walk, layout: TypeLayout, structs: Sequence[Any], outs: Seq
     assert layout.parts is not None
     columns = zip(*map(layout.parts, structs), strict=True)
     for number, kind, column in zip(layout.part_numbers, layout.part_kinds, columns, strict=True):
-        there = [*map(truth, column)]
-        if True not in there:
+        if not any(column):
             continue
+        there = [*map(truth, column)]
         values, present = [*compress(column, there)], [*compress(outs, there)]
         if kind == STRUCT and _are_simple(walk, values):
             for out, content in zip(present, contents(walk, values, {}), strict=True):

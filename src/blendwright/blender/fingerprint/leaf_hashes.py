@@ -36,7 +36,7 @@ _FORMAT = 2
 STAND_INS = frozenset({"collections", "objects"})
 STAND_IN = "~bw~stand-in"
 NO_GROUPS: Mapping[Any, bool] = {}
-_name = attrgetter("name")
+_name, _animation = attrgetter("name"), attrgetter("animation_data")
 _data_and_groups = attrgetter("data", "vertex_groups")
 # Only objects have so many numbers that reading them in columns pays.
 _COLUMN_TYPES = {"objects": "Object"}
@@ -147,20 +147,18 @@ def _digests(blocks: Sequence[Any], columns: NumberColumns | None, rows: Sequenc
     """The hashes of datablocks of one kind. Those of one type are read together, the animated ones alone."""
     by_type: dict[type[Any], list[int]] = {}
     digests: list[bytes] = [b""] * len(blocks)
-    for place, animation in enumerate(map(_animation, blocks)):
+    can_be_animated = hasattr(blocks[0], "animation_data")  # all of one kind, or none
+    animations = map(_animation, blocks) if can_be_animated else repeat(None, len(blocks))
+    for place, (block, animation) in enumerate(zip(blocks, animations, strict=True)):
         if animation is None:
-            by_type.setdefault(blocks[place].__class__, []).append(place)
+            by_type.setdefault(block.__class__, []).append(place)
         else:
-            digests[place] = _digest(blocks[place], columns, rows[place], walk)
+            digests[place] = _digest(block, columns, rows[place], walk)
     for places in by_type.values():
         outs = contents(walk, [blocks[place] for place in places], BATCH_READERS)
         for place, out in zip(places, outs, strict=True):
             digests[place] = hashlib.sha256(rows[place] + marshal.dumps(out, _FORMAT)).digest()
     return digests
-
-
-def _animation(block: Any) -> Any:
-    return getattr(block, "animation_data", None)
 
 
 def _digest(block: Any, columns: NumberColumns | None, row: bytes, walk: Walk) -> bytes:

@@ -26,9 +26,8 @@ from blendwright.blender.fingerprint.attributes import (
 from blendwright.blender.fingerprint.canonical import fold_array
 from blendwright.blender.fingerprint.walk import Out, Walk
 
-_data: Any = bpy.data
-_groups = attrgetter("groups")
-_attributes = attrgetter("attributes")
+_blocks: Any = bpy.data
+_groups, _attributes, _data, _polygons = map(attrgetter, ("groups", "attributes", "data", "polygons"))
 _app: Any = bpy.app
 
 # Up to this many vertices it is quicker to look at them than to look for an object that uses the mesh.
@@ -119,16 +118,15 @@ def _add_topology(
             continue
         name, value, width, rooms = part
         add = blobs.add if rooms is _WHOLE else blobs.add_floats
-        for place, found in enumerate(attributes):
-            data = found[name].data
+        stored = [found[name] for found in attributes]
+        for data, out in zip([*map(_data, stored)], outs, strict=True):
             array = rooms[len(data) * width]
             foreach_get(data, value, array)
-            add(array, outs[place])
-    for place, mesh in enumerate(meshes):
-        faces = mesh.polygons
+            add(array, out)
+    for faces, out in zip([*map(_polygons, meshes)], outs, strict=True):
         starts = _WHOLE[len(faces)]
         foreach_get(faces, "loop_start", starts.obj)  # not copied in one piece, hence the array
-        blobs.add(starts, outs[place])
+        blobs.add(starts, out)
 
 
 def encode_texture_space(_walk: Walk, data: Any, out: Out) -> None:
@@ -170,7 +168,7 @@ def _has_weights(walk: Walk, mesh: Any) -> bool:
     if not walk.all_grouped:
         if len(vertices) <= _FEW_VERTICES and not _any_weight(vertices):
             return False
-        for user in _data.objects:
+        for user in _blocks.objects:
             if user.data == mesh:
                 return bool(user.vertex_groups)
     return _any_weight(vertices)

@@ -4,7 +4,7 @@ Responsible for: reading a struct by its layout and going down into its parts. W
 data, poses ...) is in the readers of `content_readers.py`. Must never write: no property is read whose getter creates data.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from itertools import compress
 from typing import Any, cast
 
@@ -245,6 +245,15 @@ def _add_values(layout: TypeLayout, struct: Any, out: Out) -> None:
 def has_properties(layout: TypeLayout) -> Callable[[Any], bool]:
     """Tells whether a struct has custom properties or settings of add-ons. Nearly all have none."""
     return _has_any if layout.system else _has_own
+
+
+def have_properties(layout: TypeLayout, structs: Sequence[Any]) -> list[bool]:
+    """The same of several structs of one type."""
+    owning = [*map(bool, map(_keys, structs))]
+    if not layout.system:
+        return owning
+    pairs = zip(owning, structs, strict=True)
+    return [own or struct.bl_system_properties_get() is not None for own, struct in pairs]
 
 
 def _has_own(struct: Any) -> bool:
