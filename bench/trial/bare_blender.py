@@ -16,7 +16,7 @@ import traceback
 from pathlib import Path
 from typing import Any
 
-from bench.trial.recorder import Call, json_bytes
+from bench.trial.recorder import ENVIRONMENT, Call, json_bytes
 
 
 class BareBlender:
@@ -30,11 +30,9 @@ class BareBlender:
         self._process = self._start()
 
     def _start(self) -> subprocess.Popen[str]:
-        root = str(Path(__file__).parents[2])
-        environment = {**os.environ, "PYTHONPATH": root}
         command = [sys.executable, "-m", "bench.trial.bare_blender"]
         return subprocess.Popen(
-            command, cwd=self._directory, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+            command, cwd=self._directory, env=ENVIRONMENT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         )
 
     def call(self, code: str) -> Call:

@@ -31,7 +31,7 @@ from anyio.streams.buffered import BufferedByteReceiveStream
 from PIL import Image
 
 from bench.trial.bare_blender import BareBlender
-from bench.trial.recorder import Call, Host, export, host, read_transcript, totals
+from bench.trial.recorder import ENVIRONMENT, Call, Host, export, host, read_transcript, totals
 from bench.trial.trial import START, bare_blender, begin, check
 
 SOCKET = "client.socket"
@@ -107,10 +107,9 @@ def _start(directory: Path, bare: bool, task: str | None) -> int:
     if task is not None:
         begin(task, directory, bare)
     command = [sys.executable, "-m", "bench.trial.client", str(directory.resolve()), "serve", *["--bare"] * bare]
-    environment = os.environ | {"PYTHONPATH": str(Path(__file__).parents[2])}
     with (directory / "client.log").open("w") as log:
         process = subprocess.Popen(
-            command, env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True
+            command, env=ENVIRONMENT, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True
         )
     while not (directory / SOCKET).exists():
         if process.poll() is not None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import contextlib
 import json
+import os
 import subprocess
 import sys
 from collections.abc import AsyncGenerator
@@ -22,6 +23,9 @@ from mcp_types import CallToolResult, ElicitResult, ImageContent, TextContent
 
 BRIEF = 400
 PROGRAM = [sys.executable, "-m", "blendwright"]
+ROOT = Path(__file__).parents[2]
+# The program of this checkout, wherever another one is installed.
+ENVIRONMENT = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(ROOT)])}
 
 
 @dataclass(frozen=True)
@@ -85,7 +89,7 @@ def json_bytes(value: Any) -> int:
 async def host(directory: Path) -> AsyncGenerator[Host]:
     """A host on the workspace `scene` of a directory, which the server makes where it is missing."""
     command, *arguments = [*PROGRAM, "serve", "--workspace", "scene", "--directory", "."]
-    server = StdioServerParameters(command=command, args=arguments, cwd=directory)
+    server = StdioServerParameters(command=command, args=arguments, cwd=directory, env=ENVIRONMENT)
     async with Client(server, elicitation_callback=_allow) as client:
         yield Host(client)
 
@@ -98,13 +102,13 @@ async def _allow(context: Any, params: Any) -> ElicitResult:
 def export(directory: Path, file: Path) -> None:
     """Write the scene of the workspace to a .blend file, past the host: looking at the result is not part of a trial."""
     command = [*PROGRAM, "export", str(file), "--overwrite", "--workspace", "scene"]
-    subprocess.run(command, cwd=directory, check=True, capture_output=True)
+    subprocess.run(command, cwd=directory, env=ENVIRONMENT, check=True, capture_output=True)
 
 
 def new_workspace(directory: Path, scene: Path) -> None:
     """Make the workspace `scene` of a directory from a .blend file."""
     command = [*PROGRAM, "new", "--workspace", "scene", "--scene", str(scene)]
-    subprocess.run(command, cwd=directory, check=True, capture_output=True)
+    subprocess.run(command, cwd=directory, env=ENVIRONMENT, check=True, capture_output=True)
 
 
 def read_transcript(file: Path) -> list[dict[str, Any]]:

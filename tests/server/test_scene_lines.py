@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import hosts
-from blendwright.server.brief import LARGEST_ANSWER
+from blendwright.server.brief import LARGEST_ANSWER, rounded
 from blendwright.server.context import ServerContext
-from blendwright.server.scene_lines import rounded
 
 ROOM = """
 red = material.ensure_principled(name="LinesRed", base_color=[0.7, 0.1, 0.05], roughness=0.25, metallic=1)

@@ -110,16 +110,21 @@ def replaced_by_last(journal: JournalView) -> Commit | None:
     return None if journal.head is None else replaced_commit(journal, last_plan(journal)[0])
 
 
-def last_program(workspace: Path, params: Mapping[str, Any]) -> tuple[str, dict[str, Any], str]:
-    """The program of the last plan that came from one, its parameters with these instead of some of them, and its request. Raises Refusal
-    where no plan did."""
+def params_in_force(earlier: Mapping[str, Any], given: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Those that a program was given before, with these instead of some of them; given as `{}`, none at all: its own defaults."""
+    return {**earlier, **given} if given else dict(earlier) if given is None else {}
+
+
+def last_program(workspace: Path, params: Mapping[str, Any] | None) -> tuple[str, dict[str, Any], str]:
+    """The program of the last plan that came from one, its parameters in force with these, and its request. Raises Refusal where no plan
+    did."""
     with read_journal(workspace) as journal:
         request_id = last_from_program(journal)
         if request_id is None:
             message = "no plan that led to this scene came from a program, so there is none to be run with other params"
             raise Refusal.of(Fault.TARGET_NOT_FOUND, message, "Give the program as well.")
         stored = journal.programs(request_id)[-1]
-    return stored.program, {**stored.params, **params}, request_id
+    return stored.program, params_in_force(stored.params, params), request_id
 
 
 def plan_of_program(workspace: Path, text: str) -> str | None:

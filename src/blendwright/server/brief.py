@@ -8,11 +8,10 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice, pairwise
-from typing import Any, Literal, cast
+from typing import Any, Literal, NamedTuple, cast
 
 import orjson
 
-from blendwright.server.scene_lines import rounded
 from blendwright.tool_api.promises import SafetyLevel
 from blendwright.tools.object.rename import Rename
 from blendwright.values.macro_report import reports_by_caller
@@ -27,6 +26,8 @@ NUMBERED = re.compile(r"(.*?)(\d+)$", re.DOTALL)
 NUMBERS = re.compile(r"\d+")
 # A family of names is listed in so many runs and one more.
 MOST_BREAKS = 2
+# Of numbers that are told.
+DIGITS = 3
 # The id of an operation of a program: its number, and the line that made it.
 OF_A_PROGRAM = re.compile(r"()(\d{5})_L\d+")
 # How many changed datablocks of a preview are told with their properties.
@@ -50,6 +51,21 @@ MOST_RENAMED = 40
 MOST_NOTES = 3
 
 
+# In place of a result that the same reader has.
+SAID_BEFORE = "as told before"
+
+
+class AlreadyTold(NamedTuple):
+    """What a reader knows already: the names that the plan in whose place this one ran had made, what reading operations answered, and
+    whether the scene is now just what was previewed."""
+
+    made: frozenset[str] = frozenset()
+    results: tuple[Any, ...] = ()
+    previewed: bool = False
+
+
+NOTHING_TOLD = AlreadyTold()
+
 # Where the receipts of a request can be read. Where its id stands beside it, it is not said again: those of programs are long.
 RECEIPTS = "blendwright://receipts/{request_id}"
 
@@ -58,11 +74,10 @@ RECEIPTS = "blendwright://receipts/{request_id}"
 
 
 def brief_report(
-    report: RunReport, detail: Detail, made_before: Collection[str] = (), *, on_copy: bool = False
+    report: RunReport, detail: Detail, told: AlreadyTold = NOTHING_TOLD, *, on_copy: bool = False
 ) -> dict[str, Any]:
-    """What became of a plan: its operations with what they did, those that are alike as one unless all are asked for. `made_before` are
-    the names that the plan in whose place it ran had made: they need not be told again. What ran `on_copy` was allowed by nobody yet, and
-    nothing of it is in the journal."""
+    """What became of a plan: its operations with what they did, those that are alike as one unless all are asked for, without what was
+    told already. What ran `on_copy` was allowed by nobody yet, and nothing of it is in the journal."""
     entries = [_entry(operation) for operation in reports_by_caller(report.operations)]
     if on_copy:
         for entry in entries:
@@ -70,7 +85,7 @@ def brief_report(
     document: dict[str, Any] = {"status": report.status, "request_id": report.request_id}
     if detail == "summary" and report.ok:
         # The envelope says that it is well, and the link of its receipts has the id.
-        document = _lines(entries, made_before, numbered=report.dialect == "program")
+        document = _lines(entries, told, numbered=report.dialect == "program")
     else:
         document["operations"] = list(_grouped(entries)) if detail == "summary" else entries
     if report.dialect == "program" and report.remarks:
@@ -105,6 +120,11 @@ def names_made(report: RunReport) -> list[str]:
     """What a plan has made, each once."""
     entries = map(_changes, reports_by_caller(report.operations))
     return [*dict.fromkeys(name for one in entries for names in one.get("made", {}).values() for name in names)]
+
+
+def results_told(report: RunReport) -> tuple[Any, ...]:
+    """What the reading operations of a plan answered, as it is told."""
+    return tuple(one["result"] for one in map(_entry, report.operations) if "result" in one)
 
 
 def _entry(operation: OperationReport) -> dict[str, Any]:
@@ -200,37 +220,55 @@ def _alike(entries: Iterable[dict[str, Any]]) -> Iterable[list[dict[str, Any]]]:
     return groups.values()
 
 
-def _lines(entries: Sequence[dict[str, Any]], made_before: Collection[str], *, numbered: bool) -> dict[str, Any]:
+def _lines(entries: Sequence[dict[str, Any]], told: AlreadyTold, *, numbered: bool) -> dict[str, Any]:
     """What went well, a line for alike ones: how many, what they made, changed or removed; and what reading ones answered.
 
     The ids of a program are `numbered` by us, and of no use here. What the same run has made is not told as changed too."""
+    if told.previewed:
+        return _as_previewed(entries, told)
     made = {name for entry in entries for names in entry.get("made", {}).values() for name in names}
     lines: list[str] = []
+    quiet, made_again = 0, 0
     results: dict[str, Any] = {}
     for members in _alike(entries):
-        first = members[0]
-        ids = "" if numbered else f" ({runs(one['operation_id'] for one in members)})"
-        line = f"{len(members)} x {first['tool']} {WENT_WELL.get(first['status'], first['status'])}{ids}"
-        line += f", allowed by {first['allowed_by']}" if "allowed_by" in first else ""
+        first, more = members[0], ""
+        more += f", allowed by {first['allowed_by']}" if "allowed_by" in first else ""
         for collection in dict.fromkeys(name for one in members for name in one.get(PUT, ())):
-            line += (
+            more += (
                 f", {PUT} {collection}: {families(n for one in members for n in one.get(PUT, {}).get(collection, ()))}"
             )
         for change in TOLD[:-1]:
-            named = [name for one in members for names in one.get(change, {}).values() for name in names]
-            told = [name for name in named if change != "changed" or name not in made]
-            again = [name for name in told if change == "made" and name in made_before]
-            if again:
-                line += f", {len(again)} made again"
-                told = [name for name in told if name not in made_before]
-            if told:
-                line += f", {change} {runs(told, MOST_RENAMED) if change == RENAMED else families(told)}"
+            names = [name for one in members for names in one.get(change, {}).values() for name in names]
+            new = [name for name in names if change != "changed" or name not in made]
+            if change == "made" and told.made:
+                new = [name for name in names if name not in told.made]
+                made_again += len(names) - len(new)
+            if new:
+                more += f", {change} {runs(new, MOST_RENAMED) if change == RENAMED else families(new)}"
         if any("notes" in one for one in members):
-            line += "".join(f"; {note}" for note in _notes(members))
-        lines.append(line)
+            more += "".join(f"; {note}" for note in _notes(members))
         if "result" in first:
-            results[first["operation_id"]] = first["result"]
+            results[first["operation_id"]] = SAID_BEFORE if first["result"] in told.results else first["result"]
+        if told.made and not more and first["status"] == "succeeded":
+            quiet += len(members)  # the plan in whose place it ran did the same
+            continue
+        ids = "" if numbered else f" ({runs(one['operation_id'] for one in members)})"
+        lines.append(f"{len(members)} x {first['tool']} {WENT_WELL.get(first['status'], first['status'])}{ids}{more}")
+    if quiet:
+        lines.append(f"{quiet} {'other ' if lines else ''}operations ok; made again: {made_again}")
     return {"operations": lines} | ({"results": results} if results else {})
+
+
+def _as_previewed(entries: Sequence[dict[str, Any]], told: AlreadyTold) -> dict[str, Any]:
+    """Of a plan that did just what its preview told, which the hash of the scene proves: how many, and who allowed what."""
+    lines = [f"{len(entries)} operations ok: the scene is just as previewed"]
+    asked = {(one["allowed_by"], one["tool"]): None for one in entries if "allowed_by" in one}
+    for who in dict.fromkeys(who for who, _ in asked):
+        lines.append(f"allowed by {who}: {', '.join(tool for allowed_by, tool in asked if allowed_by == who)}")
+    new = {
+        one["operation_id"]: one["result"] for one in entries if one.get("result", None) not in (None, *told.results)
+    }
+    return {"operations": lines} | ({"results": new} if new else {})
 
 
 def _notes(members: Iterable[Mapping[str, Any]]) -> list[str]:
@@ -243,7 +281,7 @@ def runs(names: Iterable[str], most: int = MOST_NAMES) -> str:
     """Names in their order, numbered ones that follow each other as one: 'Leg_1 … Leg_24'."""
     parts: list[list[str]] = []
     for name in dict.fromkeys(names):
-        if parts and _follows(parts[-1][-1], name):
+        if parts and follows(parts[-1][-1], name):
             parts[-1].append(name)
         else:
             parts.append([name])
@@ -265,7 +303,7 @@ def families(names: Iterable[str]) -> str:
 
 def _family(members: Sequence[str]) -> str:
     in_order = sorted(members, key=_numbers)
-    breaks = sum(not _follows(one, other) for one, other in pairwise(in_order))
+    breaks = sum(not follows(one, other) for one, other in pairwise(in_order))
     if breaks <= MOST_BREAKS:
         return runs(in_order)
     return f"{in_order[0]} … {in_order[-1]} ({len(in_order)})"
@@ -275,13 +313,25 @@ def _numbers(name: str) -> list[int]:
     return [*map(int, NUMBERS.findall(name))]
 
 
-def _follows(name: str, next_name: str) -> bool:
+def follows(name: str, next_name: str) -> bool:
     one, other = _numbered(name), _numbered(next_name)
     return one is not None and other is not None and one[1] == other[1] and int(one[2]) + 1 == int(other[2])
 
 
 def _numbered(name: str) -> re.Match[str] | None:
     return OF_A_PROGRAM.match(name) or NUMBERED.match(name)
+
+
+def rounded(value: Any) -> Any:
+    """Numbers with as many digits as a scene in metres needs; single precision shows more than it holds."""
+    if isinstance(value, float):
+        short = round(value, DIGITS)
+        return int(short) if short.is_integer() else short
+    if isinstance(value, list | tuple):
+        return [rounded(part) for part in value]  # pyright: ignore[reportUnknownVariableType]
+    if isinstance(value, dict):
+        return {key: rounded(part) for key, part in value.items()}  # pyright: ignore[reportUnknownVariableType]
+    return value
 
 
 def brief_difference(difference: Mapping[str, Any]) -> dict[str, Any]:

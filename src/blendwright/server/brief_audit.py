@@ -25,7 +25,7 @@ def brief_audit(result: Mapping[str, Any]) -> dict[str, Any]:
     if repairs := [call for members in groups.values() if len(members) == 1 for call in members[0]["repair"]]:
         told["repairs"] = repairs
     if hidden := sum(counts.values()) - len(result["findings"]):
-        told["more"] = f"{hidden}: give most"
+        told["more"] = f"{hidden} findings: scene.audit(most={hidden + len(result['findings'])})"
     if not result["complete"]:
         told["complete"] = False
     return told

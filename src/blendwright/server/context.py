@@ -28,7 +28,7 @@ from blendwright.policy.session_contract import Proposal
 from blendwright.run.invocation import new_id
 from blendwright.run.options import RunOptions
 from blendwright.run.waiting import Waiting
-from blendwright.server.brief import Detail
+from blendwright.server.brief import NOTHING_TOLD, AlreadyTold, Detail
 from blendwright.server.elicitation import AsidePrompt
 from blendwright.server.look_quality import LookPace
 from blendwright.server.program_edits import SentPrograms
@@ -51,8 +51,8 @@ MOST_FINISHED = 200
 # Jobs that wait or run, each with its plan in memory: of one client, so that it does not take all the room, and of all together.
 MOST_UNFINISHED_OF_CLIENT, MOST_UNFINISHED = 16, 64
 
-# Plans whose names are remembered.
-MOST_MADE = 8
+# Plans, and previews, of which is remembered what was told.
+MOST_TOLD = 8
 
 # The token of every job that has ended: nobody listens to it.
 _NOTHING_TO_CANCEL = CancelToken()
@@ -62,21 +62,35 @@ T = TypeVar("T")
 Report = Callable[[float, float | None, str], None]
 
 
-class MadeNames:
-    """The names that the latest plans made, by their requests."""
+class ToldPlans:
+    """What clients were told of the latest plans, by their requests, and of what they previewed last."""
 
     def __init__(self) -> None:
-        self._names: OrderedDict[str, frozenset[str]] = OrderedDict()
+        self._plans: OrderedDict[str, AlreadyTold] = OrderedDict()
+        self._previews: OrderedDict[str, tuple[str, AlreadyTold]] = OrderedDict()
 
-    def remember(self, request_id: str, names: Iterable[str]) -> None:
-        self._names.pop(request_id, None)
-        self._names[request_id] = frozenset(names)
-        if len(self._names) > MOST_MADE:
-            self._names.popitem(last=False)
+    def remember(self, request_id: str, told: AlreadyTold) -> None:
+        _keep_latest(self._plans, request_id, told)
 
-    def of(self, request_id: str) -> frozenset[str]:
-        """What the plan of this request has made, as far as it is remembered."""
-        return self._names.get(request_id, frozenset())
+    def remember_preview(self, client: str, scene_hash: str, results: tuple[Any, ...]) -> None:
+        """What a plan would make of the scene, by the hash of that."""
+        _keep_latest(self._previews, client, (scene_hash, AlreadyTold(results=results, previewed=True)))
+
+    def of(self, request_id: str) -> AlreadyTold:
+        """As far as it is remembered."""
+        return self._plans.get(request_id, NOTHING_TOLD)
+
+    def of_preview(self, client: str, scene_hash: str) -> AlreadyTold | None:
+        """Of the preview that led to just this scene, if that was the client's last one."""
+        made, told = self._previews.get(client, ("", NOTHING_TOLD))
+        return told if made == scene_hash else None
+
+
+def _keep_latest(kept: OrderedDict[str, T], key: str, value: T) -> None:
+    kept.pop(key, None)
+    kept[key] = value
+    if len(kept) > MOST_TOLD:
+        kept.popitem(last=False)
 
 
 @dataclass(slots=True)
@@ -258,8 +272,8 @@ class ServerContext:
     sent_programs: SentPrograms = field(default_factory=SentPrograms)
     sent_code: SentPrograms = field(default_factory=SentPrograms)
     """For those who repair a line of theirs."""
-    made_names: MadeNames = field(default_factory=MadeNames)
-    """So that a plan in place of an earlier one tells only what is new; the queue's thread touches it."""
+    told_plans: ToldPlans = field(default_factory=ToldPlans)
+    """So that a plan in place of an earlier one, or after its preview, tells only what is new; the queue's thread touches it."""
     look_pace: LookPace = field(default_factory=LookPace)
     """What pictures of this scene have cost."""
     scene_files: SceneFiles = field(default_factory=SceneFiles)

@@ -6,7 +6,7 @@ import asyncio
 import math
 import tempfile
 from collections import Counter
-from collections.abc import Mapping, Set
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -28,7 +28,16 @@ from blendwright.policy.approvals import NOBODY
 from blendwright.run.options import too_much_time
 from blendwright.run.replaced_plans import Instead, replaced_request
 from blendwright.run.waiting import Waiting
-from blendwright.server.brief import Detail, brief_difference, brief_report, families, names_made
+from blendwright.server.brief import (
+    NOTHING_TOLD,
+    AlreadyTold,
+    Detail,
+    brief_difference,
+    brief_report,
+    families,
+    names_made,
+    results_told,
+)
 from blendwright.server.call_help import call_help
 from blendwright.server.complete_plans import complete
 from blendwright.server.context import Caller, ServerContext
@@ -61,6 +70,7 @@ PROGRAM = (
 )
 
 PROGRAM_EDIT = "The last program sent, changed: {replace: [{old, new}]}; each old occurs once."
+PARAMS = "For param(). An edited or repeated program keeps those it had, changed by these; {}: its defaults."
 INSTEAD = "Replaces the last plan (params alone: last program's); later ones rerun."
 
 
@@ -68,7 +78,7 @@ class ValidateArgs(Args):
     plan: dict[str, Any] = Field(default_factory=dict[str, Any])
     program: str = ""
     program_edit: dict[str, Any] | None = None
-    params: dict[str, Any] = Field(default_factory=dict[str, Any])
+    params: dict[str, Any] | None = None
     detail: Detail = "summary"
 
 
@@ -81,7 +91,7 @@ class ExecuteArgs(Args):
     plan: dict[str, Any] = Field(default_factory=dict[str, Any], description=PLAN)
     program: str = Field(default="", description=PROGRAM)
     program_edit: dict[str, Any] | None = Field(default=None, description=PROGRAM_EDIT)
-    params: dict[str, Any] = Field(default_factory=dict[str, Any])
+    params: dict[str, Any] | None = Field(default=None, description=PARAMS)
     instead: bool = Field(default=False, description=INSTEAD)
     boundary: Literal["operation", "plan"] | None = Field(
         default=None, description="What a failure takes back: its operation (plan), or all (program)."
@@ -154,8 +164,14 @@ async def plan_preview(context: ServerContext, caller: Caller, args: PreviewArgs
             images = (Picture(picture.read_bytes()),) if picture is not None and picture.is_file() else ()
         report = preview.report
         result = preview.to_json()
+        if report.ok and report.scene_hash_after is not None:
+            context.told_plans.remember_preview(caller.client, report.scene_hash_after, results_told(report))
         if args.detail != "full":
             about = {key: result["report"][key] for key in ("totals", "unseen", "asks") if result["report"].get(key)}
+            if plan.program is not None and plan.program.params and not args.program:
+                about["params"] = dict(
+                    plan.program.params
+                )  # some of them are those of the program that was sent before
             if all(total == len(result["result"][change]) for change, total in about["totals"].items()):
                 del about["totals"]  # all is listed
             result["report"] = brief_report(report, args.detail, on_copy=True) | about | _help(context, plan, report)
@@ -209,28 +225,34 @@ async def parse_plan_arguments(
     started = perf_counter()
     instead: Instead = args.instead if isinstance(args, PreviewArgs | ExecuteArgs) else False
     is_bare = not args.program and not args.plan and args.program_edit is None
-    if instead and is_bare:
+    runs, sent = isinstance(args, ExecuteArgs), context.sent_programs
+    if runs and is_bare and args.params is None and caller.client in sent.previewed:
+        instead = instead or sent.previewed[caller.client]
+        args = args.model_copy(update={"program_edit": {}})  # the one that was previewed, as it is
+    elif instead and is_bare:
         program, params, instead = await asyncio.to_thread(last_program, context.workspace, args.params)
         args = args.model_copy(update={"program": program, "params": params})
-    elif isinstance(args, ExecuteArgs) and is_bare and caller.client in context.sent_programs.sent_last:
-        args = args.model_copy(update={"program_edit": {}})  # the one that was previewed, as it is
+    elif runs and is_bare and caller.client in sent.sent_last:
+        args = args.model_copy(update={"program_edit": {}})
     if args.program_edit is not None:
         if args.program or args.plan:
             cure = "Leave out the other one."
             raise Refusal(
                 [Finding(Fault.ARGS_INVALID, "an edit is of a program that was sent before", "/program_edit", cure)]
             )
-        edit = edited(context.sent_programs, caller.client, args.program_edit, args.params)
+        edit = edited(sent, caller.client, args.program_edit, args.params)
         if instead is True:
             instead = await asyncio.to_thread(plan_of_program, context.workspace, edit.of) or True
         args = args.model_copy(update={"program": edit.text, "params": edit.params})
     if args.program:
-        context.sent_programs.remember(caller.client, SentProgram(args.program, args.params))
+        params = args.params or {}
+        previewed = instead if isinstance(args, PreviewArgs) else None
+        sent.remember(caller.client, SentProgram(args.program, params), previewed=previewed)
         asked = args.timeout_s if isinstance(args, ExecuteArgs) else None
         seconds = asked or caller.proposal.host.call_seconds or context.costs.run_seconds
-        plan = await read_program(context, caller.client, seconds, args.program, args.params, args.plan, **options)
+        plan = await read_program(context, caller.client, seconds, args.program, params, args.plan, **options)
     else:
-        context.sent_programs.sent_last.discard(caller.client)
+        sent.forget_last(caller.client)
         # The arguments were checked when they were read.
         plan = parse_plan(complete(args.plan, context.tools, context.macros), is_json=True, **options)
     return Parsed(plan, round((perf_counter() - started) * 1000, 3), instead)
@@ -290,17 +312,20 @@ async def _execute(
             more |= {"params": dict(plan.program.params)}  # some of them are those of the program that was sent before
         if before is not None and (after := opened.journal.head_number) != before:
             more |= {"head_before": before, "head_after": after}
-        made_before: Set[str] = frozenset()
+        told = NOTHING_TOLD
         if replaced is not None and report.ok:
             which = "the last plan" if replaced == last else f"plan {replaced}"
             more |= {"replaced": f"all that {which} made, up to commit {before}"}
-            made_before = context.made_names.of(replaced)
-            if gone := made_before - {*names_made(report)}:
+            told = context.told_plans.of(replaced)
+            if gone := told.made - {*names_made(report)}:
                 more |= {"no_longer_made": families(sorted(gone))}
         if report.ok:
-            context.made_names.remember(report.request_id, names_made(report))
+            now_told = AlreadyTold(frozenset(names_made(report)), results_told(report))
+            context.told_plans.remember(report.request_id, now_told)
+            if "head_after" in more:
+                told = context.told_plans.of_preview(caller.client, report.scene_hash_after or "") or told
         more |= _help(context, plan, report)
-        response = plan_response(report, args.detail, parse_ms=parse_ms, more=more, made_before=made_before)
+        response = plan_response(report, args.detail, parse_ms=parse_ms, more=more, told=told)
         if args.image and report.ok:
             response = with_picture(response, read_request(args.image), opened, context.look_pace, options, before)
         return response
@@ -325,14 +350,14 @@ def plan_response(
     *,
     parse_ms: float | None = None,
     more: Mapping[str, Any] | None = None,
-    made_before: Set[str] = frozenset(),
+    told: AlreadyTold = NOTHING_TOLD,
 ) -> ToolResponse:
     """The result of the plan's own contract and the report, as far as a model wants to read them, with what else is to be said of it."""
     result: dict[str, Any] = {
         "dialect": report.dialect,
         "ok": report.ok,
         "result": render(report),
-        "report": brief_report(report, detail, made_before),
+        "report": brief_report(report, detail, told),
     }
     if detail == "full":
         counts = dict(Counter(operation.status for operation in report.operations))

@@ -15,6 +15,8 @@ from typing import Any, NamedTuple
 import orjson
 from pydantic import Field
 
+from blendwright.app.replacing import params_in_force
+from blendwright.run.replaced_plans import Instead
 from blendwright.schemas.check import ModelChecker
 from blendwright.tool_api.arguments import Args
 from blendwright.values.errors import Refusal
@@ -80,9 +82,13 @@ class SentPrograms:
         self._size = 0
         self.sent_last: set[str] = set()
         """Clients whose last document was a program: only these mean it when they name none."""
+        self.previewed: dict[str, Instead] = {}
+        """Of these, those who had it previewed, with what it was to take the place of: who names none then means just that."""
         self._lock = threading.Lock()
 
-    def remember(self, client: str, program: SentProgram) -> None:
+    def remember(self, client: str, program: SentProgram, *, previewed: Instead | None = None) -> None:
+        """`previewed` is what a preview is to take the place of, which may be nothing; None for what is no preview."""
+        self.forget_last(client)
         if program.size > LONGEST_REMEMBERED:
             return
         key = (client, program_name(program.text))
@@ -91,12 +97,19 @@ class SentPrograms:
                 self._size -= earlier.size
             self._programs[key] = program
             self.sent_last.add(client)
+            if previewed is not None:
+                self.previewed[client] = previewed
             self._size += program.size
             while self._size > self._most:
                 (owner, _), oldest = self._programs.popitem(last=False)
                 self._size -= oldest.size
                 if all(one != owner for one, _ in self._programs):
-                    self.sent_last.discard(owner)
+                    self.forget_last(owner)
+
+    def forget_last(self, client: str) -> None:
+        """The last document of this client is no program, or none that is remembered."""
+        self.sent_last.discard(client)
+        self.previewed.pop(client, None)
 
     def find(self, client: str, of: str, at: str = AT) -> SentProgram:
         """Raises Refusal where this client sent no such program."""
@@ -113,7 +126,7 @@ class SentPrograms:
 
 
 def edited(
-    programs: SentPrograms, client: str, document: Mapping[str, Any], params: Mapping[str, Any], at: str = AT
+    programs: SentPrograms, client: str, document: Mapping[str, Any], params: Mapping[str, Any] | None, at: str = AT
 ) -> EditedProgram:
     """A program that was sent before, with other texts in it and other params. Raises Refusal with every replacement that does not fit;
     `at` is where the edit stands in the arguments."""
@@ -130,7 +143,7 @@ def edited(
             findings.append(_misfit(text, one.old, f"{at}/replace/{number}/old"))
     if findings:
         raise Refusal(findings)
-    return EditedProgram(text, {**program.params, **params}, program.text)
+    return EditedProgram(text, params_in_force(program.params, params), program.text)
 
 
 def _misfit(text: str, old: str, at: str) -> Finding:

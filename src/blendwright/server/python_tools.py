@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from pydantic import Field, WithJsonSchema
 
 from blendwright.app.open_scene import OpenScene
-from blendwright.server.brief import families
+from blendwright.server.brief import AUDIT, brief_result, families
 from blendwright.server.context import Caller, ServerContext
 from blendwright.server.program_edits import SentProgram, edited
 from blendwright.server.requested_pictures import RequestedPicture, read_request, with_picture
@@ -47,12 +47,13 @@ class PythonArgs(Args):
     seed: Seed = 0
     timeout_s: Annotated[float | None, Field(gt=0), WithJsonSchema(SECONDS_SCHEMA)] = None
     image: RequestedPicture = False
+    audit: bool = Field(default=False, description="scene.audit too.")
 
 
 @server_tool(DESCRIPTION, destructive=True, time_limit="code_seconds")
 async def python_run(context: ServerContext, caller: Caller, args: PythonArgs) -> ToolResponse:
     look = read_request(args.image)
-    sent = args.model_dump(mode="json", exclude_unset=True, exclude={"image", "timeout_s", "code_edit"})
+    sent = args.model_dump(mode="json", exclude_unset=True, exclude={"image", "audit", "timeout_s", "code_edit"})
     sent["code"] = _whole(context, caller, args)
     if args.timeout_s is not None:
         sent["timeout_ms"] = max(1, round(args.timeout_s * 1000))
@@ -62,9 +63,18 @@ async def python_run(context: ServerContext, caller: Caller, args: PythonArgs) -
         before = opened.journal.head_number
         outcome = opened.outcome(TOOL, sent, options)
         response = ToolResponse(_short(outcome))
+        if outcome.ok and args.audit:
+            response = replace(response, outcome=_audited(response.outcome, opened.outcome(AUDIT, {}, options)))
         return with_picture(response, look, opened, context.look_pace, options, before) if outcome.ok else response
 
     return await context.run(caller, work)
+
+
+def _audited(outcome: Outcome, audit: Outcome) -> Outcome:
+    """The outcome of code that stands, with what an audit says of the scene then."""
+    if not audit.ok or audit.result is None:
+        return outcome.with_(notes=(*outcome.notes, f"no audit: {audit.message}"))
+    return outcome.with_(result={**(outcome.result or {}), "audit": brief_result(AUDIT, audit.result)})
 
 
 def _whole(context: ServerContext, caller: Caller, args: PythonArgs) -> str:

@@ -27,6 +27,8 @@ from blendwright.values.outcome import DeterminismClass, Outcome
 
 # Names in Blender have at most 255 bytes; anything much longer is prose that nobody asked for.
 LONGEST_TEXT = 8000
+# Of a name that no tool has: whoever mixed up name and arguments need not read them again.
+LONGEST_NAME = 63
 # Format characters that are part of ordinary writing: joiners of scripts and emoji.
 JOINERS = frozenset("\u200c\u200d")
 
@@ -84,7 +86,7 @@ def render_response(
 ) -> types.CallToolResult:
     """`name` is the tool that was called, for an outcome that names none. What is larger than the host takes is left out, and said so:
     what was done is done, and its answer must arrive."""
-    outcome = response.outcome if response.outcome.tool else response.outcome.with_(tool=name)
+    outcome = response.outcome if response.outcome.tool else response.outcome.with_(tool=name[:LONGEST_NAME])
     document: dict[str, Any] = sanitise(render_envelope(outcome, envelope))
     if response.detail != "full":
         document = brief_envelope(document)

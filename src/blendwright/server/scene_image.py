@@ -54,6 +54,8 @@ COMMIT = re.compile(r"[^./\\]+")
 COMPARE_COMMIT = "Give the commit whose scene it shows, as history_log numbers it, or a picture outside the workspace."
 # A look must be done well before its call would be ended.
 LONGEST_SECONDS = 600
+# What a look may take where nothing is said. One at light mostly takes less, and another call costs more.
+SECONDS = {"WORKBENCH": 10.0, "CYCLES": 25.0}
 PART_OF_DEADLINE = 0.8
 LEAST_SECONDS = 0.5
 # Pictures of a look are alike, unless the rest of them would take so many times as long as there is time.
@@ -77,7 +79,14 @@ class ImageArgs(Args):
     height: int = Field(default=480, ge=64, le=2048)
     samples: int = Field(default=16, ge=1, le=256)
     denoise: bool = True
-    seconds: float = Field(default=10, gt=0, le=LONGEST_SECONDS, description="Quality is lowered to fit.")
+    seconds: float | None = Field(
+        default=None, gt=0, le=LONGEST_SECONDS, description="Quality is lowered to fit; left out 10, CYCLES 25."
+    )
+
+    @property
+    def time(self) -> float:
+        """The seconds that a look may take."""
+        return self.seconds or SECONDS[self.engine]
 
 
 @server_tool(
@@ -97,7 +106,7 @@ async def scene_image(context: ServerContext, caller: Caller, args: ImageArgs) -
 
 def allowed_seconds(opened: OpenScene, args: ImageArgs) -> float:
     """What a look may take; the contract has the last word."""
-    return min(args.seconds, opened.terms.constraints.render_seconds * PART_OF_DEADLINE)
+    return min(args.time, opened.terms.constraints.render_seconds * PART_OF_DEADLINE)
 
 
 class Look:
@@ -139,7 +148,7 @@ class Look:
                 captioned, Path(last.artifacts[0]), montage_columns(captioned, len(args.frames)), exact=exact
             )
         most = min(LONGEST_SECONDS, self._opened.terms.constraints.render_seconds * PART_OF_DEADLINE)
-        needed = TimeNeeded(self._pace.seconds_for(wanted) * len(taken), min(args.seconds, most), most)
+        needed = TimeNeeded(self._pace.seconds_for(wanted) * len(taken), min(args.time, most), most)
         return ToolResponse(last.with_(result=description_of(taken, wanted, needed), artifacts=()), (whole,))
 
     def _compare(self, args: ImageArgs, other: str) -> ToolResponse:

@@ -12,39 +12,77 @@ from typing import Any
 
 import orjson
 
+from blendwright.server.brief import follows, rounded
+
 Entry = Mapping[str, Any]
 # What the lines are made of; the rest is not asked for.
 SECTIONS = ("objects", "collections", "materials", "cameras", "lights", "node_groups", "world", "render", "unused")
 ROOT = "Scene Collection"
-DIGITS = 3
 LONGEST_VALUE = 60
 MOST_CHANNELS = 4
 # What a line leaves out, for who wants to be sure of it.
-UNSAID = "no rotation, scale 1"
-
-
-def rounded(value: Any) -> Any:
-    """Numbers with as many digits as a scene in metres needs; single precision shows more than it holds."""
-    if isinstance(value, float):
-        short = round(value, DIGITS)
-        return int(short) if short.is_integer() else short
-    if isinstance(value, list | tuple):
-        return [rounded(part) for part in value]  # pyright: ignore[reportUnknownVariableType]
-    if isinstance(value, dict):
-        return {key: rounded(part) for key, part in value.items()}  # pyright: ignore[reportUnknownVariableType]
-    return value
+UNSAID = "no rotation, scale 1, data not shared"
+# From so many on alike objects are one line.
+FEWEST_ALIKE = 3
+# Half of the last digit that is told.
+EVEN_WITHIN = 0.0005
 
 
 def object_lines(snapshot: Entry, room: int) -> dict[str, Any]:
     """The objects as lines, as many as there is room for; `next_offset` leads to the others."""
     objects = snapshot["objects"]
-    lines = [f"{one['name']}: {'; '.join(_object_parts(one))}" for one in objects["items"]]
-    fitting = sum(1 for total in accumulate(len(orjson.dumps(line)) + 1 for line in lines) if total <= room)
-    shown: dict[str, Any] = {"objects": lines[: max(1, fitting)], "total": objects["total"]}
+    groups = list(_in_series(objects["items"]))
+    lines = [_line(members, rest) for members, rest in groups]
+    fitting = max(1, sum(total <= room for total in accumulate(len(orjson.dumps(line)) + 1 for line in lines)))
+    shown: dict[str, Any] = {"objects": lines[:fitting], "total": objects["total"]}
     if lines:
         shown["unsaid"] = UNSAID
-    reached = snapshot["offset"] + len(shown["objects"])
+    reached = snapshot["offset"] + sum(len(members) for members, _ in groups[:fitting])
     return shown | ({"next_offset": reached} if reached < objects["total"] else {})
+
+
+def _in_series(objects: Sequence[Entry]) -> Iterator[tuple[Sequence[Entry], str]]:
+    """Objects in their order, with what is to be said of them but for name and place: those whose numbers follow each other and that
+    differ in nothing else together, where these are several."""
+    series: list[tuple[list[Entry], str]] = []
+    for one in objects:
+        rest = "; ".join(_object_parts(one))
+        last, last_rest = (series[-1][0][-1], series[-1][1]) if series else (None, "")
+        if last and (last["type"], last_rest) == (one["type"], rest) and follows(last["name"], one["name"]):
+            series[-1][0].append(one)
+        else:
+            series.append(([one], rest))
+    for members, rest in series:
+        if len(members) >= FEWEST_ALIKE:
+            yield members, rest
+        else:
+            yield from (([one], rest) for one in members)
+
+
+def _line(members: Sequence[Entry], rest: str) -> str:
+    first, last = members[0], members[-1]
+    places: list[list[float]] = [list(one["transform"]["location"]) for one in members]
+    if len(members) == 1:
+        where, who = f"at {_text(places[0])}", first["name"]
+    else:
+        even = _are_even(places)
+        ends = f"evenly from {_text(places[0])} to {_text(places[-1])}"
+        where, who = (
+            ends if even else f"at {', '.join(map(_text, places))}",
+            f"{first['name']} … {last['name']} ({len(members)})",
+        )
+    return f"{who}: {first['type']} {where}{f'; {rest}' if rest else ''}"
+
+
+def _are_even(places: Sequence[Sequence[float]]) -> bool:
+    """Whether places lie on a straight line at equal distances."""
+    steps = len(places) - 1
+    ends = [*zip(places[0], places[-1], strict=True)]
+    return all(
+        abs(value - (start + (end - start) * number / steps)) < EVEN_WITHIN
+        for number, place in enumerate(places)
+        for value, (start, end) in zip(place, ends, strict=True)
+    )
 
 
 def scene_lines(snapshot: Entry, room: int) -> dict[str, Any]:
@@ -72,8 +110,8 @@ def scene_lines(snapshot: Entry, room: int) -> dict[str, Any]:
 
 
 def _object_parts(one: Entry) -> Iterator[str]:
+    """What is to be said of an object beside its name, its type and its place."""
     transform = one["transform"]
-    yield f"{one['type']} at {_text(transform['location'])}"
     turned = rounded([math.degrees(part or 0.0) for part in transform["rotation_euler_rad"]])
     if transform["rotation_mode"] == "QUATERNION":
         yield f"quaternion {_text(transform['rotation_quaternion'])}"

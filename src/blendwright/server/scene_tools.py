@@ -8,11 +8,11 @@ from typing import Any, Literal
 import orjson
 from pydantic import Field
 
-from blendwright.server.brief import LARGEST_ANSWER
+from blendwright.server.brief import LARGEST_ANSWER, rounded
 from blendwright.server.context import Caller, ServerContext
 from blendwright.server.requested_pictures import RequestedPicture, read_request, with_picture
 from blendwright.server.responses import ToolResponse
-from blendwright.server.scene_lines import SECTIONS, compact_objects, object_lines, rounded, scene_lines
+from blendwright.server.scene_lines import SECTIONS, compact_objects, object_lines, scene_lines
 from blendwright.server.server_tool import server_tool
 from blendwright.tool_api.arguments import Args, Name
 

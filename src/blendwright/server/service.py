@@ -44,7 +44,7 @@ from blendwright.server.live_calls import CallEnded, OnCall, answer_size
 from blendwright.server.pictures import with_pictures
 from blendwright.server.prompts import get_prompt, list_prompts
 from blendwright.server.resources import Resources
-from blendwright.server.responses import ToolResponse, error_failure, failure, render_response
+from blendwright.server.responses import LONGEST_NAME, ToolResponse, error_failure, failure, render_response
 from blendwright.server.server_tool import ServerTool, direct_tools
 from blendwright.values.errors import BlendwrightError, Refusal
 from blendwright.values.faults import Fault
@@ -198,7 +198,9 @@ class Service:
             )
             if name in self._context.tools:
                 cure = "Call it with tool_call, or use it in a plan, with plan_execute."
-            return failure(Finding(Fault.TOOL_NOT_ALLOWED, f"this server has no tool '{name}'", "", cure))
+            return failure(
+                Finding(Fault.TOOL_NOT_ALLOWED, f"this server has no tool '{name[:LONGEST_NAME]}'", "", cure)
+            )
         args = tool.parse(arguments)
         if isinstance(args, tuple):
             return tool.refuse(*args)

@@ -45,7 +45,11 @@ RULES: Mapping[Rule, RuleText] = {
         "Move the light out of it, open it, or give it a material that lets light through.",
     ),
     "inside_out": RuleText("error", "is closed, and its faces look inward", "Turn its faces around."),
-    "interpenetrating": RuleText("warning", "goes through another object", "Move one of them."),
+    "interpenetrating": RuleText(
+        "warning",
+        "goes through another object",
+        "Move one of them; what is meant to, name in may_overlap: ['Mortar*'].",
+    ),
     "joined": RuleText(
         "info",
         "has parts that go into each other, as joined ones do",

@@ -14,6 +14,7 @@ from blendwright.tool_api.mentions import ObjectName
 from blendwright.tool_api.promises import READ_ONLY, Determinism
 from blendwright.tools.checks import differs
 from blendwright.tools.render.closer_look import Previewed, Show, closer_look
+from blendwright.tools.render.darkness import darkness_notes
 from blendwright.tools.render.node_colors import viewport_color
 from blendwright.tools.render.rendering import (
     FrameNumber,
@@ -29,6 +30,8 @@ CUBE = ("mesh.create_primitive", {"kind": "cube", "name": "Box"})
 CAMERA = ("camera.create", {"name": "Camera", "location": [4, -6, 4], "rotation_euler_deg": [60, 0, 34]})
 # What is longer than this would be a line of pixels.
 MOST_RATIO = 8.0
+# What lights a look at a scene that has no light.
+SKY = (0.6, 0.6, 0.6, 1.0)
 SUN = ("light.create", {"name": "Sun", "type": "SUN", "energy": 3, "rotation_euler_deg": [40, 0, 20]})
 
 
@@ -96,13 +99,14 @@ class Preview(Tool[PreviewArgs, Previewed]):
         with ExitStack() as temporary:
             if args.frame is not None:
                 temporary.enter_context(scene.at_frame(args.frame))
-            set_up_preview(scene, args, temporary)
+            notes = set_up_preview(scene, args, temporary)
             camera = viewing_camera(scene, args.view, args.camera, temporary)
             file = scene.artifact(args.artifact)
             made: dict[str, Any] = {"artifact": args.artifact, "width": 0, "height": 0, "engine": args.engine}
             if args.show in ("SHADED", "NAMES"):
                 rendered = render_picture(scene, file, camera, args.engine, artifact=args.artifact)
                 made = rendered.model_dump()
+                made["notes"] = [*notes, *made["notes"]]
             if args.show != "SHADED":
                 made |= closer_look(scene.look_closer(args.show, file, camera))
                 made |= picture_facts(file)
@@ -125,14 +129,28 @@ def _size(scene: Scene, args: PreviewArgs) -> tuple[int, int]:
     return max(16, round(width)), max(16, round(width / ratio))
 
 
-def set_up_preview(scene: Scene, args: PreviewArgs, temporary: ExitStack) -> None:
-    """As a preview is rendered, until `temporary` is closed."""
-    if args.engine == "WORKBENCH" and scene.active.world is None:
+def set_up_preview(scene: Scene, args: PreviewArgs, temporary: ExitStack) -> list[str]:
+    """As a preview is rendered, until `temporary` is closed. Returns what may surprise about that."""
+    needs_light = args.engine != "WORKBENCH"
+    dark = darkness_notes(scene, args.engine) if needs_light else []
+    if dark or (not needs_light and scene.active.world is None):
         # The grey of a new world: before black, nobody sees the outline of what is dark.
         world = temporary.enter_context(scene.temporary(Kind.WORLD))
+        if dark:
+            _shine(world)
         temporary.enter_context(scene.temporarily(scene.active, world=world))
     for target, values in _preview_settings(scene, args):
         temporary.enter_context(scene.temporarily(target, **values))
+    return [f"This look alone is lit by a grey sky. {note}" for note in dark]
+
+
+def _shine(world: Block) -> None:
+    """Light from all around, of a world that nobody keeps."""
+    from blendwright.tools.scene.set_world import background  # few looks need it
+
+    world.color = SKY[:3]
+    if world.node_tree is not None and (node := background(world)) is not None:
+        node.inputs["Color"].default_value = SKY
 
 
 def _preview_settings(scene: Scene, args: PreviewArgs) -> Iterator[tuple[Block, dict[str, object]]]:

@@ -53,7 +53,7 @@ class AuditArgs(Args):
     )
     rules: list[Rule] = Field(default=[], max_length=len(RULES), description="Rules to go by; none: all of them.")
     require: Severity | None = optional("Fail when there is a finding of this severity or a graver one.")
-    most: int = Field(default=20, ge=1, le=200, description="How many findings to list, the gravest first.")
+    most: int = Field(default=100, ge=1, le=1000, description="How many findings to list, the gravest first.")
     tolerance: float = Field(
         default=0.001,
         ge=1e-6,
