@@ -71,9 +71,66 @@ def test_a_program_that_was_previewed_is_run_by_a_call_without_one(context: Serv
     shown = call(context, "plan_preview", program=program, params={"name": "ForeseenBox"})
     assert shown["result"]["result"]["created"] == {"objects": "ForeseenBox"}
     ran = call(context, "plan_execute")
-    assert ran["result"]["report"]["operations"] == ["1 x mesh.create_primitive ok, made ForeseenBox"]
+    assert ran["result"]["report"]["operations"] == ["1 operation ok: the scene is just as previewed"]
     again = call(context, "plan_execute")
     assert again["result"]["report"]["operations"] == ["1 x mesh.create_primitive done before, made ForeseenBox"]
+
+
+def test_what_was_previewed_in_place_of_the_last_plan_takes_its_place(context: ServerContext) -> None:
+    program = "for i in range(param('posts', 2)): object.create_empty(name='Stake_%d' % i)\nscene.audit(rules=['default_name'])"
+    assert call(context, "plan_execute", program=program)["ok"]
+    for posts, asked in ((4, {}), (5, {"instead": True})):
+        shown = call(context, "plan_preview", params={"posts": posts}, instead=True)["result"]["report"]
+        assert shown["params"] == {"posts": posts}, "who tries out must know with what"
+        ran = call(context, "plan_execute", **asked)["result"]["report"]
+        assert ran["replaced"].startswith("all that the last plan made"), ran
+        assert ran["params"] == {"posts": posts}
+        assert call(context, "scene_find", name="Stake_*")["result"]["total"] == posts
+    assert call(context, "plan_preview", params={"posts": 3}, instead=True)["ok"]
+    assert call(context, "plan_execute")["result"]["report"]["operations"] == [
+        "4 operations ok: the scene is just as previewed"
+    ]
+    assert call(context, "scene_find", name="Stake_*")["result"]["total"] == 3
+
+
+def test_params_of_none_at_all_are_the_defaults_of_the_program(context: ServerContext) -> None:
+    program = "for i in range(param('nails', 2)): object.create_empty(name='Nail_%d' % i)"
+    assert call(context, "plan_execute", program=program, params={"nails": 3})["ok"]
+    text = {"replace": [{"old": "Nail_", "new": "Tack_"}]}
+    kept = call(context, "plan_execute", program_edit=text, instead=True)["result"]["report"]
+    assert kept["params"] == {"nails": 3}
+    back = call(context, "plan_execute", program_edit={}, params={}, instead=True)["result"]["report"]
+    assert "params" not in back and call(context, "scene_find", name="Tack_*")["result"]["total"] == 2
+    assert call(context, "plan_execute", params={"nails": 5}, instead=True)["ok"]
+    assert call(context, "plan_execute", params={}, instead=True)["ok"]
+    assert call(context, "scene_find", name="Tack_*")["result"]["total"] == 2
+
+
+def test_what_an_audit_said_before_is_not_said_again(context: ServerContext) -> None:
+    program = """
+parts = [mesh.create_primitive(kind='cube', name='Said_%d' % i, location=[0.3 * i, 0, param('up', 50)], size=1) for i in range(4)]
+scene.audit(rules=['interpenetrating'], objects=parts)
+"""
+    first = call(context, "plan_execute", program=program)["result"]["report"]
+    [told] = first["results"].values()
+    assert told["rules"]["interpenetrating"].endswith("name in may_overlap: ['Mortar*'].")
+    again = call(context, "plan_execute", params={"up": 60}, instead=True)["result"]["report"]
+    assert [*again["results"].values()] == ["as told before"] and again["operations"] == [
+        "5 operations ok; made again: 4"
+    ]
+    edit_ = {"replace": [{"old": "0.3 * i", "new": "2.0 * i"}]}
+    apart = call(context, "plan_execute", program_edit=edit_, instead=True)["result"]["report"]
+    [told] = apart["results"].values()
+    assert "findings" not in told or not told["findings"], "what is new is told"
+
+
+def test_what_was_not_foreseen_is_told(context: ServerContext) -> None:
+    """The hash of the scene decides: others may have changed it since the preview."""
+    program = "object.create_empty(name='Foresight')"
+    assert call(context, "plan_preview", program=program)["ok"]
+    assert call(context, "plan_execute", plan=plan("meanwhile", cube("a", "Meanwhile")))["ok"]
+    ran = call(context, "plan_execute", program=program)["result"]["report"]
+    assert ran["operations"] == ["1 x object.create_empty ok, made Foresight"]
 
 
 def test_a_call_without_a_program_runs_none_that_a_plan_came_after(context: ServerContext) -> None:
@@ -91,7 +148,7 @@ def test_a_plan_in_place_of_the_last_one_tells_only_what_is_new(context: ServerC
     assert more["operations"] == ["5 x object.create_empty ok, 3 made again, made Rung_3, Rung_4"]
     assert "no_longer_made" not in more and more["params"] == {"steps": 5}
     fewer = call(context, "plan_execute", instead=True, params={"steps": 2})["result"]["report"]
-    assert fewer["operations"] == ["2 x object.create_empty ok, 2 made again"]
+    assert fewer["operations"] == ["2 operations ok; made again: 2"]
     assert fewer["no_longer_made"] == "Rung_2 … Rung_4"
 
 

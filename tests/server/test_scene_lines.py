@@ -54,10 +54,42 @@ def test_a_scene_of_fifty_objects_is_read_at_once(context: ServerContext) -> Non
     call(context, "plan_execute", program=rows)
     answer = call(context, "scene_snapshot", name="Row_*")
     told = answer.structured_content["result"]
-    assert len(told["objects"]) == told["total"] == 50 and len(answer.content[0].text) < LARGEST_ANSWER
+    assert told["total"] == 50 and len(answer.content[0].text) < LARGEST_ANSWER // 4
+    assert told["objects"][:3] == [
+        "Row_0: MESH at [0,0,0.5]; size [1,1,1]",
+        "Row_1: MESH at [1.1,0,0.5]; size [1,1,1]",
+        "Row_10 … Row_19 (10): MESH evenly from [11,0,0.5] to [20.9,0,0.5]; size [1,1,1]",
+    ]
     assert call(context, "scene_find", name="Row_1").structured_content["result"]["objects"] == [
         {"name": "Row_1", "type": "MESH", "position": [1.1, 0, 0.5]}
     ]
+
+
+def test_objects_that_differ_in_their_places_alone_are_one_line(context: ServerContext) -> None:
+    program = """
+for i, place in enumerate([[0, 0, 1], [2, 0, 1], [2, 3, 1], [0, 3, 1]]):
+    mesh.create_primitive(kind="cube", name="AlikeLeg_%d" % i, location=place, size=0.5)
+mesh.create_primitive(kind="cube", name="AlikeLeg_4", location=[5, 5, 1], size=0.75)
+for i in range(5, 8): mesh.create_primitive(kind="cube", name="AlikeLeg_%d" % i, location=[i, 0, 0.1 * i], size=0.5)
+for i in range(2): object.create_empty(name="AlikePair_%d" % i)
+for i in range(3): light.create(name="AlikeThing_%d" % i, type="POINT")
+object.create_empty(name="AlikeThing_3")
+"""
+    call(context, "plan_execute", program=program)
+    told = call(context, "scene_snapshot", name="Alike*").structured_content["result"]
+    assert told["objects"] == [
+        "AlikeLeg_0 … AlikeLeg_3 (4): MESH at [0,0,1], [2,0,1], [2,3,1], [0,3,1]; size [0.5,0.5,0.5]",
+        "AlikeLeg_4: MESH at [5,5,1]; size [0.75,0.75,0.75]",
+        "AlikeLeg_5 … AlikeLeg_7 (3): MESH evenly from [5,0,0.5] to [7,0,0.7]; size [0.5,0.5,0.5]",
+        "AlikePair_0: EMPTY at [0,0,0]",
+        "AlikePair_1: EMPTY at [0,0,0]",
+        "AlikeThing_0 … AlikeThing_2 (3): LIGHT evenly from [0,0,0] to [0,0,0]",
+        "AlikeThing_3: EMPTY at [0,0,0]",
+    ]
+    page = call(context, "scene_snapshot", name="AlikeLeg*", limit=6).structured_content["result"]
+    assert (page["total"], page["next_offset"]) == (8, 6), "a line counts for all that it tells of"
+    rest = call(context, "scene_snapshot", name="AlikeLeg*", offset=6).structured_content["result"]
+    assert [line.partition(":")[0] for line in rest["objects"]] == ["AlikeLeg_6", "AlikeLeg_7"]
 
 
 def test_who_shares_what_and_what_nobody_uses_is_told(context: ServerContext) -> None:

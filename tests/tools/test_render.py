@@ -84,11 +84,32 @@ def test_equal_scenes_and_seeds_give_equal_pixels_and_another_seed_other_noise(s
 def test_cycles_sees_the_light(stage: Stage) -> None:
     red_box(stage)
     args = {"view": "ISO", "engine": "CYCLES", "samples": 4, **SMALL}
-    stage.do("render.preview", {**args, "artifact": "dark.png"})
-    stage.do("light.create", {"name": "Sun", "type": "SUN", "energy": 3, "rotation_euler_deg": [40, 20, 0]})
+    stage.do("light.create", {"name": "Sun", "type": "SUN", "energy": 0.3, "rotation_euler_deg": [40, 20, 0]})
+    assert stage.do("render.preview", {**args, "artifact": "dim.png"})["notes"] == []
+    stage.do("light.set", {"object": "Sun", "energy": 3})
     stage.do("render.preview", {**args, "artifact": "lit.png"})
-    dark, lit = (pixels(stage.scratch / name)[:, :, 0].mean() for name in ("dark.png", "lit.png"))
-    assert lit > dark + 0.05
+    dim, lit = (pixels(stage.scratch / name)[:, :, 0].mean() for name in ("dim.png", "lit.png"))
+    assert lit > dim + 0.05
+
+
+def test_a_look_at_a_scene_without_light_is_lit_and_says_so(stage: Stage) -> None:
+    """Of a render it would be no use, but who looks wants to see what is there."""
+    red_box(stage)
+    before = stage.state.full_root()
+    [note] = stage.do("render.preview", {"view": "ISO", "engine": "CYCLES", "samples": 4, **SMALL})["notes"]
+    assert note.startswith("This look alone is lit by a grey sky. Nothing gives light")
+    seen = pixels(stage.scratch / "preview.png")
+    middle, corner = seen[seen.shape[0] // 2, seen.shape[1] // 2], seen[1, 1]
+    assert middle[0] > 2 * middle[1] > 0.1 and corner[1] > 0.4, "a red box before grey"
+    assert stage.state.full_root() == before and bpy.context.scene.world is None and not len(bpy.data.worlds)
+    black: Any = bpy.data.worlds.new("Black")
+    if black.node_tree is not None:
+        black.node_tree.nodes["Background"].inputs["Color"].default_value = (0, 0, 0, 1)
+    black.color, bpy.context.scene.world = (0, 0, 0), black
+    stage.state.refresh()
+    [note] = stage.do("render.preview", {"view": "ISO", "engine": "CYCLES", "samples": 4, **SMALL})["notes"]
+    assert "its world is black" in note and pixels(stage.scratch / "preview.png")[1, 1][1] > 0.4
+    assert bpy.context.scene.world == black
 
 
 def test_a_preview_needs_an_eye_and_something_to_see(stage: Stage) -> None:

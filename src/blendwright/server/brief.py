@@ -116,15 +116,11 @@ def brief_result(tool: str, result: Mapping[str, Any]) -> dict[str, Any]:
     return brief_audit(result)
 
 
-def names_made(report: RunReport) -> list[str]:
-    """What a plan has made, each once."""
-    entries = map(_changes, reports_by_caller(report.operations))
-    return [*dict.fromkeys(name for one in entries for names in one.get("made", {}).values() for name in names)]
-
-
-def results_told(report: RunReport) -> tuple[Any, ...]:
-    """What the reading operations of a plan answered, as it is told."""
-    return tuple(one["result"] for one in map(_entry, report.operations) if "result" in one)
+def told_of(report: RunReport) -> AlreadyTold:
+    """What whoever reads about a plan knows then: what it made, and what its reading operations answered."""
+    entries = [*map(_entry, reports_by_caller(report.operations))]
+    made = frozenset(name for one in entries for names in one.get("made", {}).values() for name in names)
+    return AlreadyTold(made, tuple(one["result"] for one in entries if "result" in one))
 
 
 def _entry(operation: OperationReport) -> dict[str, Any]:
@@ -243,6 +239,7 @@ def _lines(entries: Sequence[dict[str, Any]], told: AlreadyTold, *, numbered: bo
             if change == "made" and told.made:
                 new = [name for name in names if name not in told.made]
                 made_again += len(names) - len(new)
+                more += f", {len(names) - len(new)} made again" if 0 < len(new) < len(names) else ""
             if new:
                 more += f", {change} {runs(new, MOST_RENAMED) if change == RENAMED else families(new)}"
         if any("notes" in one for one in members):
@@ -261,7 +258,7 @@ def _lines(entries: Sequence[dict[str, Any]], told: AlreadyTold, *, numbered: bo
 
 def _as_previewed(entries: Sequence[dict[str, Any]], told: AlreadyTold) -> dict[str, Any]:
     """Of a plan that did just what its preview told, which the hash of the scene proves: how many, and who allowed what."""
-    lines = [f"{len(entries)} operations ok: the scene is just as previewed"]
+    lines = [f"{len(entries)} operation{'s' * (len(entries) > 1)} ok: the scene is just as previewed"]
     asked = {(one["allowed_by"], one["tool"]): None for one in entries if "allowed_by" in one}
     for who in dict.fromkeys(who for who, _ in asked):
         lines.append(f"allowed by {who}: {', '.join(tool for allowed_by, tool in asked if allowed_by == who)}")

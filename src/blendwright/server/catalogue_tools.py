@@ -48,7 +48,7 @@ class SearchArgs(Args):
 
 
 class CallArgs(Args):
-    tool: str = Field(max_length=100, description="Its name, noun.verb; or a macro.")
+    tool: str = Field(max_length=100, description="noun.verb, or a macro.")
     args: dict[str, Any] = Field(default={}, description="Its arguments: see tool_describe.")
     detail: Detail = "summary"
 

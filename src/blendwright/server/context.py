@@ -13,7 +13,7 @@ import threading
 import time
 import zlib
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -28,7 +28,7 @@ from blendwright.policy.session_contract import Proposal
 from blendwright.run.invocation import new_id
 from blendwright.run.options import RunOptions
 from blendwright.run.waiting import Waiting
-from blendwright.server.brief import NOTHING_TOLD, AlreadyTold, Detail
+from blendwright.server.brief import AlreadyTold, Detail
 from blendwright.server.elicitation import AsidePrompt
 from blendwright.server.look_quality import LookPace
 from blendwright.server.program_edits import SentPrograms
@@ -62,35 +62,14 @@ T = TypeVar("T")
 Report = Callable[[float, float | None, str], None]
 
 
-class ToldPlans:
-    """What clients were told of the latest plans, by their requests, and of what they previewed last."""
+class Latest(OrderedDict[str, T]):
+    """The latest few of what is kept, by their keys."""
 
-    def __init__(self) -> None:
-        self._plans: OrderedDict[str, AlreadyTold] = OrderedDict()
-        self._previews: OrderedDict[str, tuple[str, AlreadyTold]] = OrderedDict()
-
-    def remember(self, request_id: str, told: AlreadyTold) -> None:
-        _keep_latest(self._plans, request_id, told)
-
-    def remember_preview(self, client: str, scene_hash: str, results: tuple[Any, ...]) -> None:
-        """What a plan would make of the scene, by the hash of that."""
-        _keep_latest(self._previews, client, (scene_hash, AlreadyTold(results=results, previewed=True)))
-
-    def of(self, request_id: str) -> AlreadyTold:
-        """As far as it is remembered."""
-        return self._plans.get(request_id, NOTHING_TOLD)
-
-    def of_preview(self, client: str, scene_hash: str) -> AlreadyTold | None:
-        """Of the preview that led to just this scene, if that was the client's last one."""
-        made, told = self._previews.get(client, ("", NOTHING_TOLD))
-        return told if made == scene_hash else None
-
-
-def _keep_latest(kept: OrderedDict[str, T], key: str, value: T) -> None:
-    kept.pop(key, None)
-    kept[key] = value
-    if len(kept) > MOST_TOLD:
-        kept.popitem(last=False)
+    def keep(self, key: str, value: T) -> None:
+        self[key] = value
+        self.move_to_end(key)
+        if len(self) > MOST_TOLD:
+            self.popitem(last=False)
 
 
 @dataclass(slots=True)
@@ -272,8 +251,10 @@ class ServerContext:
     sent_programs: SentPrograms = field(default_factory=SentPrograms)
     sent_code: SentPrograms = field(default_factory=SentPrograms)
     """For those who repair a line of theirs."""
-    told_plans: ToldPlans = field(default_factory=ToldPlans)
-    """So that a plan in place of an earlier one, or after its preview, tells only what is new; the queue's thread touches it."""
+    told_plans: Latest[AlreadyTold] = field(default_factory=Latest[AlreadyTold])
+    """By their requests, so that a plan in place of an earlier one tells only what is new; the queue's thread touches it."""
+    previews: Latest[tuple[str, AlreadyTold]] = field(default_factory=Latest[tuple[str, AlreadyTold]])
+    """Of each client the last one: the hash of the scene that it led to, and what it told; the queue's thread touches it."""
     look_pace: LookPace = field(default_factory=LookPace)
     """What pictures of this scene have cost."""
     scene_files: SceneFiles = field(default_factory=SceneFiles)

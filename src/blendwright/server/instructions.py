@@ -8,7 +8,7 @@ Blendwright changes a Blender scene through plans: checked, run step by step, ve
 2. Write with the calls in plan_execute's description; more: tool_search, several things at once.
 3. A few operations: a plan, JSON. Anything repeated or computed: a program, Starlark.
 4. plan_execute, and look in the same call: image {"views": ["camera", "front"], "engine": "CYCLES"}. What fails is taken back.
-plan_preview what deletes; plan_execute {} then runs that program. End with scene.audit(may_overlap=[…]): it tells what floats.
+plan_preview what deletes; plan_execute {} then runs that program. End with scene.audit(): it tells what floats.
 A failure has findings (place, message, cure) and the smallest repair: change only that, keep all ids, send it again
 (of a program only what changes: program_edit); done is not done twice.
 instead: true runs in place of the last plan; with params alone the last program again, in later sessions too, then what
@@ -39,5 +39,5 @@ animation.set_keyframes(object, keys: [{channel: location|rotation_euler_deg|sca
 modifier.add(object, name, settings: {type: BEVEL|SUBSURF|ARRAY|MIRROR|BOOLEAN …})
 object.join(object, objects) (asks); uv.unwrap(object); \
 collection.create(name); collection.move_objects(objects, collection); material.assign(object, material, faces); \
-material.replace(materials, by); material.delete(name), scene.purge(kinds=[material …]): what nothing uses (ask); \
+material.replace(materials, by); material.delete(name), scene.purge(): what nothing uses (ask); \
 scene.set_world(color, strength)"""

@@ -35,8 +35,7 @@ from blendwright.server.brief import (
     brief_difference,
     brief_report,
     families,
-    names_made,
-    results_told,
+    told_of,
 )
 from blendwright.server.call_help import call_help
 from blendwright.server.complete_plans import complete
@@ -58,11 +57,8 @@ from blendwright.values.outcome import DeterminismClass
 from blendwright.values.plan import Plan
 from blendwright.values.report import OperationReport, RunReport
 
-PLAN = (
-    "The plan: {request_id, operations:[{operation_id, tool_name, args}]}, or a steps plan. depends_on may be added; "
-    "what uses what another makes waits for it anyway."
-)
-DETAIL = "summary: alike operations as one; operations: each; full: receipts, hashes, trace."
+PLAN = "{request_id, operations:[{operation_id, tool_name, args}]}, or a steps plan. What uses what another makes waits for it."
+DETAIL = "operations: each by itself; full: receipts, hashes, trace."
 PROGRAM = (
     "Instead of a plan, Starlark that yields one: for i in range(4): leg = mesh.create_primitive(kind='cube', name='L%d' % i). "
     "leg stands for its name. Has param(name, default), pad(7, 2) for '07', math (also sin_deg, cos_deg), "
@@ -70,7 +66,7 @@ PROGRAM = (
 )
 
 PROGRAM_EDIT = "The last program sent, changed: {replace: [{old, new}]}; each old occurs once."
-PARAMS = "For param(). An edited or repeated program keeps those it had, changed by these; {}: its defaults."
+PARAMS = "For param(). An edit keeps those sent before, {}: the defaults."
 INSTEAD = "Replaces the last plan (params alone: last program's); later ones rerun."
 
 
@@ -165,7 +161,7 @@ async def plan_preview(context: ServerContext, caller: Caller, args: PreviewArgs
         report = preview.report
         result = preview.to_json()
         if report.ok and report.scene_hash_after is not None:
-            context.told_plans.remember_preview(caller.client, report.scene_hash_after, results_told(report))
+            context.previews.keep(caller.client, (report.scene_hash_after, told_of(report)))
         if args.detail != "full":
             about = {key: result["report"][key] for key in ("totals", "unseen", "asks") if result["report"].get(key)}
             if plan.program is not None and plan.program.params and not args.program:
@@ -252,7 +248,8 @@ async def parse_plan_arguments(
         seconds = asked or caller.proposal.host.call_seconds or context.costs.run_seconds
         plan = await read_program(context, caller.client, seconds, args.program, params, args.plan, **options)
     else:
-        sent.forget_last(caller.client)
+        if caller.client in sent.sent_last:
+            sent.forget_last(caller.client)
         # The arguments were checked when they were read.
         plan = parse_plan(complete(args.plan, context.tools, context.macros), is_json=True, **options)
     return Parsed(plan, round((perf_counter() - started) * 1000, 3), instead)
@@ -312,18 +309,18 @@ async def _execute(
             more |= {"params": dict(plan.program.params)}  # some of them are those of the program that was sent before
         if before is not None and (after := opened.journal.head_number) != before:
             more |= {"head_before": before, "head_after": after}
-        told = NOTHING_TOLD
+        told, now_told = NOTHING_TOLD, told_of(report)
         if replaced is not None and report.ok:
             which = "the last plan" if replaced == last else f"plan {replaced}"
             more |= {"replaced": f"all that {which} made, up to commit {before}"}
-            told = context.told_plans.of(replaced)
-            if gone := told.made - {*names_made(report)}:
+            told = context.told_plans.get(replaced, NOTHING_TOLD)
+            if gone := told.made - now_told.made:
                 more |= {"no_longer_made": families(sorted(gone))}
         if report.ok:
-            now_told = AlreadyTold(frozenset(names_made(report)), results_told(report))
-            context.told_plans.remember(report.request_id, now_told)
-            if "head_after" in more:
-                told = context.told_plans.of_preview(caller.client, report.scene_hash_after or "") or told
+            context.told_plans.keep(report.request_id, now_told)
+            previewed, told_then = context.previews.get(caller.client, ("", told))
+            if "head_after" in more and previewed == report.scene_hash_after:
+                told = told_then._replace(previewed=True)
         more |= _help(context, plan, report)
         response = plan_response(report, args.detail, parse_ms=parse_ms, more=more, told=told)
         if args.image and report.ok:

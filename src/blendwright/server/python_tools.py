@@ -27,8 +27,8 @@ POINTERS = {"/timeout_ms": "/timeout_s"}
 
 DESCRIPTION = (
     "Run Python (bpy) on the scene, confined, as one transaction: on a copy, which becomes the scene when the code ends well. "
-    "Answers what it printed and changed, or the line that failed. Imports: bpy, bmesh, mathutils, numpy, and of the standard "
-    "library what only computes (math, random, json, re, struct, itertools, collections, time …; io, pathlib "
+    "Answers what it printed and changed (audit: scene.audit too), or the line that failed. Imports: bpy, bmesh, mathutils, numpy, "
+    "and of the standard library what only computes (math, random, json, re, struct, itertools, collections, time …; io, pathlib "
     "and open with files). Not there: os, sys, subprocess, network, pip packages, handlers, add-ons, undeclared files, names with "
     "__: code must not reach beyond the scene. bpy.ops work; importers, exporters and images on declared files."
 )
@@ -47,7 +47,7 @@ class PythonArgs(Args):
     seed: Seed = 0
     timeout_s: Annotated[float | None, Field(gt=0), WithJsonSchema(SECONDS_SCHEMA)] = None
     image: RequestedPicture = False
-    audit: bool = Field(default=False, description="scene.audit too.")
+    audit: bool = False
 
 
 @server_tool(DESCRIPTION, destructive=True, time_limit="code_seconds")

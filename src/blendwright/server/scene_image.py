@@ -68,7 +68,7 @@ class ImageArgs(Args):
         max_length=6,
         description="front, back, left, right, top, bottom: orthographic; iso, three_quarter; camera.",
     )
-    camera: Name | None = Field(default=None, description="Look through it; the scene's own by default.")
+    camera: Name | None = Field(default=None, description="The scene's own by default.")
     show: AnyShow | None = Field(default=None, description="names, depth or mask.")
     compare: CommitName | None = Field(default=None, description="With a picture file, or a commit.")
     frames: list[Annotated[FrameNumber, WithJsonSchema({"type": "integer"})]] = Field(
@@ -80,7 +80,7 @@ class ImageArgs(Args):
     samples: int = Field(default=16, ge=1, le=256)
     denoise: bool = True
     seconds: float | None = Field(
-        default=None, gt=0, le=LONGEST_SECONDS, description="Quality is lowered to fit; left out 10, CYCLES 25."
+        default=None, gt=0, le=LONGEST_SECONDS, description="Quality is lowered to fit; default 10, CYCLES 25."
     )
 
     @property

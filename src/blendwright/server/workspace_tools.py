@@ -86,7 +86,7 @@ async def history_diff(context: ServerContext, caller: Caller, args: DiffArgs) -
     return success(await context.run_aside(caller, work))
 
 
-@server_tool("Go to the scene of any commit. All commits stay: this can be taken back the same way.")
+@server_tool("Go to the scene of any commit; all commits stay.")
 async def history_checkout(context: ServerContext, caller: Caller, args: CheckoutArgs) -> ToolResponse:
     def work(opened: OpenScene) -> dict[str, Any]:
         moved = opened.checkout(args.commit, context.options(caller))
@@ -97,7 +97,7 @@ async def history_checkout(context: ServerContext, caller: Caller, args: Checkou
 
 class ContractArgs(Args):
     registries: bool = Field(default=False, description="Also hashes of tools.")
-    determinism: DeterminismClass = Field(default="nondeterministic", description="Of a call.")
+    determinism: DeterminismClass = "nondeterministic"
     verify: bool = False
 
 
@@ -125,7 +125,7 @@ async def contract_get(context: ServerContext, caller: Caller, args: ContractArg
 
 class StatusArgs(Args):
     job_id: str | None = Field(default=None, description="Left out: all, or with wait_s the newest.")
-    wait_s: float = Field(default=0.0, ge=0, le=86400, description="Wait for its end, up to 60.")
+    wait_s: float = Field(default=0.0, ge=0, le=86400, description="Wait, up to 60.")
 
 
 class CancelArgs(Args):

@@ -6,6 +6,7 @@ Holds nothing back by itself: whoever asks has chosen a process that may be lost
 import contextlib
 import io
 import traceback
+import warnings
 from pathlib import Path
 
 from blendwright.blender import fingerprint as fp
@@ -32,7 +33,10 @@ class CodeExecution(SceneReader):
         self._stale = True
         try:
             program = compile(code, CODE, "exec", dont_inherit=True)
-            with pinned_sources(seed), contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
+            caught = contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed)
+            with pinned_sources(seed), caught[0], caught[1], warnings.catch_warnings():
+                # What a later Blender will not have any more is no concern of code that is run once.
+                warnings.simplefilter("ignore", DeprecationWarning)
                 exec(program, {"__name__": "__main__", "files": files})
             self._state.reject_reserved_names()
         except BaseException as error:

@@ -131,9 +131,11 @@ def _size(scene: Scene, args: PreviewArgs) -> tuple[int, int]:
 
 def set_up_preview(scene: Scene, args: PreviewArgs, temporary: ExitStack) -> list[str]:
     """As a preview is rendered, until `temporary` is closed. Returns what may surprise about that."""
-    needs_light = args.engine != "WORKBENCH"
-    dark = darkness_notes(scene, args.engine) if needs_light else []
-    if dark or (not needs_light and scene.active.world is None):
+    world = scene.active.world
+    dark: list[str] = []
+    if args.engine != "WORKBENCH" and (world is None or _background(world) is not None):  # other nodes may shine
+        dark = darkness_notes(scene, args.engine)
+    if dark or (args.engine == "WORKBENCH" and world is None):
         # The grey of a new world: before black, nobody sees the outline of what is dark.
         world = temporary.enter_context(scene.temporary(Kind.WORLD))
         if dark:
@@ -146,11 +148,15 @@ def set_up_preview(scene: Scene, args: PreviewArgs, temporary: ExitStack) -> lis
 
 def _shine(world: Block) -> None:
     """Light from all around, of a world that nobody keeps."""
+    world.color = SKY[:3]
+    if (node := _background(world)) is not None:
+        node.inputs["Color"].default_value = SKY
+
+
+def _background(world: Block) -> Any:
     from blendwright.tools.scene.set_world import background  # few looks need it
 
-    world.color = SKY[:3]
-    if world.node_tree is not None and (node := background(world)) is not None:
-        node.inputs["Color"].default_value = SKY
+    return None if world.node_tree is None else background(world)
 
 
 def _preview_settings(scene: Scene, args: PreviewArgs) -> Iterator[tuple[Block, dict[str, object]]]:
