@@ -94,6 +94,19 @@ def test_contact_within_the_tolerance_holds_a_part_at_every_side(stage: Stage, g
     assert {one["object"] for one in audit(stage, "floating", tolerance=1e-5)} == apart
 
 
+def test_what_falls_short_of_its_parent_is_told_by_that_and_not_put_down_elsewhere(stage: Stage) -> None:
+    box(stage, "Base", location=[0, 0, 1])
+    box(stage, "Arm", location=[0, 0, 3.004])
+    box(stage, "Hand", size=1, location=[1.25, 0, 3.6])
+    stage.do("object.set_parent", {"object": "Arm", "parent": "Base"})
+    stage.do("object.set_parent", {"object": "Hand", "parent": "Arm"})
+    [found] = audit(stage, "floating")
+    assert (found["object"], found["other"], found["repair"]) == ("Arm", "Base", [])
+    assert found["measure"] == {"gap_to_parent": pytest.approx(0.004, rel=0.02)}
+    stage.do("object.transform", {"object": "Arm", "location": [0, 0, 2.0]})
+    assert not audit(stage, "floating")
+
+
 def test_it_says_what_it_was_held_to(stage: Stage) -> None:
     assert stage.do("scene.audit", {})["checked"] == "all"
     asked = stage.do("scene.audit", {"rules": ["floating", "inside_out"]})

@@ -9,7 +9,7 @@ from blendwright.tool_api.surfaces import Surfaces
 from blendwright.tools.animation_data import move_conflicts
 from blendwright.tools.auditing.flaws import Flaw, Repair
 from blendwright.tools.auditing.mesh_rules import rounded
-from blendwright.tools.auditing.parts import Part, near_pairs, way_out
+from blendwright.tools.auditing.parts import FARTHEST, Part, near_pairs, way_out
 from blendwright.tools.camera_views import Frustum, frustum
 from blendwright.tools.place.movement import along, ancestors
 from blendwright.tools.place.surface import vertical_hit
@@ -148,6 +148,8 @@ class Contacts:
     def _floating_flaw(self, group: Sequence[Part], grounds: Sequence[float]) -> Flaw:
         lowest = min(group, key=_height)
         names = {part.name for part in group}
+        if missed := self._missed_parent(group, names):
+            return missed
         below = [part for part in self._parts if part.name not in names and _is_below(part, lowest, self._tolerance)]
         target = max(below, key=lambda part: (part.box.high[2], part.name), default=None)
         reached = [height for height in grounds if height <= lowest.box.low[2]]
@@ -160,6 +162,27 @@ class Contacts:
         return Flaw(
             "floating", told.name, measure, target.name if target else "", lambda: self._lowered(group, target, gap)
         )
+
+    def _missed_parent(self, group: Sequence[Part], names: Collection[str]) -> Flaw | None:
+        """Of a group that hangs on a part of which it falls short: by how much. To put it down somewhere would take it from its joint."""
+        parts = {part.name: part for part in self._parts}
+        for part in sorted((part for part in group if part.name in self._told), key=_height):
+            parent = part.obj.parent
+            holder = parts.get(parent.name) if parent is not None and parent.name not in names else None
+            if holder is not None and _comparable(part, holder):
+                return Flaw("floating", part.name, {"gap_to_parent": self._gap(part, holder)}, holder.name)
+        return None
+
+    def _gap(self, one: Part, other: Part) -> float:
+        """How far two parts are from each other, which do not touch, to a hundredth of it."""
+        far = self._tolerance
+        while far < FARTHEST and not self._surfaces.touch(one.obj, other.obj, far):
+            far *= 2.0
+        near = far / 2.0
+        while far - near > 0.01 * far:
+            middle = (near + far) / 2.0
+            near, far = (near, middle) if self._surfaces.touch(one.obj, other.obj, middle) else (middle, far)
+        return rounded(far)
 
     def _lowered(self, group: Sequence[Part], target: Part | None, gap: float) -> Sequence[Repair]:
         if target is not None and len(group) == 1 and target.has_faces and not target.instances:
