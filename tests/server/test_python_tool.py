@@ -37,6 +37,19 @@ def test_it_answers_what_was_printed_and_changed_and_with_a_picture_if_asked(con
     assert len(answer.content[0].text) < 2000
 
 
+def test_it_audits_what_it_made_where_that_is_asked(context: ServerContext) -> None:
+    code = "import bpy\nbpy.ops.mesh.primitive_cube_add(location=(70, 0, 9))\nbpy.context.object.name = 'AuditedInAir'"
+    audit = run(context, code, audit=True)["result"]["audit"]
+    assert any(line.startswith("floating: ") and "AuditedInAir" in line for line in audit["findings"])
+    assert "audit" not in run(context, "print(1)")["result"]
+
+
+def test_what_a_later_blender_lacks_is_not_told(context: ServerContext) -> None:
+    code = "import warnings\nwarnings.warn('gone in 6.0', DeprecationWarning)\nwarnings.warn('look out')"
+    printed = run(context, code)["result"]["printed"]
+    assert "look out" in printed and "gone in 6.0" not in printed
+
+
 def test_code_that_was_sent_is_mended_by_an_edit(context: ServerContext) -> None:
     refused = run(context, "box = {}\nbox.__setitem__('a', 7)\nprint(box['a'])")
     assert "__setitem__" in refused["message"] and "d[key] = value" in refused["details"]["findings"][0]["cure"]

@@ -12,7 +12,8 @@ JOINED = "joined"
 
 
 def brief_audit(result: Mapping[str, Any]) -> dict[str, Any]:
-    """Findings of one rule with the same other object are one, but for joints, which have a worst pair each. Repairs are told of what stands alone: those of many say the same."""
+    """Findings of one rule with the same other object are one, but for joints, which have a worst pair each. Repairs are told of what
+    stands alone: those of many say the same."""
     groups: dict[tuple[str, str], list[Finding]] = {}
     for one in result["findings"]:
         groups.setdefault((one["rule"], one["object"] if one["rule"] == JOINED else one["other"]), []).append(one)
