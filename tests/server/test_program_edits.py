@@ -71,7 +71,7 @@ def test_a_program_that_was_previewed_is_run_by_a_call_without_one(context: Serv
     shown = call(context, "plan_preview", program=program, params={"name": "ForeseenBox"})
     assert shown["result"]["result"]["created"] == {"objects": "ForeseenBox"}
     ran = call(context, "plan_execute")
-    assert ran["result"]["report"]["operations"] == ["1 operation ok: the scene is just as previewed"]
+    assert ran["result"]["report"]["operations"] == ["1 operation ok: the scene is as previewed, by its hash"]
     again = call(context, "plan_execute")
     assert again["result"]["report"]["operations"] == ["1 x mesh.create_primitive done before, made ForeseenBox"]
 
@@ -88,7 +88,7 @@ def test_what_was_previewed_in_place_of_the_last_plan_takes_its_place(context: S
         assert call(context, "scene_find", name="Stake_*")["result"]["total"] == posts
     assert call(context, "plan_preview", params={"posts": 3}, instead=True)["ok"]
     assert call(context, "plan_execute")["result"]["report"]["operations"] == [
-        "4 operations ok: the scene is just as previewed"
+        "4 operations ok: the scene is as previewed, by its hash"
     ]
     assert call(context, "scene_find", name="Stake_*")["result"]["total"] == 3
 

@@ -10,12 +10,12 @@ Objects = dict[str, dict[str, Any]]
 
 
 def named(facts: Facts, *stems: str) -> Objects:
-    """Meshes, and curves that may stand for them, whose names have one of these stems, in any case."""
+    """Meshes, and curves that may stand for them, that reach somewhere and whose names have one of these stems, in any case."""
     objects: Objects = facts["objects"]
     return {
         name: one
         for name, one in objects.items()
-        if one["type"] in ("MESH", "CURVE") and any(stem in name.lower() for stem in stems)
+        if one["type"] in ("MESH", "CURVE") and one["low"] is not None and any(stem in name.lower() for stem in stems)
     }
 
 

@@ -258,7 +258,7 @@ def _lines(entries: Sequence[dict[str, Any]], told: AlreadyTold, *, numbered: bo
 
 def _as_previewed(entries: Sequence[dict[str, Any]], told: AlreadyTold) -> dict[str, Any]:
     """Of a plan that did just what its preview told, which the hash of the scene proves: how many, and who allowed what."""
-    lines = [f"{len(entries)} operation{'s' * (len(entries) > 1)} ok: the scene is just as previewed"]
+    lines = [f"{len(entries)} operation{'s' * (len(entries) > 1)} ok: the scene is as previewed, by its hash"]
     asked = {(one["allowed_by"], one["tool"]): None for one in entries if "allowed_by" in one}
     for who in dict.fromkeys(who for who, _ in asked):
         lines.append(f"allowed by {who}: {', '.join(tool for allowed_by, tool in asked if allowed_by == who)}")
