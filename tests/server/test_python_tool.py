@@ -39,9 +39,17 @@ def test_it_answers_what_was_printed_and_changed_and_with_a_picture_if_asked(con
 
 def test_it_audits_what_it_made_where_that_is_asked(context: ServerContext) -> None:
     code = "import bpy\nbpy.ops.mesh.primitive_cube_add(location=(70, 0, 9))\nbpy.context.object.name = 'AuditedInAir'"
-    audit = run(context, code, audit=True)["result"]["audit"]
-    assert any(line.startswith("floating: ") and "AuditedInAir" in line for line in audit["findings"])
+    assert run(context, code, audit=True)["result"]["audit"]["checked"] == "all"
+    only = {"objects": ["AuditedInAir"], "rules": ["floating"]}
+    assert run(context, "print(1)", audit=only)["result"]["audit"]["findings"][0].startswith("floating: AuditedInAir")
     assert "audit" not in run(context, "print(1)")["result"]
+    asked = run(context, "print(1)", audit={"objects": ["AuditedInAir"], "rules": ["inside_out"]})["result"]["audit"]
+    assert asked["checked"] == "inside_out" and asked["findings"] == []
+    code = "import bpy\nbpy.data.objects.new('AuditedNever', None)"
+    wrong = run(context, code, audit={"rulez": []})
+    [finding] = wrong["details"]["findings"]
+    assert finding["pointer"] == "/audit/rulez" and not wrong["ok"]
+    assert run(context, "import bpy\nprint('AuditedNever' in bpy.data.objects)")["result"]["printed"] == "False\n"
 
 
 def test_what_a_later_blender_lacks_is_not_told(context: ServerContext) -> None:

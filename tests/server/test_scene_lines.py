@@ -92,6 +92,19 @@ object.create_empty(name="AlikeThing_3")
     assert [line.partition(":")[0] for line in rest["objects"]] == ["AlikeLeg_6", "AlikeLeg_7"]
 
 
+def test_a_plan_that_ends_with_a_snapshot_tells_what_is_there_then(context: ServerContext) -> None:
+    program = """
+for i in range(4): mesh.create_primitive(kind="cube", name="EndPost_%d" % i, location=[i, 0, 0.5], size=1)
+scene.snapshot(name="EndPost_*")
+scene.snapshot(name="EndPost_*", include=["objects"])
+"""
+    report = call(context, "plan_execute", program=program).structured_content["result"]["report"]
+    whole, objects = report["results"].values()
+    line = "EndPost_0 … EndPost_3 (4): MESH evenly from [0,0,0.5] to [3,0,0.5]; size [1,1,1]"
+    assert whole["objects"] == objects["objects"] == [line] and whole["render"].endswith("1920x1080")
+    assert objects.keys() == {"objects", "total", "unsaid"}, "and nothing of what was not asked for"
+
+
 def test_who_shares_what_and_what_nobody_uses_is_told(context: ServerContext) -> None:
     program = """
 for name, grey in [("UsedRed", 0.31), ("UsedNever", 0.32)]: material.ensure_principled(name=name, base_color=[grey, grey, grey])
@@ -150,3 +163,12 @@ material.ensure_principled(name="AlikeNot", base_color=[0.4, 0.22, 0.11])
 
 def test_numbers_are_as_a_person_writes_them() -> None:
     assert rounded({"a": [0.30000001192092896, 2.0, (1e-9, 3)], "b": None}) == {"a": [0.3, 2, [0, 3]], "b": None}
+
+
+def test_a_snapshot_in_a_plan_is_as_long_as_is_affordable_and_says_where_it_goes_on(context: ServerContext) -> None:
+    many = "for i in range(300): mesh.create_primitive(kind='cube', name='%sMany' % pad(i * 7919 % 300, 3), location=[i, 0, i * i])"
+    report = call(context, "plan_execute", program=f"{many}\nscene.snapshot(limit=300)").structured_content["result"][
+        "report"
+    ]
+    [result] = report["results"].values()
+    assert len(str(result)) < 4500 and result["next_offset"] < 300, "as much as is affordable, and where it goes on"

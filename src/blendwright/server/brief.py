@@ -41,6 +41,8 @@ CHANGES = {"created": "made", "changed": "changed", "removed": "removed"}
 RENAMED = "renamed"
 # Its class is loaded only by who audits.
 AUDIT = "scene.audit"
+SNAPSHOT = "scene.snapshot"
+LONGEST_SNAPSHOT = 4000
 # What was only put into collections, by collection.
 PUT = "put into"
 # In the order in which they are told.
@@ -134,10 +136,19 @@ def _entry(operation: OperationReport) -> dict[str, Any]:
         entry["allowed_by"] = "the policy" if (operation.receipt or {}).get("approval") is None else "a person"
     if operation.done and operation.result is not None:
         if operation.safety_level == SafetyLevel.READ_ONLY.value:
-            entry["result"] = fitted(brief_result(operation.tool, operation.result), LONGEST_RESULT)
+            entry["result"] = _answered(operation.tool, operation.result)
         elif notes := operation.result.get("notes"):
             entry["notes"] = list(notes)
     return entry
+
+
+def _answered(tool: str, result: Mapping[str, Any]) -> dict[str, Any]:
+    """What a reading operation of a plan answers."""
+    if tool != SNAPSHOT:
+        return fitted(brief_result(tool, result), LONGEST_RESULT)
+    from blendwright.server.scene_lines import scene_lines  # few plans end with a snapshot
+
+    return scene_lines(result, LONGEST_SNAPSHOT)
 
 
 def _changes(operation: OperationReport) -> dict[str, dict[str, list[str]]]:

@@ -9,10 +9,11 @@ from typing import Annotated, Any
 from pydantic import Field, WithJsonSchema
 
 from blendwright.app.open_scene import OpenScene
+from blendwright.plan.validate import validate_arguments
 from blendwright.server.brief import AUDIT, brief_result, families
 from blendwright.server.context import Caller, ServerContext
 from blendwright.server.program_edits import SentProgram, edited
-from blendwright.server.requested_pictures import RequestedPicture, read_request, with_picture
+from blendwright.server.requested_pictures import EITHER, RequestedPicture, read_request, with_picture
 from blendwright.server.responses import ToolResponse
 from blendwright.server.server_tool import server_tool
 from blendwright.tool_api.arguments import Args, DeclaredFiles, Seed
@@ -37,6 +38,10 @@ FILES_SCHEMA = {"type": "object", "additionalProperties": {"type": "array", "ite
 SECONDS_SCHEMA = {"type": "number", "exclusiveMinimum": 0}
 
 
+# true, or the arguments of scene.audit.
+RequestedAudit = Annotated[bool | dict[str, Any], WithJsonSchema(EITHER)]
+
+
 class PythonArgs(Args):
     code: str = ""
     code_edit: dict[str, Any] | None = Field(default=None, description="As program_edit.")
@@ -47,12 +52,12 @@ class PythonArgs(Args):
     seed: Seed = 0
     timeout_s: Annotated[float | None, Field(gt=0), WithJsonSchema(SECONDS_SCHEMA)] = None
     image: RequestedPicture = False
-    audit: bool = False
+    audit: RequestedAudit = False
 
 
 @server_tool(DESCRIPTION, destructive=True, time_limit="code_seconds")
 async def python_run(context: ServerContext, caller: Caller, args: PythonArgs) -> ToolResponse:
-    look = read_request(args.image)
+    look, audit_args = read_request(args.image), _audit_arguments(context, args.audit)
     sent = args.model_dump(mode="json", exclude_unset=True, exclude={"image", "audit", "timeout_s", "code_edit"})
     sent["code"] = _whole(context, caller, args)
     if args.timeout_s is not None:
@@ -63,11 +68,21 @@ async def python_run(context: ServerContext, caller: Caller, args: PythonArgs) -
         before = opened.journal.head_number
         outcome = opened.outcome(TOOL, sent, options)
         response = ToolResponse(_short(outcome))
-        if outcome.ok and args.audit:
-            response = replace(response, outcome=_audited(response.outcome, opened.outcome(AUDIT, {}, options)))
+        if outcome.ok and audit_args is not None:
+            audit = opened.outcome(AUDIT, audit_args, options)
+            response = replace(response, outcome=_audited(response.outcome, audit))
         return with_picture(response, look, opened, context.look_pace, options, before) if outcome.ok else response
 
     return await context.run(caller, work)
+
+
+def _audit_arguments(context: ServerContext, asked: bool | Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """What scene.audit is called with, where it is. Raises Refusal for what it would refuse, before anything runs."""
+    if isinstance(asked, bool):
+        return {} if asked else None
+    if findings := validate_arguments(context.tools[AUDIT], asked).findings:
+        raise Refusal([finding.under("/audit") for finding in findings])
+    return asked
 
 
 def _audited(outcome: Outcome, audit: Outcome) -> Outcome:

@@ -90,7 +90,7 @@ class ImageArgs(Args):
 
 
 @server_tool(
-    "A picture of the scene through a camera or from sides; several become one montage.",
+    "A picture of the scene through a camera or from sides, several as one montage.",
     read_only=True,
 )
 async def scene_image(context: ServerContext, caller: Caller, args: ImageArgs) -> ToolResponse:

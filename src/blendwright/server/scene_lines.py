@@ -86,27 +86,35 @@ def _are_even(places: Sequence[Sequence[float]]) -> bool:
 
 
 def scene_lines(snapshot: Entry, room: int) -> dict[str, Any]:
-    """The scene as lines; of its objects, those that there is room for beside the rest."""
-    render = snapshot["render"]
+    """The scene as lines, as far as the snapshot has it; of its objects, those that there is room for beside the rest."""
+    render, world, unused = snapshot["render"], snapshot["world"], snapshot["unused"]
     rest: dict[str, Any] = {
-        "collections": list(_collection_lines(snapshot["collections"]["items"])),
-        "materials": [f"{one['name']}: {_material_line(one)}{_users(one)}" for one in snapshot["materials"]["items"]],
-        "lights": [
-            f"{one['name']}: {_light_words(one)}{_users(one)}" for one in snapshot["lights"]["items"]
+        "collections": list(_collection_lines(_items(snapshot, "collections"))),
+        "materials": [f"{one['name']}: {_material_line(one)}{_users(one)}" for one in _items(snapshot, "materials")],
+        "lights": [f"{one['name']}: {_light_words(one)}{_users(one)}" for one in _items(snapshot, "lights")],
+        "cameras": [
+            f"{one['name']}: {one['type']} {_text(one['lens_mm'])} mm{_users(one)}"
+            for one in _items(snapshot, "cameras")
         ],
-        "cameras": [f"{one['name']}: {one['type']} {_text(one['lens_mm'])} mm{_users(one)}" for one in snapshot["cameras"]["items"]],
-        "node_groups": [f"{one['name']}{_users(one)}" for one in snapshot["node_groups"]["items"]],
-        "unused": _unused(snapshot["unused"]),
-        "camera": render["camera"],
-        "render": f"{render['engine']} {render['resolution'][0]}x{render['resolution'][1]}",
-        "frames": [render["frame_start"], render["frame_end"]],
-        "world": None if snapshot["world"] is None else snapshot["world"]["name"],
-    }  # fmt: skip
+        "node_groups": [f"{one['name']}{_users(one)}" for one in _items(snapshot, "node_groups")],
+        "unused": [] if unused is None else _unused(unused),
+        "world": None if world is None else world["name"],
+    }
+    if render is not None:
+        rest |= {
+            "camera": render["camera"],
+            "render": f"{render['engine']} {render['resolution'][0]}x{render['resolution'][1]}",
+            "frames": [render["frame_start"], render["frame_end"]],
+        }
     rest = {key: value for key, value in rest.items() if value not in ([], None)}
-    shown = object_lines(snapshot, room - len(orjson.dumps(rest)))
+    shown = object_lines(snapshot, room - len(orjson.dumps(rest))) if snapshot["objects"] is not None else {}
     if "next_offset" not in shown and snapshot["next_offset"] is not None:
         shown["next_offset"] = snapshot["next_offset"]  # of another section
     return shown | rest
+
+
+def _items(snapshot: Entry, section: str) -> Sequence[Entry]:
+    return [] if snapshot[section] is None else snapshot[section]["items"]
 
 
 def _object_parts(one: Entry) -> Iterator[str]:

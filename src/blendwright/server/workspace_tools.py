@@ -76,7 +76,7 @@ def _plan_line(entry: PlanEntry) -> str:
     return f"{number}{names}: {entry.what}; {count}{who}, {entry.commit.timestamp[:16]}{before}"
 
 
-@server_tool("What differs between the scenes of two commits, property by property.", read_only=True)
+@server_tool("What differs between two commits' scenes, by property.", read_only=True)
 async def history_diff(context: ServerContext, caller: Caller, args: DiffArgs) -> ToolResponse:
     def work() -> dict[str, Any]:
         compared = compare_commits(context.workspace, args.a, args.b, blender=context.blender, cancel=caller.cancel)
@@ -102,7 +102,7 @@ class ContractArgs(Args):
 
 
 @server_tool(
-    "What is allowed, asked about or denied in this session, and who says so.",
+    "What is allowed, asked or denied in this session, and by whom.",
     read_only=True,
 )
 async def contract_get(context: ServerContext, caller: Caller, args: ContractArgs) -> ToolResponse:
@@ -146,7 +146,7 @@ async def job_status(context: ServerContext, caller: Caller, args: StatusArgs) -
     return _status(job)
 
 
-@server_tool("Stop a background run.")
+@server_tool("Stop such a run.")
 async def job_cancel(context: ServerContext, caller: Caller, args: CancelArgs) -> ToolResponse:
     job = context.jobs.find(args.job_id)
     if job is None:
