@@ -112,6 +112,33 @@ def test_a_look_at_a_scene_without_light_is_lit_and_says_so(stage: Stage) -> Non
     assert bpy.context.scene.world == black
 
 
+def test_a_view_shows_some_objects_closely(stage: Stage) -> None:
+    """With their children: a hand is looked at with its fingers."""
+    for x in (-20, 30):
+        stage.do("mesh.create_primitive", {"kind": "cube", "name": f"Far {x}", "location": [x, 0, 3]})
+    stage.do("object.create_empty", {"name": "Hand", "location": [9, 9, 0]})
+    for side in (-1, 1):
+        finger = {
+            "kind": "cube",
+            "name": f"Finger {side}",
+            "size": 0.2,
+            "location": [0.3 * side, 0, 0],
+            "parent": "Hand",
+        }
+        stage.do("mesh.create_primitive", finger)
+    look = {"view": "FRONT", "show": "MASK", **SMALL}
+
+    def share(**args: Any) -> float:
+        seen = stage.do("render.preview", {**look, **args})["seen"]
+        return sum(one["share"] for one in seen if one["object"].startswith("Finger"))
+
+    before = stage.state.full_root()
+    assert share() < 0.01 < 0.1 < share(around=["Hand"]) < share(around=["Finger 1"])
+    assert stage.state.full_root() == before
+    assert stage.refusal("render.preview", {**look, "around": ["Hond"]})[0]["pointer"] == "/around/0"
+    assert stage.invalid("render.preview", {"around": ["Hand"], **SMALL}) == ["/around"]
+
+
 def test_a_preview_needs_an_eye_and_something_to_see(stage: Stage) -> None:
     assert stage.refusal("render.preview", {"view": "ISO"})[0]["pointer"] == "/view"
     red_box(stage)

@@ -35,7 +35,7 @@ camera.frame_objects(object, objects, from_direction=[1,-1,0.5], margin, frames)
 object.create_empty(name, @); object.transform(object, location, rotation_euler_deg, scale); object.set_parent(object, parent); \
 object.rename(object, new_name, rename_data); object.apply_transform(objects, location=true, rotation=true, scale=true); \
 object.delete(object) (asks)
-animation.set_keyframes(object, keys: [{channel: location|rotation_euler_deg|scale, frame, value}])
+animation.set_keyframes(object, keys: [{channel: location|rotation_euler_deg|scale, frame, value}]); scene.set_frame_range(start, end)
 modifier.add(object, name, settings: {type: BEVEL|SUBSURF|ARRAY|MIRROR|BOOLEAN …})
 object.join(object, objects) (asks); uv.unwrap(object); \
 collection.create(name); collection.move_objects(objects, collection); material.assign(object, material, faces); \

@@ -95,7 +95,7 @@ class ExecuteArgs(Args):
     skip_unapproved: bool = Field(default=False, description="Leave out what a person must allow.")
     background: bool = Field(default=False, description="A job_id at once; longer limits.")
     timeout_s: float | None = Field(default=None, gt=0, le=86400)
-    determinism: DeterminismClass = Field(default="nondeterministic", description="Weakest class accepted.")
+    determinism: DeterminismClass | None = Field(default=None, description="Weakest class accepted.")
     verify: bool = Field(default=False, description="Read all results back.")
     image: RequestedPicture = Field(default=False, description=DESCRIBED)
     detail: Detail = Field(default="summary", description=DETAIL)
@@ -292,8 +292,8 @@ async def _execute(
                 job.current = str(waiting)
             caller.progress(ended + min(0.99, waiting.seconds / waiting.limit), len(plan.operations), str(waiting))
 
-        weakest = Determinism(args.determinism)  # which accepts everything where it is the weakest that there is
-        demand = None if weakest is Determinism.NONDETERMINISTIC else weakest
+        # The weakest that there is accepts everything.
+        demand = None if args.determinism in (None, "nondeterministic") else Determinism(args.determinism)
         demands = replace(options, determinism=demand, verify=args.verify)
         if args.skip_unapproved:
             demands = replace(demands, approver=NOBODY)

@@ -11,7 +11,8 @@ from pathlib import Path
 from time import perf_counter
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, WithJsonSchema
+from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
+from pydantic_core import PydanticCustomError
 
 from blendwright.app.looking_back import LookBack
 from blendwright.app.open_scene import OpenScene
@@ -69,11 +70,10 @@ class ImageArgs(Args):
         description="front, back, left, right, top, bottom: orthographic; iso, three_quarter; camera.",
     )
     camera: Name | None = Field(default=None, description="The scene's own by default.")
+    around: list[Name] = Field(default=[], max_length=1000, description="Show these closely, from sides.")
     show: AnyShow | None = Field(default=None, description="names, depth or mask.")
     compare: CommitName | None = Field(default=None, description="With a picture file, or a commit.")
-    frames: list[Annotated[FrameNumber, WithJsonSchema({"type": "integer"})]] = Field(
-        default=[], max_length=12, description="Frames, side by side."
-    )
+    frames: list[Annotated[FrameNumber, WithJsonSchema({"type": "integer"})]] = Field(default=[], max_length=12)
     engine: Literal["WORKBENCH", "CYCLES"] = Field(default="WORKBENCH", description="CYCLES shows light; slower.")
     width: int = Field(default=640, ge=64, le=2048)
     height: int = Field(default=480, ge=64, le=2048)
@@ -82,6 +82,12 @@ class ImageArgs(Args):
     seconds: float | None = Field(
         default=None, gt=0, le=LONGEST_SECONDS, description="Quality is lowered to fit; default 10, CYCLES 25."
     )
+
+    @model_validator(mode="after")
+    def _all_or_some(self) -> ImageArgs:
+        if self.around and self.compare is not None:
+            raise PydanticCustomError("around_compare", "a comparison shows all of the scene: give around or compare")
+        return self
 
     @property
     def time(self) -> float:
@@ -204,8 +210,9 @@ def _viewpoints(args: ImageArgs) -> list[tuple[str, dict[str, Any]]]:
     sides: dict[str, dict[str, Any]] = {}
     if args.camera is not None:
         sides[f"camera {args.camera}" if args.camera.upper() in args.views else args.camera] = {"camera": args.camera}
-    for view in args.views:
-        sides[view.lower()] = {} if view == "CAMERA" else {"view": view}
+    closely = {"around": args.around} if args.around else {}
+    for view in args.views or (["ISO"] if closely and not sides else []):
+        sides[view.lower()] = {} if view == "CAMERA" else {"view": view, **closely}
     if not sides:
         sides["camera"] = {}
     if not args.frames:

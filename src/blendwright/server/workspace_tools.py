@@ -97,7 +97,7 @@ async def history_checkout(context: ServerContext, caller: Caller, args: Checkou
 
 class ContractArgs(Args):
     registries: bool = Field(default=False, description="Also hashes of tools.")
-    determinism: DeterminismClass = "nondeterministic"
+    determinism: Annotated[DeterminismClass | None, WithJsonSchema({"type": "string"})] = None
     verify: bool = False
 
 
@@ -108,7 +108,7 @@ class ContractArgs(Args):
 async def contract_get(context: ServerContext, caller: Caller, args: ContractArgs) -> ToolResponse:
     def work(opened: OpenScene) -> dict[str, Any]:
         contract = opened.contract
-        demanded = Determinism(args.determinism)
+        demanded = Determinism(args.determinism or "nondeterministic")
         limits = HostLimits(determinism=demanded, verification="all" if args.verify else None)
         statements = (*caller.statements, HostStatement("call", limits))
         document = contract.demanding(demanded).model_dump(mode="json")

@@ -123,7 +123,7 @@ class Compare(Tool[CompareArgs, PicturesCompared]):
         with ExitStack() as temporary:
             if args.frame is not None:
                 temporary.enter_context(scene.at_frame(args.frame))
-            set_up_preview(scene, look, temporary)
+            lit = set_up_preview(scene, look, temporary)
             camera = viewing_camera(scene, args.view, args.camera, temporary)
             rendered = render_picture(scene, file, camera, args.engine, artifact=args.artifact)
             objects = [scene.require(Kind.OBJECT, name) for name in args.objects or ()]
@@ -137,7 +137,7 @@ class Compare(Tool[CompareArgs, PicturesCompared]):
             differing=round(found.differing, 4),
             reference_box=_rounded(found.reference_box),
             scene_box=_rounded(found.scene_box),
-            notes=rendered.notes,
+            notes=[*lit, *rendered.notes],
         )
 
     def verify(self, scene: Scene, args: CompareArgs, result: PicturesCompared) -> Findings:

@@ -12,7 +12,7 @@ from blendwright.tool_api import Block, Example, Findings, Kind, Scene, Tool
 from blendwright.tool_api.arguments import Args, Seed, optional
 from blendwright.tool_api.mentions import ObjectName
 from blendwright.tool_api.promises import READ_ONLY, Determinism
-from blendwright.tools.checks import differs
+from blendwright.tools.checks import differs, existing_objects
 from blendwright.tools.render.closer_look import Previewed, Show, closer_look
 from blendwright.tools.render.darkness import darkness_notes
 from blendwright.tools.render.node_colors import viewport_color
@@ -24,7 +24,7 @@ from blendwright.tools.render.rendering import (
     render_picture,
     sampling_seconds,
 )
-from blendwright.tools.render.viewpoint import IN_PERSPECTIVE, NamedView, viewing_camera, viewpoint_problems
+from blendwright.tools.render.viewpoint import AROUND, IN_PERSPECTIVE, NamedView, viewing_camera, viewpoint_problems
 
 CUBE = ("mesh.create_primitive", {"kind": "cube", "name": "Box"})
 CAMERA = ("camera.create", {"name": "Camera", "location": [4, -6, 4], "rotation_euler_deg": [60, 0, 34]})
@@ -41,6 +41,11 @@ class PreviewArgs(Args):
         "the others orthographic."
     )
     camera: ObjectName | None = optional("Camera to look through; left out together with view, the scene's own.")
+    around: list[ObjectName] = Field(
+        default=[],
+        max_length=1000,
+        description="Objects that a view shows closely, with their children, instead of all.",
+    )
     engine: Literal["WORKBENCH", "CYCLES"] = Field(
         default="WORKBENCH", description="WORKBENCH is fast and plain; CYCLES shows light and shadow."
     )
@@ -70,6 +75,13 @@ class PreviewArgs(Args):
             raise PydanticCustomError("one_eye", "give either view or camera")
         return value
 
+    @field_validator("around")
+    @classmethod
+    def _of_a_view(cls, value: list[str], info: ValidationInfo) -> list[str]:
+        if value and info.data.get("view") is None:
+            raise PydanticCustomError("no_view", "a camera shows what it sees: give a view too, such as ISO")
+        return value
+
 
 class Preview(Tool[PreviewArgs, Previewed]):
     """Render a small, quick picture of the scene to an artifact. The scene and its settings stay as they are."""
@@ -81,7 +93,7 @@ class Preview(Tool[PreviewArgs, Previewed]):
     examples = (
         Example({"view": "ISO", "width": 160, "height": 120}, CUBE),
         Example({"camera": "Camera", "engine": "CYCLES", "samples": 2, "width": 64, "height": 48}, CUBE, CAMERA, SUN),
-        Example({"view": "ISO", "show": "NAMES", "width": 160, "height": 120}, CUBE),
+        Example({"view": "ISO", "around": ["Box"], "show": "NAMES", "width": 160, "height": 120}, CUBE),
         Example({"view": "ISO", "show": "MASK", "width": 64, "height": 48}, CUBE),
         Example({"view": "ISO", "show": "DEPTH", "width": 64, "height": 48}, CUBE),
     )
@@ -94,13 +106,14 @@ class Preview(Tool[PreviewArgs, Previewed]):
     def check(self, scene: Scene, args: PreviewArgs) -> Findings:
         cure = "Give a view such as ISO, or the name of a camera."
         yield from viewpoint_problems(scene, args.view, args.camera, cure)
+        yield from existing_objects(scene, args.around, AROUND)
 
     def apply(self, scene: Scene, args: PreviewArgs) -> Previewed:
         with ExitStack() as temporary:
             if args.frame is not None:
                 temporary.enter_context(scene.at_frame(args.frame))
             notes = set_up_preview(scene, args, temporary)
-            camera = viewing_camera(scene, args.view, args.camera, temporary)
+            camera = viewing_camera(scene, args.view, args.camera, temporary, closely=args.around)
             file = scene.artifact(args.artifact)
             made: dict[str, Any] = {"artifact": args.artifact, "width": 0, "height": 0, "engine": args.engine}
             if args.show in ("SHADED", "NAMES"):

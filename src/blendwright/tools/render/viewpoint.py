@@ -8,11 +8,13 @@ equal, as in a drawing: only so can right angles and alignment be judged. From a
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from contextlib import ExitStack
 from typing import Literal
 
 from blendwright.tool_api import Block, Findings, Kind, Point, Scene
 from blendwright.tools.bounding_boxes import BoundingBox, around, everything_by_object
+from blendwright.tools.bounding_boxes import corners as corners_of
 from blendwright.tools.camera_views import FROM, Axes, frustum, standpoint, view_axes, view_matrix
 from blendwright.tools.checks import conflict, existing_object
 
@@ -26,6 +28,7 @@ MARGIN = 0.05
 FLAT = 0.03
 BACKDROP = 2.5
 AT = "/camera"
+AROUND = "/around"
 
 
 def viewpoint_problems(scene: Scene, view: NamedView | None, camera: str | None, cure: str) -> Findings:
@@ -39,9 +42,11 @@ def viewpoint_problems(scene: Scene, view: NamedView | None, camera: str | None,
         yield conflict("the scene has no camera", AT, cure)
 
 
-def viewing_camera(scene: Scene, view: NamedView | None, camera: str | None, temporary: ExitStack) -> Block | None:
-    """The camera to render through, None for the scene's own. That of a view fills the frame with all that a render shows, at the
-    resolution that is set now, and is gone when `temporary` is closed."""
+def viewing_camera(
+    scene: Scene, view: NamedView | None, camera: str | None, temporary: ExitStack, *, closely: Sequence[str] = ()
+) -> Block | None:
+    """The camera to render through, None for the scene's own. That of a view fills the frame with all that a render shows, or with
+    the objects that are named and their children, at the resolution that is set now, and is gone when `temporary` is closed."""
     if camera is not None:
         return scene.require(Kind.OBJECT, camera, AT)
     if view is None:
@@ -50,7 +55,11 @@ def viewing_camera(scene: Scene, view: NamedView | None, camera: str | None, tem
     eye = temporary.enter_context(scene.temporary(Kind.OBJECT, lens))
     axes = view_axes(DIRECTIONS[view])
     points, backdrops = _subject(scene)
-    subject, everything = around(points), around([*points, *(corner for box in backdrops for corner in box.corners)])
+    everything = around([*points, *(corner for box in backdrops for corner in box.corners)])
+    if closely:
+        named = [scene.require(Kind.OBJECT, name, AROUND) for name in closely]
+        points = corners_of(scene, [each for obj in named for each in (obj, *obj.children_recursive)])
+    subject = around(points)
     perspective = view in IN_PERSPECTIVE
     lens.type = "PERSP" if perspective else "ORTHO"
     nearest = lens.clip_start * 2.0
