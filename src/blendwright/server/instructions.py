@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 INSTRUCTIONS = """\
-Blendwright changes a Blender scene through plans: checked, run step by step, verified, committed, undone if need be.
+Blendwright changes a Blender scene through plans: checked, run step by step, verified, committed or undone.
 1. A new workspace is empty, without a camera. Else look first: scene_snapshot with image, or scene_image.
 2. Write with the calls in plan_execute's description; more: tool_search, several at once.
 3. A few operations: a plan, JSON. Anything repeated or computed: a program, Starlark.
