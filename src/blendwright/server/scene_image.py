@@ -212,7 +212,10 @@ def _viewpoints(args: ImageArgs) -> list[tuple[str, dict[str, Any]]]:
         sides[f"camera {args.camera}" if args.camera.upper() in args.views else args.camera] = {"camera": args.camera}
     closely = {"around": args.around} if args.around else {}
     for view in args.views or (["ISO"] if closely and not sides else []):
-        sides[view.lower()] = {} if view == "CAMERA" else {"view": view, **closely}
+        if view != "CAMERA":
+            sides[view.lower()] = {"view": view, **closely}
+        elif args.camera is None:  # else it is said which one is meant
+            sides["camera"] = {}
     if not sides:
         sides["camera"] = {}
     if not args.frames:
