@@ -139,6 +139,16 @@ def test_a_view_shows_some_objects_closely(stage: Stage) -> None:
     assert stage.invalid("render.preview", {"around": ["Hand"], **SMALL}) == ["/around"]
 
 
+def test_what_stands_before_them_is_not_cut_in_two(stage: Stage) -> None:
+    stage.do("mesh.create_primitive", {"kind": "cube", "name": "Small", "size": 0.1})
+    stage.do("mesh.create_primitive", {"kind": "cube", "name": "Beside", "size": 0.1, "location": [0.11, -1.5, 0]})
+    stage.do("mesh.create_primitive", {"kind": "cube", "name": "Far", "size": 0.1, "location": [4, 0, 0]})
+    looked = stage.do("render.preview", {"view": "FRONT", "around": ["Small"], "show": "DEPTH", **SMALL})
+    assert {one["object"] for one in looked["seen"]} >= {"Small", "Beside"}, (
+        "which is nearer by more than the size of what is looked at"
+    )
+
+
 def test_a_preview_needs_an_eye_and_something_to_see(stage: Stage) -> None:
     assert stage.refusal("render.preview", {"view": "ISO"})[0]["pointer"] == "/view"
     red_box(stage)

@@ -66,6 +66,8 @@ def viewing_camera(
     if subject is not None and not perspective:
         # Without perspective a long way costs nothing, and what moves towards the camera later on stays before it.
         nearest = max(nearest, subject.radius * 2.0)
+        if closely and everything is not None:
+            nearest = max(nearest, everything.radius * 2.0)  # nor cuts what stands before the objects in two
     stand = standpoint(points, axes, frustum(scene, lens).within(MARGIN), nearest)
     lens.ortho_scale *= stand.widen
     corners = [] if everything is None else everything.corners
