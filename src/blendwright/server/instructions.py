@@ -8,7 +8,8 @@ Blendwright changes a Blender scene through plans: checked, run step by step, ve
 2. Write with the calls in plan_execute's description; more: tool_search, several at once.
 3. A few operations: a plan, JSON. Anything repeated or computed: a program, Starlark.
 4. plan_execute, and look in the same call: image {"views": ["camera", "front"], "engine": "CYCLES"}. What fails is taken back.
-plan_preview what deletes; plan_execute {} then runs that program. End a program with scene.audit(): what floats, scene.snapshot(): what is there.
+plan_preview what deletes; plan_execute {} then runs that program.
+End a program with scene.audit(): what floats, scene.snapshot(): what is there.
 A failure has findings (place, message, cure) and the smallest repair: change only that, keep all ids, send it again
 (of a program only what changes: program_edit); done is not done twice.
 instead: true runs in place of the last plan; with params alone the last program again, in later sessions too, then what
