@@ -52,6 +52,17 @@ def test_it_audits_what_it_made_where_that_is_asked(context: ServerContext) -> N
     assert run(context, "import bpy\nprint('AuditedNever' in bpy.data.objects)")["result"]["printed"] == "False\n"
 
 
+def test_an_audit_is_no_gate_of_code_and_settings_that_changed_are_told(context: ServerContext) -> None:
+    code = "import bpy\nbpy.context.scene.gravity = (0, 0, -1)"
+    refused = run(context, code, audit={"require": "warning"})
+    assert refused["details"]["findings"][0]["pointer"] == "/audit/require"
+    assert run(context, code)["result"]["changed"] == {"changed": {"scenes": "Scene"}}
+    assert run(context, code)["result"]["changed"] == {}, "they are so already"
+    blind = "import bpy\nbpy.context.scene.view_layers[0].use = False"
+    assert run(context, blind, audit=True)["result"]["audit"]["nothing"].startswith("a render shows no object")
+    run(context, blind.replace("False", "True"))
+
+
 def test_what_a_later_blender_lacks_is_not_told(context: ServerContext) -> None:
     code = "import bpy\nbpy.data.materials.new('Later').use_nodes = True\nprint('done')"
     assert run(context, code)["result"]["printed"] == "done\n"

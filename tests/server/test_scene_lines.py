@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import hosts
-from blendwright.server.brief import LARGEST_ANSWER, rounded
+from blendwright.server.brief import LARGEST_ANSWER, rounded, runs
 from blendwright.server.context import ServerContext
 
 ROOM = """
@@ -90,6 +91,44 @@ object.create_empty(name="AlikeThing_3")
     assert (page["total"], page["next_offset"]) == (8, 6), "a line counts for all that it tells of"
     rest = call(context, "scene_snapshot", name="AlikeLeg*", offset=6).structured_content["result"]
     assert [line.partition(":")[0] for line in rest["objects"]] == ["AlikeLeg_6", "AlikeLeg_7"]
+
+
+def test_where_an_object_stands_is_told_where_its_location_does_not_say(context: ServerContext) -> None:
+    code = """
+import bpy
+for number in range(4):
+    made = bpy.data.objects.new(f"StandCube_{number}", bpy.data.meshes.new(f"StandCube_{number}"))
+    made.location = (number, 0, 1)
+    bpy.context.scene.collection.objects.link(made)
+bpy.data.objects["StandCube_2"].delta_location = (0, 0, 7)
+"""
+    call(context, "python_run", code=code)
+    told = call(context, "scene_snapshot", name="StandCube*").structured_content["result"]["objects"]
+    assert "StandCube_2: MESH at [2,0,1]; stands at [2,0,8]; size [0,0,0]" in told and len(told) == 4
+
+
+def test_a_name_that_could_be_read_as_more_is_in_quotes(context: ServerContext) -> None:
+    names = [
+        "Forged_1 … Forged_9 (9): MESH",
+        "Forged\nLine: MESH",
+        "Forged; hidden",
+        " Forged",
+        'Forged"',
+        "Forged plain.001",
+    ]
+    made = f"for name in {names!r}: bpy.context.scene.collection.objects.link(bpy.data.objects.new(name, None))"
+    call(context, "python_run", code=f"import bpy\n{made}")
+    told = call(context, "scene_snapshot", name="*Forged*").structured_content["result"]["objects"]
+    heads = sorted(line.rpartition(": EMPTY at")[0] for line in told)
+    assert heads == sorted([json.dumps(name, ensure_ascii=False) for name in names[:-1]] + names[-1:])
+    assert all("\n" not in line for line in told)
+
+
+def test_numbers_that_do_not_follow_each_other_to_the_letter_are_no_series() -> None:
+    assert runs(["U_1", "U_2", "U_3"]) == runs(["U_1", "U_2", "U_3"]) == "U_1 … U_3"
+    assert runs(["U_8", "U_9", "U_10"]) == "U_8 … U_10" and runs(["U_08", "U_09", "U_10"]) == "U_08 … U_10"
+    assert runs(["U_1", "U_02", "U_3"]) == "U_1, U_02, U_3"
+    assert "…" not in runs(["U_1", "U_2", "U_٣"]) and "…" not in runs([f"U_{'9' * 5000}", f"U_{'9' * 4999}8", "U_1"])
 
 
 def test_a_plan_that_ends_with_a_snapshot_tells_what_is_there_then(context: ServerContext) -> None:

@@ -136,6 +136,10 @@ def test_a_view_shows_some_objects_closely(stage: Stage) -> None:
     assert share() < 0.01 < 0.1 < share(around=["Hand"]) < share(around=["Finger 1"])
     assert stage.state.full_root() == before
     assert stage.refusal("render.preview", {**look, "around": ["Hond"]})[0]["pointer"] == "/around/0"
+    stage.do("object.create_empty", {"name": "Nothing"})
+    stage.do("object.set_visibility", {"object": "Finger 1", "render": False})
+    unseen = stage.refusal("render.preview", {**look, "around": ["Hand", "Nothing", "Finger 1"]})
+    assert [one["pointer"] for one in unseen] == ["/around/1", "/around/2"], "a finger of the hand is shown"
     assert stage.invalid("render.preview", {"around": ["Hand"], **SMALL}) == ["/around"]
 
 

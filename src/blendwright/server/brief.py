@@ -22,10 +22,12 @@ Detail = Literal["summary", "operations", "full"]
 LARGEST_ANSWER = 8 * 1024
 # How many names of one sort are worth listing, runs of numbered ones counting once.
 MOST_NAMES = 12
-NUMBERED = re.compile(r"(.*?)(\d+)$", re.DOTALL)
-NUMBERS = re.compile(r"\d+")
+NUMBERED = re.compile(r"(.*?)([0-9]+)$", re.DOTALL)
+NUMBERS = re.compile(r"[0-9]+")
 # A family of names is listed in so many runs and one more.
 MOST_BREAKS = 2
+# A longer number counts nothing.
+MOST_DIGITS = 9
 # Of numbers that are told.
 DIGITS = 3
 # The id of an operation of a program: its number, and the line that made it.
@@ -323,7 +325,12 @@ def _numbers(name: str) -> list[int]:
 
 def follows(name: str, next_name: str) -> bool:
     one, other = _numbered(name), _numbered(next_name)
-    return one is not None and other is not None and one[1] == other[1] and int(one[2]) + 1 == int(other[2])
+    # As many digits, or one more where there are no others: what is between two names can be told from them.
+    return one is not None and other is not None and one[1] == other[1] and other[2] == _next(one[2])
+
+
+def _next(digits: str) -> str:
+    return str(int(digits) + 1).zfill(len(digits)) if len(digits) <= MOST_DIGITS else ""
 
 
 def _numbered(name: str) -> re.Match[str] | None:

@@ -26,6 +26,8 @@ def brief_audit(result: Mapping[str, Any]) -> dict[str, Any]:
     told["findings"] = [_line(members) for members in groups.values()]
     if repairs := [call for members in groups.values() if len(members) == 1 for call in members[0]["repair"]]:
         told["repairs"] = repairs
+    if not result["objects"] and result["checked"] == "all":
+        told["nothing"] = "a render shows no object, so none was looked at"
     if hidden := sum(counts.values()) - len(result["findings"]):
         told["more"] = f"{hidden} findings: scene.audit(most={hidden + len(result['findings'])})"
     if not result["complete"]:

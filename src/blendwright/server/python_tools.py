@@ -80,7 +80,11 @@ def _audit_arguments(context: ServerContext, asked: bool | Mapping[str, Any]) ->
     """What scene.audit is called with, where it is. Raises Refusal for what it would refuse, before anything runs."""
     if isinstance(asked, bool):
         return {} if asked else None
-    if findings := validate_arguments(context.tools[AUDIT], asked).findings:
+    findings = validate_arguments(context.tools[AUDIT], asked).findings
+    if "require" in asked:
+        cure = "Leave it out; python.run and scene.audit in a plan with boundary plan are taken back together."
+        findings = (*findings, Finding(Fault.ARGS_INVALID, "an audit takes no code back", "/require", cure))
+    if findings:
         raise Refusal([finding.under("/audit") for finding in findings])
     return asked
 
@@ -122,11 +126,14 @@ def summary_of(changes: Sequence[Mapping[str, str]]) -> dict[str, dict[str, str]
     """Names by what became of them and by kind, numbered ones that follow each other as one. What belongs to an object of the same
     name goes without saying, and so does that whatever holds something new has changed."""
     objects = {(one["change"], one["name"]) for one in changes if one["kind"] == "objects"}
+    holds_new = any(one["change"] != "changed" for one in changes)
     found: dict[str, dict[str, list[str]]] = {}
     for one in changes:
         change, kind, name = one["change"], one["kind"], one["name"]
         goes_along = kind not in ("objects", "materials") and (change, name) in objects
-        if kind not in ("member", "scenes") and not goes_along:
+        if kind == "scenes" and change == "changed" and holds_new:
+            continue
+        if kind != "member" and not goes_along:
             found.setdefault(change, {}).setdefault(kind, []).append(name)
     return {change: {kind: families(names) for kind, names in kinds.items()} for change, kinds in found.items()}
 

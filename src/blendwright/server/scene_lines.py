@@ -6,6 +6,7 @@ Fingerprints, matrices and whatever is as it usually is are left out; `detail: "
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate
 from typing import Any
@@ -24,6 +25,7 @@ MOST_CHANNELS = 4
 UNSAID = "no rotation, scale 1, data not shared"
 # From so many on alike objects are one line.
 FEWEST_ALIKE = 3
+MORE_THAN_A_NAME = re.compile(r'[:;…"\\\x00-\x1f]')
 # Half of the last digit that is told.
 EVEN_WITHIN = 0.0005
 
@@ -63,7 +65,7 @@ def _line(members: Sequence[Entry], rest: str) -> str:
     first, last = members[0], members[-1]
     places: list[list[float]] = [list(one["transform"]["location"]) for one in members]
     if len(members) == 1:
-        where, who = f"at {_text(places[0])}", first["name"]
+        where, who = f"at {_text(places[0])}", _named(first["name"])
     else:
         even = _are_even(places)
         ends = f"evenly from {_text(places[0])} to {_text(places[-1])}"
@@ -72,6 +74,11 @@ def _line(members: Sequence[Entry], rest: str) -> str:
             f"{first['name']} … {last['name']} ({len(members)})",
         )
     return f"{who}: {first['type']} {where}{f'; {rest}' if rest else ''}"
+
+
+def _named(name: str) -> str:
+    """In quotes where it could be read as more than a name."""
+    return orjson.dumps(name).decode() if MORE_THAN_A_NAME.search(name) or name != name.strip() else name
 
 
 def _are_even(places: Sequence[Sequence[float]]) -> bool:
@@ -125,6 +132,11 @@ def _object_parts(one: Entry) -> Iterator[str]:
         yield f"quaternion {_text(transform['rotation_quaternion'])}"
     elif transform["rotation_mode"] != "AXIS_ANGLE" and any(turned):
         yield f"turned {_text(turned)}"
+    if one["parent"] is None and (stands := _world_place(transform)) not in (
+        None,
+        rounded(list(transform["location"])),
+    ):
+        yield f"stands at {_text(stands)}"  # by delta transforms or constraints
     if rounded(list(transform["scale"])) != [1, 1, 1]:
         yield f"scale {_text(transform['scale'])}"
     if one["dimensions"] is not None:
@@ -157,6 +169,11 @@ def _object_parts(one: Entry) -> Iterator[str]:
     if hidden := [where for where, is_hidden in unseen.items() if is_hidden]:
         nobody = "" if one["used_by"] or one["children"] else ", used by nothing"
         yield f"hidden in {' and '.join(hidden)}{nobody}"
+
+
+def _world_place(transform: Entry) -> list[float] | None:
+    matrix = transform["matrix_world"]
+    return None if matrix is None else rounded([row[3] for row in matrix[:3]])
 
 
 def _modifier_words(one: Entry) -> str:

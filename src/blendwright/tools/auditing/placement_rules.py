@@ -9,7 +9,8 @@ from blendwright.tool_api.surfaces import Surfaces
 from blendwright.tools.animation_data import move_conflicts
 from blendwright.tools.auditing.flaws import Flaw, Repair
 from blendwright.tools.auditing.mesh_rules import rounded
-from blendwright.tools.auditing.parts import FARTHEST, Part, near_pairs, way_out
+from blendwright.tools.auditing.parts import Part, near_pairs, way_out
+from blendwright.tools.bounding_boxes import FARTHEST
 from blendwright.tools.camera_views import Frustum, frustum
 from blendwright.tools.place.movement import along, ancestors
 from blendwright.tools.place.surface import vertical_hit
@@ -174,12 +175,12 @@ class Contacts:
         return None
 
     def _gap(self, one: Part, other: Part) -> float:
-        """How far two parts are from each other, which do not touch, to a hundredth of it."""
+        """How far two parts are from each other, which do not touch, to a part in ten thousand of it."""
         far = self._tolerance
         while far < FARTHEST and not self._surfaces.touch(one.obj, other.obj, far):
             far *= 2.0
         near = far / 2.0
-        while far - near > 0.01 * far:
+        while far - near > 1e-4 * far:
             middle = (near + far) / 2.0
             near, far = (near, middle) if self._surfaces.touch(one.obj, other.obj, middle) else (middle, far)
         return rounded(far)

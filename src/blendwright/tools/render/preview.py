@@ -12,7 +12,7 @@ from blendwright.tool_api import Block, Example, Findings, Kind, Scene, Tool
 from blendwright.tool_api.arguments import Args, Seed, optional
 from blendwright.tool_api.mentions import ObjectName
 from blendwright.tool_api.promises import READ_ONLY, Determinism
-from blendwright.tools.checks import differs, existing_objects
+from blendwright.tools.checks import differs
 from blendwright.tools.render.closer_look import Previewed, Show, closer_look
 from blendwright.tools.render.darkness import darkness_notes
 from blendwright.tools.render.node_colors import viewport_color
@@ -24,7 +24,13 @@ from blendwright.tools.render.rendering import (
     render_picture,
     sampling_seconds,
 )
-from blendwright.tools.render.viewpoint import AROUND, IN_PERSPECTIVE, NamedView, viewing_camera, viewpoint_problems
+from blendwright.tools.render.viewpoint import (
+    IN_PERSPECTIVE,
+    NamedView,
+    closely_problems,
+    viewing_camera,
+    viewpoint_problems,
+)
 
 CUBE = ("mesh.create_primitive", {"kind": "cube", "name": "Box"})
 CAMERA = ("camera.create", {"name": "Camera", "location": [4, -6, 4], "rotation_euler_deg": [60, 0, 34]})
@@ -106,7 +112,7 @@ class Preview(Tool[PreviewArgs, Previewed]):
     def check(self, scene: Scene, args: PreviewArgs) -> Findings:
         cure = "Give a view such as ISO, or the name of a camera."
         yield from viewpoint_problems(scene, args.view, args.camera, cure)
-        yield from existing_objects(scene, args.around, AROUND)
+        yield from closely_problems(scene, args.around)
 
     def apply(self, scene: Scene, args: PreviewArgs) -> Previewed:
         with ExitStack() as temporary:

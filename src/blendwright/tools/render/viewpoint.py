@@ -13,7 +13,7 @@ from contextlib import ExitStack
 from typing import Literal
 
 from blendwright.tool_api import Block, Findings, Kind, Point, Scene
-from blendwright.tools.bounding_boxes import BoundingBox, around, everything_by_object
+from blendwright.tools.bounding_boxes import BoundingBox, around, everything_by_object, visible
 from blendwright.tools.bounding_boxes import corners as corners_of
 from blendwright.tools.camera_views import FROM, Axes, frustum, standpoint, view_axes, view_matrix
 from blendwright.tools.checks import conflict, existing_object
@@ -40,6 +40,16 @@ def viewpoint_problems(scene: Scene, view: NamedView | None, camera: str | None,
         yield from existing_object(scene, camera, AT, "CAMERA")
     elif scene.active.camera is None:
         yield conflict("the scene has no camera", AT, cure)
+
+
+def closely_problems(scene: Scene, names: Sequence[str]) -> Findings:
+    """Why some of the objects that are to be seen closely cannot be seen."""
+    shown = {obj.name for obj in visible(scene)}
+    for index, name in enumerate(names):
+        obj = yield from existing_object(scene, name, f"{AROUND}/{index}")
+        if obj is not None and shown.isdisjoint(each.name for each in (obj, *obj.children_recursive)):
+            message = f"a render shows nothing of '{name}' and its children"
+            yield conflict(message, f"{AROUND}/{index}", "Show it with object.set_visibility, or leave it out.")
 
 
 def viewing_camera(
