@@ -113,6 +113,8 @@ def run_order(graph: Graph, tie_break: TieBreak) -> list[int]:
     else:
         names = [""] * len(operations)
     keys = list(zip(names, range(len(operations)), strict=True))
+    if not any(graph.waits_for):
+        return [node for _, node in sorted(keys)]
     open_links = [len(links) for links in graph.waits_for]
     ready = [keys[node] for node, count in enumerate(open_links) if not count]
     heapify(ready)

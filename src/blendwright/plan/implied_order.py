@@ -75,7 +75,7 @@ def imply_order(graph: Graph, tools: Mapping[str, AnyTool], tie_break: TieBreak)
     shared: list[Datablock] = []
     for block, touching in named.blocks.items():
         if len(touching) > 1:
-            shared.append(block)
+            shared.append(Datablock(*block))
         else:
             [(unit, alone)] = touching.items()
             if alone[0].role in NEEDS_IT:
@@ -114,7 +114,8 @@ class _Named:
     def __init__(self, graph: Graph, tools: Mapping[str, AnyTool]) -> None:
         self.last: dict[int, int] = {}
         self.unforeseen = False
-        self.blocks: dict[Datablock, dict[int, list[Mention]]] = {}
+        # By the words of a `Datablock`: most are named once, and nobody speaks of them.
+        self.blocks: dict[tuple[str, str, str], dict[int, list[Mention]]] = {}
         anything: list[tuple[int, Mention]] = []
         calls: dict[str, int] = {}
         for node, operation in enumerate(graph.operations):
@@ -130,7 +131,7 @@ class _Named:
                 if mention.kind == ANY_KIND:
                     anything.append((unit, mention))
                 else:
-                    block = Datablock(mention.kind, mention.owner, mention.name)
+                    block = mention.kind, mention.owner, mention.name
                     touching = self.blocks.get(block)
                     if touching is None:  # what most are: not a list and a dictionary made in vain for each
                         self.blocks[block] = {unit: [mention]}
@@ -146,7 +147,7 @@ class _Named:
 
     def _resolve(self, anything: Sequence[tuple[int, Mention]]) -> None:
         by_name: dict[str, list[Datablock]] = {}
-        for block in self.blocks:
+        for block in map(Datablock._make, self.blocks):
             if not block.owner:
                 by_name.setdefault(block.name, []).append(block)
         for unit, mention in anything:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache, cached_property, lru_cache
 from typing import Any
 
@@ -61,8 +61,12 @@ class OperationKeys:
         return key
 
 
-@dataclass(frozen=True)
-class Invocation:
+class _Remembers:
+    """Has room for what is worked out once; a frozen value has none for more than its fields."""
+
+
+@frozen
+class Invocation(_Remembers):
     """`args` are canonical."""
 
     request_id: str

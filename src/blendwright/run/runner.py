@@ -283,7 +283,7 @@ class Runner:
         for call, receipt, number in classified.cached:
             state.record(state.cached(call.operation_id, receipt, number))
         doomed = {call.operation_id: finding for call, finding in classified.conflicts} | dict(schedule.unrunnable)
-        call_ids = {entry.operation_id: entry.audit.mcp_call_id for entry in entries}
+        call_ids = {entry.operation_id: entry.audit.mcp_call_id for entry in entries if entry.operation_id in doomed}
         for id, finding in doomed.items():
             report = state.failed(id, (finding,), mcp_call_id=call_ids.get(id))
             # What the validation found points into the plan already.

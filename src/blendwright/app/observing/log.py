@@ -225,13 +225,11 @@ class LogFile:
         lines, self._lines = self._lines, []
         shown, self._to_show = self._to_show, []
         if lines and self._descriptor is not None:
-            # The last of them must be whole too.
-            text = b"\n".join((*lines, b""))
             with contextlib.suppress(OSError):
-                self._write(text)
+                self._write(b"".join(lines))
         if shown:
             with contextlib.suppress(OSError, ValueError):
-                sys.stderr.buffer.write(b"\n".join((*shown, b"")))
+                sys.stderr.buffer.write(b"".join(shown))
                 sys.stderr.buffer.flush()
 
     def close(self) -> None:
@@ -241,6 +239,8 @@ class LogFile:
             self._descriptor = None
 
     def add(self, level: str, line: bytes) -> None:
+        # A copy: what orjson returns keeps the room that it was written in, which is some eight times its size.
+        line += b"\n"
         self._lines.append(line)
         if level in self._shown:
             self._to_show.append(line)

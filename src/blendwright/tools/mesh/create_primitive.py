@@ -1,5 +1,4 @@
 from functools import cached_property
-from operator import attrgetter
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, ValidationInfo, field_validator
@@ -15,7 +14,6 @@ from blendwright.tools.object_creation import CreatesObject, MeshPlacement
 
 Segments = Annotated[int, Field(ge=3, le=1024)]
 Dimensions = Annotated[tuple[PositiveFloat, PositiveFloat, PositiveFloat], Field(strict=False)]
-_measures = attrgetter(*Shape._fields)
 # Measures that not every kind has.
 ONLY_FOR = {"dimensions": ("cube",), "bevel": ("cube", "cylinder", "cone")}
 WOOD = ("material.ensure_principled", {"name": "Wood", "base_color": [0.3, 0.15, 0.05]})
@@ -62,7 +60,7 @@ class CreatePrimitiveArgs(MeshPlacement):
         return value
 
     def shape(self) -> Shape:
-        return Shape._make(_measures(self))
+        return Shape._make(map(vars(self).__getitem__, Shape._fields))
 
     @cached_property
     def geometry(self) -> Geometry:
