@@ -40,7 +40,7 @@ _DEEPEST = 24
 _WRITTEN_ON_SAVE = frozenset({"dimensions", "type", "inputs", "outputs", "properties", "is_single_frame"})
 
 # Without the struct: asked for by name, it first looks for a property and a function of that name.
-_keys = bpy.types.bpy_struct.keys
+_keys: Callable[[Any], Any] = bpy.types.bpy_struct.keys
 
 Out = list[Any]
 Reader = Callable[["Walk", Any, Out], None]
