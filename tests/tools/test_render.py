@@ -408,10 +408,12 @@ def test_a_picture_that_no_light_reaches_says_so(stage: Stage) -> None:
     assert "Nothing gives light" in notes()
     world: Any = bpy.data.worlds.new("Odd")
     bpy.context.scene.world = world
-    nodes: Any = world.node_tree.nodes
-    nodes.clear()
-    emission, output = nodes.new("ShaderNodeEmission"), nodes.new("ShaderNodeOutputWorld")
-    world.node_tree.links.new(emission.outputs[0], output.inputs["Surface"])
+    if world.node_tree is None:
+        world.use_nodes = True
+    tree: Any = world.node_tree
+    tree.nodes.clear()
+    emission, output = tree.nodes.new("ShaderNodeEmission"), tree.nodes.new("ShaderNodeOutputWorld")
+    tree.links.new(emission.outputs[0], output.inputs["Surface"])
     stage.state.refresh()
     assert not notes()
 

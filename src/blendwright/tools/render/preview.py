@@ -152,7 +152,9 @@ def set_up_preview(scene: Scene, args: PreviewArgs, temporary: ExitStack) -> lis
     """As a preview is rendered, until `temporary` is closed. Returns what may surprise about that."""
     world = scene.active.world
     dark: list[str] = []
-    if args.engine != "WORKBENCH" and (world is None or _background(world) is not None):  # other nodes may shine
+    # Of other nodes nobody knows whether they shine; before Blender 5.0 a world may have none.
+    is_plain = world is None or world.node_tree is None or _background(world) is not None
+    if args.engine != "WORKBENCH" and is_plain:
         dark = darkness_notes(scene, args.engine)
     if dark or (args.engine == "WORKBENCH" and world is None):
         # The grey of a new world: before black, nobody sees the outline of what is dark.
