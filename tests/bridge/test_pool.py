@@ -83,9 +83,9 @@ def test_closing_does_not_wait_for_a_spare_that_is_still_starting(own_settings: 
     python = script(tmp_path / "python", f"#!/bin/sh\necho $$ > {started}\nexec sleep 600\n")
     pool = PythonEnvironment(python).open_pool(own_settings)
     pool.warm()
-    pid = int(started.read_text())
+    pids = [*map(int, started.read_text().split())]  # the spare, and sometimes already the one that prepares pictures
     pool.close()
-    assert not runs(pid)
+    assert pids and not any(map(runs, pids))
     assert scratches(own_settings) == []
     with pytest.raises(WorkerLost, match="closed"):
         pool.take()
