@@ -122,6 +122,12 @@ def test_a_name_that_could_be_read_as_more_is_in_quotes(context: ServerContext) 
     heads = sorted(line.rpartition(": EMPTY at")[0] for line in told)
     assert heads == sorted([json.dumps(name, ensure_ascii=False) for name in names[:-1]] + names[-1:])
     assert all("\n" not in line for line in told)
+    made = (
+        "for i in range(3): bpy.context.scene.collection.objects.link(bpy.data.objects.new(f'Hid; hidden_{i}', None))"
+    )
+    call(context, "python_run", code=f"import bpy\n{made}")
+    [series] = call(context, "scene_snapshot", name="Hid;*").structured_content["result"]["objects"]
+    assert series.startswith('"Hid; hidden_0" … "Hid; hidden_2" (3): EMPTY')
 
 
 def test_numbers_that_do_not_follow_each_other_to_the_letter_are_no_series() -> None:

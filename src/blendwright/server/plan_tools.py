@@ -165,9 +165,8 @@ async def plan_preview(context: ServerContext, caller: Caller, args: PreviewArgs
         if args.detail != "full":
             about = {key: result["report"][key] for key in ("totals", "unseen", "asks") if result["report"].get(key)}
             if plan.program is not None and plan.program.params and not args.program:
-                about["params"] = dict(
-                    plan.program.params
-                )  # some of them are those of the program that was sent before
+                # Some of them are those of the program that was sent before.
+                about["params"] = dict(plan.program.params)
             if all(total == len(result["result"][change]) for change, total in about["totals"].items()):
                 del about["totals"]  # all is listed
             result["report"] = brief_report(report, args.detail, on_copy=True) | about | _help(context, plan, report)

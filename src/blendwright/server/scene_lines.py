@@ -67,12 +67,9 @@ def _line(members: Sequence[Entry], rest: str) -> str:
     if len(members) == 1:
         where, who = f"at {_text(places[0])}", _named(first["name"])
     else:
-        even = _are_even(places)
         ends = f"evenly from {_text(places[0])} to {_text(places[-1])}"
-        where, who = (
-            ends if even else f"at {', '.join(map(_text, places))}",
-            f"{first['name']} … {last['name']} ({len(members)})",
-        )
+        where = ends if _are_even(places) else f"at {', '.join(map(_text, places))}"
+        who = f"{_named(first['name'])} … {_named(last['name'])} ({len(members)})"
     return f"{who}: {first['type']} {where}{f'; {rest}' if rest else ''}"
 
 
