@@ -21,10 +21,10 @@ from typing import Any, Literal
 import blendwright
 from bench.processor_time import processor_seconds
 from bench.table import row
-from blendwright.app import opening
-from blendwright.run import background_checkpoints
-from blendwright.run.background_checkpoints import BackgroundCheckpoints
+from blendwright.engine.scene import background_checkpoints
+from blendwright.engine.scene.background_checkpoints import BackgroundCheckpoints
 from blendwright.values.events import Event, SceneBuilt
+from blendwright.workspace import opening
 
 OBJECTS = 100
 FEW, MANY = 100, 5_000

@@ -15,8 +15,8 @@ from typing import Any
 import blendwright
 from bench.server import Host
 from bench.table import row
-from blendwright.run.options import RunOptions
-from blendwright.run.preview import PICTURE_SAMPLES
+from blendwright.engine.options import RunOptions
+from blendwright.engine.preview import PICTURE_SAMPLES
 
 OBJECTS = 1000
 LOOKS = 7

@@ -15,7 +15,7 @@ from blendwright.dialects import operations
 from blendwright.plan.validate import ValidPlan, validate
 from blendwright.policy.session_contract import ContractTerms
 from blendwright.tools import catalog
-from blendwright.values.json_reader import read_json
+from blendwright.util.json_reader import read_json
 
 SIZES = (10_000, 100_000)
 MOST_SECONDS = 10.0

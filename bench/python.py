@@ -17,13 +17,13 @@ from typing import Any
 from bench.table import row
 from blendwright.bridge.sources import worker_source
 from blendwright.bridge.spawn import WorkerSettings
+from blendwright.engine.calls import call
+from blendwright.engine.contract import ContractDraft
+from blendwright.engine.files.access import FileAccess
+from blendwright.engine.runner import Runner
+from blendwright.engine.scene.live_scene import LiveScene
+from blendwright.engine.session import Session
 from blendwright.journal import Journal
-from blendwright.run.active_contract import ContractDraft
-from blendwright.run.calls import call
-from blendwright.run.files import FileAccess
-from blendwright.run.live_scene import LiveScene
-from blendwright.run.runner import Runner
-from blendwright.run.session import Session
 from blendwright.tools import catalog
 from blendwright.wire.remote_scene import RemoteScene
 from blendwright.wire.worker_port import ReadableFile, WorkerPool

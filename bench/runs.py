@@ -19,8 +19,8 @@ from bench.plain import seconds_apart
 from bench.table import row
 from blendwright.bridge.sources import worker_source
 from blendwright.bridge.spawn import WorkerSettings
+from blendwright.engine.scene.live_scene import LiveScene
 from blendwright.journal import Journal
-from blendwright.run.live_scene import LiveScene
 from blendwright.tools import catalog
 from blendwright.wire.remote_scene import RemoteScene
 from blendwright.wire.worker_port import ReadableFile, WorkerPool

@@ -21,9 +21,9 @@ from bench.table import row
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 
 import blendwright
-from blendwright.app.attach_commands import attach
-from blendwright.app.attaching import connect_bound
-from blendwright.bridge.windows.rendezvous import DIRECTORY
+from blendwright.window.attach import attach
+from blendwright.window.binding import connect_bound
+from blendwright.window.connection.rendezvous import DIRECTORY
 from window.playing import PlayedWindow
 
 ROUND_TRIPS = 500

@@ -13,12 +13,12 @@ from typing import Any, Literal, get_args, get_origin
 
 from typer.main import get_command
 
-from blendwright.app.hosts import HOSTS
 from blendwright.cli.application import app, load_command
 from blendwright.cli.commands import COMMANDS
 from blendwright.macros import package_macros
 from blendwright.nodes.catalogue.load import TREE_KINDS
 from blendwright.schemas import published
+from blendwright.setup.hosts import HOSTS
 from blendwright.tools import catalog
 
 ROOT = Path(__file__).resolve().parents[1]

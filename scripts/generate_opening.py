@@ -18,8 +18,8 @@ from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, MODERN_PROTOCOL_VERSI
 
 import blendwright
 from blendwright.server.context import Jobs, ServerContext
-from blendwright.server.early_server import RECORDED, VERSION_KEY
 from blendwright.server.service import Service
+from blendwright.server.transport.early_server import RECORDED, VERSION_KEY
 from blendwright.server.workspace_queue import WorkspaceQueue
 from blendwright.tools import catalog
 

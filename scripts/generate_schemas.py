@@ -15,7 +15,7 @@ from pydantic import BaseModel
 from pydantic.json_schema import JsonSchemaMode
 from run_documents import Receipt, RunReportDocument
 
-from blendwright.batch.batch_file import BatchDocument
+from blendwright.batch.input.batch_file import BatchDocument
 from blendwright.dialects.geonodes_models import GateEnvelope, GeonodesPlan, GeonodesResult
 from blendwright.macros.definition import MacroDocument
 from blendwright.policy.policy import Policy

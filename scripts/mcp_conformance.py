@@ -19,8 +19,8 @@ import anyio
 import uvicorn
 from starlette.types import Receive, Scope, Send
 
-from blendwright.server.http import application
 from blendwright.server.serve import Settings, serving
+from blendwright.server.transport.http import application
 
 HERE = Path(__file__).resolve().parent.parent
 EXPECTED = HERE / "tests/server/conformance-expected.yml"

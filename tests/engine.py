@@ -12,27 +12,27 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from blendwright.approvals.ask import Approvals
 from blendwright.bridge.sources import worker_source
 from blendwright.bridge.spawn import WorkerSettings
+from blendwright.engine.calls import call
+from blendwright.engine.contract import ActiveContract, ContractDraft
+from blendwright.engine.files.access import FileAccess
+from blendwright.engine.options import RunOptions
+from blendwright.engine.runner import Runner
+from blendwright.engine.scene.background_checkpoints import BackgroundCheckpoints
+from blendwright.engine.scene.live_scene import LiveScene
+from blendwright.engine.session import Session
 from blendwright.journal import Journal
 from blendwright.macros import Macro
 from blendwright.plan.validate import ValidPlan, validate
 from blendwright.policy.policy import Levels, Policy, Rules, Verdict
 from blendwright.policy.session_contract import Proposal
 from blendwright.records.commits import Commit
-from blendwright.run.active_contract import ActiveContract, ContractDraft
-from blendwright.run.approvals import Approvals
-from blendwright.run.background_checkpoints import BackgroundCheckpoints
-from blendwright.run.calls import call
-from blendwright.run.files import FileAccess
-from blendwright.run.live_scene import LiveScene
-from blendwright.run.options import RunOptions
-from blendwright.run.runner import Runner
-from blendwright.run.session import Session
 from blendwright.tool_api.tool import AnyTool
 from blendwright.tools import catalog
 from blendwright.tools.registry import registry_fingerprint
-from blendwright.values.cancel import CancelToken
+from blendwright.util.cancel import CancelToken
 from blendwright.values.events import Event
 from blendwright.values.outcome import Outcome
 from blendwright.values.plan import Plan

@@ -74,7 +74,7 @@ def redoes_what_changed_nothing(step_of: Function) -> Function:
 
 def accepts_any_scene(saved_head: Function) -> Function:
     def wrong(self: Any, deadline: float) -> Any:
-        from blendwright.run import live_scene
+        from blendwright.engine.scene import live_scene
 
         save: Any = vars(live_scene)["_save"]
         return save(self.worker(), deadline)[1]
@@ -221,7 +221,7 @@ def compares_the_beginning(compare_digest: Function) -> Function:
 
 
 def approves_what_was_declined(answer_of: Function) -> Function:
-    from blendwright.policy.approvals import ApprovalAnswer
+    from blendwright.approvals.request import ApprovalAnswer
 
     def wrong(result: Any) -> ApprovalAnswer:
         answer = answer_of(result)
@@ -231,7 +231,7 @@ def approves_what_was_declined(answer_of: Function) -> Function:
 
 
 def approves_code_by_its_level(ask: Function) -> Function:
-    from blendwright.policy.approvals import ApprovalAnswer
+    from blendwright.approvals.request import ApprovalAnswer
 
     def wrong(self: Any, request: Any, *, cancel: Any = None) -> ApprovalAnswer:
         answer = ask(self, request, cancel=cancel)

@@ -12,7 +12,7 @@ from blendwright import entry
 
 
 def open_without_spare(*args: Any, **options: Any) -> Any:
-    from blendwright.app.opening import open as open_workspace
+    from blendwright.workspace.opening import open as open_workspace
 
     return open_workspace(*args, **{"spare": False, **options})
 

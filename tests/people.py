@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from blendwright.policy.approvals import ApprovalAnswer, ApprovalRequest
-from blendwright.values.cancel import CancelToken
+from blendwright.approvals.request import ApprovalAnswer, ApprovalRequest
+from blendwright.util.cancel import CancelToken
 
 
 class Person:

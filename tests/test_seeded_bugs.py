@@ -29,7 +29,11 @@ def test_every_bug_has_a_name_of_its_own() -> None:
 
 
 def test_a_name_that_is_gone_is_told() -> None:
-    for name in ("blendwright.run.gone:f", "blendwright.run.rebuild:gone", "blendwright.run.runner:Runner.gone"):
+    for name in (
+        "blendwright.run.gone:f",
+        "blendwright.engine.scene.rebuild:gone",
+        "blendwright.engine.runner:Runner.gone",
+    ):
         with pytest.raises(LookupError, match=f"{name} is gone"):
             find(name)
 

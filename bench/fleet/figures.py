@@ -16,12 +16,12 @@ from procrastinate.jobs import Status
 
 from blendwright.batch.definition import Batch, BatchSource, Output
 from blendwright.batch.engines.engine import Job
-from blendwright.batch.fleet import batch_queue
-from blendwright.batch.postgres.address import Address
-from blendwright.batch.postgres.database import Database, connection_settings
-from blendwright.batch.postgres.job_queue import TASK, JobQueue
-from blendwright.batch.postgres.results import PostgresResults
-from blendwright.batch.results import ResultRow
+from blendwright.batch.results.table import ResultRow
+from blendwright.fleet.address import Address
+from blendwright.fleet.database import Database, connection_settings
+from blendwright.fleet.job_queue import TASK, JobQueue
+from blendwright.fleet.requests import batch_queue
+from blendwright.fleet.results import PostgresResults
 
 TICKS = os.sysconf("SC_CLK_TCK")
 OUTPUTS = "s3://bucket/batch"

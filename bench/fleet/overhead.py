@@ -18,11 +18,11 @@ from bench.fleet.figures import OUTPUTS, ROW
 from bench.table import row
 from blendwright.batch.definition import Batch, BatchSource, Output
 from blendwright.batch.engines.engine import Job
-from blendwright.batch.fleet import batch_queue
-from blendwright.batch.postgres.address import Address
-from blendwright.batch.postgres.database import Database, connection_settings
-from blendwright.batch.postgres.job_queue import CaseJob, JobQueue
-from blendwright.batch.postgres.results import PostgresResults
+from blendwright.fleet.address import Address
+from blendwright.fleet.database import Database, connection_settings
+from blendwright.fleet.job_queue import CaseJob, JobQueue
+from blendwright.fleet.requests import batch_queue
+from blendwright.fleet.results import PostgresResults
 
 CASES = 400
 CASES_PER_JOB = 10

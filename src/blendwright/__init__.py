@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from blendwright.app import Approver, CancelToken, OpenScene, Policy, Proposal, RunOptions, open
+    from blendwright.workspace import Approver, CancelToken, OpenScene, Policy, Proposal, RunOptions, open
 
 __version__ = "0.1.0"
 __all__ = ["Approver", "CancelToken", "OpenScene", "Policy", "Proposal", "RunOptions", "open"]
@@ -17,7 +17,7 @@ __all__ = ["Approver", "CancelToken", "OpenScene", "Policy", "Proposal", "RunOpt
 
 def __getattr__(name: str) -> Any:
     if name in __all__:
-        from blendwright import app
+        from blendwright import workspace
 
-        return getattr(app, name)
+        return getattr(workspace, name)
     raise AttributeError(f"module 'blendwright' has no attribute {name!r}")

@@ -24,7 +24,7 @@ def main() -> None:
     prepare_loading()
     hold_interrupts()
     if arguments[:1] == ["serve"] and not {"--http", "--help"} & {part.partition("=")[0] for part in arguments}:
-        from blendwright.server.early_server import answer_early
+        from blendwright.server.transport.early_server import answer_early
 
         with answer_early(arguments):
             _run()

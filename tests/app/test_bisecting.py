@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import blendwright
-from blendwright.app.bisecting import Looked, bisect
+from blendwright.history.bisect import Looked, bisect
 from blendwright.programs.predicate import judge
 from blendwright.programs.recording import Limits
 from blendwright.values.errors import Refusal

@@ -9,18 +9,18 @@ from pathlib import Path
 import pytest
 
 import blendwright
-from blendwright.app.blenders import chosen_blender
-from blendwright.app.contracts import negotiated
-from blendwright.app.places import user_file
-from blendwright.app.policy_files import FILE
-from blendwright.app.previewing import preview
 from blendwright.bridge.environments.records import Environment, write_record
 from blendwright.bridge.environments.series import own_blender
 from blendwright.bridge.sources.blender_executable import BlenderExecutable
 from blendwright.bridge.sources.named_blender import NamedBlender
 from blendwright.bridge.sources.python_environment import PythonEnvironment
 from blendwright.policy.policy import BlenderChoice, Policy
+from blendwright.setup.blenders import chosen_blender
 from blendwright.values.errors import EnvironmentUnfit, Refusal
+from blendwright.workspace.contracts import negotiated
+from blendwright.workspace.locations import user_file
+from blendwright.workspace.policy_files import FILE
+from blendwright.workspace.preview import preview
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "plans"
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from blendwright.app.open_scene import Compiler
 from blendwright.plan.validate import ValidPlan
 from blendwright.policy.session_contract import ContractTerms
 from blendwright.tools import catalog
 from blendwright.values.report import RunReport
+from blendwright.workspace.open_scene import Compiler
 from plans import box
 
 

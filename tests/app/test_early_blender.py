@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 import blendwright
-from blendwright.app.attaching import FILE as BINDING
-from blendwright.app.early_blender import NOTE, PLACE, WINDOW, EarlyBlender, start_early
-from blendwright.app.opening import create_workspace
-from blendwright.app.places import SETTINGS, user_file
 from blendwright.policy.policy import Constraints, Policy
 from blendwright.tools import registry_cache
 from blendwright.values.errors import EnvironmentUnfit
+from blendwright.window.binding import FILE as BINDING
+from blendwright.workspace.early_blender import NOTE, PLACE, WINDOW, EarlyBlender, start_early
+from blendwright.workspace.locations import SETTINGS, user_file
+from blendwright.workspace.opening import create_workspace
 
 OTHER_LIMITS = Policy(constraints=Constraints(memory_mb=12_288))
 

@@ -12,8 +12,8 @@ from time import monotonic
 
 import pytest
 
-from blendwright.app.observing.event_bus import EXTRA, FLUSH_SECONDS, EventBus, Export, configured, open_event_bus
 from blendwright.values import events
+from blendwright.workspace.observing.event_bus import EXTRA, FLUSH_SECONDS, EventBus, Export, configured, open_event_bus
 
 RECORD = {
     "timestamp": "2026-01-01T00:00:00.000000Z", "request_id": "r", "operation_id": "a", "mcp_call_id": "c" * 32,

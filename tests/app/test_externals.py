@@ -10,15 +10,15 @@ import bpy
 import pytest
 
 import blendwright
-from blendwright.app.queries import recorded_externals
 from blendwright.bridge.sources import worker_source
 from blendwright.bridge.spawn import WorkerSettings
 from blendwright.cli.output import Exit
 from blendwright.cli.workspace import externals
+from blendwright.engine.files.roots import FileRoots
+from blendwright.engine.scene.external_files import External, Externals, externals_of_receipt
 from blendwright.journal import JournalView
 from blendwright.policy.policy import Verdict
-from blendwright.run.externals import External, Externals, externals_of_receipt
-from blendwright.run.file_roots import FileRoots
+from blendwright.views.queries import recorded_externals
 from blendwright.wire.worker_port import ReadableFile
 from stage import Stage
 

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 import blendwright
-from blendwright.app.forking import fork
-from blendwright.app.read_workspace import read_journal
-from blendwright.values import crash_points
+from blendwright.history.fork import fork
+from blendwright.util import crash_points
 from blendwright.values.errors import Refusal
+from blendwright.workspace.reading import read_journal
 
 
 @pytest.fixture(scope="module")

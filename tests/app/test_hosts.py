@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from blendwright.app.hosts import HOSTS, entry, host_named, install, installed, snippet
+from blendwright.setup.hosts import HOSTS, entry, host_named, install, installed, snippet
 from blendwright.values.errors import EnvironmentUnfit, Refusal
 
 

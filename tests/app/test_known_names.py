@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 import blendwright
-from blendwright.app.known_names import names_in_scene
-from blendwright.app.open_scene import OpenScene
-from blendwright.app.plan_validation import missing_names_beside, validate_plan
 from blendwright.dialects.registry import parse_plan
+from blendwright.workspace.names.journal_names import names_in_scene
+from blendwright.workspace.open_scene import OpenScene
+from blendwright.workspace.validate import missing_names_beside, validate_plan
 from plans import box
 from shell import Shell
 

@@ -9,7 +9,7 @@ import bpy
 
 import blendwright
 from app.test_linked_pictures import do, files_of
-from blendwright.run.externals import findings_about
+from blendwright.engine.scene.external_files import findings_about
 from blendwright.values.faults import Fault
 from stage import Stage
 

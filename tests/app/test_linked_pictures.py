@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 import blendwright
-from blendwright.app.queries import recorded_externals
+from blendwright.engine.files.roots import FileRoots
+from blendwright.engine.scene.external_files import External, Externals, findings_about
 from blendwright.journal import JournalView
 from blendwright.policy.policy import Verdict
-from blendwright.run.externals import External, Externals, findings_about
-from blendwright.run.file_roots import FileRoots
+from blendwright.views.queries import recorded_externals
 from pictures import png
 
 ORANGE = (255, 128, 0)

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from blendwright.app.observing.log import ROTATED_FILES, Log, LogFile, shown_level
 from blendwright.values import events
+from blendwright.workspace.observing.log import ROTATED_FILES, Log, LogFile, shown_level
 from forked_workers.programs import CORE_SCRIPT
 from plans import box
 from shell import PROGRAM

@@ -11,10 +11,10 @@ import pytest
 from PIL import Image
 
 import blendwright
-from blendwright.app.looking_back import LookBack
-from blendwright.app.open_scene import OpenScene
-from blendwright.run.rebuild import rebuild_commit
+from blendwright.engine.scene.rebuild import rebuild_commit
 from blendwright.values.outcome import Outcome
+from blendwright.views.before_and_after import LookBack
+from blendwright.workspace.open_scene import OpenScene
 from engine import UNASKED
 
 WIDTH = 120
@@ -60,7 +60,7 @@ def test_several_places_take_one_rebuild_of_each_scene(opened: OpenScene, monkey
         rebuilt.append(number)
         return rebuild_commit(worker, journal, number)
 
-    monkeypatch.setattr("blendwright.app.looking_back.rebuild_commit", counted)
+    monkeypatch.setattr("blendwright.views.before_and_after.rebuild_commit", counted)
     looks = [LookBack(view, width=WIDTH) for view in ("FRONT", "TOP", "ISO")]
     seen = opened.look_back_from(looks, 3, 4)
     assert rebuilt == [4, 3] and all(one.ok for one in seen)

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 import blendwright
-from blendwright.app.merging import plan_merge
-from blendwright.app.open_scene import OpenScene
+from blendwright.history.merge import plan_merge
 from blendwright.tools.object.transform import Transform
 from blendwright.tools.render.still import Still
 from blendwright.values.errors import Refusal
+from blendwright.workspace.open_scene import OpenScene
 from engine import UNASKED
 
 TRIANGLE = "o Triangle\nv 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n"
@@ -111,7 +111,7 @@ def test_a_merge_that_fails_half_way_leaves_nothing(opened: OpenScene, monkeypat
     def another(self: object, plan: object) -> str:
         return "another hash"
 
-    monkeypatch.setattr("blendwright.app.merging._Rehearsal.run", another)
+    monkeypatch.setattr("blendwright.history.merge._Rehearsal.run", another)
     with pytest.raises(Refusal, match="another scene than its rehearsal"):
         opened.merge("more")
     assert opened.journal.head_number == head and opened.hash == scene

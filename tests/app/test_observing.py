@@ -18,12 +18,12 @@ from prometheus_client.openmetrics import parser as openmetrics_parser
 from prometheus_client.parser import text_string_to_metric_families as parse_text
 
 import blendwright
-from blendwright.app.observing.counters import count_journal
-from blendwright.app.observing.metrics import Metrics
-from blendwright.app.observing.telemetry import Telemetry, meter_provider
-from blendwright.app.read_workspace import read_journal
 from blendwright.values import events
 from blendwright.values.report import RunReport
+from blendwright.workspace.observing.counters import count_journal
+from blendwright.workspace.observing.metrics import Metrics
+from blendwright.workspace.observing.telemetry import Telemetry, meter_provider
+from blendwright.workspace.reading import read_journal
 from engine import TRIALS, all_tools
 from plans import box, step
 
@@ -351,7 +351,7 @@ def test_spans_go_from_the_run_over_its_operations_to_their_phases(story: Story)
 
 
 def test_an_observer_that_fails_is_left_out_and_the_work_goes_on(tmp_path: Path) -> None:
-    from blendwright.app.observing.event_bus import EventBus
+    from blendwright.workspace.observing.event_bus import EventBus
 
     heard: list[events.Event] = []
 

@@ -13,13 +13,14 @@ from pathlib import Path
 import pytest
 
 import blendwright
-from blendwright import app
-from blendwright.app import open_scene, session_scratch
-from blendwright.app.session_scratch import SessionScratch
+from blendwright import workspace as app
 from blendwright.dialects.envelopes import ToolResult
-from blendwright.run.options import RunOptions
-from blendwright.values.directory_removal import remove_directory
+from blendwright.engine.options import RunOptions
+from blendwright.util.directory_removal import remove_directory
 from blendwright.values.errors import EnvironmentUnfit, Refusal
+from blendwright.workspace import open_scene
+from blendwright.workspace import scratch as session_scratch
+from blendwright.workspace.scratch import SessionScratch
 from engine import TRIALS, all_tools
 from forked_workers.programs import CORE_SCRIPT
 from plans import box

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 import blendwright
-from blendwright.app.places import user_file
-from blendwright.app.policy_files import FILE, allowed_roots, load_policy
 from blendwright.policy.policy import Policy, Rules, Verdict
 from blendwright.policy.session_contract import Proposal
 from blendwright.values.errors import BlendwrightError, EnvironmentUnfit, Refusal
+from blendwright.workspace.locations import user_file
+from blendwright.workspace.policy_files import FILE, allowed_roots, load_policy
 
 DOCS = Path(__file__).parents[2] / "docs"
 

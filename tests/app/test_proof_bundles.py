@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from blendwright.app import proof_bundles
-from blendwright.app.proof_bundles import verify_bundle, write_bundle
-from blendwright.app.signing_keys import signing_key
 from blendwright.journal import Journal
+from blendwright.proofs import bundles as proof_bundles
+from blendwright.proofs.bundles import verify_bundle, write_bundle
+from blendwright.proofs.signing_keys import signing_key
 from blendwright.records.branches import SwitchTo
 from blendwright.values.errors import EnvironmentUnfit, JournalError, Refusal
 from journal.ledger import audit, begun, chain, operation, raw, reading, saved

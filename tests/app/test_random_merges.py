@@ -8,9 +8,9 @@ from random import Random
 import pytest
 
 import blendwright
-from blendwright.app.open_scene import OpenScene
 from blendwright.tools.catalog import tools
 from blendwright.values.errors import Refusal
+from blendwright.workspace.open_scene import OpenScene
 from engine import UNASKED
 from merge_model import BASE, MATERIALS, Call, Line, in_each_others_way
 

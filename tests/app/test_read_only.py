@@ -63,7 +63,7 @@ def progress(report):
     if report.status == "succeeded":
         acknowledged.append(report.operation_id)
 
-from blendwright.run.options import RunOptions
+from blendwright.engine.options import RunOptions
 crash_points.arm("plan.acknowledged:1", close)
 try:
     with blendwright.open(workspace, roots=[workspace.parent], spare=False) as scene:

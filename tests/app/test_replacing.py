@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 
 import blendwright
-from blendwright.app.open_scene import OpenScene
-from blendwright.app.previewing import preview as preview_alone
-from blendwright.app.replacing import run_instead
 from blendwright.dialects.registry import parse_plan
-from blendwright.run.commit_names import require_head
-from blendwright.run.preview import Preview
+from blendwright.engine.moves.commit_names import require_head
+from blendwright.engine.preview import Preview
+from blendwright.history.replace_plan import run_instead
 from blendwright.values.errors import Refusal
 from blendwright.values.plan import Boundary, Plan
+from blendwright.workspace.open_scene import OpenScene
+from blendwright.workspace.preview import preview as preview_alone
 
 
 def plan(request: str, *names: str, parent: str | None = None, boundary: Boundary | None = None) -> Plan:

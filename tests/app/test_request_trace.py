@@ -38,6 +38,6 @@ def test_the_architecture_walks_through_every_file_that_is_entered_and_no_other(
     text = WALK.read_text()
     walk = text[text.index("## A run, end to end") : text.index("## Folders")]
     named = set(re.findall(r"`([a-z_]+(?:/[a-z_]+)+\.py)`", walk))
-    inside_blender_or_a_call = {"blender/step.py", "run/calls.py", "app/run_records.py"}
+    inside_blender_or_a_call = {"blender/step.py", "engine/calls.py", "workspace/run_records.py"}
     assert entered <= named, sorted(entered - named)
     assert named - entered <= inside_blender_or_a_call, sorted(named - entered)

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from blendwright.app import run_records as records
-from blendwright.app.run_records import RunRecords, run_record, run_records
 from blendwright.values.report import OperationReport, RunReport
+from blendwright.workspace import run_records as records
+from blendwright.workspace.run_records import RunRecords, run_record, run_records
 from plans import box, of_operations, valid
 
 

@@ -14,13 +14,13 @@ import bpy
 import pytest
 
 import blendwright
-from blendwright.app.queries import recorded_externals
 from blendwright.blender.scene import SceneState
+from blendwright.engine.files.roots import FileRoots
+from blendwright.engine.scene.external_files import MOST_HASHED, External, Externals
 from blendwright.policy.policy import Constraints, Policy, Verdict
-from blendwright.run.externals import MOST_HASHED, External, Externals
-from blendwright.run.file_roots import FileRoots
 from blendwright.values.errors import RebuildFailed, Refusal
 from blendwright.values.faults import Fault
+from blendwright.views.queries import recorded_externals
 from plans import geonodes_plan, tree_step
 
 LARGE = 10 << 30

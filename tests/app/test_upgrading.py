@@ -21,17 +21,17 @@ from PIL import Image
 
 import blendwright
 from blender_environments import use_blender
-from blendwright.app import upgrading
-from blendwright.app.queries import replay
-from blendwright.app.read_workspace import read_journal
-from blendwright.app.upgrading import Upgrade, UpgradeOptions, upgrade
-from blendwright.app.version_pictures import CAPTION, HEIGHT, WIDTH
 from blendwright.bridge.environments.series import own_blender
 from blendwright.bridge.sources import worker_source
 from blendwright.bridge.worker_source import WorkerSource
+from blendwright.engine.scene.fingerprint_scheme import blender_of
 from blendwright.records.commits import Commit
-from blendwright.run.hash_schemes import blender_of
 from blendwright.values.errors import EnvironmentUnfit, Refusal
+from blendwright.versions import upgrade as upgrading
+from blendwright.versions.pictures import CAPTION, HEIGHT, WIDTH
+from blendwright.versions.upgrade import Upgrade, UpgradeOptions, upgrade
+from blendwright.views.queries import replay
+from blendwright.workspace.reading import read_journal
 from plans import box
 from planted_workers import PlantedWorkers
 

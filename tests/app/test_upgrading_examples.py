@@ -10,9 +10,9 @@ import pytest
 
 import blendwright
 from blender_environments import use_blender
-from blendwright.app.queries import replay
-from blendwright.app.upgrading import UpgradeOptions, upgrade
 from blendwright.bridge.sources import worker_source
+from blendwright.versions.upgrade import UpgradeOptions, upgrade
+from blendwright.views.queries import replay
 from planted_workers import PlantedWorkers
 
 OLD, NEW = "4.5", "5.2"

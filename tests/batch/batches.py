@@ -9,15 +9,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from blendwright.batch.cases.job_handler import CaseHandler
 from blendwright.batch.definition import Batch
 from blendwright.batch.directory import BatchDirectory
 from blendwright.batch.engines.engine import Job, JobReport
-from blendwright.batch.handler import CaseHandler
-from blendwright.batch.locations import open_outputs, open_results
-from blendwright.batch.making import output_of
-from blendwright.batch.outputs import differing_files
-from blendwright.batch.preparing import prepare
-from blendwright.batch.tables import Row
+from blendwright.batch.input.prepare import prepare
+from blendwright.batch.input.tables import Row
+from blendwright.batch.outputs.locations import open_outputs, open_results
+from blendwright.batch.outputs.makers import output_of
+from blendwright.batch.outputs.store import differing_files
 
 BOXES = """
 seed = param("seed", 0)

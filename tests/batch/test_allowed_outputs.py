@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 from batches import one_lane, seeds, write_program
 
-from blendwright.batch.allowed_outputs import allowed_places, outputs_refusal
+from blendwright.batch.cases.job_handler import CaseHandler
 from blendwright.batch.definition import Output
 from blendwright.batch.directory import BatchDirectory
 from blendwright.batch.engines.engine import Job
-from blendwright.batch.handler import CaseHandler
-from blendwright.batch.locations import open_results
+from blendwright.batch.outputs.allowed_locations import allowed_places, outputs_refusal
+from blendwright.batch.outputs.locations import open_results
 from blendwright.values.errors import EnvironmentUnfit, Refusal
 
 

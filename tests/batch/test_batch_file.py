@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from blendwright.batch.batch_file import BatchDocument, read_batch_file
-from blendwright.batch.sampling import Chance
+from blendwright.batch.input.batch_file import BatchDocument, read_batch_file
+from blendwright.batch.input.sampling import Chance
 from blendwright.programs.program import Program, evaluate
 from blendwright.values.errors import Refusal
 

@@ -13,14 +13,14 @@ from typing import Any
 import pytest
 from batches import BOXES, one_lane, seeds, write_program
 
-from blendwright.batch import case_runner
+from blendwright.batch.cases import case_runner
+from blendwright.batch.cases.job_handler import CaseHandler
+from blendwright.batch.commands.consent import consented_blender, consented_grants
 from blendwright.batch.definition import Batch
 from blendwright.batch.directory import BatchDirectory
 from blendwright.batch.engines.engine import Job
-from blendwright.batch.fleet import batch_queue
-from blendwright.batch.handler import CaseHandler
-from blendwright.batch.locations import open_results
-from blendwright.cli.batch_consent import consented_blender, consented_grants
+from blendwright.batch.outputs.locations import open_results
+from blendwright.fleet.requests import batch_queue
 from blendwright.values.errors import EnvironmentUnfit, Refusal
 from shell import Shell, at_a_terminal
 
@@ -124,7 +124,7 @@ def test_what_a_batch_file_wants_is_asked_once_at_a_terminal(shell: Shell, monke
     assert (code, shown.count("Allow it? [y/N]")) == (2, 1)
     assert "it wants to be allowed beforehand: destructive" in shown
     assert not (shell.place / "out").exists()
-    monkeypatch.setattr("blendwright.cli.batch_consent.at_a_terminal", lambda: True)
+    monkeypatch.setattr("blendwright.batch.commands.consent.at_a_terminal", lambda: True)
     for answer, allowed in (("y\n", True), ("\n", False), ("", False)):
         monkeypatch.setattr("sys.stdin", io.StringIO(answer))
         if allowed:

@@ -12,20 +12,20 @@ from typing import Any
 import pytest
 from batches import OneLane, assert_whole, one_lane, open_keys, seeds, write_program
 
-from blendwright.app import RunOptions
-from blendwright.batch import case_runner
-from blendwright.batch.case_place import CasePlace
-from blendwright.batch.case_runner import case_plan
+from blendwright.batch.cases import case_runner
+from blendwright.batch.cases.case_runner import case_plan
+from blendwright.batch.cases.case_workspace import CasePlace
+from blendwright.batch.cases.job_handler import CaseHandler
 from blendwright.batch.coordinator import sweep
 from blendwright.batch.directory import BatchDirectory
-from blendwright.batch.handler import CaseHandler
-from blendwright.batch.locations import open_outputs, open_results
-from blendwright.batch.making import make_outputs
-from blendwright.batch.result_files import write_result_files
+from blendwright.batch.outputs.locations import open_outputs, open_results
+from blendwright.batch.outputs.makers import make_outputs
+from blendwright.batch.results.files import write_result_files
 from blendwright.tools import catalog
-from blendwright.values.cancel import CancelToken
+from blendwright.util.cancel import CancelToken
 from blendwright.wire.methods import StepAnswer, StepRequest
 from blendwright.wire.remote_scene import RemoteScene
+from blendwright.workspace import RunOptions
 
 
 def row_of(lane: OneLane, key: str) -> dict[str, Any]:

@@ -15,8 +15,8 @@ import pytest
 from batches import BOXES, assert_whole, hashes, one_lane, open_keys, rows_of, seeds, write_program
 
 from blendwright.batch.directory import BatchDirectory
-from blendwright.batch.locations import open_results
-from blendwright.batch.result_files import write_result_files
+from blendwright.batch.outputs.locations import open_results
+from blendwright.batch.results.files import write_result_files
 from shell import PROGRAM
 
 LANE = "blendwright.batch.engines.lane"

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from blendwright.batch.outputs import DirectoryOutputs, attempt_name, differing_files
+from blendwright.batch.outputs.store import DirectoryOutputs, attempt_name, differing_files
 from blendwright.values.errors import EnvironmentUnfit
 
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from blendwright.batch.locations import open_outputs
-from blendwright.batch.outputs import DirectoryOutputs, attempt_name, differing_files
-from blendwright.batch.outputs_fsspec import FsspecOutputs
-from blendwright.values import crash_points
+from blendwright.batch.outputs.locations import open_outputs
+from blendwright.batch.outputs.shared_storage import FsspecOutputs
+from blendwright.batch.outputs.store import DirectoryOutputs, attempt_name, differing_files
+from blendwright.util import crash_points
 from blendwright.values.errors import EnvironmentUnfit, Refusal
 
 

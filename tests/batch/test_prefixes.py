@@ -10,17 +10,17 @@ from typing import Any
 import pytest
 from batches import one_lane, write_program
 
-from blendwright.app import OpenScene
-from blendwright.app.read_workspace import inspection_workers, read_journal
-from blendwright.batch import prefix_store
-from blendwright.batch.case import Case
-from blendwright.batch.case_runner import case_plan
+from blendwright.batch.cases import prefix_store
+from blendwright.batch.cases.case import Case
+from blendwright.batch.cases.case_runner import case_plan
+from blendwright.batch.cases.prefixes import Sharing, jobs_with_prefixes, shared_prefixes
 from blendwright.batch.definition import Batch, BatchSource
 from blendwright.batch.engines.engine import Job
-from blendwright.batch.prefixes import Sharing, jobs_with_prefixes, shared_prefixes
-from blendwright.run.rebuild import replay
+from blendwright.engine.scene.rebuild import replay
 from blendwright.tools import catalog
 from blendwright.values.plan import Plan
+from blendwright.workspace import OpenScene
+from blendwright.workspace.reading import inspection_workers, read_journal
 
 SET = """
 product = param("product", "a")

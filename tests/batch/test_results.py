@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from blendwright.batch.definition import Batch, BatchSource
-from blendwright.batch.results import Claim, Counts, ResultRow
-from blendwright.batch.results_sqlite import SqliteResults
+from blendwright.batch.results.sqlite import SqliteResults
+from blendwright.batch.results.table import Claim, Counts, ResultRow
 from blendwright.values.errors import EnvironmentUnfit, JournalError
 
 BATCH = Batch(BatchSource("p.star", "x = 1"), (), "registry", "5.2.3")

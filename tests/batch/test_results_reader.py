@@ -7,9 +7,9 @@ from typing import Any
 import orjson
 import pytest
 
-from blendwright.batch.case import Case
-from blendwright.batch.results import ResultRow
-from blendwright.batch.results_reader import params_of, shown_standing
+from blendwright.batch.cases.case import Case
+from blendwright.batch.results.reader import params_of, shown_standing
+from blendwright.batch.results.table import ResultRow
 
 CASE = Case(3, "0" * 64, {"seed": 1}, "t.csv:2")
 ROW = ResultRow(3, CASE.key, CASE.params, "done", outputs={"a.png": {"bytes": 1}}, times={"total": 1.5}, location="x")

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from blendwright.batch.tables import seed_rows, table_rows
+from blendwright.batch.input.tables import seed_rows, table_rows
 from blendwright.values.errors import EnvironmentUnfit, Refusal
 
 

@@ -11,16 +11,16 @@ from pathlib import Path
 
 import pytest
 
-from blendwright.batch.case_place import CasePlace
+from blendwright.batch.cases.case_workspace import CasePlace
 from blendwright.batch.coordinator import BatchRun, RunSummary
 from blendwright.batch.definition import Batch, BatchSource
 from blendwright.batch.directory import BatchDirectory
 from blendwright.batch.engines.engine import JobReport
 from blendwright.batch.engines.local_pool import LocalPool
-from blendwright.batch.locations import open_outputs, open_results
+from blendwright.batch.input.tables import Row
+from blendwright.batch.outputs.locations import open_outputs, open_results
 from blendwright.batch.progress import Progress
-from blendwright.batch.results import ResultRow
-from blendwright.batch.tables import Row
+from blendwright.batch.results.table import ResultRow
 from blendwright.values.errors import EnvironmentUnfit, Refusal
 
 BATCH = Batch(BatchSource("p.star", "x = 1"), (), "registry", "5.2.3")

@@ -13,7 +13,7 @@ import pytest
 
 from blendwright.blender.alike_steps import NEVER, begin_all
 from blendwright.blender.scene.reader import SceneReader
-from blendwright.blender.scene.undo_log import UndoLog
+from blendwright.blender.scene.tracking.undo_log import UndoLog
 from blendwright.blender.step import Stepper, StepRun
 from blendwright.tool_api.scene import Kind
 from blendwright.tools.catalog import tools

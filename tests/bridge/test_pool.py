@@ -18,7 +18,7 @@ from blendwright.bridge.sources.python_environment import PythonEnvironment
 from blendwright.bridge.spawn import WorkerSettings
 from blendwright.bridge.worker import WorkerProcess
 from blendwright.bridge.worker_source import ProcessSource
-from blendwright.values.directory_removal import remove_directory
+from blendwright.util.directory_removal import remove_directory
 from blendwright.values.errors import DeadlinePassed, EnvironmentUnfit, WorkerLost
 
 

@@ -14,7 +14,6 @@ import pytest
 
 import blendwright
 from blender_environments import use_blender
-from blendwright.app import OpenScene
 from blendwright.bridge.environments.series import series_named
 from blendwright.bridge.sources import worker_source
 from blendwright.bridge.spawn import WorkerSettings
@@ -23,6 +22,7 @@ from blendwright.tool_api.tool import AnyTool
 from blendwright.tools.catalog import tools
 from blendwright.wire.methods import StepAnswer, StepRequest
 from blendwright.wire.remote_scene import RemoteScene
+from blendwright.workspace import OpenScene
 from conformance.cases import Case, every_case, places
 
 AT_ONCE = ("5.2", "5.0", "4.5", "4.2")

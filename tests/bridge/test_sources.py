@@ -19,7 +19,7 @@ from blendwright.bridge.sources.named_blender import NamedBlender
 from blendwright.bridge.sources.python_environment import PythonEnvironment
 from blendwright.bridge.spawn import WorkerSettings, spawn
 from blendwright.bridge.worker import WorkerProcess
-from blendwright.run.scratch_files import open_scene_file
+from blendwright.engine.files.scratch import open_scene_file
 from blendwright.values.errors import EnvironmentUnfit, WorkerFault
 from blendwright.wire import frames, package_version
 

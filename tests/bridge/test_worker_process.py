@@ -18,7 +18,7 @@ from blendwright.bridge.sources.python_environment import PythonEnvironment
 from blendwright.bridge.spawn import WorkerSettings
 from blendwright.bridge.worker import WorkerProcess
 from blendwright.tools import catalog, registry, registry_cache
-from blendwright.values.cancel import CancelToken
+from blendwright.util.cancel import CancelToken
 from blendwright.values.errors import Cancelled, DeadlinePassed, WorkerError, WorkerFault, WorkerLost
 from blendwright.wire import frames
 from blendwright.wire.remote_scene import RemoteScene

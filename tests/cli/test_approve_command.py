@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from blendwright.app.read_workspace import read_journal
+from blendwright.workspace.reading import read_journal
 from plans import box
 from shell import Shell, at_a_terminal
 

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from blendwright.batch.commands import display as batch_display
+from blendwright.batch.commands.display import BatchDisplay
 from blendwright.batch.progress import Progress
-from blendwright.batch.results import Counts
-from blendwright.cli import batch_display
-from blendwright.cli.batch_display import BatchDisplay
+from blendwright.batch.results.table import Counts
 from blendwright.cli.output import notes
 
 PICTURE = Path("/shows/of/autumn/chairs/cases/000013/picture.png")

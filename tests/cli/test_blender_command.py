@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from blendwright.app import blenders
 from blendwright.bridge.environments import making
 from blendwright.bridge.environments.records import Environment, digest, write_record
 from blendwright.bridge.environments.series import SERIES, own_blender, series_named
+from blendwright.setup import blenders
 from shell import Shell
 
 # No Python at all.

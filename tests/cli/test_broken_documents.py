@@ -10,18 +10,18 @@ from typing import Any
 
 import pytest
 
-from blendwright.app.contracts import read_contract, read_proposal
-from blendwright.cli.running import call
-from blendwright.cli.validating import validate
+from blendwright.cli.run import call
+from blendwright.cli.validate import validate
 from blendwright.dialects.registry import read_plan
 from blendwright.macros.loading import read_macros
 from blendwright.planner.answers import read_proposal as read_planner_answer
-from blendwright.server.jsonrpc import PARSE_ERROR, message_error
-from blendwright.server.plan_tools import TOOLS
+from blendwright.server.tools.plans import TOOLS
+from blendwright.server.transport.jsonrpc import PARSE_ERROR, message_error
 from blendwright.tools import catalog
+from blendwright.util.json_reader import read_json
 from blendwright.values.errors import Refusal
 from blendwright.values.findings import Finding
-from blendwright.values.json_reader import read_json
+from blendwright.workspace.contracts import read_contract, read_proposal
 
 PLAN_VALIDATE = next(tool for tool in TOOLS if tool.name == "plan_validate")
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from blendwright.values.canonical import digest
+from blendwright.util.canonical import digest
 from shell import Shell
 
 

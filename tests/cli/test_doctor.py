@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from blendwright.app.checks import check_host
-from blendwright.app.hosts import host_named, install
+from blendwright.setup.doctor import check_host
+from blendwright.setup.hosts import host_named, install
 from shell import PROGRAM, Shell
 
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from blendwright.app import early_blender as early
 from blendwright.bridge import spawn
 from blendwright.cli.early_blender import expected_workspace
+from blendwright.workspace import early_blender as early
 from in_one_test import in_one_test
 from plans import box
 from shell import Shell

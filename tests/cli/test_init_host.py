@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from blendwright.app.checks import check_host
 from blendwright.server.service import TOOLS
+from blendwright.setup.doctor import check_host
 from shell import Shell
 
 

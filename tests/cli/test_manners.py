@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from blendwright.app.exporting import copy_whole
 from blendwright.cli.main import main
 from blendwright.values.errors import EnvironmentUnfit
+from blendwright.views.export import copy_whole
 from shell import Ran
 
 PLAN = b'{"request_id": "r", "operations": [{"operation_id": "a"}]}'

@@ -6,8 +6,8 @@ import json
 import tomllib
 from pathlib import Path
 
-from blendwright.app.policy_files import load_policy, read_policy
 from blendwright.policy.policy import Policy
+from blendwright.workspace.policy_files import load_policy, read_policy
 from shell import Shell
 
 

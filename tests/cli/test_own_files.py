@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from blendwright.app.opening import create_workspace
-from blendwright.app.places import is_workspace, user_file
-from blendwright.app.policy_files import FILE, load_policy
 from blendwright.values.errors import EnvironmentUnfit
+from blendwright.workspace.locations import is_workspace, user_file
+from blendwright.workspace.opening import create_workspace
+from blendwright.workspace.policy_files import FILE, load_policy
 from shell import Shell
 
 ALLOWS_ALL = '[policy.levels]\ndestructive = "allow"\n'

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 import blendwright
-from blendwright.app.plan_log import plan_log, program_title
-from blendwright.app.replacing import run_instead
 from blendwright.dialects.registry import parse_plan
+from blendwright.history.plan_log import plan_log, program_title
+from blendwright.history.replace_plan import run_instead
 from blendwright.journal import JournalView
 from blendwright.records.commits import Commit
 from in_one_test import in_one_test

@@ -8,13 +8,13 @@ import sys
 
 import pytest
 
-from blendwright.app.read_workspace import read_journal
-from blendwright.cli.ask import plan_tree
+from blendwright.planner.commands import plan_tree
 from blendwright.policy.redaction import redacted_message
 from blendwright.tool_api.arguments import RENAMED, former_names
 from blendwright.tools import catalog
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
+from blendwright.workspace.reading import read_journal
 from plans import box, of_operations
 from shell import Shell
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from blendwright.cli.hosts import address_of
+from blendwright.server.commands import address_of
 from blendwright.values.errors import Refusal
 
 

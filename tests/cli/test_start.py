@@ -63,7 +63,7 @@ def test_help_loads_no_command() -> None:
         )
     }  # fmt: skip
     assert "rich" not in loaded
-    assert not {name for name in ours(loaded) if name.startswith(("blendwright.app", "blendwright.tools"))}
+    assert not {name for name in ours(loaded) if name.startswith(("blendwright.workspace", "blendwright.tools"))}
 
 
 PLAN = {"request_id": "start", "operations": [box("box")]}

@@ -16,8 +16,8 @@ from typing import Any
 import pytest
 
 import blendwright
-from blendwright.app.early_blender import NOTE
 from blendwright.journal import JournalView
+from blendwright.workspace.early_blender import NOTE
 from plans import box
 
 TESTS = Path(__file__).parents[1]

@@ -9,9 +9,9 @@ import pytest
 
 import blendwright
 from blender_environments import use_blender
-from blendwright.app import version_pictures
-from blendwright.app.read_workspace import read_journal
 from blendwright.bridge.environments.series import own_blender
+from blendwright.versions import pictures as version_pictures
+from blendwright.workspace.reading import read_journal
 from plans import box
 from shell import Shell
 

@@ -12,8 +12,8 @@ from typing import Any, cast
 import pytest
 from pydantic import ValidationError
 
-from blendwright.run.assets.index import AssetLibraries
-from blendwright.run.assets.supply import AssetSupply
+from blendwright.assets.index import AssetLibraries
+from blendwright.assets.supply import AssetSupply
 from blendwright.tool_api.arguments import SUPPLIED, file_arguments
 from blendwright.tool_api.promises import Determinism, Idempotence, Revert, SafetyLevel
 from blendwright.tool_api.tool import AnyTool, Example

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 import blendwright
-from blendwright.app.proof_bundles import verify_bundle
-from blendwright.app.read_workspace import read_journal
-from blendwright.app.signing_keys import signing_key
 from blendwright.policy.policy import Policy, Rules, Verdict
+from blendwright.proofs.bundles import verify_bundle
+from blendwright.proofs.signing_keys import signing_key
+from blendwright.workspace.reading import read_journal
 from consoles import OpenConsole, Page, open_console
 from plans import box
 

@@ -15,11 +15,11 @@ import apsw
 import pytest
 
 from blendwright.batch.definition import Batch, BatchSource, Output
-from blendwright.batch.results import ResultRow
-from blendwright.batch.results_sqlite import FILE, SqliteResults
-from blendwright.console.batch_reading import picture_of
+from blendwright.batch.results.sqlite import FILE, SqliteResults
+from blendwright.batch.results.table import ResultRow
 from blendwright.console.batches import DirectoryBatch
 from blendwright.console.guard import POLICY
+from blendwright.console.routes.batches import picture_of
 from blendwright.console.serve import ConsoleSettings, make_console
 from blendwright.values.errors import EnvironmentUnfit, Refusal
 from consoles import OpenConsole, Page, open_console

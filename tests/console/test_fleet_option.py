@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from blendwright.batch.postgres.address import VARIABLE
+from blendwright.fleet.address import VARIABLE
 from shell import Shell
 
 SECRET = "hush-hush"
@@ -51,6 +51,6 @@ def test_without_the_packages_the_extra_is_named(shell: Shell, monkeypatch: pyte
 
 
 def test_nothing_of_a_fleet_is_loaded_for_anything_else() -> None:
-    code = "import sys, blendwright.cli.console; print({'psycopg', 'procrastinate', 'fsspec'} & set(sys.modules))"
+    code = "import sys, blendwright.console.commands; print({'psycopg', 'procrastinate', 'fsspec'} & set(sys.modules))"
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert told.stdout.strip() == "set()"

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 import blendwright
-from blendwright.app.read_workspace import read_journal
 from blendwright.console.guard import PAGE_KEY
 from blendwright.policy.policy import Policy, Rules, Verdict
+from blendwright.workspace.reading import read_journal
 from console.test_acts_of_a_person import acts, until
 from consoles import OpenConsole, Page, open_console
 from plans import box

@@ -11,13 +11,14 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from blendwright.console import answers, sessions
+from blendwright.console import responses as answers
+from blendwright.console import sessions
 from blendwright.console.guard import LARGEST_BODY, LARGEST_ENTRY, PAGE_KEY
 from blendwright.console.serve import ConsoleSettings, make_console
 from blendwright.console.sessions import Sessions
 from blendwright.journal import Journal
+from blendwright.util.json_reader import read_json
 from blendwright.values.errors import EnvironmentUnfit, Refusal
-from blendwright.values.json_reader import read_json
 from blendwright.web.listening import free_port
 from consoles import OpenConsole, open_console
 from journal.ledger import baseline, chain

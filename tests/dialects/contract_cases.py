@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from blendwright.dialects import operations, steps
+from blendwright.util.json_reader import read_json
 from blendwright.values.findings import Finding
-from blendwright.values.json_reader import read_json
 from plans import findings
 
 CASES = Path(__file__).parent.parent / "cases"

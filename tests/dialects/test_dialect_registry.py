@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 import blendwright
-from blendwright.cli.running import run
-from blendwright.cli.validating import validate
+from blendwright.cli.run import run
+from blendwright.cli.validate import validate
 from blendwright.dialects import operations, registry
 from blendwright.dialects.dialect import Dialect, ParsedDocument
 from blendwright.values.errors import Refusal

@@ -21,8 +21,8 @@ from blendwright.tool_api.promises import SAFE_ONE_TIME_WRITE, Determinism
 from blendwright.tool_api.scene import Kind, Scene
 from blendwright.tool_api.tool import Example, Tool
 from blendwright.tools import catalog
+from blendwright.util.json_reader import read_json
 from blendwright.values.findings import Finding
-from blendwright.values.json_reader import read_json
 from blendwright.values.plan import Plan
 from plans import GEONODES_EXAMPLE, codes, geonodes_plan, patch_step, python_step, tree_step
 

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from blendwright.dialects.registry import recognise
-from blendwright.values import json_reader
+from blendwright.util import json_reader
+from blendwright.util.json_reader import non_interoperable_values, read_json
 from blendwright.values.findings import Finding
-from blendwright.values.json_reader import non_interoperable_values, read_json
 
 
 @pytest.mark.proves("OPS-SCHEMA-04")

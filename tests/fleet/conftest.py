@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from blendwright.batch.postgres.address import VARIABLE, Address
-from blendwright.batch.postgres.database import Database
+from blendwright.fleet.address import VARIABLE, Address
+from blendwright.fleet.database import Database
 from fleet.cluster import Cluster, running_cluster
 from fleet.machines import Machines
 

@@ -10,9 +10,9 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from blendwright.batch.outputs import differing_files
-from blendwright.batch.outputs_fsspec import FsspecOutputs
-from blendwright.values import crash_points
+from blendwright.batch.outputs.shared_storage import FsspecOutputs
+from blendwright.batch.outputs.store import differing_files
+from blendwright.util import crash_points
 
 
 class Killed(BaseException):

@@ -17,17 +17,17 @@ import psycopg
 import pytest
 
 from blendwright.batch.definition import Batch, BatchSource, Output
-from blendwright.batch.outputs import attempt_name
-from blendwright.batch.outputs_fsspec import FsspecOutputs
-from blendwright.batch.postgres import results_view
-from blendwright.batch.postgres.address import Address, read_address
-from blendwright.batch.postgres.database import Database
-from blendwright.batch.postgres.reading import MOST_CONNECTIONS, ReadingDatabase
-from blendwright.batch.postgres.results import PostgresResults
-from blendwright.batch.postgres.results_view import PostgresResultsView
-from blendwright.batch.results import Counts, ResultRow
-from blendwright.console import fleet_batches
-from blendwright.console.fleet_batches import Fleet
+from blendwright.batch.outputs.shared_storage import FsspecOutputs
+from blendwright.batch.outputs.store import attempt_name
+from blendwright.batch.results.table import Counts, ResultRow
+from blendwright.fleet import console_batches as fleet_batches
+from blendwright.fleet import results_view
+from blendwright.fleet.address import Address, read_address
+from blendwright.fleet.console_batches import Fleet
+from blendwright.fleet.database import Database
+from blendwright.fleet.reading import MOST_CONNECTIONS, ReadingDatabase
+from blendwright.fleet.results import PostgresResults
+from blendwright.fleet.results_view import PostgresResultsView
 from blendwright.values.errors import EnvironmentUnfit, Refusal
 from consoles import OpenConsole, Page, open_console
 from fleet.cluster import Cluster

@@ -8,13 +8,13 @@ import random
 import signal
 import time
 
-from blendwright.batch.outputs import differing_files
-from blendwright.batch.outputs_fsspec import FsspecOutputs
-from blendwright.batch.postgres.database import Database
-from blendwright.batch.postgres.results import PostgresResults
-from blendwright.batch.postgres.submission import remove_stale_outputs
-from blendwright.batch.results import Counts, ResultsTable
-from blendwright.batch.results_sqlite import SqliteResults
+from blendwright.batch.outputs.shared_storage import FsspecOutputs
+from blendwright.batch.outputs.store import differing_files
+from blendwright.batch.results.sqlite import SqliteResults
+from blendwright.batch.results.table import Counts, ResultsTable
+from blendwright.fleet.database import Database
+from blendwright.fleet.results import PostgresResults
+from blendwright.fleet.submission import remove_stale_outputs
 from fleet.cluster import Cluster
 from fleet.machines import Machines, wait_until
 

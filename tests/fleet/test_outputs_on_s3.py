@@ -14,10 +14,10 @@ import httpx2
 import pytest
 
 from blendwright.batch.definition import Batch, BatchSource, Output
-from blendwright.batch.postgres.address import VARIABLE
-from blendwright.batch.postgres.database import Database
-from blendwright.batch.postgres.results import PostgresResults
-from blendwright.batch.results import ResultRow
+from blendwright.batch.results.table import ResultRow
+from blendwright.fleet.address import VARIABLE
+from blendwright.fleet.database import Database
+from blendwright.fleet.results import PostgresResults
 from fleet.cluster import PROJECT, free_port
 from fleet.machines import COMMAND, wait_until
 

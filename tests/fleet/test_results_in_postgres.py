@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from blendwright.batch.definition import Batch, BatchSource, Output
-from blendwright.batch.postgres.database import Database
-from blendwright.batch.postgres.results import MOST_DEFINITION_BYTES, PostgresResults
-from blendwright.batch.results import Claim, Counts, ResultRow
+from blendwright.batch.results.table import Claim, Counts, ResultRow
+from blendwright.fleet.database import Database
+from blendwright.fleet.results import MOST_DEFINITION_BYTES, PostgresResults
 from blendwright.values.errors import EnvironmentUnfit, Refusal
 from fleet.cluster import Cluster
 
@@ -174,7 +174,7 @@ def test_a_row_whose_answer_got_lost_counts_when_it_is_published_again(
 
 
 def test_a_database_that_does_not_answer_is_told_without_its_password(cluster: Cluster) -> None:
-    from blendwright.batch.postgres.address import Address
+    from blendwright.fleet.address import Address
 
     wrong = cluster.url().replace(cluster.password, "another-secret")
     with pytest.raises(EnvironmentUnfit) as told:

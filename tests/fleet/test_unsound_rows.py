@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from blendwright.batch.postgres.database import Database
-from blendwright.batch.postgres.job_queue import JobQueue
-from blendwright.batch.postgres.results import PostgresResults
-from blendwright.batch.results import Counts
+from blendwright.batch.results.table import Counts
+from blendwright.fleet.database import Database
+from blendwright.fleet.job_queue import JobQueue
+from blendwright.fleet.results import PostgresResults
 from fleet.machines import Machines
 
 JOB = """

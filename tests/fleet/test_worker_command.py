@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from blendwright.batch.postgres.database import Database
-from blendwright.batch.postgres.results import PostgresResults
-from blendwright.batch.results import Counts
+from blendwright.batch.results.table import Counts
+from blendwright.fleet.database import Database
+from blendwright.fleet.results import PostgresResults
 from fleet.cluster import Cluster
 from fleet.machines import Machines, tree, wait_until
 

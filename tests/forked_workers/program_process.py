@@ -99,7 +99,7 @@ def _place_streams(descriptors: list[int], but: int) -> None:
 
 def _forget_what_was_read(request: dict[str, Any]) -> None:
     """What was taken from the environment, from the start of the process or from chance when modules were loaded."""
-    from blendwright.values import crash_points
+    from blendwright.util import crash_points
 
     os.chdir(request["directory"])
     os.environ.clear()

@@ -17,12 +17,12 @@ from typing import Any
 import pytest
 
 import blendwright
-from blendwright.app.attach_commands import attach
-from blendwright.app.window_extension import write_extension
 from blendwright.bridge.environments.making import add_executable
 from blendwright.bridge.environments.records import environments
-from blendwright.bridge.windows.rendezvous import open_windows
 from blendwright.values.errors import EnvironmentUnfit, Refusal
+from blendwright.window.attach import attach
+from blendwright.window.connection.rendezvous import open_windows
+from blendwright.window.extension_file import write_extension
 from engine import UNASKED
 from gui.headless import MARK, PLACE
 from gui.root import PROJECT, Root

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from blendwright.journal import JournalView
-from blendwright.journal.audit_log import FIELDS, KEYS, MORE, without_record
+from blendwright.journal.audit.log import FIELDS, KEYS, MORE, without_record
 from blendwright.journal.store import as_json
 from blendwright.records.audit import AuditDetails, AuditHead
 from blendwright.values.errors import JournalError

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from blendwright.journal import Journal, JournalView
-from blendwright.values import crash_points
+from blendwright.util import crash_points
 from journal.crash_point_names import POINTS
 from journal.crash_script import play
 from journal.ledger import assert_sound, wanted

@@ -14,7 +14,7 @@ import apsw
 import pytest
 
 from blendwright.journal import Journal, store
-from blendwright.values import crash_points
+from blendwright.util import crash_points
 from blendwright.values.errors import EnvironmentUnfit, JournalError
 from journal import crash_point_names
 from journal.ledger import assert_sound, begun, chain, operation, saved, wanted

@@ -8,11 +8,12 @@ from typing import Any
 
 import pytest
 
-from blendwright.app.policy_files import load_policy
-from blendwright.app.workspace_settings import load_settings
-from blendwright.journal import Journal, head_command
+from blendwright.journal import Journal
+from blendwright.journal.audit import head_command
 from blendwright.values.errors import EnvironmentUnfit, Refusal
 from blendwright.values.events import Event, Remark
+from blendwright.workspace.policy_files import load_policy
+from blendwright.workspace.settings import load_settings
 from journal.ledger import audit, begun
 
 

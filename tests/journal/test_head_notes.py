@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from blendwright.journal import Journal, JournalView
-from blendwright.journal.head_notes import FILE as NOTE
-from blendwright.values import crash_points
+from blendwright.journal.audit.head_notes import FILE as NOTE
+from blendwright.util import crash_points
 from blendwright.values.errors import EnvironmentUnfit
 from journal.ledger import audit, begun, raw, saved
 from shell import Shell

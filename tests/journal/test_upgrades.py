@@ -11,7 +11,7 @@ import pytest
 
 import blendwright
 from blendwright.journal import Journal, JournalView, schema
-from blendwright.values import crash_points
+from blendwright.util import crash_points
 from blendwright.values.errors import EnvironmentUnfit
 from plans import box
 from shell import Shell

@@ -18,8 +18,8 @@ from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Kind, Scene
 from blendwright.tool_api.tool import Example, Tool
 from blendwright.tools import catalog
+from blendwright.util.json_reader import non_interoperable_values
 from blendwright.values.findings import Finding
-from blendwright.values.json_reader import non_interoperable_values
 
 
 class Part(Args):

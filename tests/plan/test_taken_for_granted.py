@@ -6,8 +6,8 @@ from typing import Any
 
 from blendwright.dialects.registry import parse_plan
 from blendwright.macros import load_macros
-from blendwright.plan.taken_for_granted import MOST_OPERATIONS, granted_by_refused
 from blendwright.tools.catalog import tools
+from blendwright.workspace.names.unresolved import MOST_OPERATIONS, granted_by_refused
 from in_one_test import in_one_test
 from plans import box
 

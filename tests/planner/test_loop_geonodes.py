@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 import blendwright
-from blendwright.app.open_scene import OpenScene
 from blendwright.planner.loop import PlannerRun
 from blendwright.planner.prompt import build_first_request
 from blendwright.planner.result import PlannerResult
+from blendwright.workspace.open_scene import OpenScene
 from planner.scripted import Scripted, told
 
 BODY = {"op": "create_node", "node_id": "body", "bl_idname": "GeometryNodeMeshCylinder"}

@@ -12,6 +12,8 @@ import pytest
 
 import macro_documents
 from blendwright.dialects.registry import parse_plan
+from blendwright.engine.files.access import FileAccess
+from blendwright.engine.options import too_much_time
 from blendwright.plan.validate import ValidPlan, validate
 from blendwright.policy.objections import ProposedCall, Stage, findings_against
 from blendwright.policy.policy import LimitsAsked, Policy
@@ -25,8 +27,6 @@ from blendwright.policy.session_contract import (
     other_blender,
     outdated,
 )
-from blendwright.run.files import FileAccess
-from blendwright.run.options import too_much_time
 from blendwright.tools import catalog
 from blendwright.tools.registry import tool_registry
 from blendwright.values.findings import Finding

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from blendwright.engine.files.access import FileAccess
 from blendwright.policy.objections import OBJECTIONS, ProposedCall, Stage, approval_ruling, findings_against
 from blendwright.policy.refusals import RULES
 from blendwright.policy.session_contract import SessionContract
-from blendwright.run.files import FileAccess
 from blendwright.values.faults import REFUSALS
 from blendwright.values.findings import Finding
 from refusal_matrix import BLENDERS, DEMANDS, HOSTS, Demand

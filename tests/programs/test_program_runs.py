@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 import blendwright
-from blendwright.app.queries import request_history
 from blendwright.values.faults import Fault
+from blendwright.views.queries import request_history
 from shell import Shell
 
 EXAMPLES = Path(__file__).parents[2] / "examples"

@@ -13,19 +13,19 @@ from typing import Any
 
 import pytest
 
-from blendwright.app.programs import surroundings_of
 from blendwright.dialects.program import yielded_document
 from blendwright.dialects.registry import parse_plan
+from blendwright.engine.files.roots import FileRoots
 from blendwright.plan.validate import ValidPlan, validate
 from blendwright.policy.policy import Verdict
 from blendwright.policy.session_contract import ContractTerms
 from blendwright.programs import exact_math
 from blendwright.programs.evaluator_process import Evaluators
 from blendwright.programs.program import LIMITS, Evaluated, Program, evaluate
-from blendwright.run.file_roots import FileRoots
 from blendwright.tools import catalog
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
+from blendwright.workspace.programs import surroundings_of
 
 TOOLS = (*catalog.tools(), "studio.three_point")
 CHAIR = """\

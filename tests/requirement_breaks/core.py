@@ -192,7 +192,7 @@ BREAKS: dict[str, Bug] = {
     ),
     "CORE-PHASE-07": Bug(
         "a call is given more time for its verification",
-        "blendwright.run.exclusive_step:ExclusiveStep.run",
+        "blendwright.engine.sending.exclusive_step:ExclusiveStep.run",
         gives_more_time,
         PROMISES,
         "verification_that_does_not_end",
@@ -214,7 +214,7 @@ BREAKS: dict[str, Bug] = {
     ),
     "CORE-MACRO-01": Bug(
         "after a step that failed the later ones are run",
-        "blendwright.run.run_state:RunState.block_dependents",
+        "blendwright.engine.run_state:RunState.block_dependents",
         omitted,
         MACROS,
         "without_rollback_a_failing_step",
@@ -232,7 +232,7 @@ BREAKS: dict[str, Bug] = {
         keeps_instead,
         MACROS,
         "group_is_taken_back",
-        during="blendwright.run.runner:Runner._close",
+        during="blendwright.engine.runner:Runner._close",
     ),
     "CORE-IDEMP-01": Bug(
         "a tool may leave out whether it is idempotent",
@@ -272,7 +272,7 @@ BREAKS: dict[str, Bug] = {
     ),
     "CORE-REFUSE-02": Bug(
         "what the gate refuses is done all the same",
-        "blendwright.run.active_contract:ActiveContract.check",
+        "blendwright.engine.contract:ActiveContract.check",
         changing(lambda checked: ((), checked[1])),
         CALLS,
         "refused_at_the_gate",

@@ -88,32 +88,36 @@ BREAKS: dict[str, Bug] = {
         "internal_error",
     ),
     "EXEC-VERIFY-01": Bug(
-        "what was deleted has a handle", "blendwright.run.ledger:handles_of", names_what_is_gone, CALLS, "deleted_thing"
+        "what was deleted has a handle",
+        "blendwright.engine.ledger:handles_of",
+        names_what_is_gone,
+        CALLS,
+        "deleted_thing",
     ),
     "EXEC-IDEMP-03": Bug(
         "what was made has no handles",
-        "blendwright.run.ledger:handles_of",
+        "blendwright.engine.ledger:handles_of",
         answering(()),
         CALLS,
         "a_success_has_hashes",
     ),
     "EXEC-SNAP-03": Bug(
         "only the first thing that changed has a handle",
-        "blendwright.run.ledger:handles_of",
+        "blendwright.engine.ledger:handles_of",
         changing(lambda handles: handles[:1]),
         CALLS,
         "a_success_has_hashes",
     ),
     "EXEC-PARTIAL-01": Bug(
         "what became of a failed call is not told",
-        "blendwright.run.calls:_ToolCall._outcome",
+        "blendwright.engine.calls:_ToolCall._outcome",
         changing(lambda outcome: outcome.with_(partial=None)),
         CALLS,
         "step_that_fails_is_taken_back[raise",
     ),
     "EXEC-PARTIAL-02": Bug(
         "that output was cut is not told",
-        "blendwright.blender.scene.code_execution:CodeExecution.run_code",
+        "blendwright.blender.scene.code.execution:CodeExecution.run_code",
         changing(lambda ran: (ran[0], False)),
         "tests/run/test_python.py",
         "output_is_cut",
@@ -121,7 +125,7 @@ BREAKS: dict[str, Bug] = {
     # ---- time
     "EXEC-TIME-01": Bug(
         "the time that a caller gives is overheard",
-        "blendwright.run.calls:_ToolCall.__init__",
+        "blendwright.engine.calls:_ToolCall.__init__",
         overhears_the_time_of_the_caller,
         PROMISES,
         "time_that_a_caller_gives",
@@ -142,7 +146,7 @@ BREAKS: dict[str, Bug] = {
     ),
     "EXEC-TIME-04": Bug(
         "a request that its host calls off runs on",
-        "blendwright.values.cancel:CancelToken.cancel",
+        "blendwright.util.cancel:CancelToken.cancel",
         omitted,
         "tests/server/test_server_tools.py",
         "cancelled_request_stops_its_run",
@@ -164,7 +168,7 @@ BREAKS: dict[str, Bug] = {
     ),
     "EXEC-CODE-02": Bug(
         "a failure of the worker comes without a cure",
-        "blendwright.run.failure_reasons:_reason",
+        "blendwright.engine.failures:_reason",
         changing(lambda reason: (reason[0], "")),
         PROMISES,
         "says_what_to_do",
@@ -209,7 +213,7 @@ BREAKS: dict[str, Bug] = {
     # ---- determinism, snapshots, profiles
     "EXEC-DET-01": Bug(
         "every result is called deterministic",
-        "blendwright.run.calls:_ToolCall._outcome",
+        "blendwright.engine.calls:_ToolCall._outcome",
         changing(lambda outcome: outcome.with_(determinism_class="deterministic")),
         PROMISES,
         "names_the_class",
@@ -230,14 +234,14 @@ BREAKS: dict[str, Bug] = {
     ),
     "EXEC-DET-06": Bug(
         "the class that a caller demands is overheard",
-        "blendwright.run.active_contract:ActiveContract.check",
+        "blendwright.engine.contract:ActiveContract.check",
         demands_nothing,
         CONTRACT,
         "may_demand_a_class",
     ),
     "EXEC-SNAP-01": Bug(
         "the snapshot that was asked for is not given",
-        "blendwright.run.calls:call",
+        "blendwright.engine.calls:call",
         gives_no_snapshot,
         CALLS,
         "snapshot_is_given",

@@ -87,7 +87,7 @@ BREAKS: dict[str, Bug] = {
     # ---- phases
     "EXEC-PHASE-00": Bug(
         "a message that is none is answered with a code of our own",
-        "blendwright.server.jsonrpc:error_response",
+        "blendwright.server.transport.jsonrpc:error_response",
         changing(lambda answer: {**answer, "error": {**answer["error"], "code": 400}}),
         "tests/server/test_transports.py",
         "stdio_answers_what_is_no_message",
@@ -108,7 +108,7 @@ BREAKS: dict[str, Bug] = {
     ),
     "EXEC-PHASE-03": Bug(
         "invalid input is called an internal error",
-        "blendwright.run.calls:_refused",
+        "blendwright.engine.calls:_refused",
         called_an_internal_error,
         CALLS,
         "bad_arguments",
@@ -136,35 +136,35 @@ BREAKS: dict[str, Bug] = {
     ),
     "EXEC-PHASE-08": Bug(
         "verify=true is overheard",
-        "blendwright.run.exclusive_step:ExclusiveStep.run",
+        "blendwright.engine.sending.exclusive_step:ExclusiveStep.run",
         overhears_the_wish_to_verify,
         CALLS,
         "verifies_when_asked",
     ),
     "EXEC-PHASE-09": Bug(
         "what the phases in Blender took is not in the trace",
-        "blendwright.run.options:PhaseClock.note",
+        "blendwright.engine.options:PhaseClock.note",
         omitted,
         CALLS,
         "a_success_has_hashes",
     ),
     "EXEC-PHASE-10": Bug(
         "the trace tells the phases in another order",
-        "blendwright.run.options:PhaseClock.trace",
+        "blendwright.engine.options:PhaseClock.trace",
         changing(lambda trace: trace[::-1]),
         CALLS,
         "a_success_has_hashes",
     ),
     "EXEC-PHASE-11": Bug(
         "the fields of a message are not looked at",
-        "blendwright.server.jsonrpc:_problem",
+        "blendwright.server.transport.jsonrpc:_problem",
         omitted,
         "tests/server/test_jsonrpc.py",
         "envelope_of_an_error",
     ),
     "EXEC-PHASE-12": Bug(
         "what a host proposes for itself is no part of its contract",
-        "blendwright.run.active_contract:ContractDraft.for_host",
+        "blendwright.engine.contract:ContractDraft.for_host",
         stays_as_it_is,
         "tests/run/test_active_contract.py",
         "another_host",
@@ -178,7 +178,7 @@ BREAKS: dict[str, Bug] = {
     ),
     "EXEC-PHASE-14": Bug(
         "a path is taken as it is written",
-        "blendwright.run.files:FileAccess.normalised",
+        "blendwright.engine.files.access:FileAccess.normalised",
         takes_paths_as_written,
         "tests/run/test_files.py",
         "absolute_and_straight",
@@ -192,7 +192,7 @@ BREAKS: dict[str, Bug] = {
     ),
     "EXEC-TOOL-01": Bug(
         "tools are offered over MCP, and not found when they are called",
-        "blendwright.server.server_tool:direct_tools",
+        "blendwright.server.tools.server_tool:direct_tools",
         answering(()),
         "tests/server/test_server_tools.py",
         "direct_tools_take_the_whole_lifecycle",
@@ -214,7 +214,7 @@ BREAKS: dict[str, Bug] = {
     ),
     "EXEC-GATE-03": Bug(
         "every path is taken, wherever it leads",
-        "blendwright.run.files:FileAccess._allowed",
+        "blendwright.engine.files.access:FileAccess._allowed",
         answering(True),
         CALLS,
         "outside_the_roots",
@@ -228,7 +228,7 @@ BREAKS: dict[str, Bug] = {
     ),
     "EXEC-PLAN-02": Bug(
         "a preview leaves its scene in the worker",
-        "blendwright.run.preview:Previewer._reopen",
+        "blendwright.engine.preview:Previewer._reopen",
         omitted,
         "tests/run/test_preview.py",
         "changes_nothing",
@@ -264,7 +264,7 @@ BREAKS: dict[str, Bug] = {
     ),
     "EXEC-MODE-05": Bug(
         "what speaks against a call does not refuse it",
-        "blendwright.run.active_contract:ActiveContract.check",
+        "blendwright.engine.contract:ActiveContract.check",
         changing(lambda checked: ((), checked[1])),
         CALLS,
         "refused_at_the_gate",
@@ -286,7 +286,7 @@ BREAKS: dict[str, Bug] = {
     ),
     "EXEC-IDEMP-04": Bug(
         "a host is told that every tool is idempotent",
-        "blendwright.server.server_tool:_direct_tool",
+        "blendwright.server.tools.server_tool:_direct_tool",
         changing(lambda tool: replace(tool, idempotent=True)),
         "tests/server/test_service.py",
         "hints_of_its_declaration",

@@ -185,7 +185,7 @@ BREAKS: dict[str, Bug] = {
     # ---- PYTHON
     "GN-PY-01": Bug(
         "what code prints is not returned",
-        "blendwright.blender.scene.code_execution:CodeExecution.run_code",
+        "blendwright.blender.scene.code.execution:CodeExecution.run_code",
         changing(lambda ran: ("", ran[1])),
         PYTHON,
         "safe_is_the_default",
@@ -207,7 +207,7 @@ BREAKS: dict[str, Bug] = {
     ),
     "GN-PY-05": Bug(
         "an exception of code does not say its line",
-        "blendwright.blender.scene.code_execution:_code_error",
+        "blendwright.blender.scene.code.execution:_code_error",
         without_its_line,
         PYTHON,
         "told_with_its_line",
@@ -228,7 +228,7 @@ BREAKS: dict[str, Bug] = {
     ),
     "GN-PY-08": Bug(
         "code that the scene would run later is not looked for",
-        "blendwright.blender.scene.scripts:active_content",
+        "blendwright.blender.scene.code.scripts:active_content",
         changing(lambda found: []),
         "tests/run/test_python_attacks.py",
         "is_stopped[leave_a_registered_text",

@@ -105,7 +105,7 @@ BREAKS: dict[str, Bug] = {
     ),
     "OPS-SCHEMA-04": Bug(
         "documents are read by a reader that takes NaN and repeated keys",
-        "blendwright.values.json_reader:read_json",
+        "blendwright.util.json_reader:read_json",
         reads_like_anybody,
         "tests/dialects/test_reading.py",
         "no_single_meaning",
@@ -196,7 +196,7 @@ BREAKS: dict[str, Bug] = {
     ),
     "OPS-SAFETY-02": Bug(
         "nobody is asked about what destroys",
-        "blendwright.run.approvals:Approvals._ruling",
+        "blendwright.approvals.ask:Approvals._ruling",
         omitted,
         "tests/run/test_plan_approvals.py",
         "nobody_can_be_asked_about",
@@ -224,7 +224,7 @@ BREAKS: dict[str, Bug] = {
     ),
     "OPS-COMPLY-02": Bug(
         "what a planner says is run unseen",
-        "blendwright.app.open_scene:OpenScene.check",
+        "blendwright.workspace.open_scene:OpenScene.check",
         omitted,
         "tests/planner/test_loop.py",
         "told_exactly_and_repaired",
@@ -273,7 +273,7 @@ BREAKS: dict[str, Bug] = {
     ),
     "OPS-ORDER-03": Bug(
         "what may turn out otherwise is not pinned by a checkpoint",
-        "blendwright.run.invocation:_promises",
+        "blendwright.engine.invocation:_promises",
         changing(lambda promises: replace(promises, replayable=True, exclusive=promises.with_files)),
         "tests/run/test_nondeterministic_plans.py",
         "pinned_by_a_checkpoint",

@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import Field
 
-from blendwright.run.files import FileAccess
+from blendwright.engine.files.access import FileAccess
 from blendwright.tool_api.arguments import Args, ReadPath, Result, WritePath
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Kind, Scene

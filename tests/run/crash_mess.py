@@ -23,11 +23,11 @@ from crash_server import Whom, children, told_of
 from crash_story import REPLACING, TRIANGLE, empty, files_of, moved
 
 import blendwright
-from blendwright.app import open_scene
-from blendwright.run.options import RunOptions
+from blendwright.engine.options import RunOptions
 from blendwright.values.errors import EnvironmentUnfit, RebuildFailed, Refusal, WorkerError
 from blendwright.values.faults import Fault
 from blendwright.values.report import OperationReport
+from blendwright.workspace import open_scene
 from plans import box
 
 # What a killed worker may make of an operation; anything else that fails is a find.

@@ -21,7 +21,7 @@ from typing import Any, Literal
 from crash_story import Followed, enter_quarantine, tell_stories
 
 from blendwright.bridge import spawn
-from blendwright.values import crash_points
+from blendwright.util import crash_points
 from forked_workers.template import ForkedWorkers
 
 Whom = Literal["core", "worker", "both", "nobody"]

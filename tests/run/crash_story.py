@@ -11,18 +11,19 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import blendwright
-from blendwright.app import open_scene, opening
-from blendwright.app.read_workspace import inspection_workers, read_journal, repair_journal
+from blendwright.engine.options import RunOptions
+from blendwright.engine.scene import background_checkpoints
+from blendwright.engine.scene import problems as workspace_problems
+from blendwright.engine.scene.background_checkpoints import BackgroundCheckpoints
 from blendwright.policy.policy import Levels, Policy, Rules, Verdict
 from blendwright.records.commits import Commit
-from blendwright.run import background_checkpoints, workspace_problems
-from blendwright.run.background_checkpoints import BackgroundCheckpoints
-from blendwright.run.options import RunOptions
-from blendwright.run.rebaseline import rebaseline
 from blendwright.values.errors import EnvironmentUnfit, RebuildFailed, WorkerError
 from blendwright.values.faults import Fault
 from blendwright.values.outcome import Outcome
 from blendwright.values.report import OperationReport, RunReport
+from blendwright.versions.rebaseline import rebaseline
+from blendwright.workspace import open_scene, opening
+from blendwright.workspace.reading import inspection_workers, read_journal, repair_journal
 from plans import box
 
 Tell = Callable[[str], None]

@@ -190,6 +190,6 @@ FRUITLESS: dict[str, str] = {
     ),
     "write_over_the_tools": (
         "import sys, bpy\nrun = sys.modules['blendwright.tools.python.run'].RunPython\nrun.verify = lambda *a: ()\n"
-        "sys.modules['blendwright.blender.scene.scripts'].marks = lambda: []\n"
+        "sys.modules['blendwright.blender.scene.code.scripts'].marks = lambda: []\n"
     ),
 }

@@ -8,17 +8,17 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from blendwright.approvals.request import ApprovalAnswer, ApprovalRequest, Approver
 from blendwright.dialects import operations
+from blendwright.engine.options import RunOptions
+from blendwright.engine.runner import Runner
 from blendwright.journal import approvals as kept
 from blendwright.plan.repair import refused
 from blendwright.plan.validate import ValidPlan, validate
-from blendwright.policy.approvals import ApprovalAnswer, ApprovalRequest, Approver
 from blendwright.policy.policy import LimitsAsked, Policy, Rules, Verdict
 from blendwright.policy.session_contract import Proposal
-from blendwright.run.options import RunOptions
-from blendwright.run.runner import Runner
 from blendwright.tool_api.promises import Determinism
-from blendwright.values.cancel import CancelToken
+from blendwright.util.cancel import CancelToken
 from blendwright.values.plan import Plan
 from blendwright.values.report import OperationReport, RunReport
 from engine import Engine

@@ -9,11 +9,11 @@ import pytest
 
 from blendwright.dialects import operations
 from blendwright.dialects.envelopes import tool_result
+from blendwright.engine.contract import ContractDraft
 from blendwright.plan.validate import validate
 from blendwright.policy.host_profile import HostProfile
 from blendwright.policy.policy import Constraints, CostsAsked, Levels, Limits, LimitsAsked, Policy, Rules, Verdict
 from blendwright.policy.session_contract import ContractTerms, Proposal, SessionContract, negotiate
-from blendwright.run.active_contract import ContractDraft
 from blendwright.tool_api.promises import Determinism
 from blendwright.tools import catalog
 from blendwright.values.errors import Refusal

@@ -14,10 +14,10 @@ from typing import Any
 
 import pytest
 
+from blendwright.engine import heartbeat as waiting
+from blendwright.engine.files.render_frames import frame_path
+from blendwright.engine.heartbeat import Waiting
 from blendwright.policy.policy import Constraints, Policy
-from blendwright.run import waiting
-from blendwright.run.frame_files import frame_path
-from blendwright.run.waiting import Waiting
 from blendwright.tools.render.rendering import read_picture
 from blendwright.values.faults import Fault
 from engine import Engine

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
+from blendwright.approvals.request import ApprovalAnswer
+from blendwright.approvals.text import LONGEST_TEXT, line
 from blendwright.dialects import operations
 from blendwright.journal import approvals as kept
-from blendwright.policy.approvals import ApprovalAnswer
 from blendwright.policy.policy import Policy, Rules, Verdict
-from blendwright.run.approval_line import LONGEST_TEXT, line
 from blendwright.tools import catalog
 from blendwright.values.outcome import Outcome
 from blendwright.values.report import RunReport

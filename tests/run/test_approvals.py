@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from blendwright.policy.approvals import ApprovalAnswer, Approver
+from blendwright.approvals.request import ApprovalAnswer, Approver
 from blendwright.policy.policy import Policy, Rules, Verdict
 from blendwright.values.faults import Fault
 from engine import Engine

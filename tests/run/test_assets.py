@@ -11,15 +11,15 @@ import pytest
 from PIL import Image
 
 import blendwright
-from blendwright.app.policy_files import load_policy
+from blendwright.assets.index import AssetLibraries
+from blendwright.assets.search import search
+from blendwright.assets.supply import AssetSupply
+from blendwright.engine.files.access import FileAccess
 from blendwright.plan.validate import validate_arguments
 from blendwright.policy.policy import AssetSettings, Policy, Verdict
-from blendwright.run.assets.index import AssetLibraries
-from blendwright.run.assets.searching import search
-from blendwright.run.assets.supply import AssetSupply
-from blendwright.run.files import FileAccess
 from blendwright.tools.catalog import tools
 from blendwright.values.errors import Refusal
+from blendwright.workspace.policy_files import load_policy
 from shell import Shell
 
 if TYPE_CHECKING:
@@ -237,7 +237,7 @@ def test_the_index_is_kept_and_follows_what_changes(
     def look(*_: object) -> None:
         raise AssertionError("what is known is not looked into again")
 
-    monkeypatch.setattr("blendwright.run.assets.index.read_origin", look)
+    monkeypatch.setattr("blendwright.assets.index.read_origin", look)
     assert libraries.entries() == [first]
     monkeypatch.undo()
     (place / "wood" / "LICENSE").write_text("CC0 1.0")

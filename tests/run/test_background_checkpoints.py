@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from blendwright.engine.scene import background_checkpoints
+from blendwright.engine.scene.background_checkpoints import BackgroundCheckpoints
 from blendwright.records.checkpoints import Checkpoint
-from blendwright.run import background_checkpoints
-from blendwright.run.background_checkpoints import BackgroundCheckpoints
 from engine import Engine
 from plans import box, of_operations
 

@@ -13,9 +13,9 @@ import pytest
 
 from blendwright.bridge.worker import WorkerProcess
 from blendwright.dialects import operations
+from blendwright.engine.sending import pipeline
 from blendwright.policy.policy import LimitsAsked
 from blendwright.policy.session_contract import Proposal
-from blendwright.run import pipeline
 from blendwright.values.errors import WorkerFault
 from blendwright.values.faults import Fault
 from blendwright.values.plan import Boundary, OnFailure

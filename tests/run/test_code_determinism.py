@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from blendwright.policy.approvals import ApprovalAnswer, Approver
+from blendwright.approvals.request import ApprovalAnswer, Approver
 from blendwright.policy.policy import Constraints, Policy, Rules
 from blendwright.tool_api.promises import Determinism
 from blendwright.values.faults import Fault

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from blendwright.engine.files.access import FileAccess
 from blendwright.policy.policy import Verdict
-from blendwright.run.files import FileAccess
 from blendwright.tools import catalog
 from blendwright.values.faults import Fault
 from blendwright.values.outcome import Outcome

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from blendwright.run.content_comparison import ContentDifference, compare_content
-from blendwright.run.content_files import Content, Struct
+from blendwright.versions.compare_content import ContentDifference, compare_content
+from blendwright.versions.content_files import Content, Struct
 
 Structs = Mapping[str, tuple[str, Mapping[str, Any]]]
 OBJECT = ("objects", "Box")

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from blendwright.run.delivery import Move, deliver
-from blendwright.values import crash_points
+from blendwright.engine.files.delivery import Move, deliver
+from blendwright.util import crash_points
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
 from engine import Engine

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from blendwright.run.files import FileAccess, Staged
-from blendwright.run.history import History
+from blendwright.engine.files.access import FileAccess, Staged
+from blendwright.engine.moves.navigation import History
 from blendwright.values.faults import Fault
 from blendwright.values.outcome import Outcome
 from engine import Engine

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
+from blendwright.engine.files.roots import FileRoots
+from blendwright.engine.scene.external_files import External, Externals, findings_about
 from blendwright.policy.policy import Verdict
-from blendwright.run.externals import External, Externals, findings_about
-from blendwright.run.file_roots import FileRoots
 
 USED = ("images/a",)
 

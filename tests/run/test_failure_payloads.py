@@ -8,7 +8,7 @@ import pytest
 
 from blendwright.dialects import operations
 from blendwright.policy.policy import Constraints, Policy
-from blendwright.values.cancel import CancelToken
+from blendwright.util.cancel import CancelToken
 from blendwright.values.faults import Fault
 from engine import Engine
 from plans import box

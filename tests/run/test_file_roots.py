@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 import blendwright
+from blendwright.engine.files.roots import FileRoots
+from blendwright.engine.scene.external_files import External, Externals
 from blendwright.journal.file_modes import OWN
 from blendwright.policy.policy import Levels, Policy, Rules, Verdict
-from blendwright.run.externals import External, Externals
-from blendwright.run.file_roots import FileRoots
 from plans import box
 
 BOX = {"kind": "cube", "name": "Box"}

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from blendwright.engine.files.access import FileAccess
 from blendwright.plan.validate import validate_arguments
 from blendwright.policy.policy import Verdict
-from blendwright.run.files import FileAccess
 from blendwright.values.errors import ProtocolBreach, Refusal
 from run.copy_tool import TOOL, arguments, normalised
 

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 import blendwright
+from blendwright.approvals.request import NOBODY, ApprovalAnswer, Approver
+from blendwright.engine.files.access import FileAccess
+from blendwright.engine.options import RunOptions
 from blendwright.journal.approvals import answer
-from blendwright.policy.approvals import NOBODY, ApprovalAnswer, Approver
 from blendwright.policy.policy import Policy, Rules, Verdict
-from blendwright.run.files import FileAccess
-from blendwright.run.options import RunOptions
 from blendwright.values.errors import Refusal
 from blendwright.values.findings import Finding
 from people import Person
@@ -108,7 +108,7 @@ def test_trusted_code_has_a_safe_way_and_a_run_that_asks(scene: blendwright.Open
 
 
 def test_less_output_is_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("blendwright.run.files.MOST_ENTRIES", 3)
+    monkeypatch.setattr("blendwright.engine.files.access.MOST_ENTRIES", 3)
     files, scratch = FileAccess({}, tmp_path / "artifacts"), tmp_path / "scratch"
     for number in range(4):
         (scratch / f"{number}").mkdir(parents=True)

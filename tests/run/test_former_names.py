@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 import blendwright
+from blendwright.engine.invocation import operation_key
 from blendwright.plan.validate import ValidPlan
-from blendwright.run.invocation import operation_key
 from blendwright.tool_api.arguments import former_names
 from blendwright.tools.catalog import tools
 from plans import box, checked, of_operations

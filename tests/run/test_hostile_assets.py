@@ -13,11 +13,11 @@ import pytest
 import zstandard
 from PIL import EpsImagePlugin, Image
 
+from blendwright.assets.index import AssetLibraries
+from blendwright.assets.supply import AssetSupply
 from blendwright.blendfile import assets as blend_assets
 from blendwright.blendfile.assets import read_assets
 from blendwright.blendfile.file_format import HEAD
-from blendwright.run.assets.index import AssetLibraries
-from blendwright.run.assets.supply import AssetSupply
 from run.test_assets import write_chair
 
 

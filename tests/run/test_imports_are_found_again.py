@@ -12,9 +12,9 @@ import pytest
 
 import blendwright
 from blendwright.blender import fingerprint as fp
-from blendwright.blender.scene.interchange import IMPORTERS
+from blendwright.blender.scene.files.interchange import IMPORTERS
+from blendwright.engine.scene.rebuild import rebuild_commit, take_worker
 from blendwright.journal import JournalView
-from blendwright.run.rebuild import rebuild_commit, take_worker
 from blendwright.tools.file.formats import IMPORTS
 from blendwright.values.errors import RebuildFailed
 from blendwright.values.faults import Fault
@@ -189,7 +189,7 @@ def test_an_import_that_no_other_process_can_open_is_taken_back_and_says_so(
     with Engine(tmp_path) as engine:
         before = engine.full_hash()
         with monkeypatch.context() as patched:
-            patched.setattr("blendwright.run.live_scene.open_scene_file", refuse)
+            patched.setattr("blendwright.engine.scene.live_scene.open_scene_file", refuse)
             outcome = engine.call("file.import", {"path": str(file)})
         assert outcome.fault is Fault.EXECUTION_FAILED, "that the way back failed is said only where it did"
         assert "cannot be kept" in outcome.message and engine.full_hash() == before

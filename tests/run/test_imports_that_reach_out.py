@@ -15,10 +15,10 @@ from typing import Any
 import bpy
 import pytest
 
+from blendwright.engine.files.roots import FileRoots
+from blendwright.engine.moves.navigation import History
+from blendwright.engine.scene.external_files import Externals
 from blendwright.policy.policy import Verdict
-from blendwright.run.externals import Externals
-from blendwright.run.file_roots import FileRoots
-from blendwright.run.history import History
 from blendwright.values.faults import Fault
 from blendwright.values.outcome import Outcome
 from engine import Engine

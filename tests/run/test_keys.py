@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 import rfc8785
 
+from blendwright.engine.invocation import Invocation, OperationKeys, canonical, new_id, new_ids, operation_key
 from blendwright.plan.validate import validate_arguments
-from blendwright.run.invocation import Invocation, OperationKeys, canonical, new_id, new_ids, operation_key
 from blendwright.tools.catalog import tools
-from blendwright.values.canonical import digest
+from blendwright.util.canonical import digest
 
 ODD = [
     0.0,

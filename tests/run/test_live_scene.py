@@ -12,10 +12,10 @@ import pytest
 from blendwright.bridge.sources import worker_source
 from blendwright.bridge.spawn import WorkerSettings
 from blendwright.dialects import operations
+from blendwright.engine.scene.live_scene import LiveScene
+from blendwright.engine.scene.rebuild import WINDOW
 from blendwright.journal import Journal
-from blendwright.run.live_scene import LiveScene
-from blendwright.run.rebuild import WINDOW
-from blendwright.values import crash_points
+from blendwright.util import crash_points
 from blendwright.values.errors import EnvironmentUnfit
 from engine import TRIALS, Engine
 from journal.ledger import operation

@@ -16,8 +16,8 @@ from typing import Any
 import pytest
 
 import blendwright
+from blendwright.assets.online import HttpCatalogue
 from blendwright.policy.policy import AssetSettings, OnlineAssets, Policy, Rules
-from blendwright.run.assets.online import HttpCatalogue
 from blendwright.values.errors import Refusal
 
 

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 import blendwright
-from blendwright.app.previewing import preview
-from blendwright.run.options import RunOptions
-from blendwright.run.preview import Preview
+from blendwright.engine.options import RunOptions
+from blendwright.engine.preview import Preview
 from blendwright.values.errors import EnvironmentUnfit
+from blendwright.workspace.preview import preview
 from engine import TRIALS, all_tools
 from plans import box, step
 

@@ -13,16 +13,16 @@ from typing import Any
 
 import pytest
 
-from blendwright.policy.approvals import ApprovalAnswer, Approver
+from blendwright.approvals.request import ApprovalAnswer, Approver
+from blendwright.engine.calls import call
+from blendwright.engine.code import sandbox_run as apart
+from blendwright.engine.preview import PreviewApprovals
+from blendwright.engine.runner import Runner
+from blendwright.engine.scene.rebuild import replay
 from blendwright.policy.policy import LimitsAsked, Policy, Rules
 from blendwright.policy.session_contract import Proposal
-from blendwright.run import isolated_code as apart
-from blendwright.run.calls import call
-from blendwright.run.preview import PreviewApprovals
-from blendwright.run.rebuild import replay
-from blendwright.run.runner import Runner
-from blendwright.server.elicitation import PendingApproval
-from blendwright.values.cancel import CancelToken
+from blendwright.server.transport.elicitation import PendingApproval
+from blendwright.util.cancel import CancelToken
 from blendwright.values.faults import Fault
 from engine import Engine
 from people import Person

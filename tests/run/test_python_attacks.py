@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 from tests.blender.confinement.attacking import HARMLESS, LIBRARY, SCRIPT, SECRET
 
+from blendwright.engine.code import resource_guard as watching
+from blendwright.engine.files.access import FileAccess
 from blendwright.policy.policy import Limits, Policy, Verdict
-from blendwright.run import resource_guard as watching
-from blendwright.run.files import FileAccess
 from blendwright.tools.python.code_check import check_code
 from blendwright.values.faults import Fault
 from blendwright.wire.worker_environment import private_directories, private_environment

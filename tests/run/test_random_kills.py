@@ -12,8 +12,8 @@ from crash_evidence import assert_holds, facts
 from crash_mess import Hit, Mess
 from crash_server import server, told_of
 
-from blendwright.app.read_workspace import inspection_workers, read_journal
-from blendwright.run.rebuild import replay
+from blendwright.engine.scene.rebuild import replay
+from blendwright.workspace.reading import inspection_workers, read_journal
 
 QUICK = 5
 FULL = 1000

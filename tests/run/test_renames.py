@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from blendwright.run.differences import Difference, Renamed, SceneSnapshot, compare
-from blendwright.run.renames import renaming_calls
+from blendwright.engine.scene.differences import Difference, Renamed, SceneSnapshot, compare
+from blendwright.engine.scene.renames import renaming_calls
 
 
 def thing(data: str | None = "Box", **properties: Any) -> dict[str, Any]:

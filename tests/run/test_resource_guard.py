@@ -17,12 +17,12 @@ from typing import Any
 
 import pytest
 
-from blendwright.run import resource_guard as watching
-from blendwright.run.files import FileAccess
-from blendwright.run.isolated_code import fetch_result_file
-from blendwright.run.preview import PreviewFiles
-from blendwright.run.resource_guard import ResourceGuard, UncountableDirectory, entries_below
-from blendwright.values.directory_removal import remove_directory
+from blendwright.engine.code import resource_guard as watching
+from blendwright.engine.code.resource_guard import ResourceGuard, UncountableDirectory, entries_below
+from blendwright.engine.code.sandbox_run import fetch_result_file
+from blendwright.engine.files.access import FileAccess
+from blendwright.engine.preview import PreviewFiles
+from blendwright.util.directory_removal import remove_directory
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
 
@@ -143,7 +143,7 @@ def test_code_that_makes_entries_without_number_is_ended(
 def test_what_a_call_leaves_is_counted_no_further_than_it_may_be(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("blendwright.run.files.MOST_ENTRIES", 20)
+    monkeypatch.setattr("blendwright.engine.files.access.MOST_ENTRIES", 20)
     files, scratch = FileAccess({}, tmp_path / "artifacts"), tmp_path / "scratch"
     for number in range(20):
         (scratch / f"{number}").mkdir(parents=True)

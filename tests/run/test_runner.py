@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from blendwright.dialects import operations
+from blendwright.engine.invocation import operation_key
 from blendwright.plan.validate import validate_arguments
 from blendwright.records.recovery import NewIntent
-from blendwright.run.invocation import operation_key
 from blendwright.values.faults import Fault
 from blendwright.values.report import OperationReport
 from engine import Engine

@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 import pytest
 
 from blendwright.dialects import operations, steps
-from blendwright.values import crash_points
+from blendwright.util import crash_points
 from blendwright.values.errors import EnvironmentUnfit
 from blendwright.values.faults import Fault
 from blendwright.values.report import OperationReport

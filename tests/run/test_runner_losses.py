@@ -10,7 +10,7 @@ import pytest
 
 from blendwright.dialects import operations, steps
 from blendwright.policy.policy import Constraints, Policy
-from blendwright.values.cancel import CancelToken
+from blendwright.util.cancel import CancelToken
 from blendwright.values.faults import Fault
 from blendwright.values.report import OperationReport
 from engine import Engine

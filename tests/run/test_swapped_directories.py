@@ -18,13 +18,13 @@ from typing import Any
 
 import pytest
 
+from blendwright.engine.files.access import FileAccess
+from blendwright.engine.files.delivery import deliver_picture
+from blendwright.engine.files.roots import FileRoots
+from blendwright.engine.scene.external_files import External, Externals
 from blendwright.policy.policy import Verdict
-from blendwright.run.delivery import deliver_picture
-from blendwright.run.externals import External, Externals
-from blendwright.run.file_roots import FileRoots
-from blendwright.run.files import FileAccess
 from blendwright.server.resources import Resources
-from blendwright.values import crash_points, no_follow
+from blendwright.util import crash_points, no_follow
 from blendwright.values.errors import Refusal
 from blendwright.values.outcome import Outcome
 from run.copy_tool import TOOL, normalised

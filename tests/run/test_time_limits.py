@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
+from blendwright.engine.heartbeat import Waiting, last_line
+from blendwright.engine.options import RunOptions
 from blendwright.policy.host_profile import HostProfile
 from blendwright.policy.policy import Constraints, CostsAsked, Policy
 from blendwright.policy.session_contract import ContractTerms, Proposal, agree
-from blendwright.run.options import RunOptions
-from blendwright.run.waiting import Waiting, last_line
 from blendwright.tools import catalog
 from blendwright.tools.render.rendering import sampling_seconds
 from blendwright.values.faults import Fault
@@ -75,7 +75,7 @@ def test_in_the_background_the_limit_is_another(engine: Engine) -> None:
 def test_a_render_that_runs_out_of_time_ends_with_what_it_has_and_says_so(
     engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("blendwright.run.waiting.INTERVAL", 0.1)
+    monkeypatch.setattr("blendwright.engine.heartbeat.INTERVAL", 0.1)
     # Half of the time is for what comes after the samples; a machine that has much else to do needs more of it.
     for seconds in (8.0, 24.0, 72.0):
         told: list[Waiting] = []

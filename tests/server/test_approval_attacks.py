@@ -15,13 +15,13 @@ import pytest
 from mcp.client.client import Client
 from mcp_types import ElicitResult
 
-from blendwright.app.read_workspace import read_journal
+from blendwright.approvals.ask import ALPHABET
+from blendwright.approvals.request import ApprovalAnswer
 from blendwright.journal import approvals as kept
-from blendwright.policy.approvals import ApprovalAnswer
-from blendwright.run.approvals import ALPHABET
 from blendwright.server.context import ServerContext
 from blendwright.server.service import TOOLS, Service
 from blendwright.values.errors import Refusal
+from blendwright.workspace.reading import read_journal
 from hosts import Era, connected, cube, operation, plan, talk
 
 NEWER: Era = "2026-07-28"

@@ -11,8 +11,8 @@ from typing import Any
 from mcp.client.client import Client
 from mcp.client.extension import ClientExtension
 
-from blendwright.server import apps
 from blendwright.server.context import ServerContext
+from blendwright.server.tools import apps
 from hosts import Era, call, cube, plan, served, talk
 
 GLB_MAGIC = b"glTF"

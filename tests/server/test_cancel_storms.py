@@ -13,9 +13,9 @@ import pytest
 from mcp.client.client import Client
 from mcp_types import ElicitResult
 
-from blendwright.app.early_blender import NOTE
-from blendwright.app.read_workspace import read_journal
 from blendwright.server.context import ServerContext
+from blendwright.workspace.early_blender import NOTE
+from blendwright.workspace.reading import read_journal
 from hosts import ERAS, Era, connected, cube, operation, plan, served, talk
 
 YES = ElicitResult(action="accept", content={"allow": True})

@@ -14,11 +14,11 @@ import anyio
 import pytest
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
-from blendwright.app.approving import session_allowances
-from blendwright.server.client_info import client_id
+from blendwright.approvals.pending import session_allowances
 from blendwright.server.context import ServerContext
-from blendwright.server.http import serve_http
 from blendwright.server.service import Service
+from blendwright.server.transport.client_info import client_id
+from blendwright.server.transport.http import serve_http
 from hosts import cube, operation, plan
 
 TOKEN = "a-token-for-tests"

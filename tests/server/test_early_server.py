@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from blendwright.server.early_server import VERSION_KEY, EarlyServer, recorded_answers
+from blendwright.server.transport.early_server import VERSION_KEY, EarlyServer, recorded_answers
 
 MODERN = {
     VERSION_KEY: "2026-07-28",
@@ -130,7 +130,7 @@ def test_a_message_without_end_does_not_fill_the_memory_and_the_next_one_is_whol
 
 STRAY = """
 import os, subprocess, sys
-from blendwright.server.early_server import early_server
+from blendwright.server.transport.early_server import early_server
 with early_server(1000) as wire:
     print("stray", flush=True)
     os.write(1, b"stray\\n")

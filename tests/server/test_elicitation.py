@@ -11,11 +11,17 @@ import pytest
 from mcp.shared.exceptions import MCPError
 from mcp_types import ElicitResult
 
-from blendwright.policy.approvals import ApprovalAnswer, ApprovalRequest
-from blendwright.server.client_info import ProgressReporter
-from blendwright.server.elicitation import HostApprover, MultiRoundCall, PendingApproval, answer_of, session_approver
-from blendwright.server.responses import ToolResponse
-from blendwright.values.cancel import CancelToken
+from blendwright.approvals.request import ApprovalAnswer, ApprovalRequest
+from blendwright.server.answers.response import ToolResponse
+from blendwright.server.transport.client_info import ProgressReporter
+from blendwright.server.transport.elicitation import (
+    HostApprover,
+    MultiRoundCall,
+    PendingApproval,
+    answer_of,
+    session_approver,
+)
+from blendwright.util.cancel import CancelToken
 
 
 def question(seconds: float = 60, **more: Any) -> ApprovalRequest:

@@ -19,13 +19,13 @@ import pytest
 from mcp.client.client import Client
 from mcp.client.streamable_http import streamable_http_client
 
-from blendwright.app.policy_files import FILE as POLICY
 from blendwright.server.instructions import INSTRUCTIONS
-from blendwright.server.live_calls import CallEnded
 from blendwright.server.serve import Settings, Watch, open_or_create
 from blendwright.server.service import TOOLS
+from blendwright.server.transport.call_log import CallEnded
 from blendwright.tools import catalog
 from blendwright.values.errors import EnvironmentUnfit
+from blendwright.workspace.policy_files import FILE as POLICY
 from web_hosts import WHOLE_COMMAND
 
 LARGEST_INSTRUCTIONS = 1500

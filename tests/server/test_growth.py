@@ -8,7 +8,7 @@ from typing import Any
 from mcp.client.client import Client
 
 from blendwright.server.context import ServerContext
-from blendwright.server.heaps import give_back_free_memory
+from blendwright.server.transport.heaps import give_back_free_memory
 from hosts import operation, plan, talk
 
 PLANS, LENGTH = 4, 60

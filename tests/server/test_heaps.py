@@ -15,14 +15,14 @@ from typing import Any
 import pytest
 
 from blendwright.server import workspace_queue
-from blendwright.server.heaps import MOST, give_back_free_memory
+from blendwright.server.transport.heaps import MOST, give_back_free_memory
 from blendwright.server.workspace_queue import WorkspaceQueue
-from blendwright.values.cancel import CancelToken
+from blendwright.util.cancel import CancelToken
 
 # Threads that all hold memory at the same time, and what the C library says of its heaps then.
 COUNTED = """
 import ctypes, sys, threading
-from blendwright.server.heaps import limit_heaps
+from blendwright.server.transport.heaps import limit_heaps
 if sys.argv[2] == "limited":
     limit_heaps()
 libc = ctypes.CDLL(None)
@@ -46,7 +46,7 @@ barrier.wait()
 HOLES = """
 import ctypes
 from pathlib import Path
-from blendwright.server.heaps import give_back_free_memory
+from blendwright.server.transport.heaps import give_back_free_memory
 libc = ctypes.CDLL(None)
 libc.malloc.restype = ctypes.c_void_p
 libc.free.argtypes = [ctypes.c_void_p]
@@ -66,7 +66,7 @@ print(before - held())
 WAITING = """
 import gc, sys
 from collections import deque
-from blendwright.server.heaps import set_loaded_objects_apart
+from blendwright.server.transport.heaps import set_loaded_objects_apart
 class Cycle:
     alive = 0
     def __init__(self):
@@ -89,7 +89,7 @@ print(waiting)
 NAMES = """
 import sys
 from pathlib import Path
-from blendwright.server.heaps import give_back_free_memory, make_room_for_names
+from blendwright.server.transport.heaps import give_back_free_memory, make_room_for_names
 loaded = [sys.intern(f"loaded {number}") for number in range(40_000)]
 if sys.argv[1] == "with room":
     make_room_for_names()

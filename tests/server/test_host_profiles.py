@@ -16,12 +16,12 @@ from mcp.client.session import ClientSession
 from mcp.client.stdio import StdioServerParameters
 from mcp_types import ClientCapabilities
 
-from blendwright.app.open_scene import OpenScene
+from blendwright.engine.options import RunOptions
 from blendwright.policy.host_profile import HostLimits, HostStatement, Source
-from blendwright.run.options import RunOptions
-from blendwright.server.client_info import EXTENSION
 from blendwright.server.context import ServerContext
+from blendwright.server.transport.client_info import EXTENSION
 from blendwright.values.report import RunReport
+from blendwright.workspace.open_scene import OpenScene
 from hosts import FEWER_ERAS, Era, connected, cube, operation, plan
 from shell import PROGRAM, Shell
 

@@ -13,9 +13,9 @@ from mcp.client.client import Client
 from mcp_types import ElicitResult
 
 from blendwright.server import context as server_context
+from blendwright.server.answers.response import ToolResponse, failure, success
 from blendwright.server.context import MOST_FINISHED, Job, Jobs, ServerContext
-from blendwright.server.responses import ToolResponse, failure, success
-from blendwright.values.cancel import CancelToken
+from blendwright.util.cancel import CancelToken
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding

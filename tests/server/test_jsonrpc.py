@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from blendwright.server.jsonrpc import message_error
+from blendwright.server.transport.jsonrpc import message_error
 
 # As JSON-RPC has them.
 PARSE_ERROR, INVALID_REQUEST = -32700, -32600

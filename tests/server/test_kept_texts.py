@@ -19,10 +19,10 @@ from mcp.server.lowlevel.server import Server
 from sse_starlette.sse import AppStatus
 
 from blendwright.server import serve as serve_module
-from blendwright.server.heaps import give_back_free_memory
-from blendwright.server.http import application
 from blendwright.server.serve import Settings, serve
-from blendwright.server.side_threads import AT_ONCE, start_side_threads
+from blendwright.server.transport.heaps import give_back_free_memory
+from blendwright.server.transport.http import application
+from blendwright.server.transport.side_threads import AT_ONCE, start_side_threads
 
 HEADERS = {
     "Authorization": "Bearer token",

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from blendwright.server.look_answers import LookPicture, TimeNeeded, comparison_of, description_of
-from blendwright.server.look_quality import SMALLEST_WIDTH, LookPace, LookQuality
+from blendwright.server.answers.picture_text import LookPicture, TimeNeeded, comparison_of, description_of
+from blendwright.server.pictures.quality import SMALLEST_WIDTH, LookPace, LookQuality
 from blendwright.values.outcome import Outcome
 
 PLAIN = LookQuality("WORKBENCH", 640, 480, 16)

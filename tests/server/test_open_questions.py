@@ -12,9 +12,9 @@ import pytest
 from mcp.client.client import Client
 from mcp_types import ElicitResult
 
-from blendwright.app.read_workspace import read_journal
-from blendwright.server import elicitation
 from blendwright.server.context import ServerContext
+from blendwright.server.transport import elicitation
+from blendwright.workspace.reading import read_journal
 from hosts import ERAS, Era, connected, cube, operation, plan, served
 
 YES = ElicitResult(action="accept", content={"allow": True})

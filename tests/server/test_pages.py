@@ -9,9 +9,9 @@ from mcp.client.client import Client
 from mcp.shared.exceptions import MCPError
 from mcp_types import Implementation, ResourceTemplateReference
 
-from blendwright.server.catalogue_tools import MOST
 from blendwright.server.context import ServerContext
 from blendwright.server.resources import MOST_COMPLETIONS
+from blendwright.server.tools.catalogue import MOST
 from hosts import Era, cube, plan, talk
 
 

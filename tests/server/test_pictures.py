@@ -15,8 +15,9 @@ from mcp.client.client import Client
 from PIL import Image
 
 from blendwright.policy.host_profile import HostLimits, HostStatement
+from blendwright.server.answers.response import Picture, ToolResponse
 from blendwright.server.context import ServerContext
-from blendwright.server.pictures import (
+from blendwright.server.pictures.pictures import (
     CAPTION,
     LARGEST,
     MOST_SENT,
@@ -26,8 +27,7 @@ from blendwright.server.pictures import (
     sendable,
     with_pictures,
 )
-from blendwright.server.responses import Picture, ToolResponse
-from blendwright.server.scene_image import kept_montage, montage_columns
+from blendwright.server.tools.scene_image import kept_montage, montage_columns
 from blendwright.tool_api.promises import Determinism
 from blendwright.values.outcome import Outcome
 from hosts import call, cube, operation, plan, talk

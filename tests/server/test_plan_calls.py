@@ -6,8 +6,8 @@ import asyncio
 from typing import Any
 
 import hosts
-from blendwright.server.client_info import MOST_REPORTED, ProgressReporter
 from blendwright.server.context import ServerContext
+from blendwright.server.transport.client_info import MOST_REPORTED, ProgressReporter
 from hosts import Era, cube, operation, plan
 from plans import geonodes_plan, tree_step
 

@@ -12,9 +12,9 @@ import pytest
 from mcp.client.client import Client
 from mcp_types import ElicitRequestFormParams, ElicitResult
 
-from blendwright.app.approving import pending_approvals, revoke_allowances, session_allowances
-from blendwright.app.read_workspace import read_journal
+from blendwright.approvals.pending import pending_approvals, revoke_allowances, session_allowances
 from blendwright.server.context import ServerContext
+from blendwright.workspace.reading import read_journal
 from hosts import Era, cube, operation, plan, talk
 
 YES = ElicitResult(action="accept", content={"allow": True})

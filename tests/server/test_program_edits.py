@@ -9,10 +9,10 @@ import pytest
 from mcp.client.client import Client
 
 import hosts
-from blendwright.app.read_workspace import read_journal
 from blendwright.server.context import ServerContext
-from blendwright.server.program_edits import LONGEST_REMEMBERED, SentProgram, SentPrograms, program_name
+from blendwright.server.programs.edits import LONGEST_REMEMBERED, SentProgram, SentPrograms, program_name
 from blendwright.values.errors import Refusal
+from blendwright.workspace.reading import read_journal
 from hosts import Era, cube, operation, plan
 
 ERA: Era = "2026-07-28"

@@ -12,9 +12,9 @@ import pytest
 import hosts
 from blendwright.programs.evaluator_process import MOST_AT_ONCE, EvaluationStopped, Evaluators, GoOn
 from blendwright.programs.program import Program, evaluate
-from blendwright.server import program_turns
 from blendwright.server.context import ServerContext
-from blendwright.server.program_turns import Lane, ProgramTurns
+from blendwright.server.programs import turns as program_turns
+from blendwright.server.programs.turns import Lane, ProgramTurns
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
 

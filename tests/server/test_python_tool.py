@@ -10,10 +10,10 @@ from mcp.client.client import Client
 
 from blendwright.policy.policy import Costs
 from blendwright.server.context import ServerContext
-from blendwright.server.early_server import recorded_answers
-from blendwright.server.python_tools import summary_of
 from blendwright.server.serve import told_costs
 from blendwright.server.service import TOOLS, declaration
+from blendwright.server.tools.python import summary_of
+from blendwright.server.transport.early_server import recorded_answers
 from hosts import ERAS, call, cube, operation, plan, talk
 
 ERA = ERAS[-1]
@@ -137,7 +137,7 @@ def test_the_contract_has_every_limit_that_counts(context: ServerContext) -> Non
 
 
 def test_progress_is_told_while_code_runs(context: ServerContext, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("blendwright.run.waiting.INTERVAL", 0.05)
+    monkeypatch.setattr("blendwright.engine.heartbeat.INTERVAL", 0.05)
     told: list[tuple[float, float | None, str | None]] = []
 
     async def note(progress: float, total: float | None, message: str | None) -> None:

@@ -12,7 +12,7 @@ import pytest
 import uvicorn
 from mcp.server.lowlevel.server import Server
 
-from blendwright.server.http import application, serve_http
+from blendwright.server.transport.http import application, serve_http
 from blendwright.web.shutdown import Shutdown
 
 TOKEN = "a-token-for-tests"

@@ -13,8 +13,8 @@ import pytest
 from PIL import Image
 
 from blendwright.server.context import ServerContext
-from blendwright.server.look_quality import LookPace, LookQuality
-from blendwright.server.pictures import CAPTION
+from blendwright.server.pictures.pictures import CAPTION
+from blendwright.server.pictures.quality import LookPace, LookQuality
 from hosts import call, served
 
 SMALL = {"width": 96, "height": 72}
@@ -59,7 +59,7 @@ def look(context: ServerContext, **args: Any) -> tuple[dict[str, Any], Image.Ima
 def test_all_pictures_of_a_montage_are_made_alike_though_one_takes_longer(
     context: ServerContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("blendwright.server.scene_image.perf_counter", lambda: 0.0)
+    monkeypatch.setattr("blendwright.server.tools.scene_image.perf_counter", lambda: 0.0)
     pace = MeasuredPace(2.5, 0.1, 0.8, 0.1)
     told, picture = look(replace(context, look_pace=pace), views=["iso"], frames=[1, 2, 3, 4, 5, 6])
     assert len(pace.made) == 6 and set(pace.made) == {LookQuality("WORKBENCH", 640, 480, 16)}

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import hosts
-from blendwright.server.brief import LARGEST_ANSWER, rounded, runs
+from blendwright.server.answers.plan_report import LARGEST_ANSWER, rounded, runs
 from blendwright.server.context import ServerContext
 
 ROOM = """

@@ -12,11 +12,11 @@ from mcp.shared.memory import create_client_server_memory_streams
 from mcp.shared.message import SessionMessage
 from mcp_types import ElicitRequestFormParams, ElicitResult, JSONRPCRequest, JSONRPCResponse, jsonrpc_message_adapter
 
-from blendwright.app.read_workspace import read_journal
+from blendwright.approvals.request import ApprovalAnswer
 from blendwright.journal.approvals import answer
-from blendwright.policy.approvals import ApprovalAnswer
 from blendwright.server.context import ServerContext
 from blendwright.server.service import Service
+from blendwright.workspace.reading import read_journal
 from hosts import Era, cube, operation, plan, talk
 
 YES = ElicitResult(action="accept", content={"allow": True})

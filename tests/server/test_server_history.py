@@ -10,10 +10,10 @@ import anyio
 import pytest
 from mcp.client.client import Client
 
-from blendwright.app import queries
-from blendwright.app.queries import difference
 from blendwright.server.context import ServerContext
 from blendwright.values.errors import BlendwrightError
+from blendwright.views import queries
+from blendwright.views.queries import difference
 from hosts import Era, call, cube, plan, talk
 
 

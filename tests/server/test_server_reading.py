@@ -13,9 +13,9 @@ from blendwright.dialects.registry import parse_plan
 from blendwright.plan.validate import ValidPlan, validate
 from blendwright.planner.plannable import GEONODES_EXAMPLE, OPERATIONS_EXAMPLE
 from blendwright.policy.session_contract import ContractTerms
+from blendwright.server.answers.response import LONGEST_TEXT, sanitise
 from blendwright.server.context import ServerContext
 from blendwright.server.prompts import PROMPTS
-from blendwright.server.responses import LONGEST_TEXT, sanitise
 from blendwright.tools import catalog
 from hosts import Era, call, cube, operation, plan, talk
 

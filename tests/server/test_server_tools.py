@@ -12,10 +12,10 @@ from mcp.client.client import Client
 from mcp_types import ElicitResult
 from PIL import Image
 
-from blendwright.app.read_workspace import read_journal
 from blendwright.server.context import ServerContext
-from blendwright.server.pictures import CAPTION
+from blendwright.server.pictures.pictures import CAPTION
 from blendwright.server.service import TOOLS
+from blendwright.workspace.reading import read_journal
 from hosts import FEWER_ERAS, Era, call, cube, operation, plan, talk
 from plans import geonodes_plan, step, tree_step
 

@@ -11,17 +11,17 @@ from typing import Any
 import pytest
 from mcp.client.client import Client
 
-from blendwright.app.open_scene import OpenScene
-from blendwright.server.client_info import client_id
+from blendwright.server.answers.response import ToolResponse
 from blendwright.server.context import Jobs, ServerContext
-from blendwright.server.responses import ToolResponse
-from blendwright.server.server_tool import ServerTool
 from blendwright.server.service import TOOLS
+from blendwright.server.tools.server_tool import ServerTool
+from blendwright.server.transport.client_info import client_id
 from blendwright.server.workspace_queue import WorkspaceQueue
 from blendwright.tool_api.promises import Idempotence, SafetyLevel
 from blendwright.tools import catalog
 from blendwright.values.findings import Finding
 from blendwright.values.outcome import Outcome
+from blendwright.workspace.open_scene import OpenScene
 from hosts import Era, talk
 
 BY_NAME = {tool.name: tool for tool in TOOLS}

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 import hosts
+from blendwright.server.answers.tool_page import without_description
+from blendwright.server.answers.tool_signatures import LONGEST, tool_signature
 from blendwright.server.context import ServerContext
 from blendwright.server.instructions import MOST_USED
-from blendwright.server.signatures import LONGEST, tool_signature
-from blendwright.server.tool_pages import without_description
 from blendwright.tools.catalog import tools
 from hosts import Era
 from in_one_test import in_one_test

@@ -21,7 +21,7 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
 from test_jsonrpc import BAD
 
-from blendwright.app.early_blender import NOTE
+from blendwright.workspace.early_blender import NOTE
 from hosts import ERAS, FEWER_ERAS, Era, cube, operation, plan
 from web_hosts import COMMAND, TOKEN, WHOLE_COMMAND, http_server, web_client
 

@@ -8,13 +8,13 @@ from typing import Any, cast
 import pytest
 
 import blendwright
-from blendwright.app.open_scene import OpenScene
 from blendwright.server.context import Jobs, ServerContext
 from blendwright.server.service import TOOLS
 from blendwright.server.workspace_queue import WorkspaceQueue
 from blendwright.tools import catalog
-from blendwright.values.cancel import CancelToken
+from blendwright.util.cancel import CancelToken
 from blendwright.values.errors import EnvironmentUnfit
+from blendwright.workspace.open_scene import OpenScene
 from hosts import cube, plan, talk
 
 

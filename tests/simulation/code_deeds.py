@@ -7,10 +7,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from blendwright.app.open_scene import OpenScene
-from blendwright.run.options import RunOptions
-from blendwright.values.cancel import CancelToken
+from blendwright.engine.options import RunOptions
+from blendwright.util.cancel import CancelToken
 from blendwright.values.report import RunReport
+from blendwright.workspace.open_scene import OpenScene
 from simulation import toy_code
 from simulation.oracle import Oracle
 from simulation.toy_code import CHANCE, NEVER_KEPT, SOUND, WRITES

@@ -8,17 +8,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from blendwright.app.open_scene import OpenScene
-from blendwright.app.opening import open as open_workspace
+from blendwright.approvals.request import ApprovalAnswer
+from blendwright.engine.options import RunOptions
 from blendwright.journal import approvals
 from blendwright.journal.statistics import Statistics
-from blendwright.policy.approvals import ApprovalAnswer
-from blendwright.run.options import RunOptions
-from blendwright.values.cancel import CancelToken
+from blendwright.util.cancel import CancelToken
 from blendwright.values.errors import EnvironmentUnfit
 from blendwright.values.faults import Fault
 from blendwright.values.plan import Boundary
 from blendwright.values.report import OperationReport, RunReport
+from blendwright.workspace.open_scene import OpenScene
+from blendwright.workspace.opening import open as open_workspace
 from simulation.code_deeds import CodeDeeds
 from simulation.oracle import Oracle
 from simulation.pool import SimulatedSource

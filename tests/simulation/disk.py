@@ -19,8 +19,9 @@ from unittest.mock import patch
 
 import apsw
 
-from blendwright.run import isolated_code, scratch_files
-from blendwright.values.no_follow import copy
+from blendwright.engine.code import sandbox_run as isolated_code
+from blendwright.engine.files import scratch as scratch_files
+from blendwright.util.no_follow import copy
 from simulation.world import World
 
 NAME = "simulated"

@@ -14,17 +14,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from blendwright.app import open_scene
-from blendwright.app.open_scene import OpenScene
-from blendwright.app.opening import open as open_workspace
-from blendwright.app.read_workspace import repair_journal
+from blendwright.approvals.request import Approver
 from blendwright.bridge.spawn import WorkerSettings
-from blendwright.policy.approvals import Approver
+from blendwright.engine.options import RunOptions
+from blendwright.engine.scene.live_scene import LiveScene
+from blendwright.engine.scene.problems import find_problems, return_to
 from blendwright.policy.policy import Levels, LimitsAsked, Policy, Rules, Verdict
 from blendwright.policy.session_contract import Proposal
-from blendwright.run.live_scene import LiveScene
-from blendwright.run.options import RunOptions
-from blendwright.run.workspace_problems import find_problems, return_to
 from blendwright.values.errors import (
     BlendwrightError,
     EnvironmentUnfit,
@@ -33,6 +29,10 @@ from blendwright.values.errors import (
     Refusal,
     WorkerError,
 )
+from blendwright.workspace import open_scene
+from blendwright.workspace.open_scene import OpenScene
+from blendwright.workspace.opening import open as open_workspace
+from blendwright.workspace.reading import repair_journal
 from simulation.background import BackgroundThread
 from simulation.deeds import Deeds
 from simulation.disk import Disk

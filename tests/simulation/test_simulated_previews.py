@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from blendwright.app.open_scene import OpenScene
-from blendwright.app.opening import open as open_workspace
 from blendwright.values.errors import EnvironmentUnfit
+from blendwright.workspace.open_scene import OpenScene
+from blendwright.workspace.opening import open as open_workspace
 from plans import box
 from simulation.background import BackgroundThread
 from simulation.pool import SimulatedSource

@@ -11,7 +11,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from blendwright.run.resource_guard import ResourceGuard
+from blendwright.engine.code.resource_guard import ResourceGuard
 from blendwright.values.faults import Fault
 from blendwright.wire.methods import PRINTED_FILE
 from simulation.toy_scene import CODE, Impossible, ToyScene

@@ -20,7 +20,7 @@ from typing import Any, Literal
 import orjson
 
 from blendwright.tools import catalog
-from blendwright.values.cancel import CancelToken
+from blendwright.util.cancel import CancelToken
 from blendwright.values.errors import (
     Cancelled,
     DeadlinePassed,

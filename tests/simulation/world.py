@@ -20,9 +20,11 @@ from types import ModuleType
 from typing import Any, NamedTuple, Protocol
 from unittest.mock import patch
 
-from blendwright.run import background_checkpoints, isolated_code, pipeline
-from blendwright.run.rebuild import WINDOW
-from blendwright.values import crash_points
+from blendwright.engine.code import sandbox_run as isolated_code
+from blendwright.engine.scene import background_checkpoints
+from blendwright.engine.scene.rebuild import WINDOW
+from blendwright.engine.sending import pipeline
+from blendwright.util import crash_points
 from blendwright.wire.remote_scene import HANG_SECONDS
 from simulation.toy_code import ToyGuard, same_bytes
 

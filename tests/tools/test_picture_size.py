@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import bpy
 import pytest
 
-from blendwright.blender.scene.images import Images
+from blendwright.blender.scene.pictures.images import Images
 from blendwright.tools.image.formats import MOST_PIXELS, READABLE
 from blendwright.tools.image.picture_size import declared_size
 from blendwright.values.faults import Fault

@@ -12,7 +12,7 @@ import pytest
 
 from blendwright.tools import registry, registry_cache
 from blendwright.tools.catalog import NAMES, tool_classes, tools
-from blendwright.values.canonical import digest
+from blendwright.util.canonical import digest
 from blendwright.wire import package_version
 
 FIRST, SECOND = tool_classes()[:2]

@@ -12,7 +12,7 @@ from typing import Any
 import jsonschema_rs
 import pytest
 
-from blendwright.values.canonical import stable_json
+from blendwright.util.canonical import stable_json
 from stage import Stage
 
 ROOT = Path(__file__).parent.parent.parent

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Frame, Page, expect
 
-from blendwright.server import apps
 from blendwright.server.context import ServerContext
+from blendwright.server.tools import apps
 from hosts import call, cube, operation, plan, served
 from server.test_apps import ShowsApps
 

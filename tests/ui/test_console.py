@@ -13,9 +13,9 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 import blendwright
-from blendwright.app.run_records import RunRecords
 from blendwright.journal import Journal
 from blendwright.values.report import OperationReport, RunReport
+from blendwright.workspace.run_records import RunRecords
 from consoles import OpenConsole, open_console
 from journal.ledger import baseline, chain
 from plans import box, of_operations, valid

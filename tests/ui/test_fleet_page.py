@@ -11,11 +11,11 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from blendwright.batch.definition import Batch, BatchSource, Output
-from blendwright.batch.outputs_fsspec import FsspecOutputs
-from blendwright.batch.postgres.address import VARIABLE, Address
-from blendwright.batch.postgres.database import Database
-from blendwright.batch.postgres.results import PostgresResults
-from blendwright.batch.results import ResultRow
+from blendwright.batch.outputs.shared_storage import FsspecOutputs
+from blendwright.batch.results.table import ResultRow
+from blendwright.fleet.address import VARIABLE, Address
+from blendwright.fleet.database import Database
+from blendwright.fleet.results import PostgresResults
 from consoles import OpenConsole, open_console
 from fleet.cluster import Cluster, running_cluster
 from ui.conftest import LOOKS, PICTURES, SECONDS, go, serious_findings, width_of

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from blendwright.values.invisible import escape_invisible
+from blendwright.util.invisible_text import escape_invisible
 
 
 @pytest.mark.parametrize("text", ["", "print('a')\n\tpass\n", "Größe 日本語 👩 \\u202e", "a b"])

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from blendwright.values.no_follow import open_directory, open_file, write_whole
+from blendwright.util.no_follow import open_directory, open_file, write_whole
 
 
 def write(place: Path, name: str) -> None:

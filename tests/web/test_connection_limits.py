@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 import uvicorn
 
-from blendwright.server.http import RequestGuard
+from blendwright.server.transport.http import RequestGuard
 from blendwright.web import connections
 from blendwright.web.origins import Names
 

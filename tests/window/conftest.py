@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 import blendwright
-from blendwright.app.attach_commands import attach
-from blendwright.bridge.windows.rendezvous import DIRECTORY
+from blendwright.window.attach import attach
+from blendwright.window.connection.rendezvous import DIRECTORY
 from engine import UNASKED
 from window.playing import PlayedWindow
 

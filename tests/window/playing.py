@@ -18,8 +18,8 @@ import pytest
 
 import blendwright
 from blender_environments import DATA, use_blender
-from blendwright.app.window_extension import extension_files
 from blendwright.bridge.environments.series import own_blender, series_named
+from blendwright.window.extension_file import extension_files
 from window.played_process import ELSEWHERE
 
 ROOT = Path(__file__).resolve().parents[2]

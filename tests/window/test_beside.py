@@ -8,7 +8,7 @@ import pytest
 from PIL import Image
 
 import blendwright
-from blendwright.app.attach_commands import attach
+from blendwright.window.attach import attach
 from engine import UNASKED
 from window.playing import PlayedWindow
 from window.test_stories import in_step

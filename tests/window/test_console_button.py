@@ -17,9 +17,9 @@ from urllib.request import url2pathname
 import httpx2
 import pytest
 
-from blendwright.app.attach_commands import attach
 from blendwright.blender.window.console_page import write_console_page
-from blendwright.bridge.windows.rendezvous import DIRECTORY
+from blendwright.window.attach import attach
+from blendwright.window.connection.rendezvous import DIRECTORY
 from window.playing import PlayedWindow
 
 BLENDWRIGHT = (sys.executable, "-m", "blendwright")

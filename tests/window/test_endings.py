@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 
 import blendwright
-from blendwright.app.attach_commands import attach, detach, follow_window
-from blendwright.app.attaching import WindowBinding
-from blendwright.run.options import RunOptions
+from blendwright.engine.options import RunOptions
 from blendwright.values.errors import EnvironmentUnfit, Refusal
+from blendwright.window.attach import attach, detach, follow_window
+from blendwright.window.binding import WindowBinding
 from engine import UNASKED
 from window.playing import PlayedWindow
 from window.test_stories import cubes, in_step

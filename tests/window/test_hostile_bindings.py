@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from blendwright.app.attaching import BoundWindow, WindowBinding
 from blendwright.values.errors import EnvironmentUnfit
+from blendwright.window.binding import BoundWindow, WindowBinding
 
 HOSTILE = "a\u202eb\x1b[31m\n{0}%s" + "x" * 10_000
 BOUND = BoundWindow(1, 1.0, "5.2.0")

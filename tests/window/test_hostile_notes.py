@@ -15,9 +15,9 @@ from typing import Any
 
 import pytest
 
-from blendwright.bridge.windows import window as windows
-from blendwright.bridge.windows.rendezvous import DIRECTORY, open_windows
 from blendwright.values.errors import EnvironmentUnfit
+from blendwright.window.connection import window as windows
+from blendwright.window.connection.rendezvous import DIRECTORY, open_windows
 from blendwright.wire import frames
 from blendwright.wire.package_version import this_package
 

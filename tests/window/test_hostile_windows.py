@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 import blendwright
-from blendwright.app.attach_commands import attach
-from blendwright.bridge.windows.rendezvous import DIRECTORY
 from blendwright.values.errors import BlendwrightError
+from blendwright.window.attach import attach
+from blendwright.window.connection.rendezvous import DIRECTORY
 from window.playing import PlayedWindow
 from window.tampering import TamperedWindow
 

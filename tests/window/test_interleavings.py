@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import blendwright
-from blendwright.app.attach_commands import attach
+from blendwright.window.attach import attach
 from window.playing import PlayedWindow
 from window.test_stories import cubes, in_step
 

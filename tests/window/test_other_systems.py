@@ -11,11 +11,11 @@ from types import SimpleNamespace
 import pytest
 
 import blendwright
-from blendwright.app.attach_commands import attach
-from blendwright.bridge.windows import rendezvous
-from blendwright.bridge.windows.rendezvous import DIRECTORY, window_of
-from blendwright.bridge.windows.window import connect
 from blendwright.values.errors import EnvironmentUnfit
+from blendwright.window.attach import attach
+from blendwright.window.connection import rendezvous
+from blendwright.window.connection.rendezvous import DIRECTORY, window_of
+from blendwright.window.connection.window import connect
 from window.playing import PlayedWindow
 from window.test_stories import cubes, in_step
 

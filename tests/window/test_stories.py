@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 import blendwright
-from blendwright.app.attach_commands import attach
-from blendwright.policy.approvals import ApprovalAnswer, ApprovalRequest
+from blendwright.approvals.request import ApprovalAnswer, ApprovalRequest
 from blendwright.policy.policy import Policy, Rules
-from blendwright.run.window_panel import LONGEST_TEXT, WindowPanel
 from blendwright.values.errors import Refusal
+from blendwright.window.attach import attach
+from blendwright.window.panel import LONGEST_TEXT, WindowPanel
 from window.playing import PlayedWindow
 
 

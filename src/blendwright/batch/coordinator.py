@@ -8,22 +8,22 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import takewhile
 from pathlib import Path
 
-from blendwright.app.workspace_settings import load_settings
-from blendwright.batch.case import is_key
-from blendwright.batch.case_place import CasePlace
+from blendwright.batch.cases.case import is_key
+from blendwright.batch.cases.case_workspace import CasePlace
+from blendwright.batch.cases.jobs import jobs_of
+from blendwright.batch.cases.prefix_store import PREFIXES, is_of_use
 from blendwright.batch.definition import Batch
 from blendwright.batch.directory import BatchDirectory
 from blendwright.batch.engines.engine import Engine, Job, JobReport, LaneSettings
-from blendwright.batch.jobs import jobs_of
-from blendwright.batch.locations import open_outputs, open_results
-from blendwright.batch.outputs import OutputStore
-from blendwright.batch.prefix_store import PREFIXES, is_of_use
+from blendwright.batch.input.tables import Row
+from blendwright.batch.outputs.locations import open_outputs, open_results
+from blendwright.batch.outputs.store import OutputStore
 from blendwright.batch.progress import Progress
-from blendwright.batch.result_files import write_result_files
-from blendwright.batch.results import Counts, ResultsTable
-from blendwright.batch.tables import Row
+from blendwright.batch.results.files import write_result_files
+from blendwright.batch.results.table import Counts, ResultsTable
 from blendwright.values.errors import BlendwrightError
 from blendwright.values.frozen import frozen
+from blendwright.workspace.settings import load_settings
 
 # Is told of every job that ended, and None now and then when nothing did, with how far the batch has come.
 OnProgress = Callable[[JobReport | None, Progress], None]

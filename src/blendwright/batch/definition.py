@@ -9,7 +9,7 @@ from typing import Any, Literal, Self, cast, get_args
 
 import rfc8785
 
-from blendwright.batch.case import Case, case_key
+from blendwright.batch.cases.case import Case, case_key
 from blendwright.values.frozen import frozen
 
 Keep = Literal["keep", "compact", "drop"]

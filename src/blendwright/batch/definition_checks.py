@@ -6,9 +6,9 @@ What is wrong with a definition says so in its details: where it came from other
 from __future__ import annotations
 
 from blendwright.batch.definition import Batch
-from blendwright.batch.fleet import batch_queue
-from blendwright.batch.making import output_of
-from blendwright.batch.results import ResultsTable
+from blendwright.batch.outputs.makers import output_of
+from blendwright.batch.results.table import ResultsTable
+from blendwright.fleet.requests import batch_queue
 from blendwright.values.errors import EnvironmentUnfit, Refusal
 
 UNSOUND = "unsound"

@@ -7,11 +7,11 @@ from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import Any
 
+from blendwright.batch.cases.prefix_store import PREFIXES
 from blendwright.batch.engines.engine import LaneSettings
-from blendwright.batch.outputs import CASES
-from blendwright.batch.own_directories import refuse_links, remove_own
-from blendwright.batch.prefix_store import PREFIXES
-from blendwright.batch.results_sqlite import FILE as RESULTS
+from blendwright.batch.outputs.owned_directories import refuse_links, remove_own
+from blendwright.batch.outputs.store import CASES
+from blendwright.batch.results.sqlite import FILE as RESULTS
 from blendwright.journal.lock import WorkspaceLock, current_holder
 from blendwright.journal.store import utc_now
 from blendwright.values.errors import EnvironmentUnfit, Refusal

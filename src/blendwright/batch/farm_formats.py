@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Literal
 
-from blendwright.batch.tables import Row
+from blendwright.batch.input.tables import Row
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
 from blendwright.values.frozen import frozen

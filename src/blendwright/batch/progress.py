@@ -9,7 +9,7 @@ from time import monotonic
 from typing import Any
 
 from blendwright.batch.engines.engine import JobReport
-from blendwright.batch.results import Counts
+from blendwright.batch.results.table import Counts
 
 # Rate and time left are those of the last minute or so: what came before may have been other cases, or fewer lanes.
 WINDOW_SECONDS = 60.0

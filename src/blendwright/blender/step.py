@@ -16,7 +16,7 @@ from pydantic import ValidationError
 
 from blendwright.blender import fingerprint as fp
 from blendwright.blender.scene import BpyScene, SceneState
-from blendwright.blender.scene.linking import drop_linked, library_paths
+from blendwright.blender.scene.files.linking import drop_linked, library_paths
 from blendwright.tool_api.promises import Revert, SafetyLevel
 from blendwright.tool_api.scene import Kind
 from blendwright.tool_api.tool import AnyTool

@@ -16,7 +16,7 @@ from typing import Any, cast
 import orjson
 
 from blendwright.bridge.send_queue import SendQueue
-from blendwright.values.cancel import CancelToken
+from blendwright.util.cancel import CancelToken
 from blendwright.values.errors import Cancelled, DeadlinePassed, ProtocolBreach, WorkerError, WorkerFault
 from blendwright.wire import frames
 from blendwright.wire.blender_profile import WorkerProfile

@@ -14,7 +14,7 @@ from blendwright.bridge import shader_cache
 from blendwright.bridge.early_worker import EarlyWorker, own_command
 from blendwright.bridge.spawn import Command, WorkerSettings, spawn
 from blendwright.bridge.worker import WorkerProcess
-from blendwright.values.background_clearing import BackgroundClearing
+from blendwright.util.background_removal import BackgroundClearing
 from blendwright.values.errors import BlendwrightError, DeadlinePassed, WorkerLost
 from blendwright.wire.worker_port import ReadableFile, WorkerPool
 

@@ -14,7 +14,7 @@ from blendwright.bridge import exit_diagnosis
 from blendwright.bridge.connection import Connection, fail
 from blendwright.bridge.send_queue import SendQueue
 from blendwright.bridge.spawn import Child
-from blendwright.values.directory_removal import remove_directory
+from blendwright.util.directory_removal import remove_directory
 from blendwright.values.errors import ProtocolBreach, WorkerError
 
 

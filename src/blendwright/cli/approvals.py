@@ -13,16 +13,16 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Annotated, Any
 
-from blendwright.app import approving
-from blendwright.app.approving import parse_grants
+from blendwright.approvals import pending as approving
+from blendwright.approvals.pending import parse_grants
+from blendwright.approvals.request import ApprovalAnswer, ApprovalRequest, Approver
 from blendwright.cli.options import AsJson, Workspace
 from blendwright.cli.output import Exit, SafeConsole, notes, present
 from blendwright.cli.parameters import argument, option
 from blendwright.cli.proposal import at_a_terminal
-from blendwright.policy.approvals import ApprovalAnswer, ApprovalRequest, Approver
 from blendwright.records.requests import StoredApproval
-from blendwright.values.cancel import CancelToken
-from blendwright.values.invisible import escape_invisible
+from blendwright.util.cancel import CancelToken
+from blendwright.util.invisible_text import escape_invisible
 
 # Makes room on the screen for a question.
 Pause = Callable[[], AbstractContextManager[None]]

@@ -8,7 +8,7 @@ from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
 from rich.text import Text
 
-from blendwright.values.invisible import escape_invisible
+from blendwright.util.invisible_text import escape_invisible
 
 
 class Drawing(Console):

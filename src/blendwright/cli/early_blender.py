@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from blendwright.entry import accept_interrupts, hold_interrupts
 
 if TYPE_CHECKING:
-    from blendwright.app.early_blender import EarlyBlender
+    from blendwright.workspace.early_blender import EarlyBlender
 
 COMMANDS = frozenset({"run", "call"})
 WORKSPACE = "--workspace"
@@ -31,7 +31,7 @@ def blender_started(arguments: Sequence[str]) -> Generator[None]:
     if workspace is None:
         yield
         return
-    from blendwright.app.early_blender import start_early
+    from blendwright.workspace.early_blender import start_early
 
     _started = start_early(workspace)
     try:
@@ -49,7 +49,7 @@ def blender_started(arguments: Sequence[str]) -> Generator[None]:
 
 def early_blender(workspace: str) -> EarlyBlender | None:
     """The one that was started for this workspace."""
-    from blendwright.app.places import workspace_directory
+    from blendwright.workspace.locations import workspace_directory
 
     fits = _started is not None and not _started.taken and _started.directory == workspace_directory(workspace)
     return _started if fits else None

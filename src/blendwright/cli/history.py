@@ -11,9 +11,6 @@ from typing import Annotated, Any
 import orjson
 
 import blendwright
-from blendwright.app import exporting, queries
-from blendwright.app.opening import open_existing
-from blendwright.app.plan_log import PlanEntry, PlanPage, plan_log
 from blendwright.cli.options import AsJson, Blender, Workspace
 from blendwright.cli.output import (
     Exit,
@@ -26,9 +23,13 @@ from blendwright.cli.output import (
 )
 from blendwright.cli.parameters import argument, option
 from blendwright.cli.progress import waiting
+from blendwright.engine.moves.navigation import REDO_BUDGET, Moved
+from blendwright.engine.scene.rebuild import Replay
+from blendwright.history.plan_log import PlanEntry, PlanPage, plan_log
 from blendwright.records.commits import HeadMove
-from blendwright.run.history import REDO_BUDGET, Moved
-from blendwright.run.rebuild import Replay
+from blendwright.views import export as exporting
+from blendwright.views import queries
+from blendwright.workspace.opening import open_existing
 
 Number = Annotated[str, argument("N", "The number of a commit, HEAD, a branch or a tag.")]
 REBUILDING = "rebuilding the scene"

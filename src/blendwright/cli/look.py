@@ -5,9 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any, Literal, cast
 
-from blendwright.app.exporting import write_picture
-from blendwright.app.looking_back import LookBack, look_back
-from blendwright.app.queries import take_picture
 from blendwright.cli.options import AsJson, Blender, Scene, Workspace, png_name
 from blendwright.cli.output import Exit, SafeConsole, fail, note_remarks, present
 from blendwright.cli.parameters import option
@@ -15,6 +12,9 @@ from blendwright.cli.progress import waiting
 from blendwright.tools.render.viewpoint import NamedView
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
+from blendwright.views.before_and_after import LookBack, look_back
+from blendwright.views.export import write_picture
+from blendwright.views.queries import take_picture
 
 # As the tools know them, in the letters that one types.
 Shown = Literal["shaded", "names", "depth", "mask"]

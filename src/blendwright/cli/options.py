@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-from blendwright.app.places import workspace_directory
 from blendwright.cli.parameters import argument, option
 from blendwright.dialects import registry
 from blendwright.tool_api.promises import Determinism
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
 from blendwright.values.plan import Boundary
+from blendwright.workspace.locations import workspace_directory
 
 
 def _directory(workspace: str) -> str:

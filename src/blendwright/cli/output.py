@@ -13,16 +13,16 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import orjson
 
 from blendwright.cli.styles import is_terminal, styled
+from blendwright.util.invisible_text import escape_invisible
 from blendwright.values.faults import REFUSALS, Fault
 from blendwright.values.findings import Finding
-from blendwright.values.invisible import escape_invisible
 from blendwright.values.plan import CALLED_FROM
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from blendwright.cli.drawing import Drawing
-    from blendwright.run.differences import Difference
+    from blendwright.engine.scene.differences import Difference
     from blendwright.values.outcome import Outcome
     from blendwright.values.plan import Plan
     from blendwright.values.report import RunReport

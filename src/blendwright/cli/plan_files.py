@@ -11,9 +11,9 @@ import orjson
 
 from blendwright.dialects import registry
 from blendwright.dialects.dialect import Surroundings
+from blendwright.util.json_reader import LARGEST, read_json
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
-from blendwright.values.json_reader import LARGEST, read_json
 from blendwright.values.plan import Boundary, Plan
 
 PLAN_CURE = "Give the path of a JSON file or of a program, or - for standard input."
@@ -70,7 +70,7 @@ def surroundings(path: str, document: bytes | Mapping[str, Any], workspace: str)
     """What a program finds around it; nothing is looked up for other plans."""
     if isinstance(document, bytes) and b'"program"' not in document:
         return None
-    from blendwright.app.programs import program_surroundings
+    from blendwright.workspace.programs import program_surroundings
 
     return program_surroundings(workspace, beside=None if path == "-" else Path(path).parent)
 

@@ -8,13 +8,13 @@ from dataclasses import replace
 from functools import wraps
 from typing import Any
 
-from blendwright.app.plan_validation import refused_plan
 from blendwright.cli.output import Exit, print_json
 from blendwright.cli.plan_files import ENDING, plan_text
 from blendwright.dialects import registry
 from blendwright.dialects.envelopes import core_envelope, plan_outcome, result_envelope, tool_result
 from blendwright.values.errors import Refusal
 from blendwright.values.outcome import Outcome
+from blendwright.workspace.validate import refused_plan
 
 Command = Callable[..., int]
 

@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Any
 
 import blendwright
-from blendwright.app.contracts import read_contract
-from blendwright.app.queries import call_reader
+from blendwright.approvals.request import Approver
 from blendwright.cli.early_blender import early_blender
 from blendwright.cli.output import Exit, fail, note_recovered
 from blendwright.cli.proposal import command_line
-from blendwright.policy.approvals import Approver
-from blendwright.values.cancel import CancelToken
+from blendwright.util.cancel import CancelToken
+from blendwright.views.queries import call_reader
+from blendwright.workspace.contracts import read_contract
 
 
 def open_session(
@@ -30,7 +30,7 @@ def open_session(
 ) -> blendwright.OpenScene:
     """Open a workspace for this command, and say what had to be put in order for it."""
     if attach is not None:
-        from blendwright.app.attach_commands import attach_if_open
+        from blendwright.window.attach import attach_if_open
 
         attach_if_open(workspace, attach, blender=blender)
     opened = blendwright.open(

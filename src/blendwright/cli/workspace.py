@@ -7,18 +7,18 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
-from blendwright.app.contracts import negotiated, read_proposal
-from blendwright.app.opening import DEFAULT_WORKSPACE, EXAMPLE, create_workspace
-from blendwright.app.policy_files import DEFAULT, LoadedPolicy, load_policy, settings_of
-from blendwright.app.policy_files import FILE as POLICY
-from blendwright.app.queries import external_files, journal_metrics
-from blendwright.app.recovery import RepairReport, repair_workspace
 from blendwright.cli.options import AsJson, Blender, Scene, Workspace
 from blendwright.cli.output import Exit, SafeConsole, note_external_files, present
 from blendwright.cli.parameters import option
 from blendwright.cli.progress import waiting
 from blendwright.cli.proposal import command_line
 from blendwright.policy.session_contract import SessionContract
+from blendwright.views.queries import external_files, journal_metrics
+from blendwright.workspace.contracts import negotiated, read_proposal
+from blendwright.workspace.opening import DEFAULT_WORKSPACE, EXAMPLE, create_workspace
+from blendwright.workspace.policy_files import DEFAULT, LoadedPolicy, load_policy, settings_of
+from blendwright.workspace.policy_files import FILE as POLICY
+from blendwright.workspace.recovery import RepairReport, repair_workspace
 
 if TYPE_CHECKING:
     from prometheus_client import Metric

@@ -12,17 +12,17 @@ from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
-from blendwright.console.acting import Acting
-from blendwright.console.answers import answering, fields, in_thread, json_response, text
-from blendwright.console.batch_reading import BatchReading
 from blendwright.console.batches import ConsoleBatch
 from blendwright.console.bisections import Bisections
-from blendwright.console.fleet_batches import Fleet
 from blendwright.console.guard import ANOTHER_LINK, ENTRY, SESSION, PageGuard
 from blendwright.console.live import Live
-from blendwright.console.reading import Reading
+from blendwright.console.responses import answering, fields, in_thread, json_response, text
+from blendwright.console.routes.actions import Acting
+from blendwright.console.routes.batches import BatchReading
+from blendwright.console.routes.views import Reading
 from blendwright.console.sessions import Session, Sessions
 from blendwright.console.workspaces import ConsoleWorkspace
+from blendwright.fleet.console_batches import Fleet
 from blendwright.values.frozen import frozen
 from blendwright.web.origins import Names
 from blendwright.wire.console_door import LINK, LINKS

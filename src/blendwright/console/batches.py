@@ -13,15 +13,15 @@ from pathlib import Path
 from time import monotonic
 from typing import Any, BinaryIO
 
-from blendwright.app.policy_files import load_policy
 from blendwright.batch.directory import BatchDirectory
-from blendwright.batch.outputs import CASES
-from blendwright.batch.results import Counts
-from blendwright.batch.results_reader import ResultsReader
-from blendwright.batch.results_view import ResultsView
+from blendwright.batch.outputs.store import CASES
+from blendwright.batch.results.reader import ResultsReader
+from blendwright.batch.results.table import Counts
+from blendwright.batch.results.view import ResultsView
 from blendwright.console.live import Tell
+from blendwright.util.no_follow import open_file
 from blendwright.values.errors import BlendwrightError
-from blendwright.values.no_follow import open_file
+from blendwright.workspace.policy_files import load_policy
 
 POLL_SECONDS = 0.4
 AGAIN_SECONDS = 1.0

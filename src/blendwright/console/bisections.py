@@ -7,10 +7,10 @@ import threading
 from dataclasses import dataclass, field
 from typing import Any
 
-from blendwright.app.bisecting import Looked, bisect
 from blendwright.console.live import Live
 from blendwright.console.workspaces import ConsoleWorkspace
-from blendwright.values.cancel import CancelToken
+from blendwright.history.bisect import Looked, bisect
+from blendwright.util.cancel import CancelToken
 from blendwright.values.errors import BlendwrightError, Refusal
 from blendwright.values.faults import Fault
 

@@ -14,7 +14,7 @@ import stat
 import threading
 from pathlib import Path
 
-from blendwright.values.no_follow import open_directory, open_file_in
+from blendwright.util.no_follow import open_directory, open_file_in
 
 DIRECTORY = "pictures"
 # About eight thousand small ones.

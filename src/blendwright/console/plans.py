@@ -8,15 +8,15 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from blendwright.app.following import audit_of_request
-from blendwright.app.policy_files import load_policy
-from blendwright.app.queries import programs_of
-from blendwright.app.run_records import RunRecord, run_record
-from blendwright.app.timeline import workspace_holder
-from blendwright.policy.approvals import ApprovalRequest
+from blendwright.approvals.request import ApprovalRequest
+from blendwright.history.timeline import workspace_holder
 from blendwright.policy.redaction import redacted
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
+from blendwright.views.live_feed import audit_of_request
+from blendwright.views.queries import programs_of
+from blendwright.workspace.policy_files import load_policy
+from blendwright.workspace.run_records import RunRecord, run_record
 
 
 def run_summary(workspace: Path, record: RunRecord) -> dict[str, Any]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, cast
 
-from blendwright.app.run_records import RunRecord
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
+from blendwright.workspace.run_records import RunRecord
 
 
 def repaired(record: RunRecord, changes: Any) -> dict[str, Any]:

@@ -10,11 +10,10 @@ from dataclasses import field, replace
 from pathlib import Path
 from typing import TextIO
 
-from blendwright.app.places import is_workspace, workspace_directory
 from blendwright.console.application import Console, address_of
 from blendwright.console.batches import DirectoryBatch
-from blendwright.console.fleet_batches import Fleet
 from blendwright.console.workspaces import Acting, ConsoleWorkspace
+from blendwright.fleet.console_batches import Fleet
 from blendwright.values.errors import EnvironmentUnfit, Refusal
 from blendwright.values.faults import Fault
 from blendwright.values.frozen import frozen
@@ -22,6 +21,7 @@ from blendwright.web.listening import free_port, listen
 from blendwright.web.origins import LOOPBACK
 from blendwright.web.shutdown import shutdown_on_signals
 from blendwright.wire.console_door import ConsoleDoor
+from blendwright.workspace.locations import is_workspace, workspace_directory
 
 OnLink = Callable[[str], None]
 

@@ -9,13 +9,13 @@ from collections.abc import Callable, Generator
 from pathlib import Path
 from typing import Any, TypeVar
 
-from blendwright.app.following import JournalFollower
-from blendwright.app.open_scene import OpenScene
-from blendwright.app.opening import open_existing
-from blendwright.app.scene_reader import SceneReader
 from blendwright.console.live import Tell
 from blendwright.console.picture_cache import PictureCache
 from blendwright.values.errors import BlendwrightError
+from blendwright.views.live_feed import JournalFollower
+from blendwright.views.scene_reader import SceneReader
+from blendwright.workspace.open_scene import OpenScene
+from blendwright.workspace.opening import open_existing
 
 T = TypeVar("T")
 POLL_SECONDS = 0.12

@@ -16,11 +16,11 @@ import rfc8785
 
 from blendwright.schemas.check import Checker
 from blendwright.schemas.published import schema
+from blendwright.util.json_reader import non_interoperable_values
 from blendwright.values.errors import BlendwrightError
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 from blendwright.values.frozen import frozen
-from blendwright.values.json_reader import non_interoperable_values
 from blendwright.values.plan import (
     Boundary,
     OnFailure,

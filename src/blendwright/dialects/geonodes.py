@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 from blendwright.dialects.dialect import Dialect, ParsedDocument, Tone, checker, proven
 from blendwright.nodes.node_kinds import FOR_THE_EYE, INPUT, OUTPUT, WORK_UNLINKED
+from blendwright.util.json_shapes import fields_of, items_of
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
-from blendwright.values.json_shapes import fields_of, items_of
 from blendwright.values.plan import SOUND, Field, Operation, Places
 
 if TYPE_CHECKING:

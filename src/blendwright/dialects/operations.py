@@ -8,10 +8,10 @@ from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any, cast
 
 from blendwright.dialects.dialect import Dialect, ParsedDocument, checker, proven
+from blendwright.util.gc_pause import LARGE_PLAN, gc_paused
+from blendwright.util.json_shapes import fields_of, items_of
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
-from blendwright.values.gc_pause import LARGE_PLAN, gc_paused
-from blendwright.values.json_shapes import fields_of, items_of
 from blendwright.values.macro_report import reports_by_caller
 from blendwright.values.plan import SOUND, Field, Operation
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from blendwright.dialects import operations
 from blendwright.dialects.dialect import Dialect, ParsedDocument, Surroundings, checker
-from blendwright.values.json_shapes import fields_of
+from blendwright.util.json_shapes import fields_of
 from blendwright.values.plan import Operation, Plan, ProgramSource
 
 

@@ -17,11 +17,11 @@ from typing import Any, Literal
 
 import orjson
 
-from blendwright.journal.ancestry import head_row
-from blendwright.journal.audit_log import AuditAppender
-from blendwright.journal.head_notes import require_unused
+from blendwright.approvals.request import Approval, ApprovalAnswer, ApprovalRequest
+from blendwright.journal.audit.head_notes import require_unused
+from blendwright.journal.audit.log import AuditAppender
+from blendwright.journal.lines.ancestry import head_row
 from blendwright.journal.store import FILE, Row, Store, from_json, utc_now
-from blendwright.policy.approvals import Approval, ApprovalAnswer, ApprovalRequest
 from blendwright.records.audit import AuditDetails
 from blendwright.records.commits import NewAudit
 from blendwright.records.requests import StoredApproval

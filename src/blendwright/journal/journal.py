@@ -12,27 +12,20 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
-from blendwright.journal import (
-    approvals,
-    branches,
-    commit_transaction,
-    garbage_collection,
-    head_moves,
-    head_notes,
-    merges,
-    planner_attempts,
-    programs,
-    recovery,
-)
+from blendwright.approvals.request import Approval, ApprovalRequest
+from blendwright.journal import approvals, planner_attempts, programs, recovery
 from blendwright.journal import rows as row
-from blendwright.journal.ancestry import position_of
-from blendwright.journal.audit_log import HeadNotes
+from blendwright.journal.audit import head_notes
+from blendwright.journal.audit.head_command import HeadCommand
+from blendwright.journal.audit.log import HeadNotes
+from blendwright.journal.checkpoints import garbage_collection
+from blendwright.journal.commits import transaction as commit_transaction
 from blendwright.journal.file_modes import make_private_workspace
-from blendwright.journal.head_command import HeadCommand
 from blendwright.journal.journal_view import JournalView
+from blendwright.journal.lines import branches, head_moves, merges
+from blendwright.journal.lines.ancestry import position_of
 from blendwright.journal.lock import WorkspaceLock
 from blendwright.journal.store import Store, as_json, translate_errors, utc_now
-from blendwright.policy.approvals import Approval, ApprovalRequest
 from blendwright.records.audit import AuditDetails
 from blendwright.records.branches import Merge, SwitchTo
 from blendwright.records.checkpoints import Checkpoint, GcReport, StagedCheckpoint
@@ -45,7 +38,8 @@ from blendwright.records.commits import (
 )
 from blendwright.records.recovery import NewIntent
 from blendwright.records.requests import NewAttempt
-from blendwright.values import crash_points, events
+from blendwright.util import crash_points
+from blendwright.values import events
 from blendwright.values.errors import JournalError
 from blendwright.values.plan import ProgramSource
 

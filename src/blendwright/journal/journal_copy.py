@@ -16,9 +16,9 @@ from typing import Any
 import apsw
 
 from blendwright.journal import recovery, schema
-from blendwright.journal.ancestry import Ancestry, head_row, position_of
-from blendwright.journal.checkpoint_files import CheckpointFiles
-from blendwright.journal.rebuild_routes import find
+from blendwright.journal.checkpoints.files import CheckpointFiles
+from blendwright.journal.checkpoints.rebuild_routes import find
+from blendwright.journal.lines.ancestry import Ancestry, head_row, position_of
 from blendwright.journal.store import FILE, Row, Store, translate_errors
 from blendwright.values.errors import EnvironmentUnfit
 

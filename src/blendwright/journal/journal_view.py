@@ -11,31 +11,19 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from blendwright.journal import (
-    approvals,
-    audit_log,
-    audit_verification,
-    branches,
-    head_moves,
-    head_notes,
-    journal_copy,
-    line_changes,
-    merges,
-    operation_lookup,
-    plan_spans,
-    planner_attempts,
-    programs,
-    proof_lines,
-    rebuild_routes,
-    recovery,
-    statistics,
-    superseded,
-)
+from blendwright.journal import approvals, journal_copy, planner_attempts, programs, recovery, statistics
 from blendwright.journal import rows as row
-from blendwright.journal.ancestry import Ancestry, commits_among, head_row
-from blendwright.journal.checkpoint_files import CheckpointFiles
+from blendwright.journal.audit import head_notes
+from blendwright.journal.audit import log as audit_log
+from blendwright.journal.audit import verification as audit_verification
+from blendwright.journal.checkpoints import rebuild_routes
+from blendwright.journal.checkpoints.files import CheckpointFiles
+from blendwright.journal.commits import operation_lookup, plan_spans, superseded
+from blendwright.journal.lines import branches, head_moves, line_changes, merges
+from blendwright.journal.lines.ancestry import Ancestry, commits_among, head_row
 from blendwright.journal.statistics import Statistics
 from blendwright.journal.store import FILE, Store, from_json
+from blendwright.proofs import lines as proof_lines
 from blendwright.records.audit import AuditHead, AuditRecord, AuditReport
 from blendwright.records.branches import Branch, Merge
 from blendwright.records.changes import CommitChanges

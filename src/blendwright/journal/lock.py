@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from blendwright.values import crash_points
+from blendwright.util import crash_points
 from blendwright.values.errors import EnvironmentUnfit
 
 FILE = "journal.lock"

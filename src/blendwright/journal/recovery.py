@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from blendwright.journal.ancestry import head_row
+from blendwright.journal.lines.ancestry import head_row
 from blendwright.journal.store import Store, utc_now
 from blendwright.records.recovery import Intent, NewIntent, OpenBoundary, Quarantine
 from blendwright.values.errors import EnvironmentUnfit, JournalError

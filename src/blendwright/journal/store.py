@@ -20,7 +20,7 @@ import orjson
 
 from blendwright.journal import schema
 from blendwright.journal.file_modes import DATABASE, make_private_file
-from blendwright.values import crash_points
+from blendwright.util import crash_points
 from blendwright.values.errors import EnvironmentUnfit, JournalError
 
 FILE = DATABASE

@@ -12,9 +12,9 @@ from blendwright.macros.definition import MacroDocument, properties_of
 from blendwright.macros.templates import EACH, TEMPLATE, uses
 from blendwright.schemas.check import BROKEN_SCHEMA, Checker
 from blendwright.tool_api.promises import Determinism
+from blendwright.util.json_shapes import fields_of
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, cut, did_you_mean, pointer_of
-from blendwright.values.json_shapes import fields_of
 
 # What can be written into a text.
 SCALARS = frozenset({"string", "integer", "number", "boolean"})

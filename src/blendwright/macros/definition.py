@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue
 from blendwright.policy.session_contract import Registry, registry
 from blendwright.schemas.check import Checker, argument_advice, whole_numbers
 from blendwright.tool_api.promises import Determinism, SafetyLevel
-from blendwright.values.canonical import digest
+from blendwright.util.canonical import digest
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 

@@ -19,11 +19,11 @@ from blendwright.macros.linking import link, unknown_callee
 from blendwright.schemas.check import model_problems
 from blendwright.tool_api.tool import AnyTool
 from blendwright.tools import catalog
+from blendwright.util.json_reader import read_json
+from blendwright.util.json_shapes import fields_of
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, pointer_of
-from blendwright.values.json_reader import read_json
-from blendwright.values.json_shapes import fields_of
 
 PACKAGE = "package"
 

@@ -27,9 +27,9 @@ from blendwright.tool_api.arguments import former_name_note, in_own_terms
 from blendwright.tool_api.promises import SafetyLevel
 from blendwright.tool_api.tool import AnyTool
 from blendwright.tool_api.tool_names import own_name
+from blendwright.util.gc_pause import LARGE_PLAN, gc_paused
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, did_you_mean
-from blendwright.values.gc_pause import LARGE_PLAN, gc_paused
 from blendwright.values.plan import Operation, Plan, Schedule
 
 if TYPE_CHECKING:

@@ -14,7 +14,6 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from blendwright.app.open_scene import OpenScene
 from blendwright.planner.budget import Budget
 from blendwright.planner.loop import PlannerRun
 from blendwright.planner.plannable import PlannableDialect
@@ -23,11 +22,12 @@ from blendwright.planner.prompt import build_first_request
 from blendwright.planner.prompt_data import collection_names, read_scene
 from blendwright.planner.result import PlannerResult
 from blendwright.schemas.check import model_problems
-from blendwright.values.cancel import CancelToken
+from blendwright.util.cancel import CancelToken
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, pointer_of
 from blendwright.values.frozen import frozen
+from blendwright.workspace.open_scene import OpenScene
 
 PAGE = 1000
 FORM = "The form of a request is in docs/planner.md, under Measuring a planner."

@@ -16,9 +16,9 @@ from pydantic import SecretStr
 from blendwright.planner import port
 from blendwright.planner.port import PlannerError, PlanRequest, PlanResponse, SchemaForm, ServiceUnavailable, Usage
 from blendwright.planner.service_planner import ServicePlanner, short_message, timed_out, unreachable
+from blendwright.util.json_shapes import fields_of, items_of
 from blendwright.values.errors import EnvironmentUnfit
 from blendwright.values.frozen import frozen
-from blendwright.values.json_shapes import fields_of, items_of
 
 if TYPE_CHECKING:
     from google.genai import errors, types

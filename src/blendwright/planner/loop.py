@@ -13,20 +13,20 @@ from dataclasses import KW_ONLY, dataclass, field, replace
 from pathlib import Path
 from typing import Any, cast
 
-from blendwright.app.open_scene import OpenScene
 from blendwright.dialects import registry
+from blendwright.engine.options import RunOptions
+from blendwright.engine.preview import Preview
 from blendwright.planner.answers import AttemptFailure, PlanProposal, Stage, read_proposal, repair_turns
 from blendwright.planner.budget import Budget, Sleep, UsageMeter, request_plan
 from blendwright.planner.port import NoResponse, Planner, PlannerError, PlanRequest, PlanResponse, Usage
 from blendwright.planner.result import Ending, PlannerAttempt, PlannerResult
 from blendwright.records.requests import NewAttempt
-from blendwright.run.options import RunOptions
-from blendwright.run.preview import Preview
-from blendwright.values.cancel import CancelToken
-from blendwright.values.canonical import digest
+from blendwright.util.cancel import CancelToken
+from blendwright.util.canonical import digest
 from blendwright.values.faults import RENDERINGS, Fault
 from blendwright.values.macro_report import reports_by_caller
 from blendwright.values.report import OperationReport, RunReport
+from blendwright.workspace.open_scene import OpenScene
 
 # Nothing that another plan would cure: the same one is run once more before the model hears of it.
 TRANSIENT = frozenset({Fault.TOOL_TIMEOUT, Fault.WORKER_LOST})

@@ -10,7 +10,6 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from blendwright.app.open_scene import OpenScene
 from blendwright.planner.plannable import LESSONS, PlannableDialect
 from blendwright.planner.port import PlanRequest, Turn
 from blendwright.planner.prompt_data import MOST_OBJECTS, data_block, read_scene, summarise_scene, visible
@@ -19,6 +18,7 @@ from blendwright.policy.session_contract import ContractTerms
 from blendwright.tool_api.arguments import LARGEST
 from blendwright.tool_api.tool import AnyTool
 from blendwright.values.frozen import frozen
+from blendwright.workspace.open_scene import OpenScene
 
 # Text in English and JSON has between three and four bytes per token: this counts too many rather than too few.
 BYTES_PER_TOKEN = 3

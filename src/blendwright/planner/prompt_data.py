@@ -11,8 +11,8 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, cast
 
-from blendwright.app.open_scene import OpenScene
 from blendwright.values.errors import EnvironmentUnfit
+from blendwright.workspace.open_scene import OpenScene
 
 LONGEST_TEXT = 255
 # Control, format (such as those that turn the direction of writing), surrogate and private characters, and separators of lines.

@@ -6,9 +6,9 @@ from dataclasses import asdict
 from typing import Any, Literal
 
 from blendwright.dialects.registry import render
+from blendwright.engine.preview import Preview
 from blendwright.planner.answers import Stage
 from blendwright.planner.port import PlannerError, Usage
-from blendwright.run.preview import Preview
 from blendwright.values.frozen import frozen
 from blendwright.values.report import RunReport
 

@@ -17,7 +17,7 @@ from blendwright.planner import port
 from blendwright.planner.port import PlannerError, PlanRequest, PlanResponse, SchemaForm, ServiceUnavailable
 from blendwright.planner.prompt_data import visible
 from blendwright.planner.response_schema import unpack
-from blendwright.values.canonical import digest
+from blendwright.util.canonical import digest
 
 LONGEST_MESSAGE = 300
 HIDDEN_KEY = "[key]"

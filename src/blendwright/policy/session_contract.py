@@ -26,7 +26,7 @@ from blendwright.policy.policy import (
 from blendwright.policy.refusals import refusal
 from blendwright.tool_api.promises import CAPABILITIES, Determinism, strictest
 from blendwright.tool_api.tool import AnyTool
-from blendwright.values.canonical import digest, stable_json
+from blendwright.util.canonical import digest, stable_json
 from blendwright.values.findings import Finding, pointer_of
 from blendwright.wire.blender_profile import BlenderProfile
 

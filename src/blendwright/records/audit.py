@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import field
 from typing import Any, Literal, NamedTuple
 
-from blendwright.policy.approvals import Approval
+from blendwright.approvals.request import Approval
 from blendwright.values.frozen import frozen
 
 Status = Literal["succeeded", "failed", "rolled_back", "skipped_idempotent"]

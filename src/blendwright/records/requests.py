@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any, Literal
 
-from blendwright.policy.approvals import ApprovalRequest
+from blendwright.approvals.request import ApprovalRequest
 from blendwright.values.frozen import frozen
 
 ApprovalState = Literal["pending", "approved", "declined", "used"]

@@ -14,9 +14,9 @@ from typing import Any, cast
 import jsonschema_rs
 from pydantic import BaseModel, ValidationError
 
+from blendwright.util.json_shapes import fields_of
 from blendwright.values.faults import Fault
 from blendwright.values.findings import MOST_FINDINGS, Finding, did_you_mean, pointer_of
-from blendwright.values.json_shapes import fields_of
 
 # How much of a wrong value is worth repeating.
 SHOWN = 60

@@ -19,30 +19,30 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
-from blendwright.app.open_scene import OpenScene
+from blendwright.approvals.request import Approver, SessionPrompt
+from blendwright.engine.heartbeat import Waiting
+from blendwright.engine.invocation import new_id
+from blendwright.engine.options import RunOptions
 from blendwright.macros import Macro
-from blendwright.policy.approvals import Approver, SessionPrompt
 from blendwright.policy.host_profile import HostStatement
 from blendwright.policy.policy import Costs
 from blendwright.policy.session_contract import Proposal
-from blendwright.run.invocation import new_id
-from blendwright.run.options import RunOptions
-from blendwright.run.waiting import Waiting
-from blendwright.server.brief import AlreadyTold, Detail
-from blendwright.server.elicitation import AsidePrompt
-from blendwright.server.look_quality import LookPace
-from blendwright.server.program_edits import SentPrograms
-from blendwright.server.program_turns import ProgramTurns
-from blendwright.server.responses import ToolResponse, error_failure, failure
-from blendwright.server.scene_files import SceneFiles
+from blendwright.server.answers.plan_report import AlreadyTold, Detail
+from blendwright.server.answers.response import ToolResponse, error_failure, failure
+from blendwright.server.pictures.quality import LookPace
+from blendwright.server.pictures.scene_files import SceneFiles
+from blendwright.server.programs.edits import SentPrograms
+from blendwright.server.programs.turns import ProgramTurns
+from blendwright.server.transport.elicitation import AsidePrompt
 from blendwright.server.workspace_queue import WorkspaceQueue
 from blendwright.tool_api.tool import AnyTool
-from blendwright.values.cancel import CancelToken
+from blendwright.util.cancel import CancelToken
 from blendwright.values.errors import BlendwrightError, Refusal
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 from blendwright.values.frozen import frozen
 from blendwright.values.outcome import Outcome
+from blendwright.workspace.open_scene import OpenScene
 
 _log = logging.getLogger(__name__)
 

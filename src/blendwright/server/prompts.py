@@ -8,7 +8,7 @@ import mcp_types as types
 from mcp.shared.exceptions import MCPError
 
 from blendwright.planner.plannable import GEONODES_EXAMPLE, OPERATIONS_EXAMPLE, PLAN_RULES
-from blendwright.server.client_info import RequestContext
+from blendwright.server.transport.client_info import RequestContext
 from blendwright.values.frozen import frozen
 
 

@@ -15,29 +15,29 @@ import orjson
 from mcp.shared.exceptions import MCPError
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
-from blendwright.app.policy_files import load_policy
-from blendwright.app.queries import commit_details
-from blendwright.app.read_workspace import read_journal
 from blendwright.nodes.catalogue.load import NEWEST, TREE_KINDS, catalogue, find_node_type
 from blendwright.nodes.catalogue.search import describe_node_type
 from blendwright.policy.redaction import redacted_receipt
 from blendwright.schemas import published
-from blendwright.server import apps
-from blendwright.server.catalogue_tools import tool_page
-from blendwright.server.client_info import (
+from blendwright.server.answers.response import sanitise
+from blendwright.server.context import Caller, ServerContext
+from blendwright.server.pictures.pictures import sendable
+from blendwright.server.tools import apps
+from blendwright.server.tools.catalogue import tool_page
+from blendwright.server.transport.client_info import (
     RequestContext,
     client_id,
     contract_proposal,
     host_statements,
     supports_elicitation,
 )
-from blendwright.server.context import Caller, ServerContext
-from blendwright.server.elicitation import session_approver
-from blendwright.server.pictures import sendable
-from blendwright.server.responses import sanitise
+from blendwright.server.transport.elicitation import session_approver
+from blendwright.util.no_follow import read_file
 from blendwright.values.errors import BlendwrightError, Refusal
 from blendwright.values.frozen import frozen
-from blendwright.values.no_follow import read_file
+from blendwright.views.queries import commit_details
+from blendwright.workspace.policy_files import load_policy
+from blendwright.workspace.reading import read_journal
 
 SCHEME = "blendwright://"
 JSON, PNG = "application/json", "image/png"

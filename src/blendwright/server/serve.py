@@ -11,26 +11,26 @@ from pathlib import Path
 import anyio
 
 import blendwright
-from blendwright.app.open_scene import OpenScene
-from blendwright.app.opening import create_workspace
-from blendwright.app.own_files import require_own_directory
-from blendwright.app.places import is_workspace
-from blendwright.app.policy_files import load_policy
 from blendwright.macros import load_macros
 from blendwright.policy.host_profile import HostStatement
 from blendwright.policy.policy import Costs
 from blendwright.server.context import Jobs, ServerContext
-from blendwright.server.early_server import stdio_connection
-from blendwright.server.heaps import limit_heaps
-from blendwright.server.live_calls import OnCall
 from blendwright.server.service import Service
-from blendwright.server.side_threads import start_side_threads
+from blendwright.server.transport.call_log import OnCall
+from blendwright.server.transport.early_server import stdio_connection
+from blendwright.server.transport.heaps import limit_heaps
+from blendwright.server.transport.side_threads import start_side_threads
 from blendwright.server.workspace_queue import WorkspaceQueue
 from blendwright.tools import catalog
 from blendwright.values.errors import Refusal
 from blendwright.values.frozen import frozen
 from blendwright.web.shutdown import shutdown_on_signals
 from blendwright.wire.console_door import ConsoleDoor
+from blendwright.workspace.locations import is_workspace
+from blendwright.workspace.open_scene import OpenScene
+from blendwright.workspace.opening import create_workspace
+from blendwright.workspace.ownership import require_own_directory
+from blendwright.workspace.policy_files import load_policy
 
 
 def _ignore(_: object) -> None:
@@ -121,13 +121,13 @@ async def serve(settings: Settings) -> signal.Signals | None:
     with shutdown_on_signals() as shutdown:
         async with serving(settings) as service:
             if settings.address is None:
-                from blendwright.server.stdio import serve_stdio
+                from blendwright.server.transport.stdio import serve_stdio
 
                 with stdio_connection() as connection, anyio.CancelScope() as scope:
                     shutdown.on_request(scope.cancel)
                     await serve_stdio(service.server, connection)
             else:
-                from blendwright.server.http import serve_http
+                from blendwright.server.transport.http import serve_http
 
                 await serve_http(
                     service.server,

@@ -20,16 +20,21 @@ from pydantic import ValidationError
 
 from blendwright.policy.host_profile import EnvelopeName, combined
 from blendwright.policy.policy import Costs
-from blendwright.server import (
-    apps,
-    catalogue_tools,
-    plan_tools,
-    python_tools,
-    scene_image,
-    scene_tools,
-    workspace_tools,
-)
-from blendwright.server.client_info import (
+from blendwright.server.answers.response import LONGEST_NAME, ToolResponse, error_failure, failure, render_response
+from blendwright.server.context import Caller, ServerContext
+from blendwright.server.instructions import INSTRUCTIONS
+from blendwright.server.pictures.pictures import with_pictures
+from blendwright.server.prompts import get_prompt, list_prompts
+from blendwright.server.resources import Resources
+from blendwright.server.tools import apps, scene_image
+from blendwright.server.tools import catalogue as catalogue_tools
+from blendwright.server.tools import plans as plan_tools
+from blendwright.server.tools import python as python_tools
+from blendwright.server.tools import scene as scene_tools
+from blendwright.server.tools import workspace as workspace_tools
+from blendwright.server.tools.server_tool import ServerTool, direct_tools
+from blendwright.server.transport.call_log import CallEnded, OnCall, answer_size
+from blendwright.server.transport.client_info import (
     ProgressReporter,
     RequestContext,
     client_id,
@@ -37,15 +42,7 @@ from blendwright.server.client_info import (
     host_statements,
     supports_elicitation,
 )
-from blendwright.server.context import Caller, ServerContext
-from blendwright.server.elicitation import MultiRoundCall, PendingApproval, PendingCalls, session_approver
-from blendwright.server.instructions import INSTRUCTIONS
-from blendwright.server.live_calls import CallEnded, OnCall, answer_size
-from blendwright.server.pictures import with_pictures
-from blendwright.server.prompts import get_prompt, list_prompts
-from blendwright.server.resources import Resources
-from blendwright.server.responses import LONGEST_NAME, ToolResponse, error_failure, failure, render_response
-from blendwright.server.server_tool import ServerTool, direct_tools
+from blendwright.server.transport.elicitation import MultiRoundCall, PendingApproval, PendingCalls, session_approver
 from blendwright.values.errors import BlendwrightError, Refusal
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, did_you_mean

@@ -17,11 +17,11 @@ from concurrent.futures import Future
 from dataclasses import field
 from typing import Any, TypeVar
 
-from blendwright.app.open_scene import OpenScene
-from blendwright.server.heaps import give_back_free_memory, set_loaded_objects_apart
-from blendwright.values.cancel import CancelToken
+from blendwright.server.transport.heaps import give_back_free_memory, set_loaded_objects_apart
+from blendwright.util.cancel import CancelToken
 from blendwright.values.errors import BlendwrightError, EnvironmentUnfit
 from blendwright.values.frozen import frozen
+from blendwright.workspace.open_scene import OpenScene
 
 _log = logging.getLogger(__name__)
 

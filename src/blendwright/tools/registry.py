@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from blendwright.tools import registry_cache
-from blendwright.values.canonical import digest
+from blendwright.util.canonical import digest
 from blendwright.wire.package_version import package_hash
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
 from typing import Any
 
-from blendwright.values.cancel import CancelToken
+from blendwright.util.cancel import CancelToken
 from blendwright.values.errors import EnvironmentUnfit
 from blendwright.wire import methods
 from blendwright.wire.blender_profile import WorkerProfile

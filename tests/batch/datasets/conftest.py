@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from blendwright.batch.datasets.samples import AnnotatedCase, Cases
+from blendwright.datasets.samples import AnnotatedCase, Cases
 from stage import Stage
 from tools.objects import box
 

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from blendwright.batch.datasets.samples import Cases, samples
-from blendwright.batch.datasets.writing import write_dataset
+from blendwright.datasets.samples import Cases, samples
+from blendwright.datasets.write import write_dataset
 
 
 def picture(path: Path) -> Any:

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from blendwright.batch.datasets.run_length_masks import coco_counts
-from blendwright.batch.datasets.samples import AnnotatedCase, Cases, read_document, samples
-from blendwright.batch.datasets.writing import write_dataset
+from blendwright.datasets.run_length_masks import coco_counts
+from blendwright.datasets.samples import AnnotatedCase, Cases, read_document, samples
+from blendwright.datasets.write import write_dataset
 
 coco_masks: Any = import_module("pycocotools.mask")
 COCO: Any = import_module("pycocotools.coco").COCO

@@ -10,9 +10,9 @@ from typing import Literal
 
 import pytest
 
-from blendwright.batch.datasets.samples import Cases, annotated_cases, samples
-from blendwright.batch.datasets.writing import FORMATS, write_dataset
-from blendwright.batch.results import ResultRow
+from blendwright.batch.results.table import ResultRow
+from blendwright.datasets.samples import Cases, annotated_cases, samples
+from blendwright.datasets.write import FORMATS, write_dataset
 from blendwright.values.errors import Refusal
 
 

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from blendwright.batch.datasets.samples import AnnotatedCase, Cases
-from blendwright.batch.datasets.writing import FORMATS, Format, write_dataset
-from blendwright.values import crash_points
+from blendwright.datasets.samples import AnnotatedCase, Cases
+from blendwright.datasets.write import FORMATS, Format, write_dataset
+from blendwright.util import crash_points
 from blendwright.values.errors import Refusal
 
 SMALL: dict[str, Any] = {"pictures_per_unit": 1, "shard_bytes": 60_000}

@@ -6,8 +6,8 @@ import json
 import tarfile
 from pathlib import Path
 
-from blendwright.batch.datasets.samples import Cases, samples
-from blendwright.batch.datasets.writing import write_dataset
+from blendwright.datasets.samples import Cases, samples
+from blendwright.datasets.write import write_dataset
 
 
 def test_samples_follow_each_other_whole(cases: Cases, tmp_path: Path) -> None:

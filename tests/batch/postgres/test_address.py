@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from blendwright.batch.engines.engine import Job
-from blendwright.batch.fleet import check_outputs, use_address
-from blendwright.batch.postgres.address import VARIABLE, read_address
-from blendwright.batch.postgres.job_queue import JOBS_FOR_ALL, MOST_CASES, CaseJob, cases_per_job
+from blendwright.fleet.address import VARIABLE, read_address
+from blendwright.fleet.job_queue import JOBS_FOR_ALL, MOST_CASES, CaseJob, cases_per_job
+from blendwright.fleet.requests import check_outputs, use_address
 from blendwright.values.errors import EnvironmentUnfit, Refusal
 from shell import Shell
 

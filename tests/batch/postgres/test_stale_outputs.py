@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from blendwright.batch.definition import Batch, BatchSource, Output
-from blendwright.batch.outputs import attempt_name
-from blendwright.batch.outputs_fsspec import FsspecOutputs
-from blendwright.batch.postgres.submission import remove_stale_outputs
-from blendwright.batch.results import Claim, ResultRow, ResultsTable
-from blendwright.batch.results_sqlite import SqliteResults
+from blendwright.batch.outputs.shared_storage import FsspecOutputs
+from blendwright.batch.outputs.store import attempt_name
+from blendwright.batch.results.sqlite import SqliteResults
+from blendwright.batch.results.table import Claim, ResultRow, ResultsTable
+from blendwright.fleet.submission import remove_stale_outputs
 
 BATCH = Batch(BatchSource("prop.star", "x = 1"), (Output("glb", "scene.glb"),), "f" * 64, "5.2.3")
 OTHERS = "1" * 64

@@ -10,8 +10,9 @@ from typing import Any
 import bpy
 import pytest
 
-from blendwright.blender.scene import path_properties, scripts
-from blendwright.blender.scene.path_properties import path_properties as looked_at
+from blendwright.blender.scene.code import scripts
+from blendwright.blender.scene.files import path_properties
+from blendwright.blender.scene.files.path_properties import path_properties as looked_at
 from stage import Stage
 
 VICTIM = "/home/victim/.bashrc"

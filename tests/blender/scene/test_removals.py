@@ -11,8 +11,9 @@ import pytest
 from trial import Trial
 from village import socket
 
-from blendwright.blender.scene import BpyScene, references
+from blendwright.blender.scene import BpyScene
 from blendwright.blender.scene.state import is_tombstone
+from blendwright.blender.scene.tracking import references
 from blendwright.tool_api.scene import Kind
 from blendwright.tools.modifier.stored_inputs import value_of
 

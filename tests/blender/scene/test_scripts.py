@@ -13,7 +13,7 @@ import bpy
 import pytest
 
 from blender.scene.hostile import make_hostile
-from blendwright.blender.scene import scripts
+from blendwright.blender.scene.code import scripts
 from blendwright.tools.modifier.stored_inputs import put_value
 from stage import Stage
 

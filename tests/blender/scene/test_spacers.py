@@ -8,8 +8,8 @@ from typing import Any
 import bpy
 import pytest
 
-from blendwright.blender.scene import spacers
 from blendwright.blender.scene.state import is_tombstone
+from blendwright.blender.scene.tracking import spacers
 from stage import Stage
 
 NAMES = [f"Box {number}" for number in (3, 1, 2, 5, 4)]

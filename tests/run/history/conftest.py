@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from blendwright.run.history import History
-from blendwright.run.rebuild import take_worker
+from blendwright.engine.moves.navigation import History
+from blendwright.engine.scene.rebuild import take_worker
 from blendwright.wire.remote_scene import RemoteScene
 from engine import Engine
 from run.history.past import PLAN, TRIANGLE

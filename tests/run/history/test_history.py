@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from blendwright.engine.files.scratch import SCENE_FILE
+from blendwright.engine.moves.commit_names import find
+from blendwright.engine.moves.navigation import History
+from blendwright.engine.scene.differences import take_snapshot
+from blendwright.engine.scene.rebuild import head_line, rebuild_commit
 from blendwright.records.commits import Commit
-from blendwright.run.commit_names import find
-from blendwright.run.differences import take_snapshot
-from blendwright.run.history import History
-from blendwright.run.rebuild import head_line, rebuild_commit
-from blendwright.run.scratch_files import SCENE_FILE
 from blendwright.values.errors import RebuildFailed, Refusal
 from blendwright.wire.remote_scene import RemoteScene
 from engine import Engine

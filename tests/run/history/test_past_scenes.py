@@ -10,11 +10,11 @@ from typing import Any, cast
 import orjson
 import pytest
 
+from blendwright.engine.scene import problems as workspace_problems
+from blendwright.engine.scene.differences import PAGE, SceneSnapshot, compare, take_snapshot
+from blendwright.engine.scene.rebuild import rebuild_commit, replay, same_result, take_worker
 from blendwright.journal import Journal, JournalView
 from blendwright.records.recovery import NewIntent
-from blendwright.run import workspace_problems
-from blendwright.run.differences import PAGE, SceneSnapshot, compare, take_snapshot
-from blendwright.run.rebuild import rebuild_commit, replay, same_result, take_worker
 from blendwright.values.errors import EnvironmentUnfit, RebuildFailed, Refusal
 from blendwright.wire.remote_scene import RemoteScene
 from engine import Engine

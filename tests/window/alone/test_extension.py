@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import blendwright
-from blendwright.app.window_extension import write_extension
+from blendwright.window.extension_file import write_extension
 from window.alone.core_client import CoreClient
 from window.playing import PlayedWindow, python_of
 

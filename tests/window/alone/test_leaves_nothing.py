@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from blendwright.blender.scene import spacers
+from blendwright.blender.scene.tracking import spacers
 from window.alone.core_client import CoreClient, step
 from window.playing import PlayedWindow
 

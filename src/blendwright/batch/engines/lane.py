@@ -15,9 +15,9 @@ from typing import Any, BinaryIO
 
 import orjson
 
+from blendwright.batch.cases.job_handler import CaseHandler
 from blendwright.batch.engines.engine import Job, LaneSettings
-from blendwright.batch.handler import CaseHandler
-from blendwright.values.cancel import CancelToken
+from blendwright.util.cancel import CancelToken
 from blendwright.values.errors import BlendwrightError
 
 PARENT_GONE = 4

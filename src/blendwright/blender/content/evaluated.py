@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from blendwright.blender.scene.evaluation import COUNTS, Evaluation
+from blendwright.blender.scene.geometry.evaluation import COUNTS, Evaluation
 
 _GEOMETRY = frozenset({"MESH", "CURVE", "SURFACE", "FONT", "META", "CURVES", "POINTCLOUD", "VOLUME", "GREASEPENCIL"})
 

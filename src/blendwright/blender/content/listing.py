@@ -12,8 +12,8 @@ from blendwright.blender.content.arrays import ArrayFile
 from blendwright.blender.content.evaluated import Measures
 from blendwright.blender.content.special_content import read_special
 from blendwright.blender.content.structs import FREE, BlockStructs
-from blendwright.blender.scene.references import referrers
 from blendwright.blender.scene.state import SceneState, is_tombstone
+from blendwright.blender.scene.tracking.references import referrers
 
 _data: Any = bpy.data
 # Kinds that geometry passes on to: from a node group or a mesh to the objects that use it.

@@ -15,7 +15,7 @@ import numpy as np
 
 from blendwright.blender.mesh_editing.editor import new_places, put_in_order, write
 from blendwright.blender.mesh_editing.modified import Evaluate, modified
-from blendwright.blender.scene.mesh_arrays import MeshArrays, MeshReader, area_vectors
+from blendwright.blender.scene.geometry.mesh_arrays import MeshArrays, MeshReader, area_vectors
 from blendwright.blender.scene.state import RESERVED_PREFIX
 from blendwright.tool_api.mesh_port import BooleanOperation, BooleanSolver, BooleanStep
 from blendwright.tool_api.surfaces import SurfaceFacts

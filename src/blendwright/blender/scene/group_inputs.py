@@ -6,7 +6,7 @@ group's interface: what is put back is what is still there."""
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from blendwright.blender.scene.preimage import Resolve, Thaw, freeze, freeze_item, put_item
+from blendwright.blender.scene.tracking.preimage import Resolve, Thaw, freeze, freeze_item, put_item
 
 # `panels` says which ones are open.
 SIDES = ("inputs", "outputs")

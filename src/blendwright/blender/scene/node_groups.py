@@ -10,9 +10,9 @@ from typing import Any
 import bpy
 
 from blendwright.blender import fingerprint as fp
-from blendwright.blender.scene import preimage, references
-from blendwright.blender.scene.recorded_writes import RecordedWrites
 from blendwright.blender.scene.state import RESERVED_PREFIX
+from blendwright.blender.scene.tracking import preimage, references
+from blendwright.blender.scene.tracking.recorded_writes import RecordedWrites
 
 _data: Any = bpy.data
 

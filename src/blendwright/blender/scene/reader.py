@@ -10,9 +10,9 @@ import bpy
 import mathutils
 
 from blendwright.blender import fingerprint as fp
-from blendwright.blender.scene import references
 from blendwright.blender.scene.state import RESERVED_PREFIX, SceneState
-from blendwright.blender.scene.undo_log import UndoLog
+from blendwright.blender.scene.tracking import references
+from blendwright.blender.scene.tracking.undo_log import UndoLog
 from blendwright.tool_api.scene import Kind
 from blendwright.values.errors import StepError
 from blendwright.values.faults import Fault

@@ -11,8 +11,8 @@ import bpy
 import numpy as np
 
 from blendwright.blender import fingerprint as fp
-from blendwright.blender.scene import references
-from blendwright.blender.scene.recorded_writes import RecordedWrites
+from blendwright.blender.scene.tracking import references
+from blendwright.blender.scene.tracking.recorded_writes import RecordedWrites
 from blendwright.tool_api.rigging import Weights
 from blendwright.tool_api.scene import Kind
 

@@ -15,8 +15,8 @@ import bpy
 
 from blendwright.blender import fingerprint as fp
 from blendwright.blender.fingerprint.identity import kind_of
-from blendwright.blender.scene.spacers import Spacers
-from blendwright.blender.scene.unused import remove_unused
+from blendwright.blender.scene.tracking.spacers import Spacers
+from blendwright.blender.scene.tracking.unused import remove_unused
 from blendwright.tool_api.scene import Kind
 
 # Deleted datablocks and pre-images are kept alive under such a name until the next save: removing one at a time costs

@@ -15,7 +15,7 @@ import bpy
 
 from blendwright.blender import fingerprint as fp
 from blendwright.blender.scene import SceneState
-from blendwright.blender.scene.linking import drop_linked, library_paths
+from blendwright.blender.scene.files.linking import drop_linked, library_paths
 from blendwright.blender.scene.state import RESERVED_PREFIX
 from blendwright.blender.window.scene_settings import take_over_settings
 

@@ -11,7 +11,7 @@ import bpy
 
 from blendwright.blender import fingerprint as fp
 from blendwright.blender.scene.state import RESERVED_PREFIX, SceneState, hide
-from blendwright.blender.scene.unused import unused_blocks
+from blendwright.blender.scene.tracking.unused import unused_blocks
 
 _data: Any = bpy.data
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from time import time
 from typing import Any, cast
 
-from blendwright.values.invisible import escape_invisible
+from blendwright.util.invisible_text import escape_invisible
 
 # More than a panel has room for.
 MOST_PLANS = 8

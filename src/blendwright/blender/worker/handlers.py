@@ -12,10 +12,11 @@ from blendwright.blender import fingerprint as fp
 from blendwright.blender.alike_steps import NEVER, begin_all
 from blendwright.blender.confinement import Confinement
 from blendwright.blender.content import write_content
-from blendwright.blender.scene import SceneState, external_files
-from blendwright.blender.scene.interchange import IMPORTERS, read_back
-from blendwright.blender.scene.scripts import active_content, silenced
-from blendwright.blender.scene.unlisted import unlisted_blocks
+from blendwright.blender.scene import SceneState
+from blendwright.blender.scene.code.scripts import active_content, silenced
+from blendwright.blender.scene.files import external_files
+from blendwright.blender.scene.files.interchange import IMPORTERS, read_back
+from blendwright.blender.scene.tracking.unlisted import unlisted_blocks
 from blendwright.blender.step import Stepper, StepRun
 from blendwright.blender.worker import profile
 from blendwright.blender.worker.conversation import Handler, Refused

@@ -29,7 +29,7 @@ from blendwright.bridge.environments.records import (
 )
 from blendwright.bridge.environments.series import Series, packages_for_executables
 from blendwright.journal.lock import is_locked_elsewhere
-from blendwright.values.directory_removal import remove_directory
+from blendwright.util.directory_removal import remove_directory
 from blendwright.values.errors import EnvironmentUnfit, Refusal, WorkerLost
 from blendwright.values.faults import Fault
 from blendwright.values.findings import did_you_mean

@@ -1,0 +1,1 @@
+"""Approvals: a person's permission for one operation, from the request to the recorded answer."""

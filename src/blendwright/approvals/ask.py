@@ -1,0 +1,311 @@
+"""Whether a person allows an operation: which ones are asked about, where an answer comes from, and what is kept of it.
+
+An answer counts for the operation it was given for, once. Nobody to ask is a refusal that says how to allow it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+import shlex
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import orjson
+
+from blendwright.approvals.request import (
+    Approval,
+    ApprovalAnswer,
+    ApprovalRequest,
+    Approver,
+    SessionPrompt,
+    operation_hash,
+)
+from blendwright.approvals.text import line
+from blendwright.engine.files.access import FileAccess
+from blendwright.engine.invocation import Invocation, new_id
+from blendwright.journal import Journal
+from blendwright.journal.approvals import SESSION
+from blendwright.policy.objections import approval_ruling, approval_ruling_for
+from blendwright.policy.policy import Ruling
+from blendwright.policy.refusals import APPROVAL_OUTDATED, refusal
+from blendwright.policy.session_contract import ContractTerms
+from blendwright.util.cancel import CancelToken
+from blendwright.util.canonical import digest
+from blendwright.util.invisible_text import escape_invisible
+from blendwright.values.findings import Finding
+from blendwright.values.frozen import frozen
+
+# Typed by people: without letters that look like others.
+ALPHABET = "abcdefghjkmnpqrstuvwxyz23456789"
+BY_GRANT = "command line"
+IN_SESSION = "allowed for the session"
+# What is allowed for a session is over at the latest then.
+SESSION_SECONDS = 12 * 3600.0
+# As many operations a person can be shown in one question.
+MOST_TOGETHER = 100
+YES = (ApprovalAnswer.APPROVED, ApprovalAnswer.SESSION)
+
+
+@frozen
+class ApprovalOutcome:
+    """`finding` is None exactly when the operation is allowed; what a person said is there in either case."""
+
+    approval: Approval | None
+    finding: Finding | None = None
+    moved: bool = False
+    """Whether HEAD is elsewhere than before the question."""
+
+
+class Approvals:
+    """Asks, and keeps the answers in the journal."""
+
+    def __init__(self, journal: Journal, files: FileAccess) -> None:
+        self._journal = journal
+        self._files = files
+        self._terms: ContractTerms | None = None
+        self._rulings: dict[tuple[Any, ...], Ruling | None] = {}
+        self._session = secrets.token_hex(16)
+
+    def requests(self, terms: ContractTerms, calls: Sequence[Invocation], baseline: str) -> dict[str, ApprovalRequest]:
+        """What a person has to be asked about the calls that are to run, in their order, by operation."""
+        rulings = {call.operation_id: self._ruling(terms, call) for call in calls}
+        requests: dict[str, ApprovalRequest] = {}
+        before = hashlib.sha256()
+        for call in calls if any(rulings.values()) else ():
+            ruling = rulings[call.operation_id]
+            if ruling is not None:
+                requests[call.operation_id] = self._request(terms, call, ruling, baseline, before.hexdigest())
+            # The key has the arguments, and not what they are given to.
+            before.update(f"{call.tool.name} {call.tool.version} {call.key}\n".encode())
+        return requests
+
+    def _request(
+        self, terms: ContractTerms, call: Invocation, ruling: Ruling, baseline: str, after: str
+    ) -> ApprovalRequest:
+        """What a person is asked about this call. `after` stands for everything that the run does before it.
+
+        A single call is the same operation whenever it is made: it has neither a key nor anything before it."""
+        key, after = (None, "") if call.single_call else (call.key, after)
+        # Where a path leads is what counts, and what is shown.
+        args = self._files.normalised(call.tool, dict(call.args))[0] if call.promises.with_files else call.args
+        return ApprovalRequest(
+            id=_new_id(),
+            operation_hash=operation_hash(
+                call.tool.name, call.tool.version, args, key=key, baseline=baseline, after=after
+            ),
+            request_id=call.request_id,
+            operation_id=call.operation_id,
+            tool=call.tool.name,
+            safety_level=call.safety_level,
+            what=line(call.tool, args, terms.audit.redact),
+            why=ruling.reasons,
+            expires=time.time() + terms.constraints.rules.approval_seconds,
+            shown=escape_invisible(call.tool.shown_for(call.model)),
+            in_person=ruling.in_person,
+            needed_grants=frozenset(ruling.grants),
+        )
+
+    def request_about(
+        self, terms: ContractTerms, act: str, level: str, args: Mapping[str, int], *, baseline: str
+    ) -> ApprovalRequest | None:
+        """The same for an act that is no tool."""
+        ruling = approval_ruling_for(terms, act, level)
+        if ruling is None:
+            return None
+        return ApprovalRequest(
+            id=_new_id(),
+            operation_hash=operation_hash(act, 1, args, key=None, baseline=baseline),
+            request_id=new_id(),
+            operation_id=act,
+            tool=act,
+            safety_level=level,
+            what=escape_invisible(f"{act} {orjson.dumps(args).decode()}"),
+            why=ruling.reasons,
+            expires=time.time() + terms.constraints.rules.approval_seconds,
+            needed_grants=frozenset(ruling.grants),
+        )
+
+    def _ruling(self, terms: ContractTerms, call: Invocation) -> Ruling | None:
+        """What the rules say; without files, that is one answer for every call of the tool at its level."""
+        if call.promises.with_files:
+            return approval_ruling(
+                terms, call.tool, call.model, call.safety_level, self._files.rules_for(call.tool, call.args)
+            )
+        if terms is not self._terms:
+            self._terms, self._rulings = terms, {}
+        key = (call.tool.name, call.safety_level, call.promises.capabilities)
+        if key not in self._rulings:
+            self._rulings[key] = approval_ruling(terms, call.tool, call.model, call.safety_level)
+        return self._rulings[key]
+
+    def grant(self, requests: Sequence[ApprovalRequest]) -> dict[str, Approval]:
+        """Keep what was allowed beforehand, by operation id. One transaction."""
+        answered = [(request, Approval(request.id, ApprovalAnswer.APPROVED, BY_GRANT)) for request in requests]
+        if answered:
+            self._journal.record_approvals(answered)
+        return {request.operation_id: approval for request, approval in answered}
+
+    def may_be_approved(self, request: ApprovalRequest, approver: Approver) -> bool:
+        """Whether there is, or may be, a yes to this. Spends nothing."""
+        if approver.prompt is not None or approver.grants_all(request):
+            return True
+        now = time.time()
+        stored = self._journal.approvals(request.operation_hash)
+        return any(one.state == "approved" and one.request.expires > now for one in stored)
+
+    def leave(self, requests: Sequence[ApprovalRequest]) -> list[Finding]:
+        """Nobody can be asked now: keep the requests for whoever answers later, and say how."""
+        ids = self._journal.ask_approval(requests) if requests else ()
+        return [self._missing(request, id) for request, id in zip(requests, ids, strict=True)]
+
+    def ask(
+        self,
+        request: ApprovalRequest,
+        approver: Approver,
+        cancel: CancelToken | None = None,
+        *,
+        now: ApprovalRequest | None = None,
+    ) -> ApprovalOutcome:
+        """Ask for this operation. `now` is the same question about the scene as it is, where the run began with another one: answers
+        from before are for `request`, new ones for `now`."""
+        if approver.grants_all(request):
+            return ApprovalOutcome(self.grant([request])[request.operation_id])
+        earlier = self._journal.use_approval(request.operation_hash)
+        if earlier is not None:
+            return ApprovalOutcome(earlier)
+        if self.is_allowed_in_session(request, approver):
+            approval = Approval(request.id, ApprovalAnswer.APPROVED, IN_SESSION)
+            self._journal.record_approvals([(request, approval)])
+            return ApprovalOutcome(approval)
+        request = now or request
+        moved = False
+        if approver.prompt is not None:
+            before = self._head_number()
+            answer = approver.prompt.ask(request, cancel=cancel)
+            moved = self._head_number() != before
+            if answer in YES and time.time() > request.expires:
+                answer = ApprovalAnswer.NONE
+            if answer in YES and moved:
+                message = f"others changed the scene while a person was asked about {request.tool}"
+                return ApprovalOutcome(None, refusal(APPROVAL_OUTDATED, message), moved)
+            if answer is ApprovalAnswer.SESSION:
+                if isinstance(approver.prompt, SessionPrompt):
+                    self._allow_in_session([request], approver.prompt)
+                answer = ApprovalAnswer.APPROVED
+            if answer is not ApprovalAnswer.NONE:
+                approval = Approval(request.id, answer, approver.prompt.name)
+                self._journal.record_approvals([(request, approval)])
+                return ApprovalOutcome(
+                    approval, None if answer is ApprovalAnswer.APPROVED else _declined(request), moved
+                )
+        return ApprovalOutcome(None, self.leave([request])[0], moved)
+
+    def ask_together(
+        self, requests: Mapping[str, ApprovalRequest], approver: Approver, cancel: CancelToken | None = None
+    ) -> dict[str, ApprovalOutcome]:
+        """One question about all of these, by operation, where the one to be asked takes such questions. A yes is kept for each operation
+        as if each had been asked about: it is bound to it, and spent when it runs. What is said already, here, is returned."""
+        prompt = approver.prompt
+        open_ones = {id: one for id, one in requests.items() if self._must_be_asked(one, approver)}
+        if not isinstance(prompt, SessionPrompt) or len(open_ones) < 2:
+            return {}
+        waiting = list(open_ones.values())
+        for first in range(0, len(waiting), MOST_TOGETHER):
+            answers = self._ask_these(waiting[first : first + MOST_TOGETHER], prompt, cancel)
+            if answers is None or answers:
+                return answers or {}  # the scene is another, and each is asked about as it is now; or it was no yes
+        return {}
+
+    def _ask_these(
+        self, asked: Sequence[ApprovalRequest], prompt: SessionPrompt, cancel: CancelToken | None
+    ) -> dict[str, ApprovalOutcome] | None:
+        """What was said to these, where it was no yes; a yes is kept for each. None where others changed the scene meanwhile."""
+        before = self._head_number()
+        answer = prompt.ask_together(asked, cancel=cancel)
+        if self._head_number() != before:
+            return None
+        if answer in YES and time.time() <= min(one.expires for one in asked):
+            self._journal.give_approvals(asked, prompt.name)
+            if answer is ApprovalAnswer.SESSION:
+                self._allow_in_session(asked, prompt)
+            return {}
+        if answer is ApprovalAnswer.DECLINED:
+            declined = [(one, Approval(one.id, answer, prompt.name)) for one in asked]
+            self._journal.record_approvals(declined)
+            return {one.operation_id: ApprovalOutcome(approval, _declined(one)) for one, approval in declined}
+        left = self.leave(asked)
+        return {one.operation_id: ApprovalOutcome(None, finding) for one, finding in zip(asked, left, strict=True)}
+
+    def _must_be_asked(self, request: ApprovalRequest, approver: Approver) -> bool:
+        """Whether it has to be asked about; what a person must see whole is asked about by itself."""
+        now = time.time()
+        stored = self._journal.approvals(request.operation_hash)
+        given = any(one.state == "approved" and one.request.expires > now for one in stored)
+        return not (
+            request.in_person or given or approver.grants_all(request) or self.is_allowed_in_session(request, approver)
+        )
+
+    def is_allowed_in_session(self, request: ApprovalRequest, approver: Approver) -> bool:
+        """Whether whoever would be asked allowed everything of its kind in this session, and did not take it back."""
+        prompt = approver.prompt
+        if request.in_person or not request.needed_grants or not isinstance(prompt, SessionPrompt):
+            return False
+        now = time.time()
+        return any(
+            one.state == "approved" and one.request.expires > now
+            for one in self._journal.approvals(self._allowance(request, prompt.scope))
+        )
+
+    def _allow_in_session(self, requests: Sequence[ApprovalRequest], prompt: SessionPrompt) -> None:
+        kinds = {one.needed_grants: one for one in requests if one.needed_grants and not one.in_person}
+        allowed = [
+            replace(
+                one,
+                id=_new_id(),
+                operation_hash=self._allowance(one, prompt.scope),
+                operation_id="",
+                what=f"every operation that is {' and '.join(sorted(grants))}, in this session",
+                expires=time.time() + SESSION_SECONDS,
+                shown="",
+            )
+            for grants, one in kinds.items()
+        ]
+        self._journal.give_approvals(allowed, prompt.name)
+
+    def _allowance(self, request: ApprovalRequest, scope: str) -> str:
+        """What stands for its kind in this session, where an approval has the hash of its operation."""
+        kind = {"session": self._session, "scope": scope, "kind": sorted(request.needed_grants)}
+        return f"{SESSION}{digest(kind)}"
+
+    def _head_number(self) -> int | None:
+        head = self._journal.head
+        return None if head is None else head.number
+
+    def _missing(self, request: ApprovalRequest, id: str) -> Finding:
+        why = ", ".join(request.why)
+        message = f"{request.tool} must be allowed by a person ({why}){self._history(request, id)}"
+        option = "" if request.in_person else f", or give {request.options}"
+        # It can be pasted as it is; what must be seen by a person is asked about all the same.
+        answer = "" if request.in_person else " --yes"
+        command = f"blendwright approve {id}{answer} --workspace {shlex.quote(str(self._journal.workspace))}"
+        return refusal("approval_missing", message, command=command, or_option=option)
+
+    def _history(self, request: ApprovalRequest, id: str) -> str:
+        """What became of an earlier answer, which the caller may be counting on."""
+        earlier = [stored for stored in self._journal.approvals(request.operation_hash) if stored.request.id != id]
+        if not earlier:
+            return ""
+        last = earlier[0]
+        word = "was used already" if last.state == "used" else "has expired"
+        return f"; approval {last.request.id} {'was declined' if last.state == 'declined' else word}"
+
+
+def _new_id() -> str:
+    return "".join(secrets.choice(ALPHABET) for _ in range(8))
+
+
+def _declined(request: ApprovalRequest) -> Finding:
+    return refusal("approval_declined", f"{request.tool} was declined")

@@ -1,0 +1,1 @@
+"""Cases of a batch and how one of them runs."""

@@ -1,0 +1,1 @@
+"""The command `batch` and its subcommands."""

@@ -1,0 +1,1 @@
+"""The input of a batch: tables, batch files, sampled values."""

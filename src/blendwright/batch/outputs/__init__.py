@@ -1,0 +1,1 @@
+"""Outputs of cases and where they are stored."""

@@ -1,0 +1,94 @@
+"""The table of results as somebody sees it who only looks: pages of cases, counts, why cases failed. Nothing here writes or waits.
+
+For batches on one machine. Whoever runs the batch notices nothing of it.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import apsw
+import orjson
+
+from blendwright.batch.cases.case import Case
+from blendwright.batch.definition import Batch
+from blendwright.batch.results.reader import LONGEST_MESSAGE, FailureReason, params_of, shown_standing
+from blendwright.batch.results.sqlite import require_known, translated
+from blendwright.batch.results.table import CaseStatus, Counts, Standing
+
+BUSY_MS = 5_000
+_STANDING = "number, key, params, source, status, fence, attempts, worker, row"
+_OF_BATCH = "FROM members JOIN cases USING (number) WHERE batch = ?"
+
+
+class ResultsView:
+    """Usable from one thread. Raises EnvironmentUnfit where the file cannot be read, JournalError where it is damaged."""
+
+    pause = 0.0
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        with self._told():
+            # The stubs of apsw leave parts unknown; what comes out of it is typed by the methods below.
+            self._connection: Any = apsw.Connection(str(path), apsw.SQLITE_OPEN_READONLY)
+            self._connection.set_busy_timeout(BUSY_MS)
+        require_known(path, self._all("PRAGMA user_version")[0][0])
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._connection.close()
+
+    def version(self) -> int:
+        """Another number whenever somebody else has written something since it was last asked for."""
+        return self._all("PRAGMA data_version")[0][0]
+
+    def batch(self) -> tuple[Batch, str] | None:
+        """The batch that was run last, and since when it is known; None before there is one, or even a table."""
+        if self._all("PRAGMA user_version")[0][0] == 0:
+            return None
+        found = self._all("SELECT definition, begun FROM batches ORDER BY latest DESC LIMIT 1")
+        return None if not found else (Batch.from_json(orjson.loads(found[0][0])), found[0][1])
+
+    def counts(self, batch: str) -> Counts:
+        return Counts(**dict(self._all(f"SELECT status, count(*) {_OF_BATCH} GROUP BY status", (batch,))))
+
+    def page(
+        self, batch: str, *, offset: int, limit: int, status: CaseStatus | None = None
+    ) -> tuple[int, list[Standing]]:
+        """Cases by number, of all or of one status, and how many there are of these."""
+        condition, bindings = ("", ()) if status is None else (" AND status = ?", (status,))
+        total = self._all(f"SELECT count(*) {_OF_BATCH}{condition}", (batch, *bindings))[0][0]
+        sql = f"SELECT {_STANDING} {_OF_BATCH}{condition} ORDER BY number LIMIT ? OFFSET ?"
+        return total, [_standing(row) for row in self._all(sql, (batch, *bindings, limit, offset))]
+
+    def standing(self, number: int) -> Standing | None:
+        found = self._all(f"SELECT {_STANDING} FROM cases WHERE number = ?", (number,))
+        return _standing(found[0]) if found else None
+
+    def failure_reasons(self, batch: str, most: int = 8) -> list[FailureReason]:
+        """The most frequent first."""
+        sql = (
+            "SELECT coalesce(row ->> '$.findings[0].code', '') AS code,"
+            " substr(coalesce(row ->> '$.findings[0].message', ''), 1, ?) AS message, count(*) AS cases"
+            f" {_OF_BATCH} AND status = 'failed' GROUP BY code, message ORDER BY cases DESC, code, message LIMIT ?"
+        )
+        return [FailureReason(*row) for row in self._all(sql, (LONGEST_MESSAGE, batch, most))]
+
+    def _all(self, sql: str, bindings: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+        with self._told():
+            return self._connection.execute(sql, bindings).fetchall()
+
+    def _told(self) -> Any:
+        return translated(self._path, "reading")
+
+
+def _standing(row: tuple[Any, ...]) -> Standing:
+    number, key, params, source, *rest = row
+    status, fence, attempts, worker, text = rest
+    return shown_standing(Case(number, key, params_of(params), source), status, fence, attempts, worker, text)

@@ -1,0 +1,1 @@
+"""Code from callers and code that scenes carry."""

@@ -1,0 +1,1 @@
+"""External files, imports, exports and linked libraries."""

@@ -1,0 +1,1 @@
+"""Meshes, surfaces, evaluation and UV maps."""

@@ -1,0 +1,1 @@
+"""Renders, bakes, images and videos."""

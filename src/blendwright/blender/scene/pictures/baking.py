@@ -1,0 +1,128 @@
+"""Baking: the operator, which Blender offers nothing else for, with what it asks of selection and materials, and their way back."""
+
+from collections.abc import Generator, Sequence
+from contextlib import ExitStack, contextmanager
+from typing import Any
+
+import bpy
+import numpy as np
+
+from blendwright.blender.scene.pictures.images import Images
+from blendwright.blender.scene.pictures.render_progress import render_progress
+from blendwright.blender.scene.state import RESERVED_PREFIX
+from blendwright.blender.selection import selected_objects
+from blendwright.values.errors import StepError
+from blendwright.values.faults import Fault
+from blendwright.wire.methods import PRINTED_FILE
+
+_ops: Any = bpy.ops
+TARGET = f"{RESERVED_PREFIX}target"
+
+
+class Baking(Images):
+    """The part of the Scene port that bakes."""
+
+    def bake(self, obj: Any, image: Any, kind: str, *, sources: Sequence[Any] = (), **options: Any) -> None:
+        with ExitStack() as temporary:
+            temporary.enter_context(_selected(obj, sources))
+            temporary.enter_context(_a_material(obj))
+            for material in {slot.material for slot in obj.material_slots if slot.material is not None}:
+                temporary.enter_context(_target(material, image))
+            try:
+                with render_progress(self._outbox.with_name(PRINTED_FILE)):
+                    _ops.object.bake(
+                        type=kind,
+                        target="IMAGE_TEXTURES",
+                        save_mode="INTERNAL",
+                        use_clear=True,
+                        use_selected_to_active=bool(sources),
+                        **options,
+                    )
+            except RuntimeError as error:
+                reason = " ".join(str(error).removeprefix("Error:").split())
+                raise StepError.of(Fault.EXECUTION_FAILED, f"Blender could not bake: {reason}", at="/object") from error
+        self._stale = True
+        self.pack_image(image)
+
+    def denoise_image(self, image: Any) -> None:
+        from blendwright.blender.scene.pictures.denoising import denoise
+
+        values = np.empty(len(image.pixels), np.float32)
+        image.pixels.foreach_get(values)
+        width, height = image.size
+        # Beside what the core takes out of the worker's directory.
+        file = self._outbox.with_name("denoised.exr")
+        pixels = denoise(values.reshape(height, width, image.channels), file)
+        image.pixels.foreach_set(np.ascontiguousarray(pixels, np.float32).ravel())
+        self._stale = True
+        self.pack_image(image)
+
+    def brightness_range(self, image: Any) -> tuple[float, float] | None:
+        values = np.empty(len(image.pixels), np.float32)
+        image.pixels.foreach_get(values)
+        brightest = values.reshape(-1, image.channels)[:, :3].max(axis=1)
+        filled = brightest[brightest > 0.0]
+        return (float(filled.min()), float(filled.max())) if len(filled) else None
+
+
+@contextmanager
+def _selected(obj: Any, sources: Sequence[Any]) -> Generator[None]:
+    """The operator bakes from what is selected to what is active."""
+    layer: Any = bpy.context.view_layer
+    active, selected = layer.objects.active, selected_objects()
+    for each in selected:
+        each.select_set(False)
+    for each in (obj, *sources):
+        each.select_set(True)
+    layer.objects.active = obj
+    try:
+        yield
+    finally:
+        for each in (obj, *sources):
+            each.select_set(False)
+        for each in selected:
+            each.select_set(True)
+        layer.objects.active = active
+
+
+@contextmanager
+def _a_material(obj: Any) -> Generator[None]:
+    """What has no material has none that could say where to bake to."""
+    # An object keeps a slot that its data has lost.
+    slots = list(obj.material_slots) if len(obj.data.materials) else []
+    if slots and all(slot.material is not None for slot in slots):
+        yield
+        return
+    materials: Any = bpy.data.materials
+    made = materials.new(TARGET)
+    if bpy.app.version < (5, 0, 0):
+        made.use_nodes = True
+    empty = [slot for slot in slots if slot.material is None]
+    for slot in empty:
+        slot.material = made
+    if not slots:
+        obj.data.materials.append(made)
+    try:
+        yield
+    finally:
+        for slot in empty:
+            slot.material = None
+        if not slots:
+            obj.data.materials.pop(index=0)
+        materials.remove(made)
+
+
+@contextmanager
+def _target(material: Any, image: Any) -> Generator[None]:
+    """The active image node of a material is where it is baked to."""
+    tree = material.node_tree
+    active = None if tree.nodes.active is None else tree.nodes.active.name
+    node = tree.nodes.new("ShaderNodeTexImage")
+    node.name = TARGET
+    node.image = image
+    tree.nodes.active = node
+    try:
+        yield
+    finally:
+        tree.nodes.remove(tree.nodes[TARGET])
+        tree.nodes.active = None if active is None else tree.nodes[active]

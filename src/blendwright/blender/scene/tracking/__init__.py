@@ -1,0 +1,1 @@
+"""What a step wrote and how to take it back."""

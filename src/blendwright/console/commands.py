@@ -1,0 +1,109 @@
+"""blendwright ui: the console, by itself or beside a server."""
+
+from __future__ import annotations
+
+import contextlib
+import secrets
+import signal
+import sys
+import webbrowser
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import anyio
+
+from blendwright.batch.directory import is_batch
+from blendwright.batch.outputs.shared_storage import is_url
+from blendwright.cli.options import Blender, FleetEngine
+from blendwright.cli.output import Exit, notes
+from blendwright.cli.parameters import argument, option
+from blendwright.console.serve import ConsoleSettings, console_beside, door_of, serve_console, with_port
+from blendwright.util.cancel import CancelToken
+from blendwright.values.errors import Refusal
+from blendwright.values.faults import Fault
+from blendwright.workspace.opening import DEFAULT_WORKSPACE
+
+if TYPE_CHECKING:
+    from blendwright.server.serve import Settings
+    from blendwright.server.workspace_queue import WorkspaceQueue
+
+CLIENT = "console"
+
+
+def ui(
+    workspaces: Annotated[
+        list[str] | None,
+        argument("DIR", f"The workspaces to show, and what `batch run` had as --out; {DEFAULT_WORKSPACE} otherwise."),
+    ] = None,
+    batch: Annotated[list[str] | None, option("--batch DIR|URL", "Show this batch too; may be repeated.")] = None,
+    engine: FleetEngine = None,
+    port: Annotated[int, option("--port N", "The port to listen on; a free one otherwise.", min=0, max=65535)] = 0,
+    host: Annotated[str, option("--host HOST", "Where to listen.")] = "127.0.0.1",
+    any_address: Annotated[
+        bool, option("--any-address", "Allow a --host that other machines can reach. There is no encryption.")
+    ] = False,
+    read_only: Annotated[bool, option("--read-only", "Show everything, and do nothing.")] = False,
+    open: Annotated[
+        bool | None, option("--open/--no-open", "Open the page in the browser; so it is at a terminal.")
+    ] = None,
+    blender: Blender = None,
+) -> int:
+    """Open the console: a page on this machine in which runs and batches are watched, approved, undone and proven.
+
+    With --engine the batches of a fleet are shown: all in that database, or those that are named by their URL.
+    The link is good once. Enter asks for another one, Ctrl-C ends the console."""
+    at_terminal = sys.stdin.isatty() and sys.stderr.isatty()
+    opens = at_terminal if open is None else open
+    places = tuple(one for one in (*(workspaces or ()), *(batch or ())) if is_url(one))
+    if places and engine is None:
+        cure = "Name the database that has its results: --engine env, or --engine postgres://user@host/database."
+        raise Refusal.of(Fault.ARGS_INVALID, f"{places[0]} is a place of outputs of a fleet", cure)
+    named = [Path(one) for one in workspaces or ([] if batch or engine else [DEFAULT_WORKSPACE]) if one not in places]
+    recognised = [path for path in named if is_batch(path)]
+    settings = ConsoleSettings(
+        tuple(path for path in named if path not in recognised),
+        (*recognised, *(Path(one) for one in batch or () if one not in places)),
+        engine,
+        places,
+        host=host,
+        port=port,
+        read_only=read_only,
+        any_address=any_address,
+        blender=blender,
+        on_link=_link_shower(opens=opens, hint="Enter makes another link, Ctrl-C ends the console."),
+    )
+
+    async def run() -> signal.Signals | None:
+        return await serve_console(settings, again=sys.stdin if at_terminal else None)
+
+    return Exit.INTERRUPTED if anyio.run(run) is signal.SIGINT else Exit.DONE
+
+
+def with_console(settings: Settings) -> Settings:
+    """A server with a console beside it: what a person does there takes its turn among the clients, and a window gets into it."""
+    show, key = _link_shower(opens=False, hint=""), secrets.token_urlsafe(32)
+    shown = with_port(ConsoleSettings((settings.workspace,), blender=settings.blender, on_link=show, window_key=key))
+
+    def run(queue: WorkspaceQueue) -> contextlib.AbstractAsyncContextManager[None]:
+        return console_beside(shown, lambda work: queue.submit(CLIENT, work, CancelToken()).result())
+
+    return replace(settings, beside=run, console=door_of(shown))
+
+
+def _link_shower(*, opens: bool, hint: str) -> Callable[[str], None]:
+    shown = False
+
+    def show(link: str) -> None:
+        nonlocal shown
+        out = notes()
+        out.labelled("console (the link is good once):", link, "", text_style="bold")
+        if not shown and hint:
+            out.show(hint, "dim")
+        if opens and not shown:
+            with contextlib.suppress(webbrowser.Error):
+                webbrowser.open(link)
+        shown = True
+
+    return show

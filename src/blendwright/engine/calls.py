@@ -1,0 +1,263 @@
+"""A single call of a tool or macro: a plan of one operation, and its report as the outcome of a call."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from blendwright.engine.invocation import Invocation, OperationKeys, new_id
+from blendwright.engine.ledger import changes_of, handles_of
+from blendwright.engine.options import DEFAULT_OPTIONS, PhaseClock, RunOptions, too_much_time
+from blendwright.engine.runner import Runner
+from blendwright.macros import Macro
+from blendwright.plan.validate import ValidPlan, validate
+from blendwright.policy.refusals import refusal
+from blendwright.tool_api.promises import Determinism
+from blendwright.tool_api.tool import AnyTool
+from blendwright.tool_api.tool_names import own_name
+from blendwright.util.json_reader import non_interoperable_values
+from blendwright.values.events import CallEnded, CallIds
+from blendwright.values.faults import REFUSALS, Fault
+from blendwright.values.findings import Finding, did_you_mean, sentence
+from blendwright.values.macro_report import kept_steps, reports_by_caller
+from blendwright.values.outcome import Outcome
+from blendwright.values.plan import Operation, Places, Plan, Schedule
+from blendwright.values.report import OperationReport, RunReport, StepDetails
+
+SNAPSHOT_TOOL = "scene.snapshot"
+# The operation id of a call that belongs to no plan; its request id is a new one each time.
+CALL = "call"
+# Within the half second in which a deadline is answered.
+AT_THE_LATEST = 0.25
+# Pointers of a call lead into its arguments, and nowhere else.
+NOWHERE = Places(id="", tool="", args="", depends_on="", safety_level="")
+
+
+def call(runner: Runner, name: str, args: Any, options: RunOptions = DEFAULT_OPTIONS) -> Outcome:
+    """Run one call; every failure is an outcome. Raises only EnvironmentUnfit: no Blender to call, or no disk to write to."""
+    session = runner.session
+    if name not in session.tools and name not in session.macros:
+        name = own_name(name, (*session.tools, *session.macros))
+    operation = Operation(CALL, name, args, (), None, 0, "", NOWHERE)
+    # A macro says itself of which class it is, so its steps must keep to that.
+    accepts = "prove" if name in session.macros else "accept"
+    plan = Plan("call", new_id(), (operation,), "id", "stop", single_call=True, on_nondeterministic=accepts)
+    if name in session.macros:
+        outcome = _MacroCall(runner, session.macros[name], plan, options).run()
+    elif name in session.tools:
+        outcome = _ToolCall(runner, session.tools[name], plan, options).run()
+    else:
+        near = did_you_mean(name, session.tools, otherwise="See: blendwright tools")
+        finding = refusal("tool_unknown", f"there is no tool named '{name}'", near=near)
+        blank = Outcome(name, 0, request_id=plan.request_id)
+        outcome = _refused(blank, (finding,), PhaseClock(options.parse_ms))
+        session.observe(CallEnded(CallIds(plan.request_id, CALL), outcome, recorded=False))
+    if options.snapshot and outcome.ok:
+        snapshot = call(runner, SNAPSHOT_TOOL, {}, RunOptions(timeout=options.timeout, cancel=options.cancel))
+        return outcome.with_(snapshot=snapshot.result)
+    return outcome
+
+
+class _ToolCall:
+    def __init__(self, runner: Runner, tool: AnyTool, plan: Plan, options: RunOptions) -> None:
+        self._runner = runner
+        self._session = runner.session
+        self._tool = tool
+        self._plan = plan
+        terms = self._session.contract.terms
+        terms = terms.in_background() if options.background else terms
+        allowed = options.call_seconds or terms.seconds_for(tool)
+        self._too_long = too_much_time(options.timeout, allowed, tool.time_limit)
+        self._seconds = allowed if options.timeout is None else min(options.timeout, allowed)
+        # Where the caller gave a time, the call is over a little later wherever it waits, also for a Blender to start.
+        run_seconds = terms.constraints.run_seconds
+        ends = None if options.timeout is None else min(options.timeout + AT_THE_LATEST, run_seconds)
+        self._options = replace(options, timeout=ends, call_seconds=self._seconds, one_at_a_time=True)
+        self._clock = PhaseClock(options.parse_ms)
+
+    def run(self) -> Outcome:
+        valid = self._too_long or non_interoperable_values(self._plan.operations[0].args)
+        valid = valid or validate(self._plan, self._session.tools, self._session.contract.terms, stage=None)
+        # Nothing runs before it that could change what its paths lead to.
+        findings = valid if isinstance(valid, tuple) else self._path_findings(valid)
+        self._clock.lap("validate_input")
+        if not isinstance(valid, ValidPlan) or findings:
+            return self._turned_away(valid, findings)
+        report = self._runner.execute(Schedule(valid.plan, valid.order, ""), self._options, self._clock)
+        if report.status == "refused":
+            findings = tuple(report.all_findings())
+            return self._turned_away(valid, findings, no_blender=findings[0].fault not in REFUSALS)
+        outcome = self._outcome(report, valid.plan.operations[0].model)
+        self._session.observe(
+            CallEnded(CallIds(self._plan.request_id, CALL, outcome.mcp_call_id), outcome, recorded=True)
+        )
+        return outcome
+
+    def _path_findings(self, valid: ValidPlan) -> tuple[Finding, ...]:
+        return self._session.files.path_findings(self._tool, dict(valid.plan.operations[0].args))
+
+    def _turned_away(
+        self, valid: ValidPlan | tuple[Finding, ...], findings: tuple[Finding, ...], *, no_blender: bool = False
+    ) -> Outcome:
+        """Refused before it ran: recorded, unless there is no scene yet that a record could speak of."""
+        args, model, level = dict[str, Any](), None, self._tool.safety_level.value
+        if isinstance(valid, ValidPlan):
+            (operation,) = valid.plan.operations
+            args, model, level = dict(operation.args), operation.model, operation.safety_level or level
+        request_id = self._plan.request_id
+        keys = OperationKeys(request_id, {CALL: args})
+        invocation = Invocation(request_id, CALL, self._tool, args, model, level, keys, new_id(), single_call=True)
+        known_hash, ledger = self._session.scene.known_hash, self._session.ledger
+        if known_hash is not None:
+            ledger.write([ledger.note(invocation, "failed", known_hash, fault=findings[0].fault)])
+        nothing_kept = StepDetails(reverted_by="rebuild", answered=False, deadline_seconds=self._seconds)
+        blank = Outcome(
+            self._tool.name,
+            self._tool.version,
+            fingerprint_before=known_hash,
+            fingerprint_after=known_hash,
+            reverted_by="rebuild" if no_blender else None,
+            partial=nothing_kept.partial_work() if no_blender else None,
+            request_id=request_id,
+            mcp_call_id=invocation.call_id,
+        )
+        outcome = _refused(blank, findings, self._clock)
+        self._session.observe(CallEnded(invocation.ids, outcome, recorded=known_hash is not None))
+        return outcome
+
+    def _outcome(self, report: RunReport, model: Any) -> Outcome:
+        (operation,), scene_hash, notes = report.operations, report.scene_hash_after, report.notes
+        details, unchanged = operation.details, operation.scene_hash_before is None
+        fields: dict[str, Any] = {
+            "fingerprint_before": scene_hash if unchanged else operation.scene_hash_before,
+            "fingerprint_after": scene_hash if unchanged else operation.scene_hash_after,
+            "request_id": self._plan.request_id,
+            "mcp_call_id": operation.mcp_call_id,
+        }
+        if details is not None:
+            for phase in ("plan", "execute", "verify"):
+                self._clock.note(phase, getattr(details, f"{phase}_ms"))
+            fields["reverted_by"] = details.reverted_by
+        tool = self._tool
+        if operation.fault is not None:
+            fields["partial"] = operation.partial_work
+            if operation.fault is Fault.CANCELLED and operation.partial_work is None:
+                fields["partial"] = {"kept": [], "scene": "as before the call"}
+            return _refused(Outcome(tool.name, tool.version, **fields), operation.findings, self._clock)
+        assert details is not None
+        return Outcome(
+            tool.name,
+            tool.version,
+            result=operation.result,
+            handles=handles_of(details.changes),
+            changes=changes_of(details.changes),
+            determinism_class=details.determinism,
+            seed=tool.seed_for(model),
+            tolerance=tool.tolerance_for(model),
+            artifacts=details.artifacts,
+            blender_mutation_id=operation.blender_mutation_id,
+            trace=self._clock.trace(),
+            notes=notes,
+            **fields,
+        )
+
+
+class _MacroCall:
+    """Its steps are run as those of any plan, and observed as a run."""
+
+    def __init__(self, runner: Runner, macro: Macro, plan: Plan, options: RunOptions) -> None:
+        self._runner = runner
+        self._session = runner.session
+        self._macro = macro
+        self._plan = plan
+        self._options = options
+        self._clock = PhaseClock(options.parse_ms)
+
+    def run(self) -> Outcome:
+        session, args = self._session, self._plan.operations[0].args
+        findings = non_interoperable_values(args)
+        if self._options.rehearse is not None:
+            message = f"{self._macro.name} is a macro, whose steps cannot be rehearsed as one call"
+            cure = "Preview a plan that calls it: blendwright preview PLAN"
+            findings = (Finding(Fault.ARGS_INVALID, message, "", cure),)
+        terms = session.contract.terms.demanding(self._options.determinism)
+        valid = findings or validate(self._plan, session.tools, terms, session.macros)
+        self._clock.lap("validate_input")
+        if isinstance(valid, tuple):
+            return self._turned_away(valid)
+        schedule = Schedule(valid.plan, valid.order, valid.content, valid.unrunnable)
+        return self._outcome(self._runner.run(schedule, self._options, self._clock))
+
+    def _turned_away(self, findings: Sequence[Finding]) -> Outcome:
+        known_hash = self._session.scene.known_hash
+        blank = Outcome(
+            self._macro.name, self._macro.version, fingerprint_before=known_hash, fingerprint_after=known_hash
+        )
+        return _refused(blank, tuple(findings), self._clock)
+
+    def _outcome(self, report: RunReport) -> Outcome:
+        if report.status == "refused":
+            return self._turned_away(tuple(report.all_findings()))
+        macro, scene_hash, steps = self._macro, self._session.scene.hash, report.operations
+        (operation,) = reports_by_caller(steps)
+        for phase in ("plan", "execute", "verify"):
+            self._clock.note(phase, operation.timings.get(f"{phase}_ms", 0.0))
+        before = operation.scene_hash_before or scene_hash
+        blank = Outcome(macro.name, macro.version, fingerprint_before=before, fingerprint_after=scene_hash)
+        if not operation.done:
+            return blank.with_(
+                fault=operation.fault or Fault.INTERNAL_ERROR,
+                message=operation.message,
+                findings=operation.findings,
+                reverted_by="rebuild" if any(step.status == "rolled_back" for step in steps) else None,
+                partial=_partial(steps),
+                trace=self._clock.trace(),
+            )
+        args = self._plan.operations[0].args
+        seeded = macro.determinism is Determinism.SEEDED
+        return blank.with_(
+            result=operation.result,
+            handles=tuple(_handles(steps)),
+            changes=tuple(_changes(steps)),
+            determinism_class=macro.determinism.value,
+            seed=macro.complete(args)[0].get("seed") if seeded else None,
+            trace=self._clock.trace(),
+        )
+
+
+def _refused(blank: Outcome, findings: tuple[Finding, ...], clock: PhaseClock) -> Outcome:
+    return blank.with_(fault=findings[0].fault, message=sentence(findings), findings=findings, trace=clock.trace())
+
+
+def _partial(steps: Sequence[OperationReport]) -> dict[str, Any]:
+    """Which steps stand and which were taken back, each with what it changed, as far as there is a receipt."""
+    return {
+        "kept": [_named(step) for step in kept_steps(steps)],
+        "taken_back": [_named(step) for step in steps if step.status == "rolled_back"],
+        "not_run": [_named(step) for step in steps if step.status == "skipped"],
+    }
+
+
+def _named(step: OperationReport) -> dict[str, Any]:
+    assert step.origin is not None
+    return {"step": step.origin.step, "title": step.origin.title, "tool": step.tool}
+
+
+def _handles(steps: Sequence[OperationReport]) -> list[dict[str, str]]:
+    by_name: dict[tuple[str, str], dict[str, str]] = {}
+    for step in steps:
+        for handle in (step.receipt or {}).get("handles", ()):
+            by_name[handle["kind"], handle["name"]] = dict(handle)
+    return list(by_name.values())
+
+
+def _changes(steps: Sequence[OperationReport]) -> list[dict[str, str]]:
+    """What all steps together changed: what one of them created stays created, however often others changed it."""
+    by_name: dict[tuple[str, str], dict[str, str]] = {}
+    for step in steps:
+        for change in (step.receipt or {}).get("changes", ()):
+            earlier = by_name.get((change["kind"], change["name"]))
+            if earlier is None or earlier["change"] != "created" or change["change"] == "removed":
+                by_name[change["kind"], change["name"]] = dict(change)
+    return list(by_name.values())

@@ -1,0 +1,1 @@
+"""Foreign code: isolated runs, the determinism proof and resource limits."""

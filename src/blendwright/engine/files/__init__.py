@@ -1,0 +1,1 @@
+"""Files that calls read and write: allowed roots, staging, scratch and delivery."""

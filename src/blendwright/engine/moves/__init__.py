@@ -1,0 +1,1 @@
+"""Moves of HEAD: checkout, undo, redo, adopt, and the names of commits."""

@@ -1,0 +1,1 @@
+"""The current scene: the worker that holds it, rebuilds, checkpoints and comparison."""

@@ -1,0 +1,1 @@
+"""Sending operations to a worker and committing the answers."""

@@ -1,0 +1,1 @@
+"""The command `worker`, and `batch` on a fleet."""

@@ -1,0 +1,61 @@
+"""The engine of many machines: jobs in PostgreSQL, which workers anywhere take. What a job means is decided by the table of results."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable
+
+from blendwright.batch.engines.engine import Engine, Job, LaneSettings, OnReport
+from blendwright.fleet.address import Address
+from blendwright.fleet.database import Database
+from blendwright.fleet.job_queue import MOST_CASES, JobQueue
+from blendwright.fleet.worker import STALLED_AFTER, FleetSettings, FleetWorker, OnNote
+from blendwright.values.frozen import frozen
+
+
+@frozen
+class EngineSettings:
+    """`queue` is where the jobs of one Blender and one catalogue wait. Whoever submits names the place of the outputs and how many
+    cases go into a job; whoever works names its Blender."""
+
+    queue: str
+    outputs: str = ""
+    cases_per_job: int = MOST_CASES
+    blender: str | None = None
+    stalled_after: float = STALLED_AFTER
+    once: bool = False
+
+
+class PostgresEngine(Engine):
+    """`submit` and `work` are for different processes: one that makes a batch, and any number that do it."""
+
+    def __init__(self, address: Address, settings: EngineSettings, note: OnNote = lambda _: None) -> None:
+        self._address = address
+        self._settings = settings
+        self._note = note
+        self._worker: FleetWorker | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._stopped_early = False
+
+    def submit(self, jobs: Iterable[Job]) -> None:
+        settings, database = self._settings, Database(self._address)
+        try:
+            JobQueue(database).put(settings.queue, settings.outputs, jobs, settings.cases_per_job)
+        finally:
+            database.close()
+
+    def work(self, lanes: LaneSettings, count: int, report: OnReport) -> None:
+        settings = self._settings
+        fleet = FleetSettings(lanes, count, settings.queue, settings.blender, settings.stalled_after, settings.once)
+        asyncio.run(self._work(FleetWorker(self._address, fleet, report, self._note)))
+
+    async def _work(self, worker: FleetWorker) -> None:
+        self._loop, self._worker = asyncio.get_running_loop(), worker
+        if not self._stopped_early:
+            await worker.run()
+
+    def stop(self, *, at_once: bool = False) -> None:
+        self._stopped_early = True
+        loop, worker = self._loop, self._worker
+        if loop is not None and worker is not None and not loop.is_closed():
+            loop.call_soon_threadsafe(lambda: worker.stop(at_once=at_once))

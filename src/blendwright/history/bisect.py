@@ -1,0 +1,131 @@
+"""Bisect: the first commit of HEAD's line whose scene does not pass a check, found by rebuilding few of them in a Blender of its own."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from blendwright.bridge.worker_source import WorkerSource
+from blendwright.engine.moves.commit_names import find
+from blendwright.engine.scene.predicate_values import scene_values
+from blendwright.engine.scene.rebuild import rebuild_commit
+from blendwright.journal import JournalView
+from blendwright.programs.predicate import Verdict, judge
+from blendwright.records.commits import Commit
+from blendwright.util.cancel import CancelToken
+from blendwright.values.errors import Refusal
+from blendwright.values.faults import Fault
+from blendwright.values.frozen import frozen
+from blendwright.views.queries import summary
+from blendwright.wire.remote_scene import RemoteScene
+from blendwright.workspace.reading import inspection_workers, read_journal
+
+
+@frozen
+class Looked:
+    """One scene that was rebuilt, and what came of the check there."""
+
+    commit: int
+    verdict: Verdict
+
+    def to_json(self) -> dict[str, Any]:
+        return {"commit": self.commit, "holds": self.verdict.holds, "message": self.verdict.message}
+
+
+@frozen
+class Bisection:
+    """`last_good` is the commit before `first_bad`; `message` is what the check said of the bad one. `looked` are the scenes that were
+    rebuilt, in that order, of `commits` in question."""
+
+    expect: str
+    first_bad: Commit
+    last_good: Commit
+    message: str | None
+    looked: tuple[Looked, ...]
+    commits: int
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "ok": True, "expect": self.expect, "first_bad": summary(self.first_bad), "last_good": summary(self.last_good),
+            "message": self.message, "rebuilds": len(self.looked), "commits": self.commits,
+            "looked": [one.to_json() for one in self.looked],
+        }  # fmt: skip
+
+
+def bisect(
+    workspace: str | Path,
+    expect: str,
+    *,
+    good: int | str | None = None,
+    bad: int | str = "HEAD",
+    blender: str | Path | WorkerSource | None = None,
+    cancel: CancelToken | None = None,
+    observe: Callable[[Looked], None] = lambda looked: None,
+) -> Bisection:
+    """The first commit after `good` (the first of the workspace, where none is named) at which `expect` does not hold any more.
+
+    `expect` is an expression over `scene` and `audit`, as `engine/scene/predicate_values.py` makes them; one that does not fit a scene does not hold
+    there. Among n commits, at most log2(n) + 1 scenes are rebuilt. Raises Refusal for what is no expression, where the two
+    commits do not lie on one line, and where the check holds at the bad one or not at the good one; RebuildFailed where a scene is not
+    what the journal says."""
+    with contextlib.ExitStack() as ends:
+        journal = ends.enter_context(read_journal(workspace))
+        line = _line(journal, good, bad)
+        judge(expect, {"scene": {}, "named": [], "audit": None})  # what is no expression needs no Blender to be refused
+        inspection = ends.enter_context(inspection_workers(workspace, blender=blender))
+        if cancel is not None:
+            ends.callback(cancel.subscribe(inspection.pool.close))
+        return _Search(journal, inspection.worker(), expect, observe).run(line)
+
+
+def _line(journal: JournalView, good: int | str | None, bad: int | str) -> Sequence[int]:
+    """The numbers of the commits from the good one to the bad one."""
+    last = find(journal, bad)
+    numbers = [change.number for change in journal.changes_to(last.number)]
+    first = numbers[0] if good is None else find(journal, good).number
+    if first not in numbers[:-1]:
+        message = f"commit {first} does not lie before commit {last.number}"
+        raise Refusal.of(Fault.ARGS_INVALID, message, "Name a commit that led to it: blendwright log")
+    return numbers[numbers.index(first) :]
+
+
+class _Search:
+    def __init__(
+        self, journal: JournalView, worker: RemoteScene, expect: str, observe: Callable[[Looked], None]
+    ) -> None:
+        self._journal = journal
+        self._worker = worker
+        self._expect = expect
+        self._observe = observe
+        self._looked: list[Looked] = []
+
+    def run(self, line: Sequence[int]) -> Bisection:
+        failed = self._look(line[-1])
+        if failed.holds:
+            message = f"'{self._expect}' holds at commit {line[-1]}: there is nothing to look for"
+            raise Refusal.of(Fault.SCENE_CONFLICT, message, "Name a commit at which it does not hold with --bad.")
+        # The good end is among those that may fail: it is looked at only where all the others have failed.
+        low, high = 0, len(line) - 1
+        while low < high:
+            middle = (low + high) // 2
+            verdict = self._look(line[middle])
+            if verdict.holds:
+                low = middle + 1
+            else:
+                high, failed = middle, verdict
+        if high == 0:
+            why = "" if failed.message is None else f" ({failed.message})"
+            message = f"'{self._expect}' does not hold at commit {line[0]} either{why}"
+            raise Refusal.of(Fault.SCENE_CONFLICT, message, "Name a commit at which it holds with --good.")
+        first, last = self._journal.show(line[high]), self._journal.show(line[high - 1])
+        return Bisection(self._expect, first, last, failed.message, tuple(self._looked), len(line))
+
+    def _look(self, number: int) -> Verdict:
+        rebuild_commit(self._worker, self._journal, number)
+        verdict = judge(self._expect, scene_values(self._worker, self._expect))
+        looked = Looked(number, verdict)
+        self._looked.append(looked)
+        self._observe(looked)
+        return verdict

@@ -1,0 +1,264 @@
+"""Blame: which commits made and changed a datablock, for which request, and who asked for that. Told by the journal alone, but for single
+properties, whose values are read from the scenes of those commits in a Blender of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
+from functools import cache
+from pathlib import Path
+from typing import Any, Literal, cast
+
+from blendwright.bridge.worker_source import WorkerSource
+from blendwright.engine.moves.commit_names import find
+from blendwright.engine.scene.rebuild import rebuild_commit
+from blendwright.history.touched import OBJECTS, Followed, Follower, Touch, TouchKind
+from blendwright.journal import JournalView
+from blendwright.records.commits import Commit
+from blendwright.tools.catalog import tools
+from blendwright.values.errors import Refusal
+from blendwright.values.faults import Fault
+from blendwright.values.frozen import frozen
+from blendwright.wire.methods import StepRequest
+from blendwright.wire.remote_scene import HANG_SECONDS, RemoteScene
+from blendwright.workspace.reading import inspection_workers, read_journal
+
+By = Literal["model", "person", "code", "file"]
+INSPECT = "object.inspect"
+
+
+@frozen
+class Who:
+    """Who is behind a commit: a model that planned it or sent it as a host, a person at the command line or in a window, a program of
+    the Python API, or a file that was taken in. `asked` are the words that a planner was given, `program` the hash of the program that
+    the plan came from, `approved_by` how a person agreed where one was asked."""
+
+    by: By
+    host: str | None = None
+    transport: str | None = None
+    model: str | None = None
+    asked: str | None = None
+    program: str | None = None
+    approved_by: str | None = None
+
+
+@frozen
+class Blamed:
+    """One commit that touched a datablock: the one asked about, or its data. `value` is that of the property afterwards, where one was
+    asked about."""
+
+    commit: Commit
+    kind: str
+    name: str
+    change: TouchKind
+    who: Who
+    value: Any = None
+
+    def to_json(self) -> dict[str, Any]:
+        commit = self.commit
+        return {
+            "commit": commit.number, "change": self.change, "kind": self.kind, "name": self.name,
+            "request_id": commit.request_id, "operation_id": commit.operation_id, "tool": commit.tool,
+            "timestamp": commit.timestamp, "who": asdict(self.who), "value": self.value,
+        }  # fmt: skip
+
+
+@frozen
+class Blame:
+    """`entries` are newest first. `incomplete` are commits whose receipts do not list all that they touched: they may have touched this."""
+
+    kind: str
+    name: str
+    property: str | None
+    entries: tuple[Blamed, ...]
+    incomplete: tuple[int, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "ok": True, "kind": self.kind, "name": self.name, "property": self.property,
+            "entries": [entry.to_json() for entry in self.entries], "incomplete": list(self.incomplete),
+        }  # fmt: skip
+
+
+@frozen
+class BlameLine:
+    """One datablock of many: who made it, and who touched it last."""
+
+    kind: str
+    name: str
+    first: Blamed
+    last: Blamed
+
+    def to_json(self) -> dict[str, Any]:
+        ends = {"first": self.first.to_json(), "last": self.last.to_json()}
+        return {"kind": self.kind, "name": self.name, **ends}
+
+
+@frozen
+class BlameList:
+    """By name. What is in the scene and not here came with the commit `origin`, and nothing has touched it since."""
+
+    lines: tuple[BlameLine, ...]
+    origin: int | None
+    incomplete: tuple[int, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        lines = [line.to_json() for line in self.lines]
+        return {"ok": True, "lines": lines, "origin": self.origin, "incomplete": list(self.incomplete)}
+
+
+def blame(
+    workspace: str | Path,
+    name: str,
+    *,
+    kind: str = OBJECTS,
+    property: str | None = None,
+    at: int | str = "HEAD",
+    blender: str | Path | WorkerSource | None = None,
+) -> Blame:
+    """The commits before `at` that touched a datablock, under whatever name it had; with a property, those that changed its value.
+
+    A property is named as `object.inspect` shows it: `location`, `location.2`, `modifiers.0.type`. Raises Refusal where nothing has ever
+    had that name, or the object has no such property."""
+    with read_journal(workspace) as journal:
+        to = find(journal, at)
+        follower = Follower(journal.changes_to(to.number))
+        followed = follower.find(kind, name)
+        if followed is None:
+            message = f"no commit before {to.number} has touched '{name}' ({kind})"
+            cure = "Check the name with `blendwright snapshot`: what is there came with the scene that the workspace began with."
+            raise Refusal.of(Fault.TARGET_NOT_FOUND, message, cure)
+        touches = followed.all_touches
+        blamed = _Blamed(journal)
+        if property is None:
+            entries = [blamed.of(touch) for touch in touches]
+        else:
+            _require_object(kind, followed)
+            with inspection_workers(workspace, blender=blender) as inspection:
+                values = _Values(journal, inspection.worker(), property)
+                entries = [blamed.of(touch, value) for touch, value in values.changed_by(touches)]
+        return Blame(kind, name, property, tuple(reversed(entries)), tuple(follower.incomplete))
+
+
+def blame_all(workspace: str | Path, *, kind: str = OBJECTS, at: int | str = "HEAD") -> BlameList:
+    """The same of everything of a kind that a commit has touched and that is there, in one pass: the first and the last touch of each."""
+    with read_journal(workspace) as journal:
+        follower = Follower(journal.changes_to(find(journal, at).number))
+        blamed = _Blamed(journal)
+        lines = tuple(
+            BlameLine(kind, one.name, blamed.of(touches[0]), blamed.of(touches[-1]))
+            for one in follower.living(kind)
+            if (touches := one.all_touches)
+        )
+        return BlameList(lines, follower.origin, tuple(follower.incomplete))
+
+
+def commit_authors(journal: JournalView) -> Callable[[Commit], Who]:
+    """Who is behind each commit of a list of them; what they share is looked up once."""
+    return _Blamed(journal).who
+
+
+class _Blamed:
+    """Touches with their commits and who is behind those; requests and contracts are looked up once."""
+
+    def __init__(self, journal: JournalView) -> None:
+        self._journal = journal
+        self._commit: Callable[[int], Commit] = cache(journal.show)
+        self._host: Callable[[str], Mapping[str, Any]] = cache(self._read_host)
+        self._request: Callable[[str], tuple[str | None, str | None, str | None]] = cache(self._read_request)
+
+    def of(self, touch: Touch, value: Any = None) -> Blamed:
+        commit = self._commit(touch.commit)
+        return Blamed(commit, touch.kind, touch.name, touch.change, self.who(commit), value)
+
+    def who(self, commit: Commit) -> Who:
+        if commit.kind != "operation":
+            edited = commit.kind == "adopt" and "window" in commit.args
+            return Who("person" if edited else "file", transport="window" if edited else None)
+        host = self._host(str(commit.receipt.get("contract") or ""))
+        model, asked, program = self._request(commit.request_id)
+        name, transport = host.get("name"), host.get("transport")
+        by: By = "person" if transport == "command_line" else "code"
+        if model is not None or transport in ("stdio", "http"):
+            by = "model"
+        return Who(by, name, transport, model, asked, program, self._approved_by(commit))
+
+    def _read_host(self, contract: str) -> Mapping[str, Any]:
+        kept = self._journal.contract(contract)
+        return {} if kept is None else kept["host"]
+
+    def _read_request(self, request_id: str) -> tuple[str | None, str | None, str | None]:
+        attempts, programs = self._journal.attempts(request_id), self._journal.programs(request_id)
+        model, asked = (attempts[-1].model, attempts[-1].asked) if attempts else (None, None)
+        return model, asked, programs[-1].hash if programs else None
+
+    def _approved_by(self, commit: Commit) -> str | None:
+        if commit.receipt.get("approval") is None:
+            return None
+        records = self._journal.audit_records(after=commit.audit_sequence - 1, limit=1)
+        return records[0].record.get("approval_by") if records else None
+
+
+def _require_object(kind: str, followed: Followed) -> None:
+    if kind != OBJECTS:
+        cure = "Leave the property out, or name an object."
+        raise Refusal.of(Fault.ARGS_INVALID, f"only objects have properties that can be blamed, not {kind}", cure)
+    if not followed.alive:
+        cure = "Name an earlier commit with --at."
+        raise Refusal.of(Fault.TARGET_NOT_FOUND, f"the object '{followed.name}' was removed", cure)
+
+
+class _Values:
+    """The values of a property in the scenes of commits, in the one Blender that goes from one to the next."""
+
+    def __init__(self, journal: JournalView, worker: RemoteScene, property: str) -> None:
+        self._journal = journal
+        self._worker = worker
+        self._property = property
+
+    def changed_by(self, touches: Sequence[Touch]) -> list[tuple[Touch, Any]]:
+        """The touches that gave it another value, oldest first, with that value."""
+        found: list[tuple[Touch, Any]] = []
+        names = _object_names(touches)
+        before: tuple[bool, Any] = (False, None)
+        for touch in touches:
+            after = self._value(touch.commit, names[touch.commit])
+            if after != before and after[0]:
+                found.append((touch, after[1]))
+            before = after
+        if not found:
+            cure = "See what it has: blendwright call object.inspect"
+            raise Refusal.of(Fault.TARGET_NOT_FOUND, f"the object has never had a property '{self._property}'", cure)
+        return found
+
+    def _value(self, commit: int, name: str) -> tuple[bool, Any]:
+        rebuild_commit(self._worker, self._journal, commit)
+        tool = tools()[INSPECT]
+        args = tool.args_model.model_validate({"object": name}).model_dump(mode="json")
+        request = StepRequest(tool=INSPECT, version=tool.version, args=args, verify=False)
+        answer = self._worker.step(request, deadline=HANG_SECONDS, cancel=None)
+        return _at(answer["result"], self._property.split(".")) if answer["ok"] else (False, None)
+
+
+def _object_names(touches: Sequence[Touch]) -> dict[int, str]:
+    """What the object is called after each of the commits: its data may be touched under another name."""
+    names: dict[int, str] = {}
+    name = next((touch.name for touch in touches if touch.kind == OBJECTS), "")
+    for touch in touches:
+        name = touch.name if touch.kind == OBJECTS else name
+        names[touch.commit] = name
+    return names
+
+
+def _at(value: Any, path: Sequence[str]) -> tuple[bool, Any]:
+    """Whether there is something at a path, and what."""
+    for part in path:
+        if isinstance(value, Mapping) and part in value:
+            value = cast("Mapping[str, Any]", value)[part]
+        elif (
+            isinstance(value, list) and part.isascii() and part.isdigit() and int(part) < len(cast("list[Any]", value))
+        ):
+            value = cast("list[Any]", value)[int(part)]
+        else:
+            return False, None
+    return True, value

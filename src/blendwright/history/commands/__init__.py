@@ -1,0 +1,1 @@
+"""The commands `branch`, `switch`, `tag`, `fork`, `merge`, `blame` and `bisect`."""

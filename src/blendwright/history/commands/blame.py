@@ -1,0 +1,82 @@
+"""blendwright blame: who made and changed what is in the scene."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import orjson
+
+from blendwright.cli.options import AsJson, Blender, Workspace
+from blendwright.cli.output import SafeConsole, present
+from blendwright.cli.parameters import argument, option
+from blendwright.history import blame as blaming
+from blendwright.history.blame import Blamed, Who
+from blendwright.values.errors import Refusal
+from blendwright.values.faults import Fault
+
+LONGEST = 60
+
+
+def blame(
+    name: Annotated[
+        str | None, argument("OBJECT", "The object; without one, all of them, each with its last change.")
+    ] = None,
+    property: Annotated[
+        str | None,
+        option("--property PATH", "Only what gave this another value: location, location.2, modifiers.0.type."),
+    ] = None,
+    kind: Annotated[
+        str, option("--kind KIND", "Another kind of datablock: meshes, materials, collections …")
+    ] = "objects",
+    at: Annotated[str, option("--at N", "As things were at this commit.")] = "HEAD",
+    workspace: Workspace = ".blendwright",
+    blender: Blender = None,
+    json: AsJson = False,
+) -> int:
+    """Show which commits made and changed an object, newest first: by which request, and who asked for it. Renames are followed.
+
+    Examples: `blendwright blame Lamp`; `blendwright blame Lamp --property location`; `blendwright blame --kind materials Steel`;
+    `blendwright blame` for everything.
+    """
+    if name is None:
+        if property is not None:
+            raise Refusal.of(Fault.ARGS_INVALID, "a property is that of one object", "Name the object as well.")
+        listed = blaming.blame_all(workspace, kind=kind, at=at)
+        return present(json, listed.to_json, lambda out: _show_all(out, listed))
+    found = blaming.blame(workspace, name, kind=kind, property=property, at=at, blender=blender)
+    return present(json, found.to_json, lambda out: _show(out, found))
+
+
+def _show(out: SafeConsole, found: blaming.Blame) -> None:
+    out.listing([_row(entry, found.name, found.kind) for entry in found.entries], none="nothing")
+    _show_incomplete(out, found.incomplete)
+
+
+def _show_all(out: SafeConsole, listed: blaming.BlameList) -> None:
+    rows = [((line.name, "bold"), *_row(line.last, line.name, line.kind)) for line in listed.lines]
+    out.listing(rows, none="no commit has touched anything of that kind")
+    if listed.origin is not None:
+        out.show(f"whatever else there is came with commit {listed.origin}", "dim")
+    _show_incomplete(out, listed.incomplete)
+
+
+def _show_incomplete(out: SafeConsole, commits: tuple[int, ...]) -> None:
+    if commits:
+        numbers = ", ".join(map(str, commits))
+        out.show(f"these touched more than their receipts list, and may have changed it: commits {numbers}", "yellow")
+
+
+def _row(entry: Blamed, name: str, kind: str) -> tuple[str | tuple[str, str], ...]:
+    other = "" if (entry.kind, entry.name) == (kind, name) else f" {entry.name} ({entry.kind})"
+    value = "" if entry.value is None else orjson.dumps(entry.value).decode()[:LONGEST]
+    commit = entry.commit
+    about = f"{commit.tool}  {commit.request_id[:LONGEST]} {commit.operation_id[:LONGEST]}"
+    row = ((str(commit.number), "bold"), commit.timestamp[:19], f"{entry.change}{other}", about, _who(entry.who))
+    return (*row, (value, "cyan")) if value else row
+
+
+def _who(who: Who) -> str:
+    words = [who.by, who.model or "", who.host or "", (who.asked and f'"{who.asked[:LONGEST]}"') or ""]
+    if who.approved_by is not None:
+        words.append(f"approved by {who.approved_by}")
+    return " ".join(word for word in words if word)

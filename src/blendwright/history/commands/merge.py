@@ -1,0 +1,68 @@
+"""blendwright merge: the work of another branch on this one."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from blendwright.cli.approvals import approver
+from blendwright.cli.options import Approve, AsJson, Blender, Workspace
+from blendwright.cli.output import Exit, SafeConsole, present
+from blendwright.cli.parameters import argument, option
+from blendwright.cli.run import show_findings_and_repair
+from blendwright.cli.session import open_session, stops_on_interrupt
+from blendwright.history import merge as merging
+from blendwright.util.cancel import CancelToken
+from blendwright.workspace import RunOptions
+
+
+def merge(
+    source: Annotated[str, argument("BRANCH", "The branch whose work is wanted here, or any commit.")],
+    dry_run: Annotated[bool, option("--dry-run", "Only say what would be taken, and what is in the way.")] = False,
+    approve: Approve = None,
+    workspace: Workspace = ".blendwright",
+    blender: Blender = None,
+    json: AsJson = False,
+) -> int:
+    """Run the commits of another branch again on top of this one: all of them or none.
+
+    Refused where both lines touched the same datablock, with the two commits. Examples: `blendwright merge warm-light --dry-run`;
+    `blendwright merge warm-light`.
+    """
+    if dry_run:
+        planned = merging.plan_merge(workspace, source)
+        code = Exit.DONE if planned.ok else Exit.REFUSED
+        return present(json, planned.to_json, lambda out: _show_plan(out, planned), code)
+    cancel = CancelToken()
+    with stops_on_interrupt(cancel), open_session(workspace, blender=blender, approver=approver(approve)) as opened:
+        merged = opened.merge(source, RunOptions(cancel=cancel))
+    code = Exit.DONE if merged.report is None else Exit.of_run(merged.report)
+    return present(json, merged.to_json, lambda out: _show(out, merged), code)
+
+
+def _show_plan(out: SafeConsole, plan: merging.MergePlan) -> None:
+    out.findings(plan.findings())
+    if not plan.ok:
+        out.show(f"{plan.source} cannot be merged", "bold red")
+    elif plan.kind == "up_to_date":
+        out.show(f"everything of {plan.source} is here already")
+    else:
+        how = "HEAD would go there" if plan.kind == "fast_forward" else "they would be run again here"
+        out.show(f"{len(plan.taken)} commits since commit {plan.base}: {how}")
+
+
+def _show(out: SafeConsole, merged: merging.Merged) -> None:
+    plan = merged.plan
+    if merged.report is not None and not merged.ok:
+        show_findings_and_repair(out, merged.report)
+        out.show(f"nothing of {plan.source} was merged: HEAD is at commit {merged.head}", "bold red")
+    elif plan.kind == "up_to_date":
+        out.show(f"everything of {plan.source} is here already")
+    elif plan.kind == "fast_forward":
+        out.show(f"HEAD went on to commit {merged.head} of {plan.source}", "bold green")
+    else:
+        out.listing([(f"{origin} → {commit}",) for origin, commit in merged.taken], none="")
+        out.show(
+            f"{len(merged.taken)} commits of {plan.source} were run again; HEAD is at commit {merged.head}",
+            "bold green",
+        )
+    out.show(f"scene {merged.scene_hash}", "dim")

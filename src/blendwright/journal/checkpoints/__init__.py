@@ -1,0 +1,1 @@
+"""Checkpoints: saved scenes, routes to rebuild from them, and garbage collection."""

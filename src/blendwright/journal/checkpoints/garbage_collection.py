@@ -1,0 +1,110 @@
+"""Decides which checkpoints nobody needs, and removes them: rows first, then files, so that a row never outlives its file.
+
+Needed are, for the end of every line of commits: its newest checkpoint, those of commits on it that cannot be replayed, and as many
+more that no scene of the line is further than the redo budget from one. So every commit can still be checked out. Only who asks to
+drop the other lines keeps no more than HEAD, redo, the branches and the tags need.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+from blendwright.journal.checkpoints.files import CheckpointFiles
+from blendwright.journal.checkpoints.rebuild_routes import checkpoints_of
+from blendwright.journal.lines import branches, head_moves
+from blendwright.journal.lines.ancestry import Ancestors, Ancestry, head_row
+from blendwright.journal.store import Store, translate_errors
+from blendwright.records.checkpoints import Checkpoint, GcReport
+
+
+def collect(
+    store: Store,
+    ancestry: Ancestry,
+    files: CheckpointFiles,
+    *,
+    redo_budget: int,
+    drop_other_lines: bool,
+    dry_run: bool,
+) -> GcReport:
+    with store.snapshot():
+        rows = dict(store.rows("SELECT id, sha256 FROM checkpoints"))
+        owners = dict(store.rows("SELECT id, number FROM checkpoints"))
+        roots = _current_commits(store) if drop_other_lines else _last_of_each_line(store)
+        needed = _needed(store, ancestry, files, roots, redo_budget)
+        lost = _reachable(store, set(owners.values())) - _reachable(store, {owners[id] for id in needed})
+    keep = {f"{rows[id]}.blend" for id in needed}
+    with translate_errors(f"reading {files.directory}"):
+        present = files.names()
+    unneeded = sorted(name for name in present if name not in keep)
+    if not dry_run:
+        with store.transaction("gc"):
+            dropped = [(id,) for id in rows if id not in needed]
+            store.change_many("DELETE FROM checkpoints WHERE id = ?", dropped)
+        with translate_errors(f"removing checkpoints from {files.directory}"):
+            files.remove(unneeded)
+    return GcReport(tuple(unneeded), sum(present[name] for name in unneeded), len(needed), tuple(sorted(lost)))
+
+
+def drop(store: Store, checkpoint: Checkpoint) -> list[str]:
+    """In a transaction: give up one checkpoint, unless its commit cannot be replayed; returns the files that nobody names any more."""
+    sql = "DELETE FROM checkpoints WHERE id = ? AND number IN (SELECT number FROM commits WHERE replayable = 1 AND number = ?)"
+    dropped = store.change(sql, (checkpoint.id, checkpoint.commit))
+    if not dropped or store.row("SELECT 1 FROM checkpoints WHERE sha256 = ?", (checkpoint.sha256,)) is not None:
+        return []
+    return [checkpoint.path.name]
+
+
+def _last_of_each_line(store: Store) -> set[int]:
+    """The last commit of each line: all commits are their ancestors."""
+    # SQLite: a bare column beside max() is that of the row with the maximum.
+    return {number for number, _ in store.rows("SELECT number, max(generation) FROM commits GROUP BY line")}
+
+
+def _current_commits(store: Store) -> set[int]:
+    """HEAD, what redo leads to, and the commits that branches and tags name."""
+    head = head_row(store)
+    named = {number for (number,) in store.rows("SELECT number FROM tags")}
+    named |= {branch.commit for branch in branches.listed(store) if branch.commit is not None}
+    return named | ({head[0], *head_moves.redo_targets(store)} if head else set())
+
+
+def _needed(store: Store, ancestry: Ancestry, files: CheckpointFiles, roots: set[int], budget: int) -> set[int]:
+    needed: set[int] = set()
+    sound = cache(files.sound)
+    for root in sorted(roots):
+        ancestors = ancestry.of(root)
+        checkpoints: list[Checkpoint] = []
+        seen: set[int] = set()
+        for row in checkpoints_of(store, files, ancestors, 0):
+            if row.generation not in seen and sound(row.sha256, row.size):
+                seen.add(row.generation)
+                checkpoints.append(row)
+        needed |= _thinned(store, ancestors, checkpoints, budget)
+    return needed
+
+
+def _thinned(store: Store, ancestors: Ancestors, newest_first: list[Checkpoint], budget: int) -> set[int]:
+    """Of the sound checkpoints of one line those to keep."""
+    fixed = {
+        generation
+        for line, generation in store.rows("SELECT line, generation FROM commits WHERE replayable = 0")
+        if ancestors.holds(line, generation)
+    }
+    last = 0
+    to_keep: set[int] = set()
+    oldest_first = newest_first[::-1]
+    for checkpoint, following in zip(oldest_first, [*oldest_first[1:], None], strict=False):
+        # Without it the scene just before the following one would be this far from a kept one.
+        if following is None or checkpoint.generation in fixed or following.generation - 1 - last > budget:
+            to_keep.add(checkpoint.id)
+            last = checkpoint.generation
+    return to_keep
+
+
+def _reachable(store: Store, saved: set[int]) -> set[int]:
+    """The commits that have a scene that can be rebuilt when these commits are saved. Parents have lower numbers than children."""
+    reachable: set[int] = set()
+    for number, parent, replayable in store.rows("SELECT number, parent, replayable FROM commits ORDER BY number"):
+        if number in saved or (replayable and (parent is None or parent in reachable)):
+            reachable.add(number)
+    return reachable

@@ -1,0 +1,1 @@
+"""Commits: the transaction that writes them and lookups among them."""

@@ -1,0 +1,1 @@
+"""Lines of history: ancestry, branches, moves of HEAD and merges."""

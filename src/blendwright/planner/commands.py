@@ -1,0 +1,357 @@
+"""blendwright ask, eval: a request in words, planned by a model, shown, allowed by a person, executed and repaired; or many, measured."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import math
+import secrets
+import tempfile
+import time
+from collections.abc import Generator, Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import orjson
+from rich.status import Status
+from rich.text import Text
+from rich.tree import Tree
+
+from blendwright.cli.approvals import approver, read_line
+from blendwright.cli.options import Approve, AsJson, Attach, Blender, Image, Scene, Workspace
+from blendwright.cli.output import (
+    Exit,
+    SafeConsole,
+    note_outcome,
+    note_remarks,
+    notes,
+    present,
+    print_json,
+    show_difference,
+)
+from blendwright.cli.parameters import argument, option
+from blendwright.cli.progress import Pausable
+from blendwright.cli.proposal import at_a_terminal
+from blendwright.cli.session import open_session, stops_on_interrupt
+from blendwright.engine.preview import Preview
+from blendwright.planner.answers import AttemptFailure, PlanProposal
+from blendwright.planner.budget import Budget, Price
+from blendwright.planner.evaluation import Evaluation, EvaluationResult, evaluate, read_requests
+from blendwright.planner.loop import PlannerObserver, PlannerRun, approve_all
+from blendwright.planner.plannable import PlannableDialect
+from blendwright.planner.port import KeyProblem, PlannerError
+from blendwright.planner.prompt import build_first_request
+from blendwright.planner.providers import Provider, create_planner
+from blendwright.planner.result import PlannerResult
+from blendwright.policy.redaction import redacted
+from blendwright.util.cancel import CancelToken
+from blendwright.values.errors import EnvironmentUnfit, Refusal
+from blendwright.values.faults import Fault
+from blendwright.values.outcome import Outcome
+from blendwright.values.plan import Operation, Plan
+from blendwright.values.report import OperationReport
+from blendwright.views.export import render_picture
+
+# A person who was asked and went away comes back to a plan that still waits.
+ANSWER_SECONDS = 24 * 3600.0
+EXITS = {
+    "done": Exit.DONE,
+    "proposed": Exit.DONE,
+    "declined": Exit.REFUSED,
+    "gave_up": Exit.FAILED,
+    "failed": Exit.FAILED,
+    "service": Exit.UNFIT,
+    "interrupted": Exit.INTERRUPTED,
+}
+
+Attempts = Annotated[int, option("--attempts N", "How many plans the model may try.", min=1, max=20)]
+ProviderName = Annotated[Provider, option("--provider", "Whose model plans.")]
+Model = Annotated[str | None, option("--model NAME", "Which of its models.")]
+BaseUrl = Annotated[str | None, option("--base-url URL", "Where the service is, for local or other ones.")]
+Tokens = Annotated[int, option("--tokens N", "What all attempts together may use.", min=1000)]
+Seconds = Annotated[float, option("--seconds N", "How long all of it may take.", min=1.0)]
+LONGEST_VALUE = 60
+MOST_ARGUMENTS = 8
+MOST_OPERATIONS = 200
+
+
+def ask(
+    request: Annotated[str, argument("REQUEST", "What the scene should have, in words.")],
+    workspace: Workspace = ".blendwright",
+    scene: Scene = None,
+    blender: Blender = None,
+    attach: Attach = None,
+    dialect: Annotated[PlannableDialect, option("--dialect", "What kind of plan is asked for.")] = "operations",
+    provider: ProviderName = "gemini",
+    model: Model = None,
+    base_url: BaseUrl = None,
+    attempts: Attempts = 4,
+    tokens: Tokens = 400_000,
+    seconds: Seconds = 900.0,
+    cost: Annotated[float | None, option("--cost N", "Stop at this cost; needs --price.", min=0.0)] = None,
+    price: Annotated[str | None, option("--price IN,OUT", "Of a million tokens, for --cost.")] = None,
+    dry_run: Annotated[bool, option("--dry-run", "Plan and preview; change nothing.")] = False,
+    skip_preview: Annotated[bool, option("--no-preview", "Run plans without trying them first.")] = False,
+    yes: Annotated[bool, option("--yes", "Run the plan without asking.")] = False,
+    image: Image = None,
+    approve: Approve = None,
+    json: AsJson = False,
+) -> int:
+    """Have a model plan what you ask for, see what it would do, and run it when you say yes."""
+    if not request.strip():
+        raise Refusal.of(Fault.SCHEMA_INVALID, "there is no request", "Say what the scene should have.")
+    planner = chosen(provider, model, base_url)
+    if not yes and not dry_run and not at_a_terminal():
+        cure = "Use --yes to run whatever is planned, or --dry-run to see it only."
+        raise Refusal.of(Fault.SCHEMA_INVALID, "nobody can be asked whether the plan may run", cure)
+    budget = Budget(attempts, tokens, seconds, cost, _price(price, cost))
+    cancel, screen = CancelToken(), PlannerProgress(quiet=json)
+    preview_image = _beside(image) if image is not None and not skip_preview else None
+    picture: Outcome | None = None
+
+    def question(proposal: PlanProposal, shown: Preview | None) -> bool:
+        with screen.pause():
+            notes().show("Run this plan? [y/N] ", "bold", end="")
+            line = read_line(time.time() + ANSWER_SECONDS, cancel)
+        return line is not None and line.strip().casefold() in ("y", "yes")
+
+    with (
+        stops_on_interrupt(cancel),
+        open_session(
+            workspace, scene=scene, blender=blender, approver=approver(approve, screen.pause), attach=attach
+        ) as opened,
+    ):
+        if image is not None and not dry_run and (problems := opened.target_findings(image)):
+            raise Refusal(problems)
+        screen.redact = opened.terms.audit.redact
+        request_id = f"ask-{secrets.token_hex(6)}"
+        with screen.busy("looking at the scene"):
+            first = build_first_request(opened, request, dialect, request_id)
+        planner_run = PlannerRun(
+            opened, planner, first, request_id, budget=budget, preview=not skip_preview, dry_run=dry_run,
+            image=image if dry_run else preview_image, approve=approve_all if yes else question, observer=screen,
+            cancel=cancel,
+        )  # fmt: skip
+        with screen.busy("asking"):
+            result = asyncio.run(planner_run.run())
+        if result.ending == "done" and image is not None:
+            picture = render_picture(opened, image, cancel)
+    if json:
+        print_json(result.to_json())
+    else:
+        screen.show_result(result)
+    if picture is not None:
+        note_outcome(picture)
+    return EXITS[result.ending]
+
+
+def chosen(provider: Provider, model: str | None, base_url: str | None) -> Any:
+    """The planner; a key that is missing makes the environment unfit, with what to do about it."""
+    try:
+        return create_planner(provider, model=model, base_url=base_url)
+    except KeyProblem as error:
+        raise EnvironmentUnfit(error.message, cure=error.cure) from error
+
+
+class PlannerProgress(Pausable, PlannerObserver):
+    """Shows people on standard error how it goes; a line that moves only on a terminal, nothing at all where `quiet`."""
+
+    def __init__(self, *, quiet: bool) -> None:
+        super().__init__()
+        self.out = notes()
+        self.redact: Sequence[str] = ()
+        self._quiet = quiet
+        self._status: Status | None = None
+
+    @contextlib.contextmanager
+    def busy(self, what: str) -> Generator[None]:
+        if self._quiet or not self.out.is_terminal:
+            yield
+            return
+        with Status(Text(what), console=self.out.drawing) as status:
+            self._status = self.live = status
+            try:
+                yield
+            finally:
+                self._status = self.live = None
+
+    def _now(self, what: str) -> None:
+        if self._status is not None:
+            self._status.update(Text(what))
+
+    def _label(self, label: str, text: str, style: str) -> None:
+        if not self._quiet:
+            self.out.labelled(label, text, style)
+
+    def requesting(self, attempt: int, attempts: int) -> None:
+        self._now(f"asking the model (attempt {attempt} of {attempts})")
+
+    def service_failed(self, error: PlannerError, wait: float | None) -> None:
+        after = "" if wait is None else f"; asking again in {wait:g} s"
+        self._label("service:", f"{error.message}{after}", "bold yellow")
+
+    def planned(self, proposal: PlanProposal) -> None:
+        if not self._quiet:
+            title = f"plan with {len(proposal.plan.operations)} operations"
+            self.out.print(plan_tree(proposal.plan, title, self.redact))
+
+    def previewing(self) -> None:
+        self._now("trying it on a copy")
+
+    def previewed(self, preview: Preview) -> None:
+        if not self._quiet:
+            self.out.show("It would", "bold")
+            show_difference(preview.differences.difference, self.out)
+            for artifact in preview.picture.artifacts if preview.picture is not None else ():
+                self.out.show(f"wrote {artifact}")
+            note_remarks(preview.picture_notes)
+
+    def executing(self, proposal: PlanProposal) -> None:
+        self._now("running the plan")
+
+    def progressed(self, report: OperationReport) -> None:
+        self._now(f"{report.operation_id} {report.tool}"[:60])
+
+    def attempt_failed(self, failure: AttemptFailure) -> None:
+        self._label(f"{failure.stage}:", failure.message, "bold red")
+
+    def show_result(self, result: PlannerResult) -> None:
+        reason = f"{result.reason.removesuffix('.')}. " if result.reason else ""
+        plural = "" if result.attempts == 1 else "s"
+        counts = f"{result.attempts} attempt{plural}, {result.usage.total} tokens, {result.seconds:.1f} s"
+        style = "bold green" if result.ok else "bold red"
+        self.out.labelled(result.ending.replace("_", " "), reason + counts, style)
+        if result.error is not None and result.error.cure:
+            self.out.show(f"  {result.error.cure}")
+        self.out.show(f"  what happened: blendwright log --request {result.request_id}", "dim")
+
+
+def _price(text: str | None, cost: float | None) -> Price:
+    if text is None:
+        if cost is not None:
+            cure = "Add --price IN,OUT, of a million tokens each."
+            raise Refusal.of(Fault.SCHEMA_INVALID, "--cost needs to know what tokens cost", cure)
+        return Price()
+    try:
+        prompt, output = (float(part) for part in text.split(","))
+    except ValueError:
+        prompt = output = math.nan
+    if not all(math.isfinite(number) and number >= 0 for number in (prompt, output)):
+        raise Refusal.of(Fault.SCHEMA_INVALID, f"'{text}' is no price", "Give two numbers: --price 0.3,2.5")
+    return Price(prompt, output)
+
+
+def _beside(image: Path) -> Path:
+    """Where the picture of the preview goes: beside that of the result."""
+    return image.with_name(f"{image.stem}.preview{image.suffix or '.png'}")
+
+
+def plan_tree(plan: Plan, title: str, redact: Sequence[str] = ()) -> Tree:
+    """Each operation under the last of those it waits for; arguments as the plan has them, but for those that nobody may see."""
+    tree = Tree(Text(title, style="bold"))
+    shown = plan.operations[:MOST_OPERATIONS]
+    branches: dict[str, Tree] = {}
+    waiting = list(shown)
+    while waiting:
+        # In a plan that was checked one is always ready; in one that was not, whatever is left is put at the root.
+        ready = [operation for operation in waiting if _is_ready(operation, branches, waiting)] or waiting
+        for operation in ready:
+            parents = [branches[id] for id in operation.depends_on if id in branches]
+            branches[operation.id] = (parents[-1] if parents else tree).add(_label(operation, redact))
+        waiting = [operation for operation in waiting if operation not in ready]
+    if len(plan.operations) > len(shown):
+        tree.add(Text(f"and {len(plan.operations) - len(shown)} more", style="dim"))
+    return tree
+
+
+def _is_ready(operation: Operation, branches: dict[str, Tree], waiting: list[Operation]) -> bool:
+    ahead = {other.id for other in waiting}
+    return all(id in branches or id not in ahead for id in operation.depends_on)
+
+
+def _label(operation: Operation, redact: Sequence[str]) -> Text:
+    label = Text(operation.id, style="bold").append(f"  {operation.tool}", style="cyan")
+    if operation.safety_level == "destructive":
+        label.append("  destructive", style="bold red")
+    args = list(redacted(operation.args, redact).items())
+    for key, value in args[:MOST_ARGUMENTS]:
+        label.append(f"\n  {key}: ", style="dim").append(_short(value), style="default")
+    if len(args) > MOST_ARGUMENTS:
+        label.append(f"\n  and {len(args) - MOST_ARGUMENTS} more", style="dim")
+    return label
+
+
+def _short(value: Any) -> str:
+    # As JSON: control characters of a name must not reach the terminal.
+    text = orjson.dumps(value).decode()
+    return text if len(text) <= LONGEST_VALUE else text[: LONGEST_VALUE - 1] + "…"
+
+
+def evaluation(
+    folder: Annotated[Path, argument("FOLDER", "Requests with expectations, one *.json each.")],
+    blender: Blender = None,
+    provider: ProviderName = "gemini",
+    model: Model = None,
+    base_url: BaseUrl = None,
+    attempts: Attempts = 4,
+    tokens: Tokens = 400_000,
+    seconds: Seconds = 900.0,
+    only: Annotated[list[str] | None, option("--only NAME", "Only this request; repeatable.")] = None,
+    least: Annotated[
+        float, option("--least N", "End with 1 when fewer than this part succeed.", min=0.0, max=1.0)
+    ] = 1.0,
+    json: AsJson = False,
+) -> int:
+    """Measure a planner: success rate, attempts, tokens and time over a folder of requests."""
+    requests = read_requests(folder)
+    missing = sorted(set(only or ()) - {request.name for request in requests})
+    if missing:
+        raise Refusal.of(Fault.TARGET_NOT_FOUND, f"there is no request {', '.join(missing)}", f"Look into {folder}.")
+    requests = tuple(request for request in requests if not only or request.name in only)
+    planner = chosen(provider, model, base_url)
+    cancel = CancelToken()
+
+    def show_result(result: EvaluationResult) -> None:
+        if not json:
+            label, style = ("ok    ", "green") if result.ok else ("failed", "red")
+            notes().labelled(label, result.name, style)
+
+    with (
+        tempfile.TemporaryDirectory(prefix="blendwright-eval-") as directory,
+        stops_on_interrupt(cancel),
+        # In a workspace that is thrown away nobody needs to be asked about what is deleted.
+        open_session(directory, blender=blender, approver=approver(["destructive"])) as opened,
+    ):
+        budget = Budget(attempts=attempts, tokens=tokens, seconds=seconds)
+        measured = evaluate(opened, planner, requests, budget=budget, on_result=show_result, cancel=cancel)
+    return present(
+        json,
+        lambda: {"ok": measured.success_rate >= least, "provider": provider, **measured.to_json()},
+        lambda out: _show_evaluation(out, measured),
+        _exit_code(measured, least, interrupted=cancel.cancelled),
+    )
+
+
+def _exit_code(measured: Evaluation, least: float, *, interrupted: bool) -> Exit:
+    if interrupted:
+        return Exit.INTERRUPTED
+    if all(result.run.ending == "service" for result in measured.results):
+        return Exit.UNFIT
+    return Exit.DONE if measured.success_rate >= least else Exit.FAILED
+
+
+def _show_evaluation(out: SafeConsole, measured: Evaluation) -> None:
+    rows = [
+        (
+            result.name, ("✓", "green") if result.ok else ("✗", "red"), str(result.run.attempts),
+            str(result.run.usage.total), f"{result.run.seconds:.1f}",
+            "; ".join(result.unmet) or ("" if result.ok else result.run.reason),
+        )
+        for result in measured.results
+    ]  # fmt: skip
+    out.columns(rows, headers=("request", "", "attempts", "tokens", "s", "why not"))
+    totals = measured.to_json()
+    out.show(
+        f"{totals['succeeded']} of {totals['requests']} ({totals['success_rate']:.0%}), {totals['right_at_first']} at first, "
+        f"{totals['attempts']} attempts, {totals['tokens']} tokens, {totals['seconds']:.1f} s with {measured.model}"
+    )

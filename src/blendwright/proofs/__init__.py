@@ -1,0 +1,1 @@
+"""Proofs of the audit chain: signed bundles that can be verified without the workspace."""

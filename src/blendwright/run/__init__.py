@@ -1,1 +1,0 @@
-"""Running calls: phases, gates, files, rebuilding. Sees the bridge and the history as ports."""

@@ -1,0 +1,1 @@
+"""The text of answers, within the size budget of a model."""

@@ -1,0 +1,1 @@
+"""Starlark programs that arrive over MCP."""

@@ -1,0 +1,184 @@
+"""history_*, contract_get, job_*: what was done in the workspace, under which contract, and what still runs in the background."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, Field, WithJsonSchema
+
+from blendwright.history.plan_log import PlanEntry, PlanPage, plan_log
+from blendwright.policy.host_profile import HostLimits, HostStatement
+from blendwright.server.answers.plan_report import brief_difference
+from blendwright.server.answers.response import ToolResponse, failure, success
+from blendwright.server.context import Caller, Job, ServerContext
+from blendwright.server.tools.server_tool import server_tool
+from blendwright.tool_api.arguments import Args
+from blendwright.tool_api.promises import Determinism
+from blendwright.values.faults import Fault
+from blendwright.values.findings import Finding
+from blendwright.values.outcome import DeterminismClass
+from blendwright.views.queries import commit_log, compare_commits
+from blendwright.workspace.contracts import sources_of
+from blendwright.workspace.open_scene import OpenScene
+from blendwright.workspace.policy_files import load_policy
+
+COMMIT = "Number of a commit, or HEAD."
+LONGEST_WAIT = 60.0
+SUMMARY_FIELDS = ("number", "parent", "kind", "request_id", "operation_id", "tool", "timestamp", "hash_after")
+
+
+def _as_text(value: Any) -> Any:
+    return str(value) if type(value) is int else value
+
+
+# Answers give numbers, so calls bring them back as numbers. Any type in the schema: the list of tools is as short as can be.
+CommitName = Annotated[str, BeforeValidator(_as_text), WithJsonSchema({})]
+
+
+class LogArgs(Args):
+    limit: int = Field(default=20, ge=1, le=500)
+    before: CommitName | None = Field(default=None, description="next_before: the next page.")
+    operations: bool = Field(default=False, description="Each commit.")
+
+
+class DiffArgs(Args):
+    a: CommitName = Field(description=COMMIT)
+    b: CommitName = "HEAD"
+
+
+class CheckoutArgs(Args):
+    commit: CommitName = Field(description=COMMIT)
+
+
+@server_tool("The plans so far, newest first.", read_only=True)
+async def history_log(context: ServerContext, caller: Caller, args: LogArgs) -> ToolResponse:
+    read = commit_log if args.operations else plan_log
+    page = await asyncio.to_thread(read, context.workspace, limit=args.limit, before=args.before)
+    if isinstance(page, PlanPage):
+        listed: dict[str, Any] = {"plans": [*map(_plan_line, page.plans)]}
+    else:
+        commits = [{name: getattr(commit, name) for name in SUMMARY_FIELDS} for commit in page.commits]
+        listed = {"redo": page.redo, "commits": commits}
+    return success(
+        {"head": page.head, **listed, "next_before": None if page.next_before is None else str(page.next_before)}
+    )
+
+
+def _plan_line(entry: PlanEntry) -> str:
+    """The commit that has its scene, what it was, and the commit that undoes it."""
+    number, span = entry.commit.number, entry.span
+    count = f"{span.operations} operation{'s' * (span.operations != 1)}"
+    who = "" if entry.who.by == "model" else f", by {entry.who.by}"
+    names = f" ({', '.join(entry.names)})" if entry.names else ""
+    before = "" if entry.before is None else f"; before it {entry.before}"
+    return f"{number}{names}: {entry.what}; {count}{who}, {entry.commit.timestamp[:16]}{before}"
+
+
+@server_tool("What differs between two commits' scenes, by property.", read_only=True)
+async def history_diff(context: ServerContext, caller: Caller, args: DiffArgs) -> ToolResponse:
+    def work() -> dict[str, Any]:
+        compared = compare_commits(context.workspace, args.a, args.b, blender=context.blender, cancel=caller.cancel)
+        numbers = {"a": compared.before.number, "b": compared.after.number}
+        return {**numbers, "equal": compared.difference.is_empty, **brief_difference(compared.difference.to_json())}
+
+    return success(await context.run_aside(caller, work))
+
+
+@server_tool("Go to the scene of any commit; all commits stay.")
+async def history_checkout(context: ServerContext, caller: Caller, args: CheckoutArgs) -> ToolResponse:
+    def work(opened: OpenScene) -> dict[str, Any]:
+        moved = opened.checkout(args.commit, context.options(caller))
+        return {"from": moved.origin, "head": moved.commit.number, "scene_hash": moved.commit.hash_after}
+
+    return success(await context.run(caller, work))
+
+
+class ContractArgs(Args):
+    registries: bool = Field(default=False, description="Also hashes of tools.")
+    determinism: Annotated[DeterminismClass | None, WithJsonSchema({"type": "string"})] = None
+    verify: bool = False
+
+
+@server_tool(
+    "What is allowed, asked or denied in this session, and by whom.",
+    read_only=True,
+)
+async def contract_get(context: ServerContext, caller: Caller, args: ContractArgs) -> ToolResponse:
+    def work(opened: OpenScene) -> dict[str, Any]:
+        contract = opened.contract
+        demanded = Determinism(args.determinism or "nondeterministic")
+        limits = HostLimits(determinism=demanded, verification="all" if args.verify else None)
+        statements = (*caller.statements, HostStatement("call", limits))
+        document = contract.demanding(demanded).model_dump(mode="json")
+        document["host"]["verification"] = "all" if args.verify else contract.host.verification
+        if not args.registries:
+            for name in ("tool_registry", "macro_registry"):
+                document[name]["entries"] = len(document[name]["entries"])
+        origins = load_policy(context.workspace).origins
+        named = sources_of(document, statements, origins, own_roots=context.roots is not None)
+        return {"fingerprint": contract.fingerprint, "contract": document, "sources": named}
+
+    return replace(success(await context.run(caller, work)), whole=args.registries)
+
+
+class StatusArgs(Args):
+    job_id: str | None = Field(default=None, description="Left out: all, or with wait_s the newest.")
+    wait_s: float = Field(default=0.0, ge=0, le=86400, description="Wait, up to 60.")
+
+
+class CancelArgs(Args):
+    job_id: str
+
+
+@server_tool("How far a background run is, and its result.", read_only=True)
+async def job_status(context: ServerContext, caller: Caller, args: StatusArgs) -> ToolResponse:
+    newest = context.jobs.newest(caller.client) if args.wait_s else None
+    if args.job_id is None and newest is None:
+        return success({"jobs": [job.to_json() for job in context.jobs.all()]}, "nondeterministic")
+    job = newest if args.job_id is None else context.jobs.find(args.job_id)
+    if job is None:
+        return _unknown(args.job_id or "")
+    if args.wait_s:
+        # A host gives up a call that is silent for long; who asked for more asks again.
+        await _wait(job, min(args.wait_s, LONGEST_WAIT))
+    return _status(job)
+
+
+@server_tool("Stop such a run.")
+async def job_cancel(context: ServerContext, caller: Caller, args: CancelArgs) -> ToolResponse:
+    job = context.jobs.find(args.job_id)
+    if job is None:
+        return _unknown(args.job_id)
+    if not job.ended:
+        await asyncio.to_thread(job.stop)
+        await _wait(job, 30)
+    return _status(job)
+
+
+def _status(job: Job) -> ToolResponse:
+    """How far the job is. Once it has ended, the envelope is that of its plan, as if whoever asks had waited for it."""
+    outcome, status = job.outcome, job.to_json()
+    if outcome is None:
+        return success(status, "nondeterministic")  # it depends on when one asks
+    status |= {"ok": outcome.ok, "outcome": outcome.result}
+    return ToolResponse(outcome.with_(result=status), detail=job.detail)
+
+
+async def _wait(job: Job, seconds: float) -> None:
+    response = job.response
+    if response is None:
+        return
+    ended = asyncio.wrap_future(response)
+    # The exception is read also when nobody waits any more, or the loop complains that nobody read it.
+    ended.add_done_callback(lambda done: done.cancelled() or done.exception())
+    await asyncio.wait([ended], timeout=seconds)
+
+
+def _unknown(job_id: str) -> ToolResponse:
+    cure = "Jobs are remembered while the server runs; what was committed is in history_log."
+    return failure(Finding(Fault.TARGET_NOT_FOUND, f"there is no job '{job_id}'", "/job_id", cure))
+
+
+TOOLS = (history_log, history_diff, history_checkout, contract_get, job_status, job_cancel)

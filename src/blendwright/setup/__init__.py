@@ -1,0 +1,1 @@
+"""The environment: installed Blenders, language-model hosts and the checks of `doctor`."""

@@ -1,0 +1,198 @@
+"""The Blenders that can be used here: which a workspace gets, those that are there, and adding and removing them.
+
+None is ever got in the middle of something else: what is missing is named with the command that gets it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+import tempfile
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, Literal
+
+from blendwright.bridge.environments import making
+from blendwright.bridge.environments.interpreters import find_interpreter
+from blendwright.bridge.environments.records import Environment, environment_named, environments
+from blendwright.bridge.environments.series import SERIES, VERSION_TEXT, own_blender, series_named
+from blendwright.bridge.sources import worker_source
+from blendwright.bridge.sources.named_blender import NamedBlender
+from blendwright.bridge.sources.python_environment import PythonEnvironment
+from blendwright.bridge.spawn import WorkerSettings
+from blendwright.bridge.worker_source import WorkerSource
+from blendwright.engine.scene.fingerprint_scheme import blender_of
+from blendwright.journal import JournalView
+from blendwright.journal.store import FILE as JOURNAL
+from blendwright.policy.policy import Policy
+from blendwright.values.errors import EnvironmentUnfit, JournalError, Refusal
+from blendwright.values.faults import Fault
+from blendwright.values.findings import Finding
+from blendwright.values.frozen import frozen
+from blendwright.workspace.locations import user_file
+from blendwright.workspace.policy_files import load_policy
+
+Standing = Literal["ready", "outdated", "broken", "not added", "no python"]
+OWN = "(this environment)"
+
+
+def chosen_blender(
+    directory: Path, blender: str | Path | WorkerSource | None, policy: Policy | None = None
+) -> WorkerSource:
+    """The one that a caller names, else the one of `[blender]` in the workspace's file or the user's, else the one that the workspace
+    belongs to, else that of this environment.
+
+    Raises Refusal where a workspace's file names a program.
+    """
+    if blender is not None:
+        return worker_source(blender)
+    if policy is not None:
+        return worker_source(policy.blender.use or _belonging(directory))
+    loaded = load_policy(directory)
+    use, origin = loaded.policy.blender.use, Path(loaded.origins["blender.use"])
+    if use is None:
+        return worker_source(_belonging(directory))
+    if NamedBlender.from_text(use) is not None:
+        return worker_source(use)
+    if origin != user_file():
+        # Whoever made the workspace must not choose which program is run here.
+        message = f"{origin}: blender.use: '{use}' is no Blender that was added"
+        cure = "A path counts in your own file only, or with --blender; or give it a name: blendwright blender add PATH --name NAME"
+        raise Refusal([Finding(Fault.SCHEMA_INVALID, message, "/blender/use", cure)])
+    path = Path(use).expanduser()
+    return worker_source(path if path.is_absolute() or len(path.parts) == 1 else origin.parent / path)
+
+
+def is_blender_name(text: str) -> bool:
+    """Whether this names a Blender by its version or as it was added: what anybody may say. Anything else is a program."""
+    return NamedBlender.from_text(text) is not None
+
+
+def blender_version(source: WorkerSource) -> str:
+    """The version of a source's Blender, which is started only where nothing else tells. Raises EnvironmentUnfit."""
+    own, name = own_blender(), source.name if isinstance(source, NamedBlender) else None
+    if name is not None and (added := environment_named(name)) is not None:
+        return added.blender
+    if own is not None and own != "unknown" and (name is not None or source == PythonEnvironment()):
+        return own
+    with (
+        tempfile.TemporaryDirectory(prefix="blendwright-version-") as scratch,
+        source.open_pool(WorkerSettings(Path(scratch).resolve())) as pool,
+    ):
+        return ".".join(map(str, pool.take().profile.version))
+
+
+def _belonging(directory: Path) -> str | None:
+    """The Blender that made the workspace's current scene, where it has been added; None leaves it to that of this environment."""
+    version = workspace_blender(directory)
+    own = own_blender()
+    if version is None or (own is not None and own.startswith(f"{version}.")):
+        return None
+    fitting = (each for each in environments() if each.blender.startswith(f"{version}.") and each.problem() is None)
+    return next((each.name for each in fitting), None)
+
+
+def workspace_blender(directory: Path) -> str | None:
+    """The series of Blender that a workspace belongs to: that of HEAD's hash. None where there is no scene yet."""
+    if not (directory / JOURNAL).is_file():
+        return None
+    with contextlib.suppress(EnvironmentUnfit, JournalError), contextlib.closing(JournalView(directory)) as journal:
+        return None if journal.head is None else blender_of(journal.head.hash_after)
+    return None
+
+
+@frozen
+class ListedBlender:
+    """One that is here, or that could be."""
+
+    name: str
+    blender: str
+    python: str
+    standing: Standing
+    place: str | None
+    cure: str | None = None
+    default: bool = False
+    """Whether it is taken where nobody names one."""
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def list_blenders() -> list[ListedBlender]:
+    """Those that are here, and those of our series that are not, each with what it takes."""
+    added = environments()
+    own = own_blender()
+    rows: list[ListedBlender] = []
+    if own is not None:
+        python = ".".join(map(str, sys.version_info[:3]))
+        rows.append(ListedBlender(OWN, own, python, "ready", sys.prefix, default=True))
+    first_usable = next((each.name for each in added if each.problem() is None), None)
+    rows += [_listed(each, default=own is None and each.name == first_usable) for each in added]
+    names = {each.name for each in added}
+    for series in SERIES:
+        if series.name in names or series.version == own:
+            continue
+        found = find_interpreter(series.python)
+        cure = f"blendwright blender add {series.name}"
+        if found is None:
+            cure = f"It needs Python {series.python_text}, which is not here; then: {cure}"
+        python = series.python_text if found is None else found.text
+        standing: Standing = "no python" if found is None else "not added"
+        rows.append(ListedBlender(series.name, series.version, python, standing, None, cure))
+    return rows
+
+
+def _listed(environment: Environment, *, default: bool) -> ListedBlender:
+    place = environment.executable or str(environment.directory)
+    again = f"blendwright blender add {environment.executable or environment.name}"
+    if (problem := environment.problem()) is not None:
+        standing, cure = "broken", f"{problem}; {again}"
+    elif environment.outdated:
+        standing, cure = "outdated", again
+    else:
+        standing, cure = "ready", None
+    return ListedBlender(environment.name, environment.blender, environment.python, standing, place, cure, default)
+
+
+@frozen
+class AddedBlender:
+    environment: Environment
+    made: bool
+    """False where it was there already, as it is to be."""
+
+
+def add_blender(
+    what: str,
+    *,
+    progress: Callable[[str], None],
+    name: str | None = None,
+    python: str | None = None,
+    again: bool = False,
+) -> AddedBlender:
+    """Add a series that can be had from the wheels, or an installed Blender by its path."""
+    if VERSION_TEXT.fullmatch(what):
+        series = series_named(what)
+        if series is None:
+            known = ", ".join(each.version for each in SERIES)
+            cure = f"These can be had: {known}. An installed one is added by the path of its executable."
+            raise Refusal.of(Fault.ARGS_INVALID, f"Blender {what} is none of those that can be had", cure)
+        there = _sound(name or series.name, None)
+        if there is not None and not again:
+            return AddedBlender(there, False)
+        given = None if python is None else Path(python)
+        return AddedBlender(making.add_series(series, progress, name=name, python=given), True)
+    if python is not None:
+        raise Refusal.of(Fault.ARGS_INVALID, "an installed Blender has its own Python", "Leave --python out.")
+    return AddedBlender(making.add_executable(Path(what).expanduser(), progress, name=name), True)
+
+
+def _sound(name: str, executable: str | None) -> Environment | None:
+    found = next((each for each in environments() if each.name == name), None)
+    if found is None or found.problem() is not None or found.outdated or found.executable != executable:
+        return None
+    return found
+
+
+def remove_blender(name: str, *, progress: Callable[[str], None]) -> Environment:
+    return making.remove(name, progress)

@@ -1,0 +1,1 @@
+"""Helpers without knowledge of Blendwright: JSON, safe file access, cancellation, crash points."""

@@ -1,0 +1,84 @@
+"""Pictures of the same scene from two Blenders, and one that shows them side by side with their difference."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+from blendwright.engine.files.scratch import move_out
+from blendwright.tools.render.preview import Preview, PreviewArgs
+from blendwright.values.errors import WorkerFault
+from blendwright.values.frozen import frozen
+from blendwright.versions.two_blenders import TwoBlenders
+from blendwright.wire.methods import StepRequest
+from blendwright.wire.remote_scene import RemoteScene
+
+WIDTH, HEIGHT = 480, 360
+# A picture of a heavy scene on a slow machine takes long; one that hangs must not keep the report back for ever.
+PICTURE_SECONDS = 600.0
+# Of 255: less is noise of the renderers.
+VISIBLE = 16
+AMPLIFIED = 4
+CAPTION = 18
+ARTIFACT = "compared.png"
+# Through the scene's own camera with its lights; where it has none, from a corner; else there is nothing to see.
+VIEWS: tuple[dict[str, Any], ...] = ({"engine": "CYCLES", "samples": 16}, {"view": "ISO"})
+
+
+@frozen
+class PicturePair:
+    """Names of files in the report's directory. `differing` is the share of pixels that visibly differ."""
+
+    old: str
+    new: str
+    side_by_side: str
+    differing: float
+
+
+def take_pictures(blenders: TwoBlenders, directory: Path, name: str) -> PicturePair | None:
+    """Both scenes as they are now; None where there is nothing to look at."""
+    for view in VIEWS:
+        args = PreviewArgs(**view, width=WIDTH, height=HEIGHT, artifact=ARTIFACT).model_dump(mode="json")
+        request = StepRequest(tool=Preview.name, version=Preview.version, args=args)
+        if all(blenders.both(lambda worker, request=request: _rendered(worker, request))):
+            pair = PicturePair(f"{name}-old.png", f"{name}-new.png", f"{name}.png", 0.0)
+            target = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
+            try:
+                for worker, file in ((blenders.old, pair.old), (blenders.new, pair.new)):
+                    move_out(target, file, worker.require_process().scratch, "artifacts", ARTIFACT, mode=0o644)
+            finally:
+                os.close(target)
+            return _joined(directory, pair, *blenders.versions)
+    return None
+
+
+def _rendered(worker: RemoteScene, request: StepRequest) -> bool:
+    try:
+        return worker.step(request, deadline=PICTURE_SECONDS)["ok"]
+    except WorkerFault:
+        return False  # a renderer that fails is no reason to tell nothing
+
+
+def _joined(directory: Path, pair: PicturePair, *versions: str) -> PicturePair:
+    from PIL import Image, ImageChops, ImageDraw  # loaded only where pictures are compared
+
+    with Image.open(directory / pair.old) as ours, Image.open(directory / pair.new) as theirs:
+        old, new = ours.convert("RGB"), theirs.convert("RGB")
+    difference = ImageChops.difference(old, new)
+    largest = difference.split()[0]
+    for channel in difference.split()[1:]:
+        largest = ImageChops.lighter(largest, channel)
+    differing = sum(largest.histogram()[VISIBLE:]) / (largest.width * largest.height)
+    shown = difference.point([min(255, value * AMPLIFIED) for value in range(256)] * 3)
+    whole = Image.new("RGB", (old.width * 3, old.height + CAPTION), "black")
+    draw = ImageDraw.Draw(whole)
+    captions = (
+        *(f"Blender {version}" for version in versions),
+        f"difference, {AMPLIFIED} times as bright ({differing:.1%} of the pixels)",
+    )
+    for place, (picture, caption) in enumerate(zip((old, new, shown), captions, strict=True)):
+        whole.paste(picture, (place * old.width, CAPTION))
+        draw.text((place * old.width + 4, 3), caption, fill="white")
+    whole.save(directory / pair.side_by_side)
+    return PicturePair(pair.old, pair.new, pair.side_by_side, round(differing, 6))

@@ -1,0 +1,171 @@
+"""What comparing two Blenders found, as a document for programs and as a page with pictures for whoever decides."""
+
+from __future__ import annotations
+
+import hashlib
+import html
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, field
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from blendwright.values.frozen import frozen
+from blendwright.versions.compare_content import DesignNote, PropertyPart
+from blendwright.versions.pictures import PicturePair
+from blendwright.versions.replay import OpenedCommit, OperationPart
+
+REPORT, PAGE = "report.json", "report.html"
+# In a receipt; the report has all.
+MOST_IN_RECEIPT = 100
+
+
+@frozen
+class ComparedScene:
+    """A scene of the new Blender beside the one of the old: `how` says how it got there."""
+
+    how: str
+    parts: tuple[PropertyPart, ...]
+    pictures: PicturePair | None
+
+
+@frozen
+class VersionReport:
+    """`subject` is the workspace or the file. `operations` and what follows is empty for a file, whose scene is opened in both."""
+
+    subject: str
+    old: str
+    new: str
+    scenes: tuple[ComparedScene, ...]
+    notes: Mapping[DesignNote, int]
+    operations: tuple[OperationPart, ...] = ()
+    pictures: Mapping[int, PicturePair] = field(default_factory=dict[int, PicturePair])
+    """Of the operations where scenes part, by their commits."""
+    opened: tuple[OpenedCommit, ...] = ()
+    commits: int = 0
+    redone: int = 0
+
+    @property
+    def same(self) -> bool:
+        return not self.operations and not any(scene.parts for scene in self.scenes)
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "subject": self.subject,
+            "from": self.old,
+            "to": self.new,
+            "same": self.same,
+            "commits": self.commits,
+            "redone": self.redone,
+            "opened": [asdict(each) for each in self.opened],
+            "operations": [
+                asdict(part) | {"pictures": _pictures(self.pictures.get(part.commit))} for part in self.operations
+            ],
+            "scenes": [
+                {
+                    "how": scene.how,
+                    "parts": [asdict(part) for part in scene.parts],
+                    "pictures": _pictures(scene.pictures),
+                }
+                for scene in self.scenes
+            ],
+            "by_design": [
+                asdict(note) | {"count": count} for note, count in sorted(self.notes.items(), key=_note_order)
+            ],
+        }
+
+    def write(self, directory: Path) -> str:
+        """Write both files; returns the sha256 of the document."""
+        document = orjson.dumps(self.to_json(), option=orjson.OPT_INDENT_2)
+        (directory / REPORT).write_bytes(document)
+        (directory / PAGE).write_text("".join(_page(self)), "utf-8")
+        return hashlib.sha256(document).hexdigest()
+
+    def for_receipt(self, sha256: str) -> dict[str, Any]:
+        """What the journal keeps of it."""
+        parted = [{"commit": part.commit, "kind": part.kind, "tool": part.tool} for part in self.operations]
+        places = [" ".join(part.place()) for scene in self.scenes for part in scene.parts]
+        return {
+            "from_blender": self.old,
+            "to_blender": self.new,
+            "same": self.same,
+            "operations_parted": parted[:MOST_IN_RECEIPT],
+            "properties_parted": len(places),
+            "properties": list(dict.fromkeys(places))[:MOST_IN_RECEIPT],
+            "report_sha256": sha256,
+        }
+
+
+def _pictures(pair: PicturePair | None) -> dict[str, Any] | None:
+    return None if pair is None else asdict(pair)
+
+
+def _note_order(entry: tuple[DesignNote, int]) -> tuple[str, str, str]:
+    return (entry[0].type, entry[0].property, entry[0].what)
+
+
+_STYLE = (
+    "body{font:15px/1.45 sans-serif;margin:2em;max-width:1500px}table{border-collapse:collapse}"
+    "td,th{padding:2px 12px 2px 0;text-align:left;vertical-align:top}td{font-family:monospace;font-size:13px}"
+    "img{max-width:100%;margin:.5em 0}h2{margin-top:2em}"
+)
+
+
+def _page(report: VersionReport) -> Iterator[str]:
+    title = f"{report.subject}: Blender {report.old} → {report.new}"
+    yield f"<!doctype html><meta charset=utf-8><title>{html.escape(title)}</title><style>{_STYLE}</style>"
+    yield f"<h1>{html.escape(title)}</h1><p>{html.escape(summary(report))}</p>"
+    for part in report.operations:
+        yield f"<h2>{html.escape(heading(part))}</h2>"
+        if part.message:
+            yield f"<p>{html.escape(part.message)}</p>"
+        rows = [("result " + each.path, each.old, each.new) for each in part.results]
+        yield _table(rows + [(" ".join(each.place()), each.old, each.new) for each in part.properties], report)
+        yield _image(report.pictures.get(part.commit))
+    for scene in report.scenes:
+        yield f"<h2>{html.escape(scene.how)}</h2>"
+        yield _table([(" ".join(each.place()), each.old, each.new) for each in scene.parts], report)
+        yield _image(scene.pictures)
+    if report.opened:
+        yield "<h2>Not replayed: opened from their checkpoints in both</h2>"
+        yield _table([(f"commit {each.commit}", each.operation_id, each.tool) for each in report.opened], None)
+    yield "<h2>Not the same by design of the two Blenders</h2>"
+    notes = sorted(report.notes.items(), key=_note_order)
+    yield _table(
+        [(f"{note.type}.{note.property}", f"{note.what} ({count} times)", note.example) for note, count in notes], None
+    )
+
+
+def _table(rows: Sequence[tuple[str, Any, Any]], report: VersionReport | None) -> str:
+    if not rows:
+        return "<p>nothing</p>"
+    head = "" if report is None else f"<tr><th>where<th>{html.escape(report.old)}<th>{html.escape(report.new)}"
+    cells = ("".join(f"<td>{html.escape(str(cell))}" for cell in row) for row in rows)
+    return f"<table>{head}{''.join(f'<tr>{row}' for row in cells)}</table>"
+
+
+def _image(pair: PicturePair | None) -> str:
+    return "" if pair is None else f'<img src="{html.escape(pair.side_by_side)}" alt="both and their difference">'
+
+
+def heading(part: OperationPart) -> str:
+    what = {
+        "failed": "fails",
+        "result": "answers something else",
+        "scene": "leaves another scene",
+        "opened": "opens as another scene",
+        "begun": "begins with another scene",
+    }[part.kind]
+    return f"commit {part.commit}: {part.tool} ({part.operation_id}) {what}"
+
+
+def summary(report: VersionReport) -> str:
+    replayed = parted = ""
+    if report.commits:
+        replayed = f"{report.redone} of {report.commits} commits were run again in both, {len(report.opened)} opened. "
+        parted = f"{len(report.operations)} operations part. "
+    if report.same:
+        return f"{replayed}The scenes are the same."
+    scenes = "; ".join(f"{scene.how}: {len(scene.parts)} properties part" for scene in report.scenes)
+    return f"{replayed}{parted}{scenes}."

@@ -1,0 +1,1 @@
+"""Read-only views of a workspace: queries, pictures, exports and the live feed."""

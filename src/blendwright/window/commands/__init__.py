@@ -1,0 +1,1 @@
+"""The commands `attach`, `detach` and `extension`."""

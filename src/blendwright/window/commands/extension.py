@@ -1,0 +1,31 @@
+"""blendwright extension: what a Blender with windows installs, so that `attach` can work in it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+from blendwright.cli.output import SafeConsole, present
+from blendwright.cli.parameters import option
+from blendwright.values.errors import EnvironmentUnfit
+from blendwright.window.extension_file import write_extension
+
+INSTALL = "In Blender: Edit, Preferences, Get Extensions, the arrow in the corner, Install from Disk, and this file."
+
+
+def extension(
+    output: Annotated[Path, option("--output ZIP|DIR", "Where to write it, replacing what is there.")] = Path(),
+    json: Annotated[bool, option("--json", "Print one JSON document on standard output, nothing else.")] = False,
+) -> int:
+    """Write the extension for a Blender that you have open: one file for Blender 4.2 to 5.2 on every system."""
+    try:
+        written = write_extension(output)
+    except OSError as error:
+        raise EnvironmentUnfit(f"{output} cannot be written: {error.strerror}", cure="Name another place.") from error
+    size = written.stat().st_size
+
+    def show(out: SafeConsole) -> None:
+        out.show(f"wrote {written} ({size} bytes)")
+        out.show(INSTALL, "dim")
+
+    return present(json, lambda: {"ok": True, "file": str(written), "bytes": size}, show)

@@ -1,0 +1,114 @@
+"""Calls that have the scene for themselves, where that is open in a window: what needs files, a process of its own or a checkpoint runs on
+a headless Blender, and what it made is brought over."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from blendwright.engine.files.access import FileAccess
+from blendwright.engine.heartbeat import Waiting
+from blendwright.engine.invocation import Invocation
+from blendwright.engine.ledger import Ledger
+from blendwright.engine.scene.live_scene import LiveScene
+from blendwright.engine.sending.exclusive_step import ExclusiveStep, StepOutcome
+from blendwright.journal import Journal
+from blendwright.policy.refusals import refusal
+from blendwright.records.commits import NewCommit
+from blendwright.tool_api.arguments import file_arguments
+from blendwright.tool_api.promises import Isolation
+from blendwright.util.cancel import CancelToken
+from blendwright.values.errors import WorkerError
+from blendwright.values.faults import Fault
+from blendwright.values.findings import Finding
+from blendwright.window.attached_scene import AttachedScene
+from blendwright.wire.methods import StepAnswer
+from blendwright.wire.remote_scene import HANG_SECONDS
+
+
+def exclusive_step(scene: LiveScene, journal: Journal, ledger: Ledger, files: FileAccess) -> ExclusiveStep:
+    """The one that fits the scene."""
+    kind = WindowStep if isinstance(scene, AttachedScene) else ExclusiveStep
+    return kind(scene, journal, ledger, files)
+
+
+class WindowStep(ExclusiveStep):
+    """Runs calls one at a time, in the window or beside it."""
+
+    def __init__(self, scene: LiveScene, journal: Journal, ledger: Ledger, files: FileAccess) -> None:
+        assert isinstance(scene, AttachedScene)
+        super().__init__(scene, journal, ledger, files)
+        self._attached = scene
+        self._beside = ExclusiveStep(scene.headless, journal, ledger, files)
+
+    def run(
+        self,
+        call: Invocation,
+        *,
+        seconds: float,
+        run_ends: float,
+        cancel: CancelToken | None = None,
+        waiting: Callable[[Waiting], None] | None = None,
+        verify: bool = False,
+        rehearse: str | None = None,
+    ) -> StepOutcome:
+        limits = {"seconds": seconds, "run_ends": run_ends, "cancel": cancel, "waiting": waiting}
+        ways = {"verify": verify, "rehearse": rehearse}
+        if not _needs_process(call):
+            return super().run(call, **limits, **ways)  # pyright: ignore[reportArgumentType]
+        if call.promises.isolation is Isolation.REPLACED:
+            message = f"{call.tool.name} runs trusted code, which is never done in a window that a person has open"
+            finding = refusal("trusted_in_window", message)
+            note = self._ledger.note(call, "failed", self._attached.hash, fault=finding.fault)
+            return StepOutcome(call, note, findings=(finding,))
+        self._attached.headless_at_head()
+        outcome = self._beside.run(call, **limits, **ways)  # pyright: ignore[reportArgumentType]
+        answer = outcome.answer
+        if not outcome.ok or answer is None or answer["before"] == answer["after"]:
+            return outcome
+        problem = self._brought_over(outcome, answer)
+        if problem is None:
+            return outcome
+        self._attached.discard()
+        self._attached.headless.discard()
+        message = f"{call.tool.name} was done beside the window, and what it made cannot be brought over: {problem}"
+        cure = "Save the file, detach, run it on the saved file, and open the result."
+        finding = Finding(Fault.EXECUTION_FAILED, message, "", cure)
+        settles = outcome.entry.settles if isinstance(outcome.entry, NewCommit) else None
+        note = self._ledger.note(
+            call, "rolled_back", answer["before"], fault=finding.fault, answer=answer, settles=settles
+        )
+        return replace(outcome, entry=note, findings=(finding,), reverted_by="rebuild")
+
+    def _brought_over(self, outcome: StepOutcome, answer: StepAnswer) -> str | None:
+        """Bring what the headless Blender made into the window; why that cannot be done, where it cannot."""
+        window, entry = self._attached.window(), outcome.entry
+        try:
+            if isinstance(entry, NewCommit) and entry.checkpoint is not None:
+                file = self._journal.checkpoint_path(entry.checkpoint)
+                brought = window.bring(file, answer["changes"], answer["after"])
+                found, problem = brought["hash"], brought["problem"]
+            else:
+                call = outcome.call
+                step = {"tool": call.tool.name, "version": call.tool.version, "args": call.args}
+                redone = window.submit_redo([{**step, "after": answer["after"]}]).result(HANG_SECONDS)  # pyright: ignore[reportArgumentType]
+                found, problem = redone["hash"], redone["message"]
+        except WorkerError as error:
+            return error.message
+        except TimeoutError:
+            window.abandon()
+            return "the window does not answer"
+        if problem:
+            return problem
+        return None if found == answer["after"] else "the window came to another scene"
+
+
+def _needs_process(call: Invocation) -> bool:
+    promises = call.promises
+    return (
+        promises.isolation is not Isolation.SHARED
+        or not promises.replayable
+        or call.writes_outside
+        or bool(file_arguments(call.tool.args_model))
+        or call.tool.frames_for(call.model) is not None
+    )

@@ -1,0 +1,41 @@
+"""The embeddable API: opens a workspace and joins the parts.
+
+import blendwright
+
+with blendwright.open("my-workspace") as scene:
+    made = scene.call("mesh.create_primitive", kind="cube", name="Box")
+    assert made.ok, made.message
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from blendwright.approvals.request import Approver
+    from blendwright.engine.options import RunOptions
+    from blendwright.policy.policy import Policy
+    from blendwright.policy.session_contract import Proposal
+    from blendwright.util.cancel import CancelToken
+    from blendwright.workspace.open_scene import OpenScene
+    from blendwright.workspace.opening import open
+
+__all__ = ["Approver", "CancelToken", "OpenScene", "Policy", "Proposal", "RunOptions", "open"]
+
+# Loaded when it is first asked for: the program uses single modules of this package.
+_MODULES = {
+    "Approver": "approvals.request",
+    "CancelToken": "util.cancel",
+    "OpenScene": "workspace.open_scene",
+    "Policy": "policy.policy",
+    "Proposal": "policy.session_contract",
+    "RunOptions": "engine.options",
+    "open": "workspace.opening",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return getattr(import_module(f"blendwright.{_MODULES[name]}"), name)
+    raise AttributeError(f"module 'blendwright.workspace' has no attribute {name!r}")

@@ -1,0 +1,1 @@
+"""Which names exist: in the journal, in the scene, and which a plan leaves unresolved."""

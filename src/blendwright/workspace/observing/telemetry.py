@@ -1,0 +1,218 @@
+"""Events as OpenTelemetry spans and metrics: run, its operations, their phases. Only loaded where it was asked for.
+
+The providers are the caller's: nothing global is read or set here. A span is made when its operation is durable, with the times that
+the audit record has; so a trace says exactly what the audit says.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from time import time_ns
+from typing import TYPE_CHECKING, Any
+
+from opentelemetry import trace
+from opentelemetry.context import Context
+from opentelemetry.metrics import MeterProvider
+from opentelemetry.trace import Span, Status, StatusCode, TracerProvider
+
+from blendwright.values import events
+from blendwright.workspace.observing.counters import (
+    COUNTS,
+    LIVE_COUNTS,
+    PHASES,
+    RECORD_FIELDS,
+    SUCCESSES,
+    counts_of,
+    named_ids,
+)
+
+if TYPE_CHECKING:
+    from opentelemetry.sdk.metrics import MeterProvider as SdkMeterProvider
+    from opentelemetry.sdk.metrics.export import MetricReader
+    from opentelemetry.sdk.resources import Resource
+
+NAME = "blendwright"
+# As they are called in logs; `_named` adds a prefix of our own, as the conventions ask for.
+ATTRIBUTES = RECORD_FIELDS | {"audit_sequence": "sequence"}
+
+
+class _CurrentRun(threading.local):
+    """The run of this thread: of several that wait for a person each has a thread of its own."""
+
+    def __init__(self) -> None:
+        self.span: Span | None = None
+        self.request_id: str | None = None
+        self.schedule: str | None = None
+
+
+class Telemetry:
+    """An observer for the providers it is given; either may be left out.
+
+    `ids_in_examples`: the provider has a view for each of INSTRUMENT_LABELS, so that ids are on examples and make no series.
+    """
+
+    def __init__(
+        self,
+        tracers: TracerProvider | None = None,
+        meters: MeterProvider | None = None,
+        *,
+        ids_in_examples: bool = False,
+    ) -> None:
+        self._tracer = None if tracers is None else tracers.get_tracer(NAME)
+        self._meters = None if meters is None else _Instruments(meters, ids_in_examples)
+        self._run = _CurrentRun()
+
+    def __call__(self, event: events.Event) -> None:
+        match event:
+            case events.RunStarted():
+                self._started(event)
+            case events.RunEnded():
+                labels = {"dialect": event.report.dialect, "status": event.report.status}
+                spent = event.report.timings.get("run_ms")
+                self._ended(labels, spent, ok=event.report.ok)
+            case events.RunBrokenOff():
+                self._ended({"dialect": event.dialect, "status": "broken_off"}, None, ok=False)
+            case events.Committed() | events.RolledBack():
+                self._operations(event)
+            case events.SceneBuilt():
+                self._note("scene built", pid=event.pid, redone=event.redone, seconds=event.seconds)
+            case events.WorkerTrouble():
+                self._note("worker trouble", message=event.message, **named_ids(event.ids))
+            case events.Quarantined():
+                self._note("quarantined", reason=event.reason)
+            case _:
+                pass
+        if self._meters is not None:
+            for name, count in counts_of(event).items():
+                if count:
+                    self._meters.counts[name].add(count)
+
+    def _started(self, event: events.RunStarted) -> None:
+        self._run.request_id, self._run.schedule = event.request_id, event.schedule_hash
+        if self._tracer is not None:
+            about = {
+                "gemini_request_id": event.request_id,
+                "schedule_hash": event.schedule_hash,
+                "dialect": event.dialect,
+                "boundary": event.boundary,
+                "operations": event.operations,
+                "scene_hash_before": event.baseline,
+            }
+            self._run.span = self._tracer.start_span("run", context=Context(), attributes=dict(_named(about)))
+
+    def _ended(self, labels: Mapping[str, str], spent_ms: float | None, *, ok: bool) -> None:
+        if self._meters is not None:
+            self._meters.runs.add(1, labels)
+            if spent_ms is not None:
+                self._meters.run_seconds.record(spent_ms / 1000, labels, _within(self._run.span))
+        if self._run.span is not None:
+            self._run.span.set_attributes(dict(_named({"status": labels["status"]})))
+            if not ok:
+                self._run.span.set_status(Status(StatusCode.ERROR, labels["status"]))
+            self._run.span.end()
+        self._run.span = self._run.request_id = self._run.schedule = None
+
+    def _operations(self, event: events.Committed | events.RolledBack) -> None:
+        for record, commit in zip(event.records, event.commits, strict=True):
+            ours = record["request_id"] == self._run.request_id
+            context = _within(self._run.span if ours else None)
+            if self._tracer is not None:
+                context = self._span(record, commit, context, self._run.schedule if ours else None)
+            if self._meters is not None:
+                self._meters.add(record, context)
+
+    def _span(self, record: Mapping[str, Any], commit: int | None, context: Context, schedule: str | None) -> Context:
+        assert self._tracer is not None
+        ended = _ns(record["timestamp"])
+        started = ended - 1000 * sum(record[field] or 0 for _, field in PHASES)
+        about = {name: record[field] for name, field in ATTRIBUTES.items()}
+        about |= {"commit": commit, "schedule_hash": schedule}
+        span = self._tracer.start_span(
+            f"operation {record['tool_name']}", context=context, attributes=dict(_named(about)), start_time=started
+        )
+        within = trace.set_span_in_context(span, context)
+        for phase, field in PHASES:
+            if record[field] is not None:
+                part = self._tracer.start_span(
+                    f"phase {phase}",
+                    context=within,
+                    attributes=dict(_named({"mcp_call_id": record["mcp_call_id"], "phase": phase})),
+                    start_time=started,
+                )
+                started += 1000 * record[field]
+                part.end(started)
+        if record["status"] not in SUCCESSES:
+            span.set_status(Status(StatusCode.ERROR, record["error_code"] or record["status"]))
+        span.end(ended)
+        return within
+
+    def _note(self, name: str, **about: Any) -> None:
+        if self._run.span is not None:
+            self._run.span.add_event(name, dict(_named(about)), time_ns())
+
+
+# The labels of what is measured of single operations; whatever else is said of one belongs on an example.
+INSTRUMENT_LABELS = {
+    "blendwright.operations": frozenset({"tool", "status"}),
+    "blendwright.failures": frozenset({"tool", "error_code"}),
+    "blendwright.operation.duration": frozenset({"tool"}),
+}
+EXAMPLES = "OTEL_METRICS_EXEMPLAR_FILTER"
+IDS = ("gemini_request_id", "operation_id", "mcp_call_id", "blender_mutation_id")
+
+
+def meter_provider(readers: Sequence[MetricReader], resource: Resource | None = None) -> SdkMeterProvider:
+    """A provider whose examples carry the ids of operations, which are in no label."""
+    from opentelemetry.sdk.metrics import AlwaysOnExemplarFilter
+    from opentelemetry.sdk.metrics import MeterProvider as SdkMeterProvider
+    from opentelemetry.sdk.metrics.view import View
+
+    views = [View(instrument_name=name, attribute_keys=set(labels)) for name, labels in INSTRUMENT_LABELS.items()]
+    # The SDK's own default has examples only where there are traces; who sets the variable decides.
+    examples = None if EXAMPLES in os.environ else AlwaysOnExemplarFilter()
+    return SdkMeterProvider(readers, resource, examples, shutdown_on_exit=False, views=views)
+
+
+class _Instruments:
+    """The same metrics as the Prometheus text has. Ids are on the spans, to which the SDK links its examples, or on both."""
+
+    def __init__(self, provider: MeterProvider, ids_in_examples: bool) -> None:
+        meter = provider.get_meter(NAME)
+        self._ids = IDS if ids_in_examples else ()
+        operations, failures, seconds = INSTRUMENT_LABELS
+        self.operations = meter.create_counter(operations)
+        self.failures = meter.create_counter(failures)
+        self.operation_seconds = meter.create_histogram(seconds, unit="s")
+        self.runs = meter.create_counter("blendwright.runs")
+        self.run_seconds = meter.create_histogram("blendwright.run.duration", unit="s")
+        self.counts = {name: meter.create_counter(f"blendwright.{name}") for name in (*COUNTS, *LIVE_COUNTS)}
+
+    def add(self, record: Mapping[str, Any], context: Context) -> None:
+        tool = record["tool_name"]
+        ids = dict(_named({name: record[RECORD_FIELDS[name]] for name in self._ids}))
+        self.operations.add(1, {"tool": tool, "status": record["status"], **ids}, context)
+        if record["error_code"] is not None:
+            self.failures.add(1, {"tool": tool, "error_code": record["error_code"], **ids}, context)
+        if record["plan_us"] is not None:
+            seconds = sum(record[field] or 0 for _, field in PHASES) / 1e6
+            self.operation_seconds.record(seconds, {"tool": tool, **ids}, context)
+
+
+def _within(span: Span | None) -> Context:
+    """Never the context of the caller's thread: our events may come in anyone's."""
+    return Context() if span is None else trace.set_span_in_context(span, Context())
+
+
+def _named(about: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    for name, value in about.items():
+        if value is not None:
+            yield f"{NAME}.{name}", value
+
+
+def _ns(timestamp: str) -> int:
+    """Nanoseconds since the epoch, without the rounding of a float."""
+    moment = datetime.fromisoformat(timestamp)
+    return int(moment.timestamp()) * 1_000_000_000 + moment.microsecond * 1000

@@ -1,0 +1,236 @@
+"""Opening a workspace: settings in, an open scene out; one that must be there, or a new one with its journal, scene, policy and example.
+
+What another owner left behind is put in order first. For a new one, Blender is started only for a scene that is given: an empty one is
+begun by the first call. What is there already is never replaced, and a workspace that cannot be created leaves nothing behind.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from importlib.resources import files
+from pathlib import Path
+
+from blendwright.approvals.request import NOBODY, Approver
+from blendwright.bridge.worker_source import WorkerSource
+from blendwright.engine.moves.commit_names import require_head
+from blendwright.engine.scene.background_checkpoints import BackgroundCheckpoints
+from blendwright.engine.scene.external_files import External, Externals, externals_of_receipt, findings_about
+from blendwright.engine.scene.live_scene import LiveScene
+from blendwright.engine.session import Session
+from blendwright.journal import Journal
+from blendwright.policy.policy import Policy
+from blendwright.policy.session_contract import Proposal, SessionContract
+from blendwright.setup.blenders import chosen_blender
+from blendwright.tool_api.tool import AnyTool
+from blendwright.values.errors import Refusal
+from blendwright.values.events import Observer, WorkspaceClosed, WorkspaceOpened
+from blendwright.values.faults import Fault
+from blendwright.values.findings import Finding
+from blendwright.values.frozen import frozen
+from blendwright.window.attached_scene import AttachedScene
+from blendwright.window.binding import WindowBinding, connect_bound, require_unbound, spare_source
+from blendwright.window.panel import WindowPanel
+from blendwright.wire.console_door import ConsoleDoor
+from blendwright.workspace.early_blender import SCRATCH, EarlyBlender
+from blendwright.workspace.locations import is_workspace, workspace_directory
+from blendwright.workspace.observing.event_bus import EventBus, open_event_bus
+from blendwright.workspace.open_scene import OpenScene
+from blendwright.workspace.ownership import require_own_directory
+from blendwright.workspace.policy_files import FILE as POLICY
+from blendwright.workspace.reading import read_journal
+from blendwright.workspace.recovery import recover
+from blendwright.workspace.scratch import SessionScratch, unfit_on_os_error
+from blendwright.workspace.settings import (
+    WorkspaceSettings,
+    copy_start,
+    load_settings,
+    require_no_scene,
+)
+
+DEFAULT_WORKSPACE = ".blendwright"
+EXAMPLE = "example.json"
+
+
+def open(
+    workspace: str | Path = DEFAULT_WORKSPACE,
+    *,
+    scene: str | Path | None = None,
+    blender: str | Path | WorkerSource | None = None,
+    roots: Sequence[str | Path] | None = None,
+    policy: Policy | None = None,
+    proposal: Proposal | None = None,
+    contract: SessionContract | None = None,
+    approver: Approver = NOBODY,
+    spare: bool = True,
+    settings: WorkspaceSettings | None = None,
+    durable: bool = True,
+    tools: Mapping[str, AnyTool] | None = None,
+    environment: Mapping[str, str] | None = None,
+    observers: Sequence[Observer] = (),
+    console: ConsoleDoor | None = None,
+    early: EarlyBlender | None = None,
+) -> OpenScene:
+    """Open a workspace and the scene in it, which lives on until the next time.
+
+    scene: a .blend file that a new workspace starts from; an empty scene otherwise. The file itself is never written.
+    blender: a version that was added (`5.2`), an executable, or an environment with a bpy; otherwise that of [blender] in
+      blendwright.toml, else the `bpy` of this environment, else the newest that was added.
+    roots: the directories in which calls may read and write files, and files that a scene refers to are read; as the policy has
+      them otherwise.
+    policy: what calls may do and cost; otherwise that of blendwright.toml in the workspace, the user's own, and the defaults.
+    proposal: what the host is and asks for; it can tighten the policy and nothing else.
+    contract: one from before, which must still hold.
+    approver: who can be asked about what the policy does not simply allow, and what is allowed beforehand.
+    spare: keep a second Blender ready, so that a lost one is replaced at once.
+    settings: those of another workspace, which hold here as well; policy, roots, proposal, contract and tools are theirs then.
+    durable: whether what is committed survives the end of the machine too, not only that of the process.
+    observers: are told every event, beside the log and the metrics; each is a function of one argument.
+    console: the one of this process, which a window that is attached offers to open.
+    early: a Blender that was started for this workspace beforehand; it stays the caller's where the workspace cannot be opened.
+    tools: the catalogue to use, and `environment` for the worker: both for tests of the engine itself.
+
+    Blender starts with the first call. Raises EnvironmentUnfit when the workspace or the file cannot be used: another process
+    has it open, it is quarantined, or it has a scene already and another one is given. Raises Refusal when there is no such file, there
+    can be no contract, or a macro of the workspace is not sound.
+    """
+    start = None if scene is None else Path(scene)
+    if start is not None and not start.is_file():
+        raise Refusal.of(Fault.TARGET_NOT_FOUND, f"there is no file {start}", "Check the path given as scene.")
+    directory = workspace_directory(workspace)
+    if settings is None:
+        settings = load_settings(
+            directory, tools=tools, roots=roots, policy=policy, proposal=proposal, contract=contract
+        )
+    else:
+        settings = settings.at(directory)
+    draft, files = settings.draft, settings.files
+    with contextlib.ExitStack() as undo:
+        events = EventBus()
+        journal = Journal(
+            directory, heads_outside=settings.heads_outside, head_command=settings.head_command, observe=events,
+            durable=durable,
+        )  # fmt: skip
+        undo.callback(journal.close)
+        if start is not None:
+            require_no_scene(journal, directory, start)
+            require_unbound(directory)
+        cure = "Check its permissions and the room on its disk, or name another directory."
+        with unfit_on_os_error(f"{directory} cannot be a workspace", cure):
+            scratch = SessionScratch(directory / SCRATCH)
+        undo.callback(scratch.remove)
+        # From here on: the log belongs to whoever holds the workspace.
+        window = WindowBinding(directory).window()
+        core = {"pid": os.getpid(), "workspace": directory.name, **({} if console is None else console.shown())}
+        panel = None if window is None else WindowPanel(core)
+        told = observers if panel is None else (*observers, panel)
+        open_event_bus(events, directory, told, redact=draft.terms.audit.redact)
+        undo.callback(events, WorkspaceClosed())
+        recovered = recover(journal, scratch.cleared)
+        events(WorkspaceOpened(str(directory), recovered))
+        copied_start = None if start is None else copy_start(start, scratch.path, files.scratch_mb)
+        source = chosen_blender(directory, blender, policy) if window is None else spare_source(window, blender)
+        pool = source.open_pool(settings.worker_settings(scratch.path, environment))
+        scene_origin = None if start is None else start.resolve().parent
+        background = None
+        if spare:
+            background = BackgroundCheckpoints(pool, journal, directory, settings.registry, observe=events)
+        externals = Externals(files.roots)
+        if window is None:
+            live = LiveScene(
+                pool, journal, settings.registry, spare=spare, start=copied_start, origin=scene_origin,
+                externals=externals, background=background, observe=events,
+            )  # fmt: skip
+        else:
+            live = AttachedScene(
+                lambda: connect_bound(directory, core), WindowBinding(directory), pool, journal, settings.registry,
+                scratch=scratch.path, externals=externals, background=background, observe=events,
+            )  # fmt: skip
+            assert panel is not None
+            panel.show_in(live)
+            if approver.prompt is None:
+                approver = replace(approver, prompt=panel)
+        session = Session(
+            live, journal, settings.tools, draft, files, macros=settings.macros, approver=approver, observe=events
+        )
+        opened = OpenScene(session, scratch, pool, recovered, events)
+        if early is not None:
+            early.give_to(pool)
+        undo.pop_all()
+    return opened
+
+
+@frozen
+class NewWorkspace:
+    """`written` are the files for its user that were not there; `scene_hash` is None until Blender has begun the scene."""
+
+    directory: Path
+    written: tuple[Path, ...]
+    scene_hash: str | None
+    externals: tuple[External, ...]
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """What is wrong with the files that the scene refers to."""
+        return tuple(findings_about(self.externals))
+
+
+def open_existing(workspace: str | Path, *, blender: str | Path | None = None) -> OpenScene:
+    """Open a workspace that has commits. Raises EnvironmentUnfit when there is none, Refusal when it has no commit."""
+    with read_journal(workspace) as journal:
+        require_head(journal)
+    return open(workspace, blender=blender, spare=False)
+
+
+def create_workspace(
+    workspace: str | Path = DEFAULT_WORKSPACE, *, scene: str | Path | None = None, blender: str | Path | None = None
+) -> NewWorkspace:
+    """Raises Refusal when there is one already or the scene is no file, EnvironmentUnfit when it cannot be created."""
+    directory = workspace_directory(workspace)
+    if is_workspace(directory):
+        cure = "Go on with it as it is, or name another directory."
+        raise Refusal.of(Fault.SCENE_CONFLICT, f"{directory} is a workspace already", cure)
+    if scene is not None and not Path(scene).is_file():
+        raise Refusal.of(Fault.SCENE_CONFLICT, f"there is no file {scene}", "Check the path given as scene.")
+    require_own_directory(directory, f"no workspace is made in {directory}")
+    missing_directories = [parent for parent in (directory, *directory.parents) if not parent.exists()]
+    present = set(directory.iterdir()) if directory.is_dir() else set[Path]()
+    opened = open(directory, scene=scene, blender=blender, spare=False)
+    # Only from here on is what appears in the directory known to be ours.
+    with contextlib.ExitStack() as undo:
+        undo.callback(_remove_created, directory, present, missing_directories)
+        with opened:
+            if scene is not None:
+                opened.warm()
+            written = _write_starter_files(directory)
+            head = opened.journal.head
+        undo.pop_all()
+    if head is None:
+        return NewWorkspace(directory, written, None, ())
+    return NewWorkspace(directory, written, head.hash_after, externals_of_receipt(head.receipt))
+
+
+def _write_starter_files(directory: Path) -> tuple[Path, ...]:
+    written: list[Path] = []
+    for path in (directory / POLICY, directory / EXAMPLE):
+        with unfit_on_os_error(f"{path} cannot be written", "Check the disk and the permissions there."):
+            try:
+                with path.open("xb") as file:
+                    file.write(files("blendwright").joinpath("workspace", "starter", path.name).read_bytes())
+            except FileExistsError:
+                continue
+        written.append(path)
+    return tuple(written)
+
+
+def _remove_created(directory: Path, present: set[Path], missing_directories: Iterable[Path]) -> None:
+    for entry in set(directory.iterdir()) - present:
+        if entry.is_dir():
+            shutil.rmtree(entry)
+        else:
+            entry.unlink()
+    for created in missing_directories:
+        created.rmdir()

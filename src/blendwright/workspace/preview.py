@@ -1,0 +1,230 @@
+"""Previewing a plan: a copy of the workspace to throw away, and the plan run on it. Takes no lock, and writes nothing that stays."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, nullcontext
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from blendwright.bridge.worker_source import WorkerSource
+from blendwright.dialects.registry import parse_plan
+from blendwright.engine.moves.navigation import CHECKOUT, History
+from blendwright.engine.moves.replaced_plans import Instead, ReplacedPlan, new_request_id, operations_of, replaced_plan
+from blendwright.engine.options import DEFAULT_OPTIONS, RunOptions
+from blendwright.engine.preview import Look, Preview, Previewer
+from blendwright.engine.scene.external_files import Externals
+from blendwright.engine.scene.live_scene import LiveScene
+from blendwright.engine.session import Session
+from blendwright.journal import Journal
+from blendwright.journal.audit.head_notes import require_unused
+from blendwright.journal.journal_copy import has_journal
+from blendwright.plan.repair import refused
+from blendwright.plan.validate import ValidPlan, validate
+from blendwright.policy.objections import denied
+from blendwright.policy.policy import Policy
+from blendwright.policy.session_contract import Proposal
+from blendwright.setup.blenders import chosen_blender
+from blendwright.tool_api.promises import SafetyLevel
+from blendwright.tool_api.tool import AnyTool
+from blendwright.values.errors import EnvironmentUnfit, JournalError
+from blendwright.values.plan import Plan
+from blendwright.wire.worker_port import WorkerPool
+from blendwright.workspace.reading import read_journal
+from blendwright.workspace.recovery import recover
+from blendwright.workspace.scratch import SessionScratch, unfit_on_os_error
+from blendwright.workspace.settings import WorkspaceSettings, copy_start, load_settings, require_no_scene
+
+
+def preview(
+    plan: Plan | Mapping[str, Any],
+    workspace: str | Path = ".blendwright",
+    options: RunOptions = DEFAULT_OPTIONS,
+    *,
+    scene: str | Path | None = None,
+    blender: str | Path | WorkerSource | None = None,
+    image: str | Path | None = None,
+    roots: Sequence[str | Path] | None = None,
+    policy: Policy | None = None,
+    proposal: Proposal | None = None,
+    tools: Mapping[str, AnyTool] | None = None,
+    environment: Mapping[str, str] | None = None,
+    instead: Instead = False,
+) -> Preview:
+    """What a plan would do to the scene of a workspace, which may be in use, or not exist yet.
+
+    scene: a .blend file to start from, where the workspace has no scene. image: where to write a picture of the result. instead: as it
+    would be in the place of the last plan, or of the one of that request, compared with the scene as it is now. The other arguments are
+    those of `open`. Raises EnvironmentUnfit when the workspace or the file cannot be used.
+    """
+    settings = load_settings(Path(workspace).resolve(), tools=tools, roots=roots, policy=policy, proposal=proposal)
+    start = None if scene is None else Path(scene).resolve()
+    if start is not None and not start.is_file():
+        raise EnvironmentUnfit(f"there is no file {start}", cure="Check the path given as scene.")
+    if not isinstance(plan, Plan):
+        plan = parse_plan(dict(plan))
+    target = None if image is None else Path(image).resolve()
+
+    def open_pool(scratch: Path) -> AbstractContextManager[WorkerPool]:
+        return chosen_blender(settings.directory, blender, policy).open_pool(
+            settings.worker_settings(scratch, environment)
+        )
+
+    return _preview_on_copy(plan, settings, open_pool, options, start=start, spare=False, image=target, instead=instead)
+
+
+def preview_beside(
+    plan: Plan,
+    workspace: Path,
+    pool: WorkerPool,
+    session: Session,
+    options: RunOptions,
+    *,
+    image: Path | None = None,
+    look: Look | None = None,
+    instead: Instead = False,
+) -> Preview:
+    """The same for a workspace that is open, with a worker of its pool."""
+    settings = WorkspaceSettings(workspace, session.tools, session.macros, session.draft, session.files)
+    options = replace(options, approver=options.approver or session.approver)
+    return _preview_on_copy(
+        plan,
+        settings,
+        lambda _: nullcontext(pool),
+        options,
+        start=None,
+        spare=True,
+        image=image,
+        look=look,
+        instead=instead,
+    )
+
+
+def _preview_on_copy(
+    plan: Plan,
+    settings: WorkspaceSettings,
+    open_pool: Callable[[Path], AbstractContextManager[WorkerPool]],
+    options: RunOptions,
+    *,
+    start: Path | None,
+    spare: bool,
+    image: Path | None,
+    look: Look | None = None,
+    instead: Instead = False,
+) -> Preview:
+    # Before Blender is started: most of what is wrong with a plan shows without it.
+    valid = validate(plan, settings.tools, settings.draft.terms.demanding(options.determinism), settings.macros)
+    if not isinstance(valid, ValidPlan):
+        return Preview(refused(plan, valid))
+    replaced: ReplacedPlan | None = None
+    if instead and has_journal(settings.directory):
+        if against := tuple(denied(settings.draft.terms, CHECKOUT, SafetyLevel.SAFE_WRITE.value)):
+            return Preview(refused(plan, against))
+        with read_journal(settings.directory) as journal:
+            request_id, replaced = (
+                new_request_id(journal, plan.request_id),
+                replaced_plan(journal, instead, settings.tools),
+            )
+        valid = replace(valid, plan=replace(valid.plan, request_id=request_id))
+        if replaced is not None and replaced.later:
+            plan = _with_later(replace(plan, request_id=request_id), replaced)
+            valid = validate(plan, settings.tools, settings.draft.terms.demanding(options.determinism), settings.macros)
+            if not isinstance(valid, ValidPlan):
+                return Preview(refused(plan, valid))
+    replaces = None if replaced is None else replaced.base
+    with _temporary_directory(settings.directory) as directory, open_pool(directory / "scratch") as pool:
+        copied_start = None if start is None else copy_start(start, directory, settings.files.scratch_mb)
+
+        def open_scene(journal: Journal) -> LiveScene:
+            if start is not None:
+                require_no_scene(journal, settings.directory, start)
+            recover(journal, 0)
+            return LiveScene(
+                pool, journal, settings.registry, spare=spare, start=copied_start,
+                origin=None if start is None else start.parent, externals=Externals(settings.files.roots),
+            )  # fmt: skip
+
+        copy = partial(_copied_journal, settings.directory, request_id=valid.plan.request_id, at=replaces)
+        with _copied_scene(directory, copy, open_scene) as (scene, journal):
+            previewer = Previewer(scene, journal, settings.tools, settings.draft, settings.files, directory)
+            if replaces is not None:
+                previewer.replace_from(History(journal, scene, pool, settings.registry), replaces)
+            return previewer.run(valid.schedule(settings.registry, scene.hash), options, image=image, look=look)
+
+
+def _with_later(plan: Plan, replaced: ReplacedPlan) -> Plan:
+    """The plan with what would be run again behind it, as one: of a preview nobody takes a part back."""
+    commits = [commit for later in replaced.later for commit in later.commits]
+    ids = [f"again_{commit.number}" for commit in commits]
+    before = [operation.id for operation in plan.operations]
+    again = operations_of(commits, ids, before, start=len(plan.operations))
+    return replace(plan, operations=(*plan.operations, *again), boundary="plan", on_nondeterministic="accept")
+
+
+@contextmanager
+def _copied_scene(
+    directory: Path, copy_journal: Callable[..., Journal], open_scene: Callable[[Journal], LiveScene]
+) -> Generator[tuple[LiveScene, Journal]]:
+    """The scene on a copy of the journal. The copy has one checkpoint; where that opens to another scene than was saved, the next copy
+    has an earlier one."""
+    passed_over: list[int] = []
+    while True:
+        copy = directory / f"workspace{len(passed_over)}"
+        with closing(copy_journal(copy=copy, without=passed_over)) as journal, ExitStack() as ending:
+            scene = open_scene(journal)
+            ending.callback(scene.discard)
+            try:
+                scene.worker()
+            except EnvironmentUnfit as error:
+                opened = _opened_checkpoint(journal)
+                if not error.details.get("quarantined") or opened is None:
+                    raise
+                passed_over.append(opened)
+                continue
+            yield scene, journal
+            return
+
+
+def _opened_checkpoint(journal: Journal) -> int | None:
+    head = journal.head
+    checkpoint = None if head is None else journal.route(head.number).checkpoint
+    return None if checkpoint is None else checkpoint.id
+
+
+def _copied_journal(
+    workspace: Path, *, copy: Path, request_id: str, at: int | None, without: Sequence[int] = ()
+) -> Journal:
+    """Raises EnvironmentUnfit where nothing but the checkpoints `without` which the scene is to be had leads to it."""
+    if not has_journal(workspace):
+        require_unused(workspace)
+        return Journal(copy)
+    with read_journal(workspace) as journal:
+        try:
+            journal.copy_for_request(copy, request_id, without=without, at=at)
+        except JournalError as error:
+            if not without:
+                raise
+            message = "every checkpoint that leads to the scene of the workspace opens to another one than was saved"
+            cure = "Run `blendwright replay` to see up to where the journal agrees."
+            raise EnvironmentUnfit(message, cure=cure) from error
+    return Journal(copy)
+
+
+@contextmanager
+def _temporary_directory(directory: Path) -> Generator[Path]:
+    """A directory for one preview: in the scratch of the workspace, so that checkpoints need no copying, or where there is none yet,
+    among the temporary files, since a preview starts no workspace."""
+    if not has_journal(directory):
+        with tempfile.TemporaryDirectory(prefix="blendwright-preview-") as room:
+            yield Path(room).resolve()
+        return
+    with unfit_on_os_error(f"{directory} cannot be written to", "Check its permissions."):
+        # Not beside the sessions: whoever clears away what those left behind has something to tell about it.
+        scratch = SessionScratch(directory / "scratch" / "previews")
+    try:
+        yield scratch.path
+    finally:
+        scratch.remove()
