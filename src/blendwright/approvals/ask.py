@@ -10,7 +10,7 @@ import secrets
 import shlex
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import orjson
@@ -36,7 +36,6 @@ from blendwright.util.cancel import CancelToken
 from blendwright.util.canonical import digest
 from blendwright.util.invisible_text import escape_invisible
 from blendwright.values.findings import Finding
-from blendwright.values.frozen import frozen
 
 # Typed by people: without letters that look like others.
 ALPHABET = "abcdefghjkmnpqrstuvwxyz23456789"
@@ -49,7 +48,7 @@ MOST_TOGETHER = 100
 YES = (ApprovalAnswer.APPROVED, ApprovalAnswer.SESSION)
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class ApprovalOutcome:
     """`finding` is None exactly when the operation is allowed; what a person said is there in either case."""
 

@@ -7,12 +7,12 @@ command line, or from a host that asks its user; never from a plan, nor from who
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Protocol, runtime_checkable
 
 from blendwright.util.cancel import CancelToken
 from blendwright.util.canonical import digest
-from blendwright.values.frozen import frozen
 
 
 class ApprovalAnswer(StrEnum):
@@ -25,7 +25,7 @@ class ApprovalAnswer(StrEnum):
     NONE = "none"
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class ApprovalRequest:
     """One question. `id` is what a person types after `blendwright approve`.
 
@@ -55,7 +55,7 @@ class ApprovalRequest:
         return " ".join(f"--approve {name}" for name in sorted(self.needed_grants))
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Approval:
     """An answer as it is kept: in the audit record of the operation, and in the journal. `by` says how it was given."""
 
@@ -91,7 +91,7 @@ class SessionPrompt(ApprovalPrompt, Protocol):
         ...
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Approver:
     """Who approves on the caller's side: the prompt that can ask a person, and what is approved beforehand.
 

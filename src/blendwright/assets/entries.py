@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import Any
 
-from blendwright.values.frozen import frozen
 
-
-@frozen
+@dataclass(frozen=True, slots=True)
 class AssetEntry:
     """`asset` is what asset.add takes: the library's name and the path in it. `kind` is one of a .blend file's (`objects`, `collections`,
     `materials`, `worlds`, `node_groups`), then `name` is the datablock's; `model` for a file of another format; `textures` for a folder

@@ -11,7 +11,7 @@ import os
 import stat
 import warnings
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,6 @@ from blendwright.blendfile.assets import BlendAsset, read_assets
 from blendwright.tools.asset.origin import Origin, companions, read_origin
 from blendwright.tools.material.texture_names import guess_all
 from blendwright.tools.registry_cache import user_directory
-from blendwright.values.frozen import frozen
 
 FORMAT = 1
 MODELS = frozenset({".glb", ".gltf", ".obj", ".fbx", ".usd", ".usda", ".usdc", ".stl", ".ply"})
@@ -36,7 +35,7 @@ MOST_PICTURE_BYTES, MOST_PICTURE_PIXELS = 64 << 20, 8192 * 8192
 FEWEST_MAPS = 2
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class AssetLibraries:
     """The folders with assets by their names, and where what is known of them is kept, None for nowhere."""
 

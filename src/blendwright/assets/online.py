@@ -16,7 +16,7 @@ import socket
 import ssl
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from time import monotonic
 from typing import Any, Protocol
@@ -28,7 +28,6 @@ from blendwright.tools.asset.origin import Origin, from_words
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
-from blendwright.values.frozen import frozen
 
 SECONDS = 30.0
 MOST_REDIRECTS = 3
@@ -46,7 +45,7 @@ PLAIN_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9 ._-]{0,127}")
 AT = "/asset"
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class OnlineAsset:
     """One asset that a catalogue offers."""
 
@@ -77,7 +76,7 @@ class OnlineCatalogue(Protocol):
         ...
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class HttpCatalogue:
     """A JSON document: `{"assets": [{"id", "file", "sha256", "bytes", "name", "license", "author", "source", "tags"}]}`, each `file` an
     address, from that of the document on. Plain HTTP is for a host of this machine that the settings name; all else is HTTPS."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,6 @@ from blendwright.assets.search import search
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, did_you_mean
-from blendwright.values.frozen import frozen
 
 if TYPE_CHECKING:
     from blendwright.assets.online import OnlineCatalogue
@@ -24,7 +24,7 @@ NO_LIBRARIES = 'Name folders in [assets.directories] of blendwright.toml, such a
 NO_CATALOGUE = 'Name one in [assets.online] of your own blendwright.toml, and set network = "allow" in [policy].'
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class AssetSupply:
     """The libraries of a workspace, and a catalogue on another machine where the user has named one."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import queue
 import threading
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from itertools import takewhile
 from pathlib import Path
 
@@ -22,7 +23,6 @@ from blendwright.batch.progress import Progress
 from blendwright.batch.results.files import write_result_files
 from blendwright.batch.results.table import Counts, ResultsTable
 from blendwright.values.errors import BlendwrightError
-from blendwright.values.frozen import frozen
 from blendwright.workspace.settings import load_settings
 
 # Is told of every job that ended, and None now and then when nothing did, with how far the batch has come.
@@ -30,7 +30,7 @@ OnProgress = Callable[[JobReport | None, Progress], None]
 TICK_SECONDS = 0.5
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class RunSummary:
     """`added` cases are new to the table; `finished_before` had their row when the run began."""
 

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any, Literal, Self, cast, get_args
 
 import rfc8785
 
 from blendwright.batch.cases.case import Case, case_key
-from blendwright.values.frozen import frozen
 
 Keep = Literal["keep", "compact", "drop"]
 KEEPS: tuple[str, ...] = get_args(Keep)
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class BatchSource:
     """The text that every case runs: a Starlark program with the libraries that it loads, or the JSON of a plan."""
 
@@ -31,7 +30,7 @@ class BatchSource:
         return hashlib.sha256(rfc8785.dumps(cast("Any", content))).hexdigest()
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Output:
     """One thing that is made of every case: a kind of `making.py`, the name of its file, and arguments for whatever makes it."""
 
@@ -43,7 +42,7 @@ class Output:
         return {"kind": self.kind, "name": self.name, "args": dict(self.args)}
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Batch:
     """`registry` is the fingerprint of the tools and `blender_version` the Blender that cases are keyed with; `blender` is what the
     user named to get it, which decides nothing by itself: definitions are passed on. `approve` are the grants that every case has

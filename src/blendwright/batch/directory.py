@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Generator, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,6 @@ from blendwright.journal.lock import WorkspaceLock, current_holder
 from blendwright.journal.store import utc_now
 from blendwright.values.errors import EnvironmentUnfit, Refusal
 from blendwright.values.faults import Fault
-from blendwright.values.frozen import frozen
 
 
 def is_batch(directory: Path) -> bool:
@@ -24,7 +24,7 @@ def is_batch(directory: Path) -> bool:
     return (directory / RESULTS).is_file()
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class BatchDirectory:
     """`results.db` with the results, `cases/` with the outputs, `work/` with what is under way."""
 

@@ -8,19 +8,19 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from blendwright.batch.input.tables import Row
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
-from blendwright.values.frozen import frozen
 
 FarmFormat = Literal["openjd", "flamenco"]
 CASES = re.compile(r"\d+(-\d+)?(,\d+(-\d+)?)*")
 MOST_RANGES = 1000
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class FarmBatch:
     """`program` and a table are files in `folder`, where every machine of the farm finds them. `table` is the option that names the
     rows, with its value; `options` are all others of `batch run`, but for those of a task."""

@@ -10,13 +10,12 @@ import tempfile
 import uuid
 from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from blendwright.blendfile.file_format import Block, Head, Structs, heads
-from blendwright.values.frozen import frozen
 
 # Codes of the datablocks that can be placed or assigned, and what bpy.data calls them.
 KINDS = {b"OB": "objects", b"GR": "collections", b"MA": "materials", b"WO": "worlds", b"NT": "node_groups"}
@@ -32,7 +31,7 @@ MOST_PART, MOST_PARTS = MOST_SIDE * MOST_SIDE * 4, 1000
 MOST_PREVIEWS = 128 << 20
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class BlendAsset:
     """`marked` is for what its author marked as an asset; a file without any has its collections and objects. `preview` is width,
     height and rows of red, green, blue and alpha from the top down."""

@@ -7,15 +7,14 @@ otherwise it is ended, and nothing was lost but some time of another processor c
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from blendwright.bridge.sources.python_environment import PythonEnvironment
 from blendwright.bridge.spawn import Child, WorkerSettings, spawn
-from blendwright.values.frozen import frozen
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class EarlyWorker:
     """A process that nobody has spoken with yet."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
@@ -24,7 +25,6 @@ from blendwright.tool_api.promises import SafetyLevel
 from blendwright.util.cancel import CancelToken
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
-from blendwright.values.frozen import frozen
 from blendwright.values.report import RunReport
 from blendwright.workspace.open_scene import OpenScene
 
@@ -32,7 +32,7 @@ Move = Literal["undo", "redo", "checkout"]
 BISECT = "history.bisect"
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Person:
     """Who acts. `session` is what the audit names."""
 
@@ -48,7 +48,7 @@ class Person:
         return RunOptions(approver=Approver(_Yes(self.by)))
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class _Yes:
     """To everything but what a person must have seen whole: pressing a button of something else is no answer to that."""
 
@@ -58,7 +58,7 @@ class _Yes:
         return ApprovalAnswer.NONE if request.in_person else ApprovalAnswer.APPROVED
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class _Seen:
     """The person has seen the question with this hash, and no other."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from importlib.resources import files
 
 from starlette.applications import Starlette
@@ -23,7 +24,6 @@ from blendwright.console.routes.views import Reading
 from blendwright.console.sessions import Session, Sessions
 from blendwright.console.workspaces import ConsoleWorkspace
 from blendwright.fleet.console_batches import Fleet
-from blendwright.values.frozen import frozen
 from blendwright.web.origins import Names
 from blendwright.wire.console_door import LINK, LINKS
 
@@ -36,7 +36,7 @@ TYPES = {
 }
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class StaticFile:
     content: bytes
     media_type: str

@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import signal
 from collections.abc import AsyncGenerator, Callable
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TextIO
 
@@ -16,7 +16,6 @@ from blendwright.console.workspaces import Acting, ConsoleWorkspace
 from blendwright.fleet.console_batches import Fleet
 from blendwright.values.errors import EnvironmentUnfit, Refusal
 from blendwright.values.faults import Fault
-from blendwright.values.frozen import frozen
 from blendwright.web.listening import free_port, listen
 from blendwright.web.origins import LOOPBACK
 from blendwright.web.shutdown import shutdown_on_signals
@@ -26,7 +25,7 @@ from blendwright.workspace.locations import is_workspace, workspace_directory
 OnLink = Callable[[str], None]
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class ConsoleSettings:
     """`any_address`: a host that others can reach was asked for by name. `on_link` is told every link that is made."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from pydantic import ValidationError
@@ -19,10 +20,9 @@ from blendwright.tools.render.annotation_document import (
 from blendwright.util.no_follow import read_file
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
-from blendwright.values.frozen import frozen
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class AnnotatedCase:
     """A case, by its number, and the folder with its annotations.json. `digests` are the sha256 of its files by name, as the row of the
     case has them; None for a folder that has no row."""
@@ -65,7 +65,7 @@ def annotated_cases(rows: Iterable[ResultRow]) -> Iterator[AnnotatedCase]:
             yield AnnotatedCase(row.number, Path(row.location, folder), digests)
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Sample:
     """One picture. `key` is its name in every data set, `digest` is equal for equal annotations."""
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -20,12 +21,11 @@ from blendwright.journal.store import sync_directory
 from blendwright.util import crash_points
 from blendwright.values.errors import EnvironmentUnfit, Refusal
 from blendwright.values.faults import Fault
-from blendwright.values.frozen import frozen
 
 LEDGER = ".progress.jsonl"
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Unit:
     """Some samples that are written together, in their order."""
 

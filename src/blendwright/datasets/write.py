@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, get_args
 
@@ -12,7 +13,6 @@ from blendwright.datasets.units import Ledger
 from blendwright.datasets.webdataset import ShardWriter
 from blendwright.values.errors import EnvironmentUnfit, Refusal
 from blendwright.values.faults import Fault
-from blendwright.values.frozen import frozen
 
 Format = Literal["coco", "bop", "webdataset"]
 FORMATS: tuple[Format, ...] = get_args(Format)
@@ -21,7 +21,7 @@ PICTURES_PER_UNIT = 1000
 SHARD_MB = 256
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class DatasetSize:
     """What was written."""
 

@@ -20,7 +20,6 @@ from blendwright.util.json_reader import non_interoperable_values
 from blendwright.values.errors import BlendwrightError
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
-from blendwright.values.frozen import frozen
 from blendwright.values.plan import (
     Boundary,
     OnFailure,
@@ -38,7 +37,7 @@ if TYPE_CHECKING:
 Tone = Literal["good", "warning", "bad"]
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class ParsedDocument:
     """What a dialect reads from a document. With findings, the operations are there as far as they can be read.
 
@@ -53,7 +52,7 @@ class ParsedDocument:
     program: ProgramSource | None = None
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Surroundings:
     """What a document can refer to that is not in it: the names of tools and macros, and library files by the paths that it gives.
     `read_library` raises Refusal. `go_on` is asked now and then whether a program that has been evaluated for so many seconds goes on."""
@@ -63,7 +62,7 @@ class Surroundings:
     go_on: Callable[[float], bool] = lambda seconds: True
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class ResultContract:
     """What anyone's result of such a plan must be: the version of the contract, and everything that speaks against a document."""
 

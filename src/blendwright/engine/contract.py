@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from blendwright.engine.invocation import Invocation, new_id
@@ -30,7 +31,6 @@ from blendwright.tool_api.tool import AnyTool
 from blendwright.tools.registry import tool_registry
 from blendwright.values.errors import Refusal
 from blendwright.values.findings import Finding
-from blendwright.values.frozen import frozen
 from blendwright.values.plan import Operation
 from blendwright.wire.blender_profile import BlenderProfile, WorkerProfile
 
@@ -106,7 +106,7 @@ def _refuse_edited(contract: SessionContract) -> None:
         raise Refusal(findings)
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class _ToolCheck:
     """What is known of all calls of a tool that need the same: the findings of the objections that do not depend on single arguments,
     and the objections that do. `asks` says whether a person may have to allow such a call."""

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic
 from types import TracebackType
 from typing import Self
 
 from blendwright.util.no_follow import open_file
-from blendwright.values.frozen import frozen
 from blendwright.wire.methods import PRINTED_FILE
 
 INTERVAL = 1.0
@@ -22,7 +22,7 @@ TAIL_BYTES = 4096
 LONGEST_LINE = 200
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Waiting:
     """A call that runs: `seconds` of `limit`; `last` is the last line that it printed, or how far a render is."""
 

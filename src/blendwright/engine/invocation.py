@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache, cached_property, lru_cache
 from typing import Any
 
@@ -21,14 +21,13 @@ from blendwright.tool_api.promises import Determinism, Isolation, SafetyLevel
 from blendwright.tool_api.tool import AnyTool, Tool
 from blendwright.util.canonical import digest
 from blendwright.values.events import CallIds
-from blendwright.values.frozen import frozen
 from blendwright.wire.methods import StepRequest
 
 # What these tools make or take lies in places that the next step would write over.
 WITH_FILES = frozenset({"file_read", "file_write", "render"})
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Promises:
     """What holds for a call whatever becomes of it. Most tools promise the same for all their calls."""
 
@@ -65,7 +64,7 @@ class _Remembers:
     """Has room for what is worked out once; a frozen value has none for more than its fields."""
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Invocation(_Remembers):
     """`args` are canonical."""
 

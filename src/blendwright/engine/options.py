@@ -18,7 +18,6 @@ from blendwright.util.cancel import CancelToken
 from blendwright.values.errors import Cancelled, DeadlinePassed, WorkerError
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
-from blendwright.values.frozen import frozen
 from blendwright.values.outcome import PHASES, PhaseTrace
 from blendwright.values.report import OperationReport
 from blendwright.wire.remote_scene import RemoteScene
@@ -29,7 +28,7 @@ Progress = Callable[[OperationReport], None]
 LAST_MOMENT = 0.1
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class RunOptions:
     """What a caller may ask for. The contract of the session bounds all of it; None leaves it to the session."""
 

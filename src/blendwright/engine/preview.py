@@ -7,7 +7,7 @@ run: known operations, gates, failures, rebuilds. Nothing here may reach the wor
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Self
 
@@ -48,7 +48,6 @@ from blendwright.tool_api.tool import AnyTool
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
-from blendwright.values.frozen import frozen
 from blendwright.values.outcome import Outcome
 from blendwright.values.plan import Schedule
 from blendwright.values.report import OperationReport, ReceiptSummary, RunReport, summarise_receipts
@@ -154,7 +153,7 @@ PICTURE_SAMPLES = 10
 NO_DIFFERENCE = limit_difference(Difference((), (), (), unseen=False))
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Preview:
     """What a plan would do. The report's hashes are those that a run would reach; it has no commits and no receipts.
 
@@ -192,7 +191,7 @@ class Preview:
         }
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class _Replacing:
     """A preview in the place of the last plan: where that began and ended, and the scene as it was found."""
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import os
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any
 
 from blendwright.values.errors import EnvironmentUnfit, Refusal
 from blendwright.values.faults import Fault
-from blendwright.values.frozen import frozen
 
 VARIABLE = "BLENDWRIGHT_ENGINE"
 """May hold an address with a password; a command line is shown to every user of a machine by `ps`."""
@@ -17,7 +16,7 @@ SCHEMES = ("postgres://", "postgresql://")
 EXTRA = "Install it: pip install 'blendwright[fleet]'"
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Address:
     """An address that may be shown, and beside it what is needed to connect, which may not."""
 

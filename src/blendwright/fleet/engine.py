@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 from blendwright.batch.engines.engine import Engine, Job, LaneSettings, OnReport
 from blendwright.fleet.address import Address
 from blendwright.fleet.database import Database
 from blendwright.fleet.job_queue import MOST_CASES, JobQueue
 from blendwright.fleet.worker import STALLED_AFTER, FleetSettings, FleetWorker, OnNote
-from blendwright.values.frozen import frozen
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class EngineSettings:
     """`queue` is where the jobs of one Blender and one catalogue wait. Whoever submits names the place of the outputs and how many
     cases go into a job; whoever works names its Blender."""

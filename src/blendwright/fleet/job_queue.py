@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +19,6 @@ from blendwright.batch.engines.engine import Job
 from blendwright.fleet.database import Database
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
-from blendwright.values.frozen import frozen
 
 if TYPE_CHECKING:
     from blendwright.fleet.tables import Connection
@@ -33,7 +33,7 @@ JOBS_FOR_ALL = 400
 _OWN = "SELECT FROM procrastinate_jobs WHERE id = %s AND status = 'doing'"
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class CaseJob:
     """Cases of one batch that one lane does one after another. `outputs` says where they go, and with that which results they have."""
 

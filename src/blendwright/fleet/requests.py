@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Callable, Generator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,7 +16,6 @@ from blendwright.fleet.address import VARIABLE, Address, import_psycopg, read_ad
 from blendwright.setup.blenders import blender_version, chosen_blender
 from blendwright.values.errors import EnvironmentUnfit, Refusal
 from blendwright.values.faults import Fault
-from blendwright.values.frozen import frozen
 from blendwright.workspace.policy_files import load_policy
 from blendwright.workspace.settings import load_settings
 
@@ -80,7 +79,7 @@ def open_engine(
     return PostgresEngine(address, settings, note)
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class WorkPlace:
     """The local directory of one worker: workspaces of cases that are under way, staging and scratch. Nothing in it is a result."""
 

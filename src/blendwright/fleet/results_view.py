@@ -7,6 +7,7 @@ however many look. Pages are found by indexes; those of one status go through th
 from __future__ import annotations
 
 import threading
+from dataclasses import dataclass
 from datetime import UTC
 from time import monotonic
 from typing import Any
@@ -19,7 +20,6 @@ from blendwright.batch.results.reader import LONGEST_MESSAGE, UNSOUND, FailureRe
 from blendwright.batch.results.table import CaseStatus, Counts, Standing
 from blendwright.fleet.reading import COUNTING_SECONDS, ReadingDatabase
 from blendwright.values.errors import EnvironmentUnfit
-from blendwright.values.frozen import frozen
 
 LEAST_PAUSE = 1.0
 QUICK_PAUSE = 10.0
@@ -57,7 +57,7 @@ _WORKED_ON = (
 )
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class _Figures:
     """What was counted of a batch: when, how long it took, and how much had been written by then."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 from blendwright.batch.cases.jobs import jobs_of
@@ -17,13 +18,12 @@ from blendwright.fleet.engine import EngineSettings, PostgresEngine
 from blendwright.fleet.job_queue import cases_per_job
 from blendwright.fleet.requests import batch_queue
 from blendwright.fleet.results import PostgresResults
-from blendwright.values.frozen import frozen
 from blendwright.workspace.settings import load_settings
 
 MOST_EVALUATED = 50_000
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Submitted:
     """`added` cases are new to the database; `counts` are those when jobs had been put into the queue."""
 

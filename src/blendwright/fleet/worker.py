@@ -12,7 +12,7 @@ import queue
 import random
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from time import monotonic
 from typing import Any
 
@@ -28,7 +28,6 @@ from blendwright.fleet.job_queue import TASK, CaseJob, JobQueue
 from blendwright.fleet.lane_slot import LaneSlot
 from blendwright.fleet.patient_connector import PatientConnector
 from blendwright.values.errors import EnvironmentUnfit, Refusal
-from blendwright.values.frozen import frozen
 
 # Is told what a person wants to know of a worker beside its cases: a database that is away, jobs that it cannot take.
 OnNote = Callable[[str], None]
@@ -42,7 +41,7 @@ POLL_SECONDS = 5.0
 """How often the queue is asked although no notice came."""
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class FleetSettings:
     """`stalled_after` must be the same in all workers of a fleet; `once` ends where nothing waits."""
 

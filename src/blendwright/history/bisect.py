@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,13 +18,12 @@ from blendwright.records.commits import Commit
 from blendwright.util.cancel import CancelToken
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
-from blendwright.values.frozen import frozen
 from blendwright.views.queries import summary
 from blendwright.wire.remote_scene import RemoteScene
 from blendwright.workspace.reading import inspection_workers, read_journal
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Looked:
     """One scene that was rebuilt, and what came of the check there."""
 
@@ -34,7 +34,7 @@ class Looked:
         return {"commit": self.commit, "holds": self.verdict.holds, "message": self.verdict.message}
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Bisection:
     """`last_good` is the commit before `first_bad`; `message` is what the check said of the bad one. `looked` are the scenes that were
     rebuilt, in that order, of `commits` in question."""
@@ -66,8 +66,8 @@ def bisect(
 ) -> Bisection:
     """The first commit after `good` (the first of the workspace, where none is named) at which `expect` does not hold any more.
 
-    `expect` is an expression over `scene` and `audit`, as `engine/scene/predicate_values.py` makes them; one that does not fit a scene does not hold
-    there. Among n commits, at most log2(n) + 1 scenes are rebuilt. Raises Refusal for what is no expression, where the two
+    `expect` is an expression over `scene` and `audit`, as `engine/scene/predicate_values.py` makes them. An expression that does not
+    fit a scene does not hold there. Among n commits, at most log2(n) + 1 scenes are rebuilt. Raises Refusal for what is no expression, where the two
     commits do not lie on one line, and where the check holds at the bad one or not at the good one; RebuildFailed where a scene is not
     what the journal says."""
     with contextlib.ExitStack() as ends:

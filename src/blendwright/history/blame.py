@@ -4,7 +4,7 @@ properties, whose values are read from the scenes of those commits in a Blender 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal, cast
@@ -18,7 +18,6 @@ from blendwright.records.commits import Commit
 from blendwright.tools.catalog import tools
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
-from blendwright.values.frozen import frozen
 from blendwright.wire.methods import StepRequest
 from blendwright.wire.remote_scene import HANG_SECONDS, RemoteScene
 from blendwright.workspace.reading import inspection_workers, read_journal
@@ -27,7 +26,7 @@ By = Literal["model", "person", "code", "file"]
 INSPECT = "object.inspect"
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Who:
     """Who is behind a commit: a model that planned it or sent it as a host, a person at the command line or in a window, a program of
     the Python API, or a file that was taken in. `asked` are the words that a planner was given, `program` the hash of the program that
@@ -42,7 +41,7 @@ class Who:
     approved_by: str | None = None
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Blamed:
     """One commit that touched a datablock: the one asked about, or its data. `value` is that of the property afterwards, where one was
     asked about."""
@@ -63,7 +62,7 @@ class Blamed:
         }  # fmt: skip
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Blame:
     """`entries` are newest first. `incomplete` are commits whose receipts do not list all that they touched: they may have touched this."""
 
@@ -80,7 +79,7 @@ class Blame:
         }  # fmt: skip
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class BlameLine:
     """One datablock of many: who made it, and who touched it last."""
 
@@ -94,7 +93,7 @@ class BlameLine:
         return {"kind": self.kind, "name": self.name, **ends}
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class BlameList:
     """By name. What is in the scene and not here came with the commit `origin`, and nothing has touched it since."""
 

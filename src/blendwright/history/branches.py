@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from blendwright.records.branches import Branch
-from blendwright.values.frozen import frozen
 from blendwright.workspace.reading import read_journal
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class BranchList:
     """By name. `current` is the one that HEAD is on, None where it is detached; `head` is its commit, None before the first."""
 
@@ -24,13 +23,13 @@ class BranchList:
         return {"ok": True, "current": self.current, "head": self.head, "branches": branches}
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Tag:
     name: str
     commit: int
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class TagList:
     """By name."""
 

@@ -10,6 +10,7 @@ import contextlib
 import shutil
 import uuid
 from collections.abc import Generator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +27,6 @@ from blendwright.records.commits import Commit, NewCommit
 from blendwright.util import crash_points
 from blendwright.values.errors import RebuildFailed, Refusal
 from blendwright.values.faults import Fault
-from blendwright.values.frozen import frozen
 from blendwright.workspace.locations import workspace_directory
 from blendwright.workspace.ownership import read_own_file, require_own_directory
 from blendwright.workspace.policy_files import FILE as POLICY
@@ -39,7 +39,7 @@ FORK = "workspace.fork"
 MACROS = "macros"
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Forked:
     """`origin` is the commit of the other workspace; `copied` are the settings that came along."""
 

@@ -7,6 +7,7 @@ written. Then it is a run like any other, under the policy, kept whole or not at
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -34,7 +35,6 @@ from blendwright.tools.catalog import tools
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
-from blendwright.values.frozen import frozen
 from blendwright.values.plan import Plan
 from blendwright.values.report import RunReport
 from blendwright.wire.worker_port import WorkerPool
@@ -56,7 +56,7 @@ CURE_OF_UNMERGEABLE = {
 }
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class MergePlan:
     """What a merge would do. `taken` are the commits of `theirs` since `base` that would be run again; `kind` says whether there is
     anything to be done. With conflicts, or with commits that cannot be merged, it is refused."""
@@ -90,7 +90,7 @@ class MergePlan:
         }  # fmt: skip
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Merged:
     """What a merge has done. `taken` are pairs: the commit of the other line, and the one here that repeats it. `report` is that of the
     run, None where none was needed; one that failed left everything as it was."""

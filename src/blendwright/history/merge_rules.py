@@ -7,6 +7,7 @@ what the other changes or uses. Pure: it knows the journal and the tools.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from pydantic import ValidationError
@@ -16,13 +17,12 @@ from blendwright.records.changes import CommitChanges
 from blendwright.tool_api.mentions import ANY_KIND, Mention, Role
 from blendwright.tool_api.scene import Kind
 from blendwright.tool_api.tool import AnyTool
-from blendwright.values.frozen import frozen
 
 MOST_CONFLICTS = 20
 Key = tuple[str, str]
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Touched:
     """What a commit changes, and what it uses besides, by kind and name; a use without a kind is of anything of that name."""
 
@@ -30,7 +30,7 @@ class Touched:
     uses: frozenset[Key]
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class MergeConflict:
     """Two commits that are in each other's way, at one datablock."""
 
@@ -57,7 +57,7 @@ def _told(commit: CommitChanges) -> dict[str, Any]:
     }  # fmt: skip
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Unmergeable:
     """A commit that cannot be run again elsewhere, or of which nobody can say what it touches."""
 

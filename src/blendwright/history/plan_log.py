@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,6 @@ from blendwright.history.timeline import about
 from blendwright.journal import JournalView
 from blendwright.records.commits import Commit, PlanSpan
 from blendwright.records.requests import StoredProgram
-from blendwright.values.frozen import frozen
 from blendwright.views.queries import named_commits
 from blendwright.workspace.reading import read_journal
 
@@ -22,7 +21,7 @@ LONGEST_TITLE = 72
 MOST_TOOLS = 2
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class PlanEntry:
     """A plan, or a call, which is a plan of one. `commit` is its last one and has the scene that it left; `before` is the one that it
     began with, None for the first of all. `names` are the branches and tags of its commits."""
@@ -47,7 +46,7 @@ class PlanEntry:
         }  # fmt: skip
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class PlanPage:
     """Plans, newest first; the rest as in `queries.LogPage`."""
 

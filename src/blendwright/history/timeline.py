@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,6 @@ from blendwright.history.blame import commit_authors
 from blendwright.journal import JournalView
 from blendwright.journal.lock import current_holder
 from blendwright.records.commits import Commit
-from blendwright.values.frozen import frozen
 from blendwright.views.queries import commit_details
 from blendwright.workspace.reading import read_journal
 
@@ -20,7 +20,7 @@ MOST_NAMES = 4
 MEMBERSHIP = "member"
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class TimelinePage:
     """`commits` are newest first; `total` is how many there are in this list, of which these begin at `offset`."""
 

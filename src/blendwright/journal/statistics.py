@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from blendwright.journal.store import Store
-from blendwright.values.frozen import frozen
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Statistics:
     """`openings` is how often the journal was opened for writing, `requests` how many asked for something."""
 

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from blendwright.macros.definition import MOST_STEPS, Macro, MacroStep
 from blendwright.macros.templates import EACH, Bound, fill, sources_within
 from blendwright.values.faults import Fault
 from blendwright.values.findings import MOST_FINDINGS, Finding, pointer_of
-from blendwright.values.frozen import frozen
 from blendwright.values.plan import caller_pointer
 
 EXPECT = "scene.expect"
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Call:
     """One tool call of the chain. `title` says which step it is; `macro` is the one that has the step, which may be an inner one.
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any, cast
 
 from blendwright.values.findings import pointer_of
-from blendwright.values.frozen import frozen
 from blendwright.values.plan import caller_pointer
 
 TEMPLATE = re.compile(r"\{\{([a-z][a-z0-9_]*)\}\}")
@@ -17,7 +17,7 @@ BRACES = re.compile(r"\{\{|\}\}")
 EACH = "each"
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Use:
     """One place where an input is used. `whole`: the value is nothing but the template. `name` is None where braces hold none."""
 
@@ -26,7 +26,7 @@ class Use:
     whole: bool
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Bound:
     """The value of an input, or arguments without templates. `sources` leads from places in it to the caller's pointers they
     came from; "" is the whole."""

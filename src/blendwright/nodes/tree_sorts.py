@@ -6,10 +6,10 @@ A sort says what differs between them: which nodes its catalogue has, and which 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Literal
 
 from blendwright.nodes.catalogue.model import TreeKind
-from blendwright.values.frozen import frozen
 
 Owner = Literal["material", "world", "light", "compositor", "group"]
 GROUP_INPUT, GROUP_OUTPUT, OUTPUT = "group_input", "group_output", "output"
@@ -30,7 +30,7 @@ OUTPUT_IMAGE = "Image"
 ACTIVE_OUTPUT = "is_active_output"
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class TreeSort:
     """`given` are the ids that every tree of this sort has without creating them, with the types of these nodes."""
 

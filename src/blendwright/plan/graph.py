@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator, Sequence, Set
+from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
 
 from blendwright.values.faults import Fault
 from blendwright.values.findings import LONGEST_COMPARED, Finding, cut, did_you_mean
-from blendwright.values.frozen import frozen
 from blendwright.values.plan import Operation, Plan, TieBreak
 
 # The rule of findings about ids that steps of macros go by.
@@ -25,7 +25,7 @@ SHOWN = 12
 MOST_LINKS = 5_000_000
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Missing:
     """A dependency that names nothing: the operation, the place in its list, and the name."""
 
@@ -34,7 +34,7 @@ class Missing:
     id: str
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Graph:
     """`waits_for` and `waited_by` are the same edges, seen from both ends. Where an id is given twice, the first one counts."""
 

@@ -9,7 +9,7 @@ neither makes nor removes plays no part.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -19,7 +19,6 @@ from blendwright.tool_api.scene import Kind
 from blendwright.tool_api.tool import AnyTool
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, cut
-from blendwright.values.frozen import frozen
 from blendwright.values.plan import Operation, TieBreak
 
 CYCLE = "implied_cycle"
@@ -41,7 +40,7 @@ class Datablock(NamedTuple):
         return f"{label} '{cut(self.name)}'" + (f" of '{cut(self.owner)}'" if self.owner else "")
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Link:
     """`after` waits for `before`, both places in the plan. Without `firm`, the plan may well mean it otherwise."""
 
@@ -58,7 +57,7 @@ class Use(NamedTuple):
     mention: Mention
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class ImpliedOrder:
     """The graph with the links; what keeps it from being ordered; and what the plan takes for granted."""
 

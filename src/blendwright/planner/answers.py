@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Literal, cast
 
 from blendwright.dialects import registry
@@ -22,7 +23,6 @@ from blendwright.util.canonical import digest
 from blendwright.util.json_reader import read_json
 from blendwright.values.errors import Refusal
 from blendwright.values.findings import Finding
-from blendwright.values.frozen import frozen
 from blendwright.values.plan import Boundary, Plan
 
 Stage = Literal["service", "reading", "validation", "preview", "approval", "execution", "gates", "done"]
@@ -47,7 +47,7 @@ CONTINUE_RULES = """Answer with a plan of further steps, as one JSON document an
 Say that it is done only when it is."""
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class PlanProposal:
     """A plan that a model proposes. `document` is what is held to the contract."""
 
@@ -79,7 +79,7 @@ def read_proposal(
     return PlanProposal(document, plan)
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class AttemptFailure:
     """Why a plan was not carried through. `failure` is the failure payload or the gates' envelope, in the words of the contract."""
 

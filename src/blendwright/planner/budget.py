@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Awaitable, Callable
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 
 from blendwright.planner.port import (
     CallBudget,
@@ -21,7 +21,6 @@ from blendwright.planner.port import (
     Truncated,
     Usage,
 )
-from blendwright.values.frozen import frozen
 
 MILLION = 1_000_000
 # Below this no whole plan fits, so that a call would be paid for nothing.
@@ -34,7 +33,7 @@ Sleep = Callable[[float], Awaitable[None]]
 OnFailure = Callable[[PlanRequest, PlannerError, float | None], None]
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Price:
     """Of a million tokens, in whatever currency `Budget.cost` is in. Thinking is paid like output."""
 
@@ -47,7 +46,7 @@ class Price:
         ) / MILLION
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Budget:
     """The limits of one planner run. `attempts` counts plans, `retries` the further calls that one plan may take when the service fails."""
 

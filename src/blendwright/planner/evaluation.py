@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, Literal
@@ -26,7 +27,6 @@ from blendwright.util.cancel import CancelToken
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, pointer_of
-from blendwright.values.frozen import frozen
 from blendwright.workspace.open_scene import OpenScene
 
 PAGE = 1000
@@ -139,7 +139,7 @@ class EvaluatedRequest(Strict):
     solution: dict[str, Any] | None = None
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class EvaluationResult:
     """What became of one request; `unmet` says what the scene lacks."""
 
@@ -166,7 +166,7 @@ class EvaluationResult:
         }
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Evaluation:
     model: str
     results: tuple[EvaluationResult, ...]

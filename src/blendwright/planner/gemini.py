@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
@@ -18,7 +19,6 @@ from blendwright.planner.port import PlannerError, PlanRequest, PlanResponse, Sc
 from blendwright.planner.service_planner import ServicePlanner, short_message, timed_out, unreachable
 from blendwright.util.json_shapes import fields_of, items_of
 from blendwright.values.errors import EnvironmentUnfit
-from blendwright.values.frozen import frozen
 
 if TYPE_CHECKING:
     from google.genai import errors, types
@@ -35,7 +35,7 @@ WITHHELD = frozenset({"SAFETY", "RECITATION", "LANGUAGE", "BLOCKLIST", "PROHIBIT
 SECONDS = re.compile(r"(\d+(?:\.\d+)?)s?")
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class GeminiSettings:
     """`tries` counts calls of the service for one question; `first_wait` seconds pass before the second, twice that before the next."""
 

@@ -7,6 +7,7 @@ words of the request, beside those that nearly every scene needs. Being left out
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from typing import Literal
 
 from blendwright.planner.port import ResponseSchema
@@ -15,7 +16,6 @@ from blendwright.policy.policy import Verdict, ruling
 from blendwright.policy.session_contract import ContractTerms
 from blendwright.tool_api.tool import AnyTool
 from blendwright.tools.catalog import score, words_of
-from blendwright.values.frozen import frozen
 
 OPERATIONS_EXAMPLE = """\
 {"request_id": "round-table-1", "operations": [
@@ -141,7 +141,7 @@ was which with would you your
 STOP_WORDS = frozenset(words_of(SMALL_WORDS))
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class PlannerLesson:
     """What the planner knows of one dialect. `tells_request_id`: its documents have one, so that the model is told which."""
 

@@ -17,17 +17,16 @@ The port knows no service and no prompt. What comes back is text that nobody has
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, field
+from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, Protocol
 
 from blendwright.values.errors import BlendwrightError
-from blendwright.values.frozen import frozen
 
 Role = Literal["user", "model"]
 SchemaForm = Literal["strict", "packed", "none"]
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Turn:
     """One side's part of the conversation."""
 
@@ -35,7 +34,7 @@ class Turn:
     text: str
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class ResponseSchema:
     """The form of the answer, twice: `strict` has every tool's arguments, `packed` has them as a string of JSON.
 
@@ -46,7 +45,7 @@ class ResponseSchema:
     packed: Mapping[str, Any]
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class CallBudget:
     """What one call may cost."""
 
@@ -54,7 +53,7 @@ class CallBudget:
     seconds: float = 120.0
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class PlanRequest:
     """One call. `request` is what the person asked for; `system` and `turns` are everything the model is told."""
 
@@ -67,7 +66,7 @@ class PlanRequest:
     allowance: CallBudget = field(default_factory=CallBudget)
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Usage:
     """What a call cost, in tokens, as the service counts them; `total` may hold more than the three."""
 
@@ -88,7 +87,7 @@ class Usage:
         return asdict(self)
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class PlanResponse:
     """What the model said: `text` in the form of the dialect (already unpacked), unchecked. `schema_form` is the schema it came under."""
 

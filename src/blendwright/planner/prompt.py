@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from blendwright.planner.plannable import LESSONS, PlannableDialect
@@ -17,7 +18,6 @@ from blendwright.policy.policy import Verdict
 from blendwright.policy.session_contract import ContractTerms
 from blendwright.tool_api.arguments import LARGEST
 from blendwright.tool_api.tool import AnyTool
-from blendwright.values.frozen import frozen
 from blendwright.workspace.open_scene import OpenScene
 
 # Text in English and JSON has between three and four bytes per token: this counts too many rather than too few.
@@ -37,7 +37,7 @@ Where the response schema has a field whose name ends in _json, put the JSON of 
 Schema = Mapping[str, Any]
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Prompt:
     """`system` is the same for every request of a session with the same tools; `user` is this request."""
 

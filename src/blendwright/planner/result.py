@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from blendwright.dialects.registry import render
 from blendwright.engine.preview import Preview
 from blendwright.planner.answers import Stage
 from blendwright.planner.port import PlannerError, Usage
-from blendwright.values.frozen import frozen
 from blendwright.values.report import RunReport
 
 Ending = Literal["done", "proposed", "declined", "gave_up", "failed", "service", "interrupted"]
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class PlannerAttempt:
     """One call of the planner, and how far its plan came."""
 
@@ -27,7 +26,7 @@ class PlannerAttempt:
     prompt_hash: str
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class PlannerResult:
     """`ending`: done; proposed (a dry run that would succeed); declined by a person; gave_up (no more attempts, or no use);
     failed (the engine cannot go on); service (the planner cannot); interrupted. `reason` says why, for everything but done."""

@@ -1,12 +1,12 @@
 """What a host says about itself: who calls, over what, and what it can take; and how what several places say of it becomes one profile."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Annotated, Any, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from blendwright.tool_api.promises import Determinism, strictest
-from blendwright.values.frozen import frozen
 
 Transport = Literal["in_process", "command_line", "stdio", "http"]
 EnvelopeName = Literal["tool_result", "core"]
@@ -35,7 +35,7 @@ class HostLimits(_Stated):
     verification: Verification | None = Field(default=None, description="Whose results are read back.")
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class HostStatement:
     """What one place says about a host."""
 

@@ -7,6 +7,7 @@ stage that it has reached. What a person has to allow comes after it (`approval_
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from enum import IntEnum
 from functools import cache
 from typing import Any
@@ -21,7 +22,6 @@ from blendwright.tool_api.promises import CAPABILITIES, Isolation, SafetyLevel, 
 from blendwright.tool_api.tool import AnyTool, Tool
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
-from blendwright.values.frozen import frozen
 from blendwright.wire.blender_profile import BlenderProfile
 
 NETWORK = "network"
@@ -50,7 +50,7 @@ class Stage(IntEnum):
 PathFindings = Callable[[AnyTool, dict[str, Any]], Iterable[Finding]]
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class ProposedCall:
     """A call with sound arguments, and what it is held against. `level` is the declared one, which may be more than its own."""
 
@@ -73,7 +73,7 @@ def _always(tool: type[AnyTool]) -> bool:
     return True
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Objection:
     """One line of the list. `rules` are its rows in refusals.py; the tool's own objections have none there."""
 

@@ -6,6 +6,7 @@ the same as a call without arguments, and what validates the part is not built b
 
 import os
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import PurePath
 from typing import Annotated, Any, Literal, TypeVar
@@ -13,7 +14,6 @@ from typing import Annotated, Any, Literal, TypeVar
 from pydantic import BaseModel, ConfigDict, Field
 
 from blendwright.tool_api.promises import Determinism, SafetyMode
-from blendwright.values.frozen import frozen
 
 Idempotency = Literal["recorded", "strict"]
 Seconds = Annotated[float, Field(gt=0, le=86_400)]
@@ -243,7 +243,7 @@ class Policy(_Part):
     assets: AssetSettings = AssetSettings.model_construct()
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Ruling:
     """What the rules say to a call. `reasons` name the rules that are stricter than allow, by their place in the policy."""
 

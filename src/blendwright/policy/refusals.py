@@ -5,12 +5,13 @@ Whoever refuses takes fault and cure from here and says only what was met; the d
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
-from blendwright.values.frozen import frozen
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Rule:
     """One reason to refuse. `cure` may have places for names that the refusal fills in."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from blendwright.programs.evaluator_process import EVALUATORS, EvaluatorEnded, Evaluators
@@ -10,14 +11,13 @@ from blendwright.programs.program import LIMITS, no_libraries
 from blendwright.programs.recording import Limits
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
-from blendwright.values.frozen import frozen
 
 # An expression says what must hold; a text that is longer does something.
 MOST_BYTES = 16_384
 CURE = 'As in: scene.objects["Lamp"].location[2] > 0, or audit.errors == 0.'
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Verdict:
     """Whether it holds. Where the expression does not fit the scene, as one about an object that is not there, `message` says so."""
 

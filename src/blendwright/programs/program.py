@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any, cast
 
 import orjson
@@ -14,7 +14,6 @@ from blendwright.programs.recording import Limits
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
-from blendwright.values.frozen import frozen
 from blendwright.values.plan import Operation, Site
 
 LIMITS = Limits()
@@ -23,7 +22,7 @@ ReadLibrary = Callable[[str], str]
 DEFAULT_NAME = "program"
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Program:
     """The text, the values that it is given, and what it is called in messages."""
 
@@ -32,7 +31,7 @@ class Program:
     name: str = DEFAULT_NAME
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Evaluated:
     """What a program yields. With findings there are no operations. `libraries` are the files that it loaded, with their texts."""
 

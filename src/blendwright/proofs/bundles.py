@@ -10,6 +10,7 @@ import hashlib
 import re
 import tempfile
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -23,7 +24,6 @@ from blendwright.records.audit import AuditHead
 from blendwright.util.no_follow import open_directory, write_whole
 from blendwright.values.errors import EnvironmentUnfit, Refusal
 from blendwright.values.faults import Fault
-from blendwright.values.frozen import frozen
 from blendwright.workspace.policy_files import load_policy
 from blendwright.workspace.reading import read_journal
 from blendwright.workspace.settings import heads_directory
@@ -37,7 +37,7 @@ _HEX_KEY = re.compile("[0-9a-f]{64}")
 _HEX_SIGNATURE = re.compile("[0-9a-f]{128}")
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class WrittenBundle:
     file: Path
     size: int
@@ -49,7 +49,7 @@ class WrittenBundle:
         return {"ok": True, "file": str(self.file), "bytes": self.size, "head": head, "fingerprint": self.fingerprint}
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class BundleReport:
     """`problems` begin with the line that they are about. `trusted` says whether the key is one of those that were named, None where
     none was: then nobody has vouched for it. `not_covered` is how many commits and readings cannot be held against their records, since

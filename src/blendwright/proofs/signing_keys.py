@@ -6,12 +6,12 @@ import contextlib
 import hashlib
 import os
 import stat
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from blendwright.values.errors import EnvironmentUnfit, Refusal
 from blendwright.values.faults import Fault
-from blendwright.values.frozen import frozen
 from blendwright.workspace.locations import user_file
 from blendwright.workspace.ownership import require_own_directory
 from blendwright.workspace.scratch import unfit_on_os_error
@@ -23,7 +23,7 @@ FILE = "audit_key.pem"
 MAKE = "Make one: blendwright audit key"
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class SigningKey:
     """`public` is the key in hexadecimal, which anybody may know; `fingerprint` is what people compare. `made`: it is new."""
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
 from blendwright.approvals.request import Approval
-from blendwright.values.frozen import frozen
 
 Status = Literal["succeeded", "failed", "rolled_back", "skipped_idempotent"]
 # A plan takes the place of the last one. The record has the request of the new one, and as operation the last commit of the old one.
@@ -40,7 +39,7 @@ class AuditHead(NamedTuple):
     hash: str
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class AuditRecord:
     """`record` has the fields of the minimum audit record, `error_code`, what the phases took, `sequence`, and `prev`, the hash of
     the record before."""
@@ -50,7 +49,7 @@ class AuditRecord:
     record: Mapping[str, Any]
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class AuditReport:
     """The outcome of a verification; `problems` name records by their sequence, none means that the chain holds.
 

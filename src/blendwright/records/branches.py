@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import Any, Literal, NamedTuple
-
-from blendwright.values.frozen import frozen
 
 # The branch that a workspace begins on.
 MAIN = "main"
 BranchMoveKind = Literal["created", "entered", "left", "deleted"]
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Branch:
     """`commit` is where it leads, None before the first commit; `current` says that HEAD is on it, and takes it along."""
 
@@ -24,7 +22,7 @@ class Branch:
         return asdict(self)
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Merge:
     """Commits of one line that were run again on another, under the id `request_id`: those of `source` from `base` to `theirs`, on top of
     `ours`. The operation id of each is the number of the commit that it repeats."""

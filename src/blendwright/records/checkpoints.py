@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
-from blendwright.values.frozen import frozen
 
-
-@frozen
+@dataclass(frozen=True, slots=True)
 class StagedCheckpoint:
     """A saved scene that lies durably among the checkpoints; it counts once a row names it."""
 
@@ -17,7 +16,7 @@ class StagedCheckpoint:
     scene_hash: str
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Checkpoint:
     """A saved scene: `path` is the file, `scene_hash` that of the commit it belongs to."""
 
@@ -31,7 +30,7 @@ class Checkpoint:
     timestamp: str
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class GcReport:
     """What `gc` removed, or would; `lost` are the commits whose scene can no longer be rebuilt."""
 

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 from blendwright.records.audit import AuditDetails, AuditHead, Status
 from blendwright.records.checkpoints import StagedCheckpoint
-from blendwright.values.frozen import frozen
 
 CommitKind = Literal["baseline", "operation", "adopt", "rebaseline"]
 MoveKind = Literal["commit", "checkout", "undo", "redo", "rollback"]
 HistoryPosition = Literal["nowhere", "ancestor", "reading", "before_adopt", "elsewhere", "rolled_back"]
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class NewCommit:
     """One operation that was kept. Its parent is HEAD, or the commit before it in the same batch.
 
@@ -39,7 +39,7 @@ class NewCommit:
     settles: int | None = None
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class NewReading:
     """The receipt of a read-only operation: no commit, since it changes nothing; reusable only at an equal scene hash."""
 
@@ -137,7 +137,7 @@ class Reading(NamedTuple):
     audit_sequence: int
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class CommitResult:
     """What a batch became, entry by entry; `receipts` is None where an entry has none. `records` are the audit records."""
 
@@ -148,7 +148,7 @@ class CommitResult:
     records: Sequence[Mapping[str, Any]] = ()
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class HeadMove:
     """One step of HEAD, in an append-only log."""
 

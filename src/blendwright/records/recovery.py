@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Literal
 
 from blendwright.records.checkpoints import Checkpoint
 from blendwright.records.commits import Commit
-from blendwright.values.frozen import frozen
 
 IntentState = Literal["open", "settled", "indeterminate", "resolved"]
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class NewIntent:
     """Announces an effect outside the scene, before it happens."""
 
@@ -22,7 +22,7 @@ class NewIntent:
     effect: str
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Intent(NewIntent):
     """An announced effect outside the scene. `indeterminate`: its process died before it told the outcome."""
 
@@ -32,7 +32,7 @@ class Intent(NewIntent):
     note: str | None = None
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class OpenBoundary:
     """An all-or-nothing plan that has begun at `base` and is neither kept nor rolled back."""
 
@@ -41,7 +41,7 @@ class OpenBoundary:
     base: int
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Quarantine:
     """Why nothing may be written: what the journal says the scene is, and what it was found to be."""
 
@@ -51,7 +51,7 @@ class Quarantine:
     timestamp: str
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class RebuildRoute:
     """How to get the scene of commit `to`: open the checkpoint (None: the empty scene of the baseline), redo the commits in order.
 
@@ -65,7 +65,7 @@ class RebuildRoute:
     damaged: tuple[Checkpoint, ...] = ()
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class RecoveryInfo:
     """What whoever opens a workspace must know before working on it. `route` is None in one without commits."""
 

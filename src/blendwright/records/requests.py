@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from blendwright.approvals.request import ApprovalRequest
-from blendwright.values.frozen import frozen
 
 ApprovalState = Literal["pending", "approved", "declined", "used"]
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class StoredApproval:
     """A question and what became of it; `given_by` says how it was answered."""
 
@@ -21,7 +20,7 @@ class StoredApproval:
     given_by: str | None
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class NewAttempt:
     """One call of a planner: what was asked of which model, what it cost, what came of it. `plan` is the text that came back,
     None where none did. Of the prompt only the hash is kept: it holds the scene, which the journal has anyway, and never a key.
@@ -39,7 +38,7 @@ class NewAttempt:
     outcome: Mapping[str, Any]
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Attempt(NewAttempt):
     """The same, with its place in time. `number` counts the attempts of a request from one."""
 
@@ -52,7 +51,7 @@ class Attempt(NewAttempt):
         return document
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class StoredProgram:
     """A program that a plan came from. `hash` is that of text, parameters and libraries."""
 

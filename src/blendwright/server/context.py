@@ -40,7 +40,6 @@ from blendwright.util.cancel import CancelToken
 from blendwright.values.errors import BlendwrightError, Refusal
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
-from blendwright.values.frozen import frozen
 from blendwright.values.outcome import Outcome
 from blendwright.workspace.open_scene import OpenScene
 
@@ -208,7 +207,7 @@ class Jobs:
         return max(self.all(), key=lambda job: (not job.ended, job.client == client, job.started), default=None)
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Caller:
     """Who sent a request. `client` tells clients apart where several share a workspace; `progress` may be called in any thread.
 
@@ -224,7 +223,7 @@ class Caller:
     shows_apps: bool = False
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class ServerContext:
     """One served workspace."""
 

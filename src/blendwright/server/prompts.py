@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 
 import mcp_types as types
 from mcp.shared.exceptions import MCPError
 
 from blendwright.planner.plannable import GEONODES_EXAMPLE, OPERATIONS_EXAMPLE, PLAN_RULES
 from blendwright.server.transport.client_info import RequestContext
-from blendwright.values.frozen import frozen
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class PromptTemplate:
     name: str
     description: str

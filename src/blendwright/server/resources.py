@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import base64
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import mcp_types as types
@@ -34,7 +35,6 @@ from blendwright.server.transport.client_info import (
 from blendwright.server.transport.elicitation import session_approver
 from blendwright.util.no_follow import read_file
 from blendwright.values.errors import BlendwrightError, Refusal
-from blendwright.values.frozen import frozen
 from blendwright.views.queries import commit_details
 from blendwright.workspace.policy_files import load_policy
 from blendwright.workspace.reading import read_journal
@@ -52,7 +52,7 @@ NOT_FOUND = -32602
 NOT_FOUND_BEFORE_2026 = -32002
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class ResourceKind:
     """One family of resources: `blendwright://name/{argument}`."""
 

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import signal
 from collections.abc import AsyncGenerator, Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 import anyio
@@ -23,7 +24,6 @@ from blendwright.server.transport.side_threads import start_side_threads
 from blendwright.server.workspace_queue import WorkspaceQueue
 from blendwright.tools import catalog
 from blendwright.values.errors import Refusal
-from blendwright.values.frozen import frozen
 from blendwright.web.shutdown import shutdown_on_signals
 from blendwright.wire.console_door import ConsoleDoor
 from blendwright.workspace.locations import is_workspace
@@ -37,7 +37,7 @@ def _ignore(_: object) -> None:
     """For whoever does not want to be told."""
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Watch:
     """What a person at a terminal is told. `on_call` is None where nobody looks."""
 
@@ -46,7 +46,7 @@ class Watch:
     on_call: OnCall | None = None
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Settings:
     """How to serve. `address` is None for stdio, `roots` for those of the policy."""
 

@@ -14,13 +14,12 @@ import threading
 from collections import OrderedDict, deque
 from collections.abc import Callable
 from concurrent.futures import Future
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from blendwright.server.transport.heaps import give_back_free_memory, set_loaded_objects_apart
 from blendwright.util.cancel import CancelToken
 from blendwright.values.errors import BlendwrightError, EnvironmentUnfit
-from blendwright.values.frozen import frozen
 from blendwright.workspace.open_scene import OpenScene
 
 _log = logging.getLogger(__name__)
@@ -31,14 +30,14 @@ Work = Callable[[OpenScene], Any]
 REST_SECONDS = 2.0
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class _Submitted:
     work: Work
     done: Future[Any]
     cancel: CancelToken
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class _Returning:
     """Work that stepped aside and waits for its turn; `turn` is set when it has it."""
 

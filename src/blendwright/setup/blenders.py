@@ -9,7 +9,7 @@ import contextlib
 import sys
 import tempfile
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
 
@@ -29,7 +29,6 @@ from blendwright.policy.policy import Policy
 from blendwright.values.errors import EnvironmentUnfit, JournalError, Refusal
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
-from blendwright.values.frozen import frozen
 from blendwright.workspace.locations import user_file
 from blendwright.workspace.policy_files import load_policy
 
@@ -102,7 +101,7 @@ def workspace_blender(directory: Path) -> str | None:
     return None
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class ListedBlender:
     """One that is here, or that could be."""
 
@@ -155,7 +154,7 @@ def _listed(environment: Environment, *, default: bool) -> ListedBlender:
     return ListedBlender(environment.name, environment.blender, environment.python, standing, place, cure, default)
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class AddedBlender:
     environment: Environment
     made: bool

@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,6 @@ from blendwright.setup.blenders import OWN, list_blenders
 from blendwright.setup.hosts import Host, host_named, installed
 from blendwright.tools import catalog
 from blendwright.values.errors import BlendwrightError, EnvironmentUnfit
-from blendwright.values.frozen import frozen
 from blendwright.window.connection.rendezvous import open_windows
 from blendwright.wire.blender_profile import BlenderProfile
 from blendwright.workspace.locations import home_directory
@@ -35,7 +35,7 @@ SECONDS = 120.0
 LONGEST_TAIL = 300
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Check:
     """One thing that was checked. What is not `required` may be missing."""
 

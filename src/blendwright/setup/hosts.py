@@ -12,20 +12,20 @@ import re
 import sys
 import tomllib
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, cast
 
 from blendwright.values.errors import EnvironmentUnfit, Refusal
 from blendwright.values.faults import Fault
 from blendwright.values.findings import did_you_mean
-from blendwright.values.frozen import frozen
 
 ENTRY = "blendwright"
 BY_HAND = "Correct it, or write the entry by hand: --print shows it."
 Scope = Literal["user", "project"]
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Host:
     """`user` and `project` are the files it reads, relative to the home and to the project; None where it has none."""
 

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
 from blendwright.tool_api.datablocks import Block, Point
-from blendwright.values.frozen import frozen
 
 PictureLayer = Literal["INSTANCES", "CATEGORIES", "DEPTH", "NORMALS"]
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class KeypointSource:
     """Where a keypoint is: a point in the object's own space, a vertex group, a bone, or, without any of them, an empty below the
     object whose custom property `keypoint` is its name."""
@@ -23,7 +22,7 @@ class KeypointSource:
     bone: str | None = None
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Labels:
     """Which category each object belongs to, by the names of local objects, and the keypoints of each category."""
 

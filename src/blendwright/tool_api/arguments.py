@@ -2,13 +2,12 @@
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cache
 from typing import Annotated, Any, Literal, cast, get_args
 
 from pydantic import AfterValidator, AliasChoices, BaseModel, ConfigDict, Field, StringConstraints
 from pydantic_core import PydanticCustomError
-
-from blendwright.values.frozen import frozen
 
 # Blender 5.0 keeps names of up to 255 bytes, older ones 63: the Scene port checks the limit of the Blender at hand.
 NAME_BYTES = 255
@@ -216,7 +215,7 @@ DeclaredFiles = Annotated[
 ]
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class PathArgument:
     """One path in the arguments of a call: the argument, and where in it the path stands, if it has several."""
 

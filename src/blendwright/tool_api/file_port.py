@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
 from blendwright.tool_api.datablocks import Block, Kind
-from blendwright.values.frozen import frozen
 from blendwright.wire.file_facts import FileFacts
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Arrival:
     """A datablock that an import brought: its name now, and the name it had in its file."""
 
@@ -19,7 +19,7 @@ class Arrival:
     origin: str
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Carried:
     """Code that a datablock carries: what it is, and where in the datablock."""
 

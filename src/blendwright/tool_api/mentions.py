@@ -7,6 +7,7 @@ datablock, but it is made, used and removed by name as well; its name counts wit
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from enum import Enum
 from functools import cache
 from typing import Annotated, Any, NamedTuple, cast
@@ -15,7 +16,6 @@ from pydantic import BaseModel, Field
 
 from blendwright.tool_api.arguments import InnerName, Name
 from blendwright.tool_api.scene import Kind
-from blendwright.values.frozen import frozen
 
 # What goes for a kind where the argument does not tell it: the value of a socket may be the name of anything.
 ANY_KIND = ""
@@ -46,7 +46,7 @@ class Mention(NamedTuple):
     at: str = ""
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Names:
     """Marks an argument that names a datablock, or several. `inside` is the argument beside it that names the owner."""
 

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
 from blendwright.tool_api.datablocks import Block
-from blendwright.values.frozen import frozen
 
 BooleanOperation = Literal["difference", "union", "intersect"]
 BooleanSolver = Literal["EXACT", "MANIFOLD"]
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class EditDone:
     """What one operation on a mesh has done: how many elements of which sort it selected of how many, and by how many vertices, edges and
     faces the mesh grew."""
@@ -24,7 +24,7 @@ class EditDone:
     grown: tuple[int, int, int]
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class CleanedMesh:
     """What was mended: vertices merged, faces without area gone, vertices without a face gone, faces turned."""
 
@@ -34,7 +34,7 @@ class CleanedMesh:
     turned: int
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class UvMeasures:
     """What a UV map is like; `overlap` is a share of the used area, `coverage` counts in tiles, densities in texels per metre."""
 
@@ -51,7 +51,7 @@ class UvMeasures:
     density_most: float
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class BooleanStep:
     """What one cutter did to a mesh; volumes in the object's own space. `overlap` is what both had in common, None where it is not known:
     a surface that is not closed encloses nothing."""

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Literal, Protocol
-
-from blendwright.values.frozen import frozen
 
 Shape = Literal["CONVEX_HULL", "BOX", "SPHERE", "CAPSULE", "CYLINDER", "CONE", "MESH"]
 # The collection of a scene's rigid bodies, as Blender's own operators name it.
@@ -14,7 +13,7 @@ BODIES = "RigidBodyWorld"
 Track = Sequence[tuple[tuple[float, ...], tuple[float, ...]]]
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Body:
     """An object as the simulation takes it; one that is not active stands still."""
 
@@ -26,7 +25,7 @@ class Body:
     bounce: float
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class ClothSettings:
     """`pins` is a vertex group of the object: what has weight there stays in place."""
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Literal, Protocol
-
-from blendwright.values.frozen import frozen
 
 CloserLook = Literal["NAMES", "DEPTH", "MASK"]
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class VisibleObject:
     """An object in a picture: its share of the pixels, its box in pixels (left, top, right, bottom), how near it comes in metres, its
     colour in a mask, and a pixel in the middle of it."""
@@ -23,7 +22,7 @@ class VisibleObject:
     at: tuple[int, int]
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Sight:
     """The objects of a picture, the largest first; those that a render shows and this picture does not; nearest and farthest depth."""
 
@@ -32,7 +31,7 @@ class Sight:
     depths: tuple[float, float] | None
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class PictureComparison:
     """How far a picture agrees with another: outlines from 0 to 1 (None where the other has none that can be found), the mean
     difference of colours, the share of pixels that visibly differ, and the boxes of both outlines as shares of the picture."""

@@ -12,7 +12,6 @@ from enum import StrEnum
 from typing import TypedDict, Unpack
 
 from blendwright.tool_api.scene import Kind
-from blendwright.values.frozen import frozen
 
 Version = tuple[int, int, int]
 OLDEST_BLENDER: Version = (4, 2, 0)
@@ -94,7 +93,7 @@ class Isolation(StrEnum):
     DISPOSABLE = "disposable"  # one that gets a copy, is never used again, and whose result is checked before it counts
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Requires:
     """What a tool needs of the Blender it runs in; `blender_max` is the first version that is too new."""
 

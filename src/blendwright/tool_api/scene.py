@@ -14,10 +14,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from blendwright.tool_api.datablocks import Block, Kind, Point
-from blendwright.values.frozen import frozen
 
 if TYPE_CHECKING:
     from blendwright.tool_api.annotations import Annotates
@@ -41,7 +41,7 @@ else:
 __all__ = ["Block", "GeometryFacts", "Kind", "Point", "Scene"]
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class GeometryFacts:
     """What an object's geometry amounts to after its modifiers.
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Protocol
-
-from blendwright.values.frozen import frozen
 
 Point = tuple[float, float, float]
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class SurfaceFacts:
     """The mesh that an object evaluates to, in its own space and without instances."""
 
@@ -39,7 +38,7 @@ class SurfaceFacts:
     high: Point = (0.0, 0.0, 0.0)
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class UvFacts:
     """How much of a texture a surface takes: areas in the UV map (the whole tile is 1) and in the world."""
 

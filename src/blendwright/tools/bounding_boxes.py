@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from itertools import chain, product
 
 from blendwright.tool_api.scene import Block, Kind, Point, Scene
@@ -16,7 +17,6 @@ from blendwright.tools.mesh_data import positions_of
 from blendwright.tools.world_space import world_matrix
 from blendwright.values.errors import StepError
 from blendwright.values.faults import Fault
-from blendwright.values.frozen import frozen
 
 # Objects of these types have a drawing, but no extent that a picture would show.
 BOUNDLESS = frozenset({"EMPTY", "LIGHT", "CAMERA", "SPEAKER", "LIGHT_PROBE", "ARMATURE", "LATTICE"})
@@ -29,7 +29,7 @@ FARTHEST = 1e18
 SMALLEST = 1e-3
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class BoundingBox:
     """A box along axes."""
 

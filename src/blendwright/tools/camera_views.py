@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Literal
 
 from blendwright.tool_api import Block, Findings, Point, Scene
 from blendwright.tools.checks import conflict
 from blendwright.tools.world_space import nearly_equal_matrices, world_matrix
-from blendwright.values.frozen import frozen
 
 Axes = tuple[Point, Point, Point]
 
@@ -78,7 +78,7 @@ def move_to(scene: Scene, obj: Block, matrix: Block) -> bool:
     return True
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Frustum:
     """What a camera sees: the slopes of the frame's sides (perspective), or their offsets (orthographic)."""
 
@@ -105,7 +105,7 @@ def frustum(scene: Scene, camera: Block) -> Frustum:
     return Frustum(min(xs), max(xs), min(ys), max(ys), orthographic)
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Standpoint:
     """Where a camera stands, how far it must see, and how much wider an orthographic one must become."""
 

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from blendwright.tool_api import Block, Findings, Point
 from blendwright.tools.checks import differs
-from blendwright.values.frozen import frozen
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Geometry:
     """A mesh as Blender stores it: flat single-precision positions, vertex pairs, and the corners of the faces in a row."""
 

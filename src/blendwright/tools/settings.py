@@ -4,6 +4,7 @@ Knows nothing of what the settings mean; the tools' own tables say that.
 """
 
 from collections.abc import Generator, Iterable
+from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, TypeAlias, TypeVar, cast
 
 from pydantic import Field
@@ -12,13 +13,12 @@ from blendwright.tool_api import Args, Block, Findings, Result, Scene, Tool
 from blendwright.tools.animation_data import channel_conflicts
 from blendwright.tools.checks import differs, existing_object, required_object
 from blendwright.values.findings import Finding
-from blendwright.values.frozen import frozen
 
 A = TypeVar("A", bound=Args)
 R = TypeVar("R", bound=Result)
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Setting:
     """One property that is to have a value. `at` is the argument that asks for it."""
 

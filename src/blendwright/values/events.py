@@ -7,14 +7,14 @@ after what it speaks of is durable, and before it is acknowledged. It never hold
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from blendwright.values.frozen import frozen
 from blendwright.values.outcome import Outcome
 from blendwright.values.report import RunReport
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class CallIds:
     """The ids that one tool invocation goes by; `operation_id` and `mcp_call_id` are None where no single one is meant."""
 
@@ -23,12 +23,12 @@ class CallIds:
     mcp_call_id: str | None = None
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Event:
     """Something that happened."""
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class WorkspaceOpened(Event):
     """`recovered` says in sentences what had to be put in order first."""
 
@@ -36,12 +36,12 @@ class WorkspaceOpened(Event):
     recovered: tuple[str, ...]
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class WorkspaceClosed(Event):
     """Nothing comes after it."""
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class RunStarted(Event):
     """A plan that is valid and scheduled begins on the scene with the hash `baseline`."""
 
@@ -53,14 +53,14 @@ class RunStarted(Event):
     baseline: str | None
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class RunEnded(Event):
     """Also for a plan that was refused, which never started."""
 
     report: RunReport
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class RunBrokenOff(Event):
     """A run that ended without a report: there was no Blender, or no disk, to go on with. What was committed stands."""
 
@@ -70,7 +70,7 @@ class RunBrokenOff(Event):
     message: str
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class CallEnded(Event):
     """One tool call outside of any plan. `recorded`: it is in the audit, so `Committed` has told of it before."""
 
@@ -79,7 +79,7 @@ class CallEnded(Event):
     recorded: bool
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Committed(Event):
     """One transaction is durable: its audit records, and the number of the commit that each belongs to, where there is one."""
 
@@ -87,7 +87,7 @@ class Committed(Event):
     commits: Sequence[int | None]
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class RolledBack(Event):
     """A plan was taken back as a whole: HEAD is at `base` again. The records are of what failed and of what was undone."""
 
@@ -96,14 +96,14 @@ class RolledBack(Event):
     commits: Sequence[int | None]
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class CheckpointSaved(Event):
     commit: int
     scene_hash: str
     size: int
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class HeadMoved(Event):
     """By checkout, undo or redo."""
 
@@ -112,19 +112,19 @@ class HeadMoved(Event):
     to: int | None
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Quarantined(Event):
     reason: str
     expected: str
     found: str
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class QuarantineEnded(Event):
     how: str
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class SceneBuilt(Event):
     """A worker holds the scene. `again`: another one of this session had held it before."""
 
@@ -135,7 +135,7 @@ class SceneBuilt(Event):
     again: bool
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class WorkerTrouble(Event):
     """A call went wrong inside a worker; `log` are the last lines that the worker wrote. `lost`: the worker is gone."""
 
@@ -146,14 +146,14 @@ class WorkerTrouble(Event):
     lost: bool
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Remark(Event):
     """Something that whoever set this up should know."""
 
     message: str
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Defect(Event):
     """Something was raised that nobody expected."""
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import StrEnum
-
-from blendwright.values.frozen import frozen
 
 
 class Fault(StrEnum):
@@ -32,7 +31,7 @@ class Fault(StrEnum):
     INTERNAL_ERROR = "INTERNAL_ERROR"
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Rendering:
     """How a fault is named by the execution model and by the core model, and what a planner may do about it."""
 

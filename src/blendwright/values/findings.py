@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any
 
 from blendwright.values.faults import Fault
-from blendwright.values.frozen import frozen
 
 # A refusal lists everything, but a hostile document must not become an endless one.
 MOST_FINDINGS = 100
@@ -19,7 +19,7 @@ LONGEST_SENTENCE = 4000
 LONGEST_COMPARED = 100
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Finding:
     """`pointer` is a JSON pointer into the document that was checked (for a call: its arguments).
 

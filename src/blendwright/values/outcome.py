@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
-from blendwright.values.frozen import frozen
 
 DeterminismClass = Literal["deterministic", "seeded", "nondeterministic"]
 # The phases of a tool call, in order; their index is the number the execution model gives them.
 PHASES = ("parse", "validate_input", "gate", "plan", "execute", "verify", "return")
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class PhaseTrace:
     """One phase as it was run; `ms` is None for a phase that was not reached."""
 
@@ -26,7 +25,7 @@ class PhaseTrace:
         return {"phase": PHASES.index(self.name), "name": self.name, "ms": self.ms}
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Outcome:
     """`fault` is None exactly when the call succeeded. Hashes are None when no Blender was asked, ids where there was no such tool."""
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from blendwright.values.findings import Finding
-from blendwright.values.frozen import frozen
 
 TieBreak = Literal["id", "position"]
 OnFailure = Literal["stop", "skip_dependents"]
@@ -22,7 +21,7 @@ SOUND: frozenset[Field] = frozenset()
 CALLED_FROM = ", called from "
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Places:
     """Where the fields of an operation stand in its document, as pointers relative to the operation."""
 
@@ -36,7 +35,7 @@ class Places:
 PLACES = Places()
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Origin:
     """Where an operation comes from that no document has: step number `step` of `steps` of a macro that the caller named.
 
@@ -78,7 +77,7 @@ def caller_pointer(pointer: str, sources: Mapping[str, str]) -> str | None:
         rest = f"/{last}{rest}"
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Site:
     """Where in a program an operation was made: the call, its named arguments, and the lines that led to it, innermost first."""
 
@@ -99,7 +98,7 @@ class Site:
         return f"{CALLED_FROM}{self.callers[-1][0]}:{self.callers[-1][1]}" if self.callers else ""
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class ProgramSource:
     """The program that a plan comes from, for the journal. `hash` is that of text, parameters and libraries."""
 
@@ -110,7 +109,7 @@ class ProgramSource:
     printed: str = ""
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Operation:
     """One tool call of a plan. `pointer` is its place in the document, for findings; `safety_level` is what the plan declares.
 
@@ -168,7 +167,7 @@ class Operation:
         return replace(finding, message=finding.message + self.site.called_from, place=place)
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Plan:
     """What a dialect parses its text into. The executor never knows which dialect it was: what differs is data here.
 
@@ -203,7 +202,7 @@ class Plan:
         return self if self.written is None else replace(self, operations=self.written, written=None)
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Schedule:
     """The operations of a valid plan in the order in which they run.
 

@@ -4,12 +4,11 @@ together: the weakest determinism class, the seeds, and everything that was made
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
-from blendwright.values.frozen import frozen
 from blendwright.values.outcome import DeterminismClass
 from blendwright.values.plan import Boundary, Origin
 
@@ -22,7 +21,7 @@ CLASSES: tuple[str, ...] = get_args(DeterminismClass)
 DONE: frozenset[OperationStatus] = frozenset({"succeeded", "skipped_idempotent"})
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Repair:
     """One entry of a repair plan."""
 
@@ -33,7 +32,7 @@ class Repair:
         return {"operation_id": self.operation_id, "action": self.action}
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class StepDetails:
     """What is known of an operation that had the worker for itself, beyond its receipt. Times are None for phases not reached.
 
@@ -63,7 +62,7 @@ class StepDetails:
         return work | {"deadline_seconds": self.deadline_seconds} | printed
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class OperationReport:
     """One operation. `fault` is None where nothing went wrong with it; `message` says why it is not `succeeded`.
 
@@ -136,7 +135,7 @@ def _step_of(origin: Origin) -> dict[str, Any]:
     }
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class RunReport:
     """One run of a plan, or its refusal. `operations` are in schedule order; `findings` belong to none of them.
 
@@ -220,7 +219,7 @@ class RunReport:
 MOST_NOTES = 12
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class ReceiptSummary:
     """`determinism_class` is None when there is no receipt. `seeds` are by operation; `tolerance` is the largest. `notes` are what results
     say of themselves that may surprise, each sentence once: that a picture is black."""

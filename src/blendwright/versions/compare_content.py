@@ -11,7 +11,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, cast
 
-from blendwright.values.frozen import frozen
 from blendwright.versions.content_files import TOLERANCE, Content, Key, Struct, array_difference, close, is_array
 
 # Types of structs whose entries are there or not, whatever the Blender; see `blender/content`.
@@ -42,7 +41,7 @@ RENAMED_VALUES: Mapping[tuple[str, str], Mapping[str, str]] = {
 }
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class PropertyPart:
     """A place where two scenes part. `property` is empty for the datablock as a whole. None stands for what is not there, "present" for
     what is and has properties of its own."""
@@ -57,7 +56,7 @@ class PropertyPart:
         return (self.kind, self.name, self.property)
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class DesignNote:
     """Something that is not the same by the design of the Blenders: `what` says in what way, `example` is a value that was met."""
 
@@ -67,7 +66,7 @@ class DesignNote:
     example: str = field(compare=False)
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class ContentDifference:
     """`notes` counts how often each thing was met."""
 

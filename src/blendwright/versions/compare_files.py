@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,6 @@ from blendwright.tools import catalog
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
-from blendwright.values.frozen import frozen
 from blendwright.versions.pictures import take_pictures
 from blendwright.versions.report import ComparedScene, VersionReport
 from blendwright.versions.two_blenders import TwoBlenders
@@ -27,7 +27,7 @@ Blender = str | Path | WorkerSource | None
 OPENED = "the file opened"
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class ComparedFile:
     """`directory` is where the report is, None where none was asked for. `findings` are about files that the scene refers to."""
 

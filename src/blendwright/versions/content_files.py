@@ -8,6 +8,7 @@ import stat
 import sys
 from array import array
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -15,7 +16,6 @@ import orjson
 
 from blendwright.util.no_follow import READ_PLAIN
 from blendwright.values.errors import RebuildFailed
-from blendwright.values.frozen import frozen
 from blendwright.wire.remote_scene import RemoteScene
 
 FILE = "content.jsonl"
@@ -28,7 +28,7 @@ MOST_BYTES = 2 << 30
 Key = tuple[str, ...]
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Struct:
     """A part of a datablock: its RNA type and its values."""
 
@@ -36,7 +36,7 @@ class Struct:
     values: Mapping[str, Any]
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Content:
     """Datablocks by kind and name, each as structs by path; `numbers` is the file of their long lists."""
 
@@ -66,7 +66,7 @@ def is_array(value: Any) -> bool:
     return isinstance(value, dict) and "array" in value
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class ArrayDifference:
     """How two lists of numbers differ, in words: what the one has, what the other."""
 

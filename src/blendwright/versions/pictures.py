@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from blendwright.engine.files.scratch import move_out
 from blendwright.tools.render.preview import Preview, PreviewArgs
 from blendwright.values.errors import WorkerFault
-from blendwright.values.frozen import frozen
 from blendwright.versions.two_blenders import TwoBlenders
 from blendwright.wire.methods import StepRequest
 from blendwright.wire.remote_scene import RemoteScene
@@ -26,7 +26,7 @@ ARTIFACT = "compared.png"
 VIEWS: tuple[dict[str, Any], ...] = ({"engine": "CYCLES", "samples": 16}, {"view": "ISO"})
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class PicturePair:
     """Names of files in the report's directory. `differing` is the share of pixels that visibly differ."""
 

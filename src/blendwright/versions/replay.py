@@ -14,7 +14,6 @@ from blendwright.engine.scene.rebuild import open_checkpoint
 from blendwright.journal import JournalView
 from blendwright.records.commits import Commit
 from blendwright.values.errors import RebuildFailed
-from blendwright.values.frozen import frozen
 from blendwright.versions.compare_content import DesignNote, PropertyPart, same_value, total
 from blendwright.versions.two_blenders import TwoBlenders, changed_blocks
 from blendwright.wire.methods import StepAnswer
@@ -23,7 +22,7 @@ PartKind = Literal["failed", "result", "scene", "opened", "begun"]
 Place = tuple[str, str, str]
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class ResultPart:
     """A value of an operation's result that is another one in the new Blender."""
 
@@ -32,7 +31,7 @@ class ResultPart:
     new: Any
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class OperationPart:
     """Where the Blenders part: an operation that failed in the new one, that answered something else, or that left another scene.
 
@@ -47,7 +46,7 @@ class OperationPart:
     properties: tuple[PropertyPart, ...]
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class OpenedCommit:
     """A commit whose scene came from its checkpoint in both Blenders, since its step cannot be replayed."""
 
@@ -56,7 +55,7 @@ class OpenedCommit:
     tool: str
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class VersionReplay:
     """`final` is where the last scenes part. `failed` says that an operation did not run in the new Blender, which went on with the
     old one's scene."""

@@ -5,13 +5,12 @@ from __future__ import annotations
 import hashlib
 import html
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 import orjson
 
-from blendwright.values.frozen import frozen
 from blendwright.versions.compare_content import DesignNote, PropertyPart
 from blendwright.versions.pictures import PicturePair
 from blendwright.versions.replay import OpenedCommit, OperationPart
@@ -21,7 +20,7 @@ REPORT, PAGE = "report.json", "report.html"
 MOST_IN_RECEIPT = 100
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class ComparedScene:
     """A scene of the new Blender beside the one of the old: `how` says how it got there."""
 
@@ -30,7 +29,7 @@ class ComparedScene:
     pictures: PicturePair | None
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class VersionReport:
     """`subject` is the workspace or the file. `operations` and what follows is empty for a file, whose scene is opened in both."""
 

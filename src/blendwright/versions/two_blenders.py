@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
 from blendwright.engine.files.scratch import SCENE_FILE, copy_scene, open_scene_file
 from blendwright.records.commits import Commit
 from blendwright.values.errors import RebuildFailed, WorkerFault
-from blendwright.values.frozen import frozen
 from blendwright.versions.compare_content import ContentDifference, compare_content
 from blendwright.versions.content_files import Key, read_content
 from blendwright.wire.methods import StepAnswer, StepRequest
@@ -22,7 +22,7 @@ SCENE_MEMBER = "scene:"
 T = TypeVar("T")
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class TwoBlenders:
     """`old` is the one that the scene comes from; what `new` makes of it is what is asked."""
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Generator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
@@ -21,7 +22,6 @@ from blendwright.records.commits import Commit
 from blendwright.values.errors import EnvironmentUnfit, Refusal
 from blendwright.values.events import WorkspaceClosed
 from blendwright.values.faults import Fault
-from blendwright.values.frozen import frozen
 from blendwright.versions.compare_content import total
 from blendwright.versions.pictures import PicturePair, take_pictures
 from blendwright.versions.rebaseline import rebaseline
@@ -44,7 +44,7 @@ MOST_PICTURES = 5
 REPLAYED_FILE = "replayed.blend"
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class UpgradeOptions:
     """`take` says which scene the new line begins with; None leaves it to what was found. `move` commits, where scenes part only with
     `accept_differences`."""
@@ -56,7 +56,7 @@ class UpgradeOptions:
     pictures: int = MOST_PICTURES
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Upgrade:
     """`commit` is the one that moved the workspace; None where it was not moved. `configured` is the Blender that blendwright.toml names,
     which counts more than the one that the workspace belongs to."""

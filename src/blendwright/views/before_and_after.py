@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -28,7 +28,6 @@ from blendwright.util.cancel import CancelToken
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
-from blendwright.values.frozen import frozen
 from blendwright.values.outcome import Outcome
 from blendwright.values.plan import Operation, Plan
 from blendwright.wire.methods import StepAnswer, StepRequest
@@ -53,7 +52,7 @@ SEED = 0
 AFTER, SHEET = "after.png", "before_after.png"
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class LookBack:
     """From where, and how, the scenes of two commits are looked at. Without a view and a camera it is through each scene's own one, and
     without a frame at that of each."""
@@ -65,7 +64,7 @@ class LookBack:
     frame: int | None = None
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class CommitsSeen:
     """`sheet` is a PNG: before, after, and their difference. `result` is that of `render.compare`."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,6 @@ from blendwright.util.cancel import CancelToken
 from blendwright.util.no_follow import open_directory, open_file, write_whole
 from blendwright.values.errors import EnvironmentUnfit, RebuildFailed, Refusal
 from blendwright.values.faults import Fault
-from blendwright.values.frozen import frozen
 from blendwright.values.outcome import Outcome
 from blendwright.workspace.open_scene import OpenScene
 from blendwright.workspace.reading import inspection_workers, read_journal
@@ -31,7 +30,7 @@ from blendwright.workspace.reading import inspection_workers, read_journal
 PICTURE_SECONDS = 600.0
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class ExportedScene:
     """`cleaned` lists the code of the scene that the file goes without."""
 

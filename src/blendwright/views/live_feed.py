@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,6 @@ from blendwright.history.timeline import branch_list
 from blendwright.journal import JournalView
 from blendwright.journal.store import FILE as JOURNAL
 from blendwright.records.audit import AuditRecord
-from blendwright.values.frozen import frozen
 from blendwright.workspace.run_records import DIRECTORY as RUNS
 
 # Audit records in one step; whoever lags behind takes several.
@@ -19,7 +19,7 @@ MOST_RECORDS = 500
 MOST_OF_REQUEST = 100_000
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Changes:
     """`records` are new ones of the audit chain, with the commit of each; `state` is where the workspace stands now; `runs` says
     whether a run began or ended."""

@@ -9,7 +9,7 @@ import contextlib
 import tempfile
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -36,7 +36,6 @@ from blendwright.util.no_follow import read_file
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
-from blendwright.values.frozen import frozen
 from blendwright.values.outcome import Outcome
 from blendwright.wire.remote_scene import RemoteScene
 from blendwright.workspace.opening import open
@@ -51,7 +50,7 @@ SUMMARY_FIELDS = ("number", "parent", "kind", "request_id", "operation_id", "too
                   "hash_before", "hash_after", "replayable")  # fmt: skip
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class LogPage:
     """Commits, newest first. `redo` is where redo would lead; `next_before` is what to ask for the next page with. `branch` is the one that
     HEAD is on, None where it is detached; `names` are the branches and tags of each commit that has some."""
@@ -74,7 +73,7 @@ class LogPage:
         }  # fmt: skip
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class AuditPage:
     """Audit records, oldest first; `next_after` is what to ask for the next page with."""
 
@@ -86,7 +85,7 @@ class AuditPage:
         return {"ok": True, "records": records, "next_after": self.next_after}
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class RequestHistory:
     """What planners made of a request, the programs that it was written as, and what it did to the scene."""
 
@@ -106,7 +105,7 @@ class RequestHistory:
         }
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class ComparedCommits:
     before: Commit
     after: Commit

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from blendwright.engine.files.scratch import SCENE_FILE, open_scratch_file
@@ -21,7 +22,6 @@ from blendwright.journal import JournalView
 from blendwright.records.commits import Commit
 from blendwright.values.errors import RebuildFailed, Refusal
 from blendwright.values.faults import Fault
-from blendwright.values.frozen import frozen
 from blendwright.views.before_and_after import AFTER, EYE, PICTURE_SECONDS, PREVIEW, LookSteps, framed
 from blendwright.views.queries import renamed_between
 from blendwright.wire.remote_scene import RemoteScene
@@ -33,7 +33,7 @@ SHOWN = {"type": "type", "data": "data", "parent": "parent", "collections": "col
          "location": "transform.location", "modifiers": "modifiers.order", "visible": "visible_render"}  # fmt: skip
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class PicturePair:
     """WebP pictures of two scenes from the same place."""
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Literal
-
-from blendwright.values.frozen import frozen
 
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Names:
     """The values that the headers Host and Origin may have."""
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Generator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, Protocol
 
@@ -32,7 +33,6 @@ from blendwright.values.errors import (
 from blendwright.values.events import CallIds, Observer, Remark, WorkerTrouble, silent
 from blendwright.values.faults import Fault
 from blendwright.values.findings import cut
-from blendwright.values.frozen import frozen
 from blendwright.window.changes import described, taken_in
 from blendwright.wire.blender_profile import WorkerProfile
 from blendwright.wire.remote_scene import HANG_SECONDS, RemoteScene
@@ -69,7 +69,7 @@ class Binding(Protocol):
     def set_diverged(self, reason: str) -> None: ...
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class _Turn:
     """A plan that is under way in the window, and the scene that it began with."""
 

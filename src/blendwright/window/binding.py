@@ -11,7 +11,7 @@ import os
 import stat
 import tempfile
 from collections.abc import Mapping
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +26,6 @@ from blendwright.util.invisible_text import escape_invisible
 from blendwright.util.no_follow import open_directory, write_whole
 from blendwright.values.errors import EnvironmentUnfit, Refusal
 from blendwright.values.faults import Fault
-from blendwright.values.frozen import frozen
 from blendwright.window.connection.rendezvous import OpenWindow, open_windows
 from blendwright.window.connection.window import WindowConnection, connect
 from blendwright.workspace.ownership import read_own_file
@@ -40,7 +39,7 @@ PRESS_CONNECT = (
 )
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class BoundWindow:
     """The window that a workspace is bound to."""
 
@@ -175,7 +174,7 @@ def require_unbound(workspace: Path) -> None:
         raise EnvironmentUnfit(message, cure="Leave the scene out, or `blendwright detach` first.")
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Attached:
     """A workspace that was bound to a window, and what came of the first look at it."""
 

@@ -6,9 +6,7 @@ The key goes over the private socket of the window alone. It opens nothing by it
 from __future__ import annotations
 
 import re
-from dataclasses import field
-
-from blendwright.values.frozen import frozen
+from dataclasses import dataclass, field
 
 LINKS = "/api/links"
 KEY_HEADER = "x-window-key"
@@ -18,7 +16,7 @@ LOCAL_ADDRESS = re.compile(r"http://(127\.0\.0\.1|localhost|\[::1\]):\d{1,5}/")
 LINK_SECRET = re.compile(r"[A-Za-z0-9_-]{16,200}")
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class ConsoleDoor:
     """`address` is that of the page. The key stands in no log."""
 

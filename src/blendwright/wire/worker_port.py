@@ -1,17 +1,16 @@
 """What those who run plans may expect of workers: the pool they come from, and what only a child process has."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Protocol, Self
-
-from blendwright.values.frozen import frozen
 
 if TYPE_CHECKING:
     from blendwright.wire.remote_scene import RemoteScene
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class ReadableFile:
     """A file that workers may read: the one that had this path when it was checked, not whatever has it later."""
 

@@ -10,7 +10,7 @@ import contextlib
 import os
 import shutil
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from importlib.resources import files
 from pathlib import Path
 
@@ -30,7 +30,6 @@ from blendwright.values.errors import Refusal
 from blendwright.values.events import Observer, WorkspaceClosed, WorkspaceOpened
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
-from blendwright.values.frozen import frozen
 from blendwright.window.attached_scene import AttachedScene
 from blendwright.window.binding import WindowBinding, connect_bound, require_unbound, spare_source
 from blendwright.window.panel import WindowPanel
@@ -163,7 +162,7 @@ def open(
     return opened
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class NewWorkspace:
     """`written` are the files for its user that were not there; `scene_hash` is None until Blender has begun the scene."""
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
@@ -17,7 +18,6 @@ from blendwright.policy.policy import Policy, Rules, Verdict
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, did_you_mean, pointer_of
-from blendwright.values.frozen import frozen
 from blendwright.workspace.locations import SETTINGS, user_file
 from blendwright.workspace.ownership import read_own_file
 
@@ -26,7 +26,7 @@ DEFAULT = "default"
 COMMAND = "audit_heads_command"
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class LoadedPolicy:
     """`files` has the file of every value that one names, by its dotted name."""
 

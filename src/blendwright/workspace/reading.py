@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Generator
+from dataclasses import dataclass
 from pathlib import Path
 
 from blendwright.bridge.spawn import WorkerSettings
@@ -17,7 +18,6 @@ from blendwright.journal import Journal, JournalView
 from blendwright.setup.blenders import chosen_blender
 from blendwright.tools import catalog
 from blendwright.values.events import WorkspaceClosed
-from blendwright.values.frozen import frozen
 from blendwright.wire.remote_scene import RemoteScene
 from blendwright.wire.worker_port import WorkerPool
 from blendwright.workspace.observing.event_bus import EventBus, open_event_bus
@@ -54,7 +54,7 @@ def repair_journal(workspace: str | Path) -> Generator[Journal]:
         journal.close()
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class InspectionWorkers:
     """Blenders for rebuilding scenes of a workspace; none of them has one yet."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,6 @@ from blendwright.records.recovery import RecoveryInfo
 from blendwright.util import crash_points
 from blendwright.values.errors import EnvironmentUnfit, JournalError, Refusal
 from blendwright.values.faults import Fault
-from blendwright.values.frozen import frozen
 from blendwright.workspace.reading import inspection_workers, repair_journal
 
 
@@ -59,7 +58,7 @@ def _sentences(info: RecoveryInfo, abandoned: int) -> Iterator[str]:
         )
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class RepairReport:
     """What was done, in sentences, and what still stands in the way."""
 

@@ -15,14 +15,13 @@ import re
 import secrets
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import orjson
 
 from blendwright.util.no_follow import open_directory, open_file_in
-from blendwright.values.frozen import frozen
 from blendwright.values.plan import Operation, Plan, Schedule
 from blendwright.values.report import OperationReport, RunReport
 
@@ -40,7 +39,7 @@ MOST_OPERATIONS = 2_000
 REPEATABLE = ("operations", "program")
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class RunRecord:
     """One run. `operations` are in the order in which they run; `document` is the plan to give again, None where there is none;
     `report` is None while it goes on, and for one that was broken off. `pid` is the process that ran it."""
@@ -92,7 +91,7 @@ class RunRecords:
         return run
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class RunInProgress:
     """A run whose beginning is written, to a file of this name."""
 

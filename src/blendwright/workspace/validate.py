@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,7 +24,6 @@ from blendwright.util.json_reader import read_json
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
-from blendwright.values.frozen import frozen
 from blendwright.values.plan import Plan
 from blendwright.workspace.locations import workspace_directory
 from blendwright.workspace.names.unresolved import Granted, granted_by_refused, granted_by_valid
@@ -96,7 +95,7 @@ def refused_plan(text: Callable[[], bytes] | None, dialect: str | None, findings
     return refused(plan, findings)
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Validation:
     """Everything that is wrong with a document. `about` says what it is, as far as that could be told, and how to repair it."""
 

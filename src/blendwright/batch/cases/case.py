@@ -5,19 +5,19 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import rfc8785
 
 from blendwright.values.errors import EnvironmentUnfit
-from blendwright.values.frozen import frozen
 
 # Raised whenever equal cases would get another key, or the same key would mean something else.
 KEY_VERSION = 1
 _KEY = re.compile(r"[0-9a-f]{64}")
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Case:
     """`number` is given when a case is first added to a table of results, and never to another one. `source` says where its row
     stands, for messages, as `table.csv:17`. Raises EnvironmentUnfit for a key that is none."""

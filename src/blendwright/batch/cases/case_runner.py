@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -23,14 +23,13 @@ from blendwright.values.errors import Refusal
 from blendwright.values.events import Event, SceneBuilt
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
-from blendwright.values.frozen import frozen
 from blendwright.values.plan import Plan
 from blendwright.values.report import RunReport
 from blendwright.workspace import OpenScene, RunOptions, opening
 from blendwright.workspace.settings import WorkspaceSettings
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class CaseRun:
     """What became of a case in its workspace. With findings it failed; `cancelled` says that it was called off instead."""
 

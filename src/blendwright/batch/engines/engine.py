@@ -8,14 +8,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Literal, Self
-
-from blendwright.values.frozen import frozen
 
 JobEnd = Literal["published", "done_before", "given_back", "lost", "skipped"]
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Job:
     """One case to be run. `prefixes` are the hashes of the operations that it shares with others, by how many they are, shortest
     first: lanes that hold one of them are preferred, and any lane can make it."""
@@ -32,7 +31,7 @@ class Job:
         return cls(data["batch"], data["case"], tuple((size, hash) for size, hash in data["prefixes"]))
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class JobReport:
     """What a lane says of a job: its row counts, somebody had done it, or it was given back because the lane is to stop. `row` is the
     row that was published, as JSON; `lost` is said by the engine, of a lane that died. `skipped` is a job that nobody can do, for what
@@ -52,7 +51,7 @@ Handler = Callable[[Job], JobReport]
 OnReport = Callable[[JobReport], None]
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class LaneSettings:
     """What a lane needs to do jobs of any batch: plain values, since lanes are processes. `lane.py` opens a handler with them.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from math import prod
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
@@ -21,7 +21,6 @@ from blendwright.util.json_shapes import fields_of
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, pointer_of
-from blendwright.values.frozen import frozen
 
 FORMAT = "batch.v1"
 MOST_CASES = 100_000_000
@@ -197,7 +196,7 @@ def _require_not_too_many(cases: int) -> None:
         raise Refusal([Finding(Fault.LIMIT_EXCEEDED, message, "/vary", cure)])
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class BatchFile:
     """A batch file that was read, and where it lies."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,6 @@ from blendwright.util.canonical import digest
 from blendwright.util.json_reader import LARGEST, read_json
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
-from blendwright.values.frozen import frozen
 from blendwright.workspace.policy_files import load_policy
 from blendwright.workspace.programs import program_surroundings
 from blendwright.workspace.settings import WorkspaceSettings, load_settings
@@ -27,7 +27,7 @@ from blendwright.workspace.validate import check
 PROGRAM_ENDING = ".star"
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Prepared:
     """A batch whose first case would run as far as can be told without Blender, and all its rows."""
 

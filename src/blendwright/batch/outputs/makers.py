@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,6 @@ from blendwright.util.cancel import CancelToken
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, did_you_mean
-from blendwright.values.frozen import frozen
 from blendwright.values.outcome import Outcome
 from blendwright.views.export import PICTURE_SECONDS
 from blendwright.workspace import OpenScene, RunOptions
@@ -22,7 +22,7 @@ from blendwright.workspace import OpenScene, RunOptions
 Maker = Callable[[OpenScene, Path, Output, CancelToken | None], None]
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Kind:
     """A kind of output: what makes it, the name of its file where none is given, and the endings that such a name may have."""
 

@@ -11,6 +11,7 @@ import os
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -21,7 +22,6 @@ from blendwright.journal.store import sync_directory
 from blendwright.util import crash_points
 from blendwright.util.no_follow import open_directory, open_file
 from blendwright.values.errors import EnvironmentUnfit
-from blendwright.values.frozen import frozen
 
 MANIFEST = "manifest.json"
 CASES = "cases"
@@ -35,7 +35,7 @@ def attempt_name(number: int, fence: int) -> str:
     return f"{number:06d}" if fence == 1 else f"{number:06d}-{fence}"
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Manifest:
     """What was published: the key of the case, the hash of its scene, and its files by name, with `sha256` and `bytes`."""
 

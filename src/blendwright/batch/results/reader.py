@@ -7,6 +7,7 @@ A row that somebody has changed is shown as what it is, and takes no page of oth
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Protocol, cast
 
 import orjson
@@ -17,7 +18,6 @@ from blendwright.batch.results.table import CaseStatus, Counts, ResultRow, Stand
 from blendwright.values.errors import EnvironmentUnfit
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
-from blendwright.values.frozen import frozen
 
 LONGEST_MESSAGE = 300
 # What data raises that is not as it was written.
@@ -30,7 +30,7 @@ _NOT_SOUND = Finding(
 )
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class FailureReason:
     """Cases that failed for the same reason, told by the first finding of each."""
 

@@ -8,19 +8,18 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, field
+from dataclasses import asdict, dataclass, field
 from types import TracebackType
 from typing import Any, Literal, Self
 
 from blendwright.batch.cases.case import Case, require_key
 from blendwright.batch.definition import Batch
-from blendwright.values.frozen import frozen
 
 CaseStatus = Literal["waiting", "running", "done", "failed"]
 FINISHED: frozenset[CaseStatus] = frozenset({"done", "failed"})
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Claim:
     """The right to publish the row of a case, as long as nobody has claimed it again. `attempts` counts the claims so far."""
 
@@ -29,7 +28,7 @@ class Claim:
     attempts: int
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class ResultRow:
     """What became of one case. `outputs` are its files by name, each with `path`, `sha256` and `bytes`; `location` is where they lie.
 
@@ -69,7 +68,7 @@ class ResultRow:
         return cls(**fields)
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Standing:
     """Where a case stands; `row` is there once it is finished."""
 
@@ -81,7 +80,7 @@ class Standing:
     row: ResultRow | None
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Counts:
     """The cases of one batch, by where they stand."""
 

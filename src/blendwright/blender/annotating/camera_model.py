@@ -1,11 +1,10 @@
 """A camera as a pinhole: from points in the world to places in its picture."""
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-
-from blendwright.values.frozen import frozen
 
 Array = npt.NDArray[np.float64]
 
@@ -13,7 +12,7 @@ Array = npt.NDArray[np.float64]
 FLIP: Array = np.diag([1.0, -1.0, -1.0, 1.0])
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class CameraModel:
     """`focal` and `center` are in pixels, the latter from the upper left corner of the picture. `matrix_world` is Blender's, without
     scale."""

@@ -1,5 +1,6 @@
 """What annotations.json says of a camera and of each instance, as plain values."""
 
+from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
@@ -11,7 +12,6 @@ from blendwright.blender.annotating.full_masks import FullMasks
 from blendwright.blender.annotating.instances import Thing
 from blendwright.blender.annotating.keypoints import keypoint_places, keypoints_seen
 from blendwright.tool_api.annotations import Labels
-from blendwright.values.frozen import frozen
 
 Array = npt.NDArray[np.float64]
 
@@ -19,7 +19,7 @@ Array = npt.NDArray[np.float64]
 DIGITS = 6
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Seen:
     """What is behind each pixel: the depth, whether there is something, and the number of the thing."""
 

@@ -14,7 +14,6 @@ import numpy.typing as npt
 from blendwright.tool_api.annotations import Labels
 from blendwright.values.errors import StepError
 from blendwright.values.faults import Fault
-from blendwright.values.frozen import frozen
 
 Array = npt.NDArray[np.float64]
 
@@ -23,7 +22,7 @@ UNUSED = 2**31 - 1
 TO_MESH = frozenset({"CURVE", "SURFACE", "FONT", "META"})
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Shape:
     """Corners and triangles in their own space; `key` is equal for shapes that are the same."""
 
@@ -32,7 +31,7 @@ class Shape:
     triangles: npt.NDArray[np.int32]
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Appearance:
     """One time that an object is shown: which one (a pointer), what tells it from others that show the same object, and its shape."""
 
@@ -66,7 +65,7 @@ class Thing:
         return np.concatenate(placed) if placed else np.zeros((0, 3))
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Shown:
     """The things that a render shows, by their numbers from 1 on, and what else it shows, which has the number 0."""
 

@@ -1,12 +1,12 @@
 """Names in a picture: each beside the place that it is about, where it covers no other name as long as there is room."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from blendwright.blender.looking.lettering import Lettering
-from blendwright.values.frozen import frozen
 
 BACK, TEXT = (18, 18, 22), (255, 255, 255)
 OPAQUE = 0.78
@@ -16,7 +16,7 @@ RINGS = (1.2, 2.2, 3.4, 5.0, 7.0)
 DIRECTIONS = ((0, -1), (0, 1), (1, 0), (-1, 0), (1, -1), (-1, -1), (1, 1), (-1, 1))
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Label:
     """A name, the pixel that it is about (column, row), what it is about (left, top, right, bottom), and the colour of its mark."""
 
@@ -26,7 +26,7 @@ class Label:
     color: tuple[int, int, int]
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Box:
     left: int
     top: int

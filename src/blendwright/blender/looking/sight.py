@@ -1,13 +1,13 @@
 """What a camera sees: the object and the distance behind each pixel, and the pictures that are made of them."""
 
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from blendwright.blender.looking.labels import Label
 from blendwright.tool_api.pictures import Sight, VisibleObject
-from blendwright.values.frozen import frozen
 
 # What is farther away than this is nothing: an engine writes 1e10 there.
 NOWHERE = 1e9
@@ -19,7 +19,7 @@ LEAST_SHARE = 0.0001
 GOLDEN = 0.6180339887
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class SightArrays:
     """Rows from the top down: the number of the object from 1 on, 0 for none, and the distance along the line of sight in metres.
     `names` are those of the numbers, `expected` of them is what a render should show."""

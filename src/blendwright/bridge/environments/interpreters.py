@@ -11,17 +11,16 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-
-from blendwright.values.frozen import frozen
 
 # What an environment is made with: Debian, for one, leaves it out of its Pythons.
 _QUESTION = "import json, sys, venv, ensurepip; print(json.dumps([list(sys.version_info[:3]), sys.executable]))"
 _SECONDS = 20.0
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Interpreter:
     """A Python that has answered."""
 

@@ -8,13 +8,12 @@ import os
 import re
 import sys
 from collections.abc import Iterator
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, cast
 
 from blendwright.bridge.environments.series import series_named
 from blendwright.values.errors import EnvironmentUnfit
-from blendwright.values.frozen import frozen
 
 RECORD = "environment.json"
 # Also the names of directories, so nothing in them may lead elsewhere.
@@ -23,7 +22,7 @@ PYTHONS = ("bin/python", "Scripts/python.exe")
 PACKAGES = "packages"
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Environment:
     """One Blender that this user has added: an environment with its wheel, or packages for an executable that is installed."""
 

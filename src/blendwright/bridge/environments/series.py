@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from importlib import metadata, util
 from importlib.resources import files
-
-from blendwright.values.frozen import frozen
 
 # As people write it: 5.2, or the very version 5.2.3.
 VERSION_TEXT = re.compile(r"(\d+\.\d+)(\.\d+)?")
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Series:
     """One series of Blender, with the version of it that we have pinned."""
 

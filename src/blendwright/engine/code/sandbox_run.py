@@ -40,7 +40,6 @@ from blendwright.util.no_follow import copy, open_file
 from blendwright.values.errors import DeadlinePassed, Refusal, WorkerError
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
-from blendwright.values.frozen import frozen
 from blendwright.wire.methods import PRINTED_FILE, ActiveItem, StepAnswer, StepRequest
 from blendwright.wire.remote_scene import RemoteScene
 
@@ -70,7 +69,7 @@ class CodeLimits:
         return max(0.001, min(most, self.ends - monotonic()))
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class CodeRun:
     """One run of the code in a process of its own that ended well. `file` has the scene that it left."""
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -34,7 +35,6 @@ from blendwright.util.no_follow import open_file
 from blendwright.values.errors import ProtocolBreach, Refusal
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
-from blendwright.values.frozen import frozen
 
 NO_ROOTS = "none; name one in [policy.roots] of blendwright.toml, since the home directory and / are not by themselves"
 # Files of a workspace, whichever it is.
@@ -42,7 +42,7 @@ SETTINGS = frozenset({"blendwright.toml", "journal.db"})
 WRITTEN = frozenset({"write", "frames"})
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Staged:
     """The files of one call: where the worker finds or leaves each, by the path in the arguments.
     `outputs` are the directories that the worker writes to, with the file that each is for; `overwrite`: these may replace others.

@@ -8,6 +8,7 @@ import os
 import secrets
 import stat
 from collections.abc import Generator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from blendwright.engine.files.scratch import list_files, open_scratch_file, remove_scratch_file
@@ -16,7 +17,6 @@ from blendwright.util.no_follow import open_directory, open_file, sync_names, wr
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
-from blendwright.values.frozen import frozen
 from blendwright.values.outcome import Outcome
 
 # Formats whose file names others beside it: they are staged together.
@@ -42,7 +42,7 @@ def written_files(directory: Path, target: Path) -> list[Path]:
     return files
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Move:
     """A file of a scratch, by the names that lead to it, and where it goes: a path without links."""
 

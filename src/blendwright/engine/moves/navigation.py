@@ -7,7 +7,7 @@ A scene is rebuilt and its hash compared before HEAD moves to it, so a commit th
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from time import perf_counter
 from typing import Literal
@@ -30,7 +30,6 @@ from blendwright.records.commits import Commit, NewCommit
 from blendwright.util import crash_points
 from blendwright.values.errors import JournalError, Refusal
 from blendwright.values.faults import Fault
-from blendwright.values.frozen import frozen
 from blendwright.wire.remote_scene import RemoteScene
 from blendwright.wire.worker_port import WorkerPool
 
@@ -41,7 +40,7 @@ CHECKOUT = "history.checkout"
 REDO_BUDGET = 5000
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Moved:
     """Where HEAD was, and the commit whose scene is now the current one; `branch` is the one that it is on now, None for none."""
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from itertools import chain, count, groupby
 from operator import attrgetter
 from typing import NamedTuple
@@ -22,7 +22,6 @@ from blendwright.tool_api.tool import AnyTool
 from blendwright.values.errors import JournalError, Refusal
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
-from blendwright.values.frozen import frozen
 from blendwright.values.plan import Operation, Plan, ProgramSource
 
 # True is the last plan that changed the scene; a text is the request id of an earlier one, and what came after it is run again.
@@ -54,7 +53,7 @@ class LaterPlan(NamedTuple):
         )
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class ReplacedPlan:
     """What a plan is to take the place of: the commit that it began with, and the plans that came after it, oldest first."""
 

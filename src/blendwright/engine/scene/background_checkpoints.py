@@ -11,6 +11,7 @@ import contextlib
 import os
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
 
@@ -22,7 +23,6 @@ from blendwright.records.commits import Commit
 from blendwright.util import crash_points
 from blendwright.values.errors import BlendwrightError
 from blendwright.values.events import Observer, Remark, silent
-from blendwright.values.frozen import frozen
 from blendwright.wire.remote_scene import RemoteScene
 from blendwright.wire.worker_port import ReadableFile, WorkerPool
 
@@ -39,7 +39,7 @@ NEVER = float("inf")
 LOW_PRIORITY = 15
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class _SavedScene:
     commit: Commit
     staged: StagedCheckpoint

@@ -9,14 +9,13 @@ Where both scenes can be read, the snapshots are completed by the settings of mo
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any, cast
 
 from blendwright.engine.scene.renames import Key, Properties, find_renames, under_new_names
 from blendwright.tools.object.inspect import Inspect, InspectArgs
 from blendwright.tools.scene.snapshot import SnapshotArgs, TakeSnapshot
 from blendwright.values.errors import RebuildFailed
-from blendwright.values.frozen import frozen
 from blendwright.wire.methods import StepRequest
 from blendwright.wire.remote_scene import HANG_SECONDS, RemoteScene
 
@@ -35,7 +34,7 @@ ORDER = ".order"
 NOTHING: Mapping[str, str] = {}
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class SceneSnapshot:
     """A scene as flat properties by kind and name."""
 
@@ -43,13 +42,13 @@ class SceneSnapshot:
     entries: Mapping[Key, Properties]
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Entry:
     kind: str
     name: str
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class PropertyChange:
     """None stands for what was not there, too."""
 
@@ -58,21 +57,21 @@ class PropertyChange:
     new: Any
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Changed:
     kind: str
     name: str
     properties: tuple[PropertyChange, ...]
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Renamed:
     kind: str
     old: str
     name: str
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Difference:
     """`unseen`: the scenes are not equal, in something that snapshots do not show. What was renamed is neither created nor removed;
     what else changed of it stands under its new name."""
@@ -219,7 +218,7 @@ MOST_ENTRIES = 500
 MOST_PROPERTIES = 100
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class LimitedDifference:
     """A difference with at most so many entries and properties; `totals` counts all entries."""
 

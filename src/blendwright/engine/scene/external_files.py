@@ -22,7 +22,6 @@ from blendwright.policy.policy import Verdict
 from blendwright.util.no_follow import CHUNK, open_file
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
-from blendwright.values.frozen import frozen
 from blendwright.wire.remote_scene import RemoteScene
 from blendwright.wire.worker_port import ReadableFile
 
@@ -74,7 +73,7 @@ LIBRARIES = "libraries"
 TILES = re.compile("<UDIM>|<UVTILE>")
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class External:
     """One file: where it lies, what it was when it was recorded, and which datablocks refer to it."""
 
@@ -122,7 +121,7 @@ class HashBudget:
         return digest.hexdigest()
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class OpenedFile:
     """A file that is now a worker's scene; `file` is the copy to keep of it."""
 

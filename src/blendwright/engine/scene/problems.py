@@ -6,6 +6,7 @@ The journal must have been opened for recovery: it is then writable in quarantin
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from blendwright.engine.files.scratch import SCENE_FILE, open_scene_file
 from blendwright.engine.moves.commit_names import refusal, require_head
@@ -18,14 +19,13 @@ from blendwright.records.commits import Commit
 from blendwright.records.recovery import Intent, OpenBoundary, Quarantine
 from blendwright.util import crash_points
 from blendwright.values.errors import JournalError
-from blendwright.values.frozen import frozen
 from blendwright.wire.remote_scene import RemoteScene
 
 # Commits that are offered to go back to.
 OFFERED = 5
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class WorkspaceProblems:
     """`lost` says why HEAD's scene cannot be rebuilt; `reachable` are commits whose scenes can, newest first."""
 
@@ -105,7 +105,7 @@ def return_to(journal: Journal, worker: RemoteScene, number: int) -> Commit:
     return journal.show(number)
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class AdoptedHead:
     """The commit of HEAD's scene as it is found today, and what could not be redone in it."""
 

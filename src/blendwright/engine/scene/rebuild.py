@@ -11,7 +11,7 @@ import math
 from collections import deque
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Any, Literal, cast
 
@@ -25,7 +25,6 @@ from blendwright.records.commits import Commit, CommittedStep
 from blendwright.records.recovery import RebuildRoute
 from blendwright.util import crash_points
 from blendwright.values.errors import EnvironmentUnfit, JournalError, RebuildFailed, WorkerFault
-from blendwright.values.frozen import frozen
 from blendwright.wire.blender_profile import hash_scheme
 from blendwright.wire.methods import RedoAnswer, RedoStep, StepAnswer, StepRequest
 from blendwright.wire.remote_scene import HANG_SECONDS, RemoteScene
@@ -39,7 +38,7 @@ BATCHES_UNDERWAY = 2
 BATCH_SIZE = 8 << 20
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Mismatch:
     """Where journal and scene part: what the journal says, and what was found."""
 
@@ -52,7 +51,7 @@ class Mismatch:
         return f"{self.what} led to another scene than the journal says"
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Rebuilt:
     """What a rebuild led to. With a mismatch, which is the first one, the worker holds no scene that could be used."""
 
@@ -246,7 +245,7 @@ TOLERANCE = 1e-5
 By = Literal["hashes", "results"]
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Replay:
     """`agreed` is the last commit up to which everything agreed; `by` says what could be compared. `other` counts the commits of a
     workspace that was moved which belong to another Blender, and were left out."""

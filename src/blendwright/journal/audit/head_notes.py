@@ -7,6 +7,7 @@ copy was put in its place, or that records are gone. A crash of the process lose
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,13 +19,12 @@ from blendwright.journal.store import FILE as JOURNAL
 from blendwright.journal.store import Store
 from blendwright.records.audit import AuditHead
 from blendwright.values.errors import EnvironmentUnfit
-from blendwright.values.frozen import frozen
 
 FILE = "audit.head"
 ACCEPT = "blendwright recover --accept-restored"
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Note:
     """What a file says of a chain; a file that is not readable as one says nothing that fits any chain."""
 

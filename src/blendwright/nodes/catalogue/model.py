@@ -6,10 +6,8 @@ Which sockets a node has can depend on some of its properties (`deciding`): each
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any, Literal
-
-from blendwright.values.frozen import frozen
 
 Side = Literal["inputs", "outputs"]
 TreeKind = Literal["geometry", "shader", "compositor"]
@@ -17,7 +15,7 @@ TreeKind = Literal["geometry", "shader", "compositor"]
 VALUELESS = ("GEOMETRY", "MATRIX", "SHADER", "BUNDLE", "CLOSURE", "TEXTURE")
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class SocketType:
     """A socket that a node can have. The soft range is what the editor offers: Blender takes values beyond it.
 
@@ -48,7 +46,7 @@ class SocketType:
         return self.name if self.by_name else self.identifier
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Property:
     """A property of a node, or of an item: BOOLEAN, INT, FLOAT, STRING, ENUM, DATABLOCK, NODE, COLOR_RAMP or CURVE_MAPPING.
 
@@ -69,7 +67,7 @@ class Property:
     fields: Mapping[str, Property] | None = None
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class ItemSocket:
     """A socket that every item brings: on the node itself or on the zone's input node; of the item's type, the node's, or a fixed one."""
 
@@ -78,7 +76,7 @@ class ItemSocket:
     type: str
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class ItemList:
     """A list of items that a node keeps. `types` gives the type of socket for each word that `type_key` takes."""
 
@@ -91,7 +89,7 @@ class ItemList:
     types: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Layout:
     """The sockets that are available; `off` are inputs that are there, and can be set, but not shown or linked."""
 
@@ -103,7 +101,7 @@ class Layout:
         return self.inputs if side == "inputs" else self.outputs
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class NodeType:
     """One type of node."""
 

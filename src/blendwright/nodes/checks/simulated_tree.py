@@ -14,7 +14,6 @@ from blendwright.nodes.catalogue.model import ItemSocket, NodeType, Side, Socket
 from blendwright.nodes.payloads import InterfaceSocket
 from blendwright.nodes.tree import Interface, Tree
 from blendwright.nodes.tree_sorts import GEOMETRY_GROUP, GROUP_NODES, TreeSort
-from blendwright.values.frozen import frozen
 
 REROUTE, FRAME = "NodeReroute", "NodeFrame"
 GROUP_INPUT, GROUP_OUTPUT = "NodeGroupInput", "NodeGroupOutput"
@@ -31,7 +30,7 @@ class SimulatedNode:
     values: dict[str, Any] = field(default_factory=dict[str, Any])
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class LinkEnd:
     """One end of a link."""
 
@@ -42,7 +41,7 @@ class LinkEnd:
 LinkEnds = tuple[LinkEnd, LinkEnd]
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Sockets:
     """The sockets on one side of a node. Not `complete` where others may be there that we do not know."""
 

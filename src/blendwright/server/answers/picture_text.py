@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from blendwright.server.pictures.pictures import picture_size
 from blendwright.server.pictures.quality import LookQuality
 from blendwright.tools.render.rendering import ended_early_note
-from blendwright.values.frozen import frozen
 from blendwright.values.outcome import Outcome
 
 # Names of what the picture itself says.
@@ -25,7 +25,7 @@ MEANINGS = (
 )
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class LookPicture:
     """One picture of a look: what it is called, what it was made with, and what its render answered."""
 
@@ -44,7 +44,7 @@ class LookPicture:
         return self.result.get("samples") or self.made.samples
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class TimeNeeded:
     """How long all that was asked for would take, how long it was allowed to, and how long a look ever is."""
 

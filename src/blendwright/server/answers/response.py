@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 import unicodedata
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -22,7 +22,6 @@ from blendwright.server.answers.plan_report import Detail, brief_envelope, fitte
 from blendwright.values.errors import BlendwrightError, Refusal
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, sentence
-from blendwright.values.frozen import frozen
 from blendwright.values.outcome import DeterminismClass, Outcome
 
 # Names in Blender have at most 255 bytes; anything much longer is prose that nobody asked for.
@@ -33,7 +32,7 @@ LONGEST_NAME = 63
 JOINERS = frozenset("\u200c\u200d")
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Picture:
     """A picture in the form that `mime_type` names; `path` is where it is kept, if it is."""
 
@@ -42,7 +41,7 @@ class Picture:
     path: Path | None = None
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class AttachedFile:
     """Bytes for a page of ours, which a model is not shown."""
 
@@ -51,7 +50,7 @@ class AttachedFile:
     uri: str
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class ToolResponse:
     """`outcome` is rendered into the contract's envelope; pictures follow it. The server's own tools leave its name to the service."""
 

@@ -10,13 +10,12 @@ from __future__ import annotations
 import io
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from blendwright.server.answers.response import Picture, ToolResponse
 from blendwright.util.no_follow import read_file
-from blendwright.values.frozen import frozen
 from blendwright.values.outcome import Outcome
 from blendwright.values.report import OperationReport
 
@@ -37,7 +36,7 @@ CAPTION = 18
 CAPTION_COLOR = (235, 235, 235)
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Captioned:
     """A PNG of a montage and what is written above it."""
 

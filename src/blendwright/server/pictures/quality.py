@@ -10,10 +10,8 @@ from __future__ import annotations
 
 import math
 import threading
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
-
-from blendwright.values.frozen import frozen
 
 if TYPE_CHECKING:
     from blendwright.tools.render.closer_look import Show
@@ -38,7 +36,7 @@ FIRST_PICTURE_SECONDS = 3.0
 SAMPLING, MARGIN = 0.6, 1.5
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class LookQuality:
     """What one picture of a look is made with."""
 
@@ -100,7 +98,7 @@ class LookQuality:
         return self.width * self.height / USUAL_PIXELS
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Cost:
     """Seconds for the base and for the work of a usual picture."""
 

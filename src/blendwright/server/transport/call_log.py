@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import mcp_types as types
 
-from blendwright.values.frozen import frozen
 
-
-@frozen
+@dataclass(frozen=True, slots=True)
 class CallEnded:
     """`size` is the answer on the wire, in bytes. A call that was called off is not ok."""
 

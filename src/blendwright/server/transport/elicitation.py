@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, InvalidStateError
 from concurrent.futures import TimeoutError as FutureTimeout
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any
 
 import mcp_types as types
@@ -28,7 +28,6 @@ from blendwright.server.transport.client_info import ProgressReporter
 from blendwright.server.workspace_queue import WorkspaceQueue
 from blendwright.util.cancel import CancelToken
 from blendwright.util.invisible_text import escape_invisible
-from blendwright.values.frozen import frozen
 
 KEY = "approval"
 # Each keeps a thread until it is answered or expires. What would be one more is left for `blendwright approve`.
@@ -42,7 +41,7 @@ FOR_SESSION = {
 }
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class PendingApproval:
     """Approval requests that were put to the host's user in one question, and the answer to come."""
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Generator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from blendwright.tool_api.arguments import LARGEST
@@ -21,14 +22,13 @@ from blendwright.tools.modifier.inputs import inputs_named, unclear_input
 from blendwright.values.errors import StepError
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, did_you_mean
-from blendwright.values.frozen import frozen
 
 # What others than objects have.
 OF_ANY = frozenset({"property", "setting", "node_input"})
 ROTATIONS = ("rotation_euler", "rotation_quaternion", "rotation_axis_angle")
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Place:
     """Where Blender keeps a channel: `block` is edited, `holder` (itself, its node tree, its shape keys) is animated."""
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
@@ -17,7 +17,6 @@ from blendwright.tool_api import Findings
 from blendwright.tool_api.arguments import BoundedFloat, InnerName, LengthFloat, Vector3, optional
 from blendwright.tools.checks import invalid
 from blendwright.values.findings import did_you_mean
-from blendwright.values.frozen import frozen
 
 MOST_BONES = 1000
 # Blender drops shorter bones when it leaves edit mode.
@@ -76,7 +75,7 @@ PLAIN = {
 }
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class BoneLayout:
     """Where a bone is, or is to be, at rest."""
 

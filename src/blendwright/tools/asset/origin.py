@@ -8,11 +8,9 @@ from __future__ import annotations
 import json
 import struct
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, cast
-
-from blendwright.values.frozen import frozen
 
 # Beside a file: its own name with this ending, or this file for the whole folder.
 FOLDER_FILE = "asset.json"
@@ -22,7 +20,7 @@ MOST_BYTES, MOST_TEXT, MOST_TAGS = 100_000, 500, 32
 GLB, JSON_CHUNK, MOST_GLB_JSON = b"glTF", 0x4E4F534A, 16 << 20
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Origin:
     """Empty where nobody said. `source` is where it was got from, an address or a title."""
 

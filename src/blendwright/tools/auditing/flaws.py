@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Literal, get_args
-
-from blendwright.values.frozen import frozen
 
 Severity = Literal["error", "warning", "info"]
 SEVERITIES: tuple[Severity, ...] = get_args(Severity)
@@ -20,7 +19,7 @@ Rule = Literal[
 ]  # fmt: skip
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class RuleText:
     """How grave it is, what it means, and what to do where no repair can be named."""
 
@@ -82,7 +81,7 @@ def no_repairs() -> Sequence[Repair]:
     return ()
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Flaw:
     """What a rule found. `repairs` are made for those only that are told: some have to look around first."""
 

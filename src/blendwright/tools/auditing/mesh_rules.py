@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 
 from blendwright.tool_api.scene import Block, Scene
 from blendwright.tool_api.surfaces import Surfaces
 from blendwright.tools.auditing.flaws import Flaw, Repair, no_repairs
 from blendwright.tools.auditing.parts import Part
 from blendwright.tools.object.apply_transform import ApplyTransform, ApplyTransformArgs
-from blendwright.values.frozen import frozen
 
 # Scales this close to 1 are what arithmetic in single precision leaves.
 ONE = 1e-4
@@ -18,7 +18,7 @@ ONE = 1e-4
 FEWER_FACES = "Audit Decimate"
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class TextureDemand:
     """How many pixels a metre of surface is to have, of a square image."""
 

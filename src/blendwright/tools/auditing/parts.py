@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from blendwright.tool_api.scene import Block, Scene
 from blendwright.tool_api.surfaces import SurfaceFacts, Surfaces
 from blendwright.tools.bounding_boxes import FARTHEST, BoundingBox, Reach, around
-from blendwright.values.frozen import frozen
 
 NO_SURFACE = SurfaceFacts()
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Part:
     """An object with an extent. One that makes instances has no surface of its own that would say where it ends."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass
 
 from blendwright.tool_api.scene import Block, Kind, Scene
 from blendwright.tool_api.surfaces import Surfaces
@@ -15,7 +16,6 @@ from blendwright.tools.camera_views import Frustum, frustum
 from blendwright.tools.place.movement import along, ancestors
 from blendwright.tools.place.surface import vertical_hit
 from blendwright.tools.world_space import evaluated_matrix, parent_space
-from blendwright.values.frozen import frozen
 
 # So many pairs of objects that are near each other are compared; a scene where more are is no scene of parts.
 MOST_PAIRS = 100_000
@@ -199,7 +199,7 @@ class Contacts:
         return moved(self._scene, group, [0.0, 0.0, -gap])
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class _Overlap:
     """Two parts that go through each other, and the shortest way out: how far, with its sign, and along which axis."""
 

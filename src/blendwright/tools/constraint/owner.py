@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterable
+from dataclasses import dataclass
 from typing import Any
 
 from blendwright.tool_api.mentions import CONSTRAINT, Mention, mentions
@@ -12,12 +13,11 @@ from blendwright.tools.checks import existing_object, required_object
 from blendwright.tools.constraint.dependencies import Node
 from blendwright.tools.world_space import world_matrix
 from blendwright.values.findings import Finding
-from blendwright.values.frozen import frozen
 
 BONE = "Bone of an armature that has the constraint; the object itself when left out."
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Owner:
     """An object, and the name of its bone where that is meant."""
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from blendwright.tools.constraint.settings import ConstraintSettings
-from blendwright.values.frozen import frozen
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Property:
     """One property of a constraint that is to have a value. `name` is the setting that asks for it."""
 

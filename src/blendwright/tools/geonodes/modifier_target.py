@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Annotated
 
 from blendwright.nodes.edits import ModifierPayload
@@ -16,7 +17,6 @@ from blendwright.tools.checks import conflict, existing_object
 from blendwright.tools.modifier.blender_settings import missing_modifier, name_problems
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
-from blendwright.values.frozen import frozen
 
 TREE = "GeometryNodeTree"
 NODES = "NODES"
@@ -35,7 +35,7 @@ class NodesModifierArgs(Args):
     )
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class ModifierTarget:
     """The names, and what may be created. Without a group's name it is the modifier's own, or one named after the modifier."""
 

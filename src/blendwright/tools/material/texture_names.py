@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import PurePosixPath
-
-from blendwright.values.frozen import frozen
 
 # By what a map is for: the words that say so. Words in pairs come first, and the last that fits counts: a name begins with the material.
 WORDS: Mapping[str, tuple[str, ...]] = {
@@ -33,7 +32,7 @@ PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 PREFERRED = {"normal": "normal_directx", "roughness": "gloss"}
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Guess:
     """One picture: what it is for, and the word that says so."""
 

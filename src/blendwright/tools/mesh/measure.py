@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import math
 from array import array
+from dataclasses import dataclass
 from typing import Literal
 
 from pydantic import Field
@@ -16,7 +17,6 @@ from blendwright.tools.mesh_data import positions_of
 from blendwright.tools.scene.plain_values import number, vector3
 from blendwright.tools.scene.snapshot_model import Number, Vector3
 from blendwright.tools.world_space import world_matrix
-from blendwright.values.frozen import frozen
 
 CUBE = ("mesh.create_primitive", {"kind": "cube", "name": "Box", "scale": [1, 2, 0.5]})
 # Measures come from single-precision positions.
@@ -119,7 +119,7 @@ def _measures(name: str, mesh: Block, mirrored: bool) -> Measures:
     )
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Joins:
     """How often faces meet at edges: on a closed surface each edge has two, in opposite directions."""
 

@@ -6,6 +6,7 @@ or ours where `for_new` says so. This module knows no scene: `blender_settings.p
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
@@ -22,7 +23,6 @@ from blendwright.tool_api.arguments import (
 )
 from blendwright.tool_api.mentions import PERHAPS_A_NAME, ObjectName, uses
 from blendwright.tool_api.scene import Kind
-from blendwright.values.frozen import frozen
 
 Axis = Literal["X", "Y", "Z"]
 Axes = Annotated[list[Axis], Field(max_length=3)]
@@ -345,7 +345,7 @@ ModifierType = Literal[
 ]  # fmt: skip
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class BlenderProperty:
     """How a setting is kept: under which attribute, in which form, and which switch it turns on."""
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
 from typing import NamedTuple
 
 from blendwright.nodes.node_kinds import INPUT, OUTPUT, ZONES
 from blendwright.nodes.payloads import GIVEN_IDS
 from blendwright.tool_api.scene import Block
-from blendwright.values.frozen import frozen
 
 
 class GraphLink(NamedTuple):
@@ -20,7 +20,7 @@ class GraphLink(NamedTuple):
     is_valid: bool
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class NodeGraph:
     """Nodes by name with their type, and the links between them."""
 

@@ -6,6 +6,7 @@ import itertools
 import math
 from array import array
 from bisect import bisect
+from dataclasses import dataclass
 from random import Random
 
 from blendwright.tool_api.scene import Block, Kind, Point, Scene
@@ -14,7 +15,6 @@ from blendwright.tools.bounding_boxes import SOLID, world_bounds, world_mesh
 from blendwright.tools.checks import conflict, evaluated_object
 from blendwright.tools.mesh_data import positions_of
 from blendwright.tools.place.surface_mask import Mask, attribute_problems, corner_values, cut
-from blendwright.values.frozen import frozen
 
 # How many random points are tried for each requested one before the surface counts as full.
 TRIES = 50
@@ -22,7 +22,7 @@ TRIES = 50
 Cell = tuple[int, int, int]
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Hit:
     """A point on a surface, with the direction that looks away from it."""
 

@@ -7,12 +7,12 @@ best, the answer is that no tool does it. The words are data, `vocabulary.json`:
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 
 from blendwright.tool_api.tool import AnyTool
 from blendwright.tools.search.ranking import Entry, Ranking, Scored
 from blendwright.tools.search.vocabulary import MissingTopic, small_words, things, topics, words_for
-from blendwright.values.frozen import frozen
 
 # Parts of the best score that a match must reach to be worth reading, and that a topic without a tool must not be beaten by.
 WORTH_READING = 0.35
@@ -20,7 +20,7 @@ NEARLY_AS_GOOD = 0.85
 PYTHON = "Python can: python_run (in a plan: python.run)"
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Searchable:
     """Anything that can be called, as far as it is searched: a tool or a macro."""
 
@@ -29,7 +29,7 @@ class Searchable:
     arguments: tuple[str, ...]
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Found:
     """`names` are the best first. Without any, `message` says that there is none and what to do instead."""
 

@@ -11,9 +11,8 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import lru_cache
-
-from blendwright.values.frozen import frozen
 
 # What a word counts for by where it stands.
 IN_NAME, IN_SUMMARY, AS_ARGUMENT = 0.8, 0.25, 0.15
@@ -26,7 +25,7 @@ THING = 0.35
 VOWELS = "aeiouy"
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Entry:
     name: str
     phrases: tuple[str, ...]
@@ -34,7 +33,7 @@ class Entry:
     arguments: tuple[str, ...]
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Scored:
     name: str
     score: float

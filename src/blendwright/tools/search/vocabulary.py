@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from blendwright.values.frozen import frozen
 
-
-@frozen
+@dataclass(frozen=True, slots=True)
 class MissingTopic:
     """Something that people ask for and no tool does. `what` and `python` end the sentences "No tool …" and "Python can, by …"."""
 

@@ -10,13 +10,13 @@ import os
 import stat
 import tempfile
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
 from blendwright.util.invisible_text import escape_invisible
 from blendwright.util.no_follow import READ_PLAIN
 from blendwright.values.errors import EnvironmentUnfit
-from blendwright.values.frozen import frozen
 
 # Names the directory where it is not the usual one, for both sides.
 DIRECTORY = "BLENDWRIGHT_WINDOWS"
@@ -28,7 +28,7 @@ LARGEST_TIME = 1 << 53
 LONGEST_LINE = 300
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class OpenWindow:
     """One Blender that a person has open, as it describes itself."""
 

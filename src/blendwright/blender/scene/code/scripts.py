@@ -6,7 +6,7 @@ and putting everything back as it was. The texts themselves stay in the file, as
 
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import Any, cast
 
 import bpy
@@ -15,7 +15,6 @@ from blendwright.blender import fingerprint as fp
 from blendwright.blender.scene.files import external_files, path_properties
 from blendwright.tool_api.file_port import Carried
 from blendwright.util.canonical import digest
-from blendwright.values.frozen import frozen
 from blendwright.wire.methods import ActiveItem
 
 # What makes a node or a camera run an OSL script, in the order in which it is put back: with neither text nor file there is
@@ -24,7 +23,7 @@ OSL_NODE = {"script": None, "filepath": "", "bytecode": "", "bytecode_hash": ""}
 OSL_CAMERA = {f"custom_{name}": value for name, value in OSL_NODE.items() if name != "script"} | {"custom_shader": None}
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Script:
     """One piece of code: the datablock that holds it, and the writes that silence it."""
 

@@ -1,13 +1,13 @@
 """Many meshes as arrays, and what is wrong with each: all in a few operations, since one at a time costs more than the work itself."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from blendwright.tool_api.surfaces import SurfaceFacts
-from blendwright.values.frozen import frozen
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int32]
@@ -21,7 +21,7 @@ FLAT_PART = 1e-6
 MOST_CORNERS = 1_000_000
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class MeshArrays:
     """One mesh. The corners of a face come in a row, from its start on."""
 
