@@ -29,7 +29,7 @@ if os.geteuid() == 0:
     assert libc.capset(header, struct.pack("6I", *words)) == 0
 import blendwright
 from blendwright.bridge import spawn
-from blendwright.values import crash_points
+from blendwright.util import crash_points
 from forked_workers.template import ForkedWorkers
 # Their template has given up that right as well.
 workers = ForkedWorkers(workspace.parent)

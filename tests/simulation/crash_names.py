@@ -12,6 +12,8 @@ SOURCE = Path(blendwright.__file__).parent
 # Nobody plans, upgrades, forks or merges anything in the simulation.
 ELSEWHERE = ("attempt.", "upgrade.", "fork.", "merge.")
 REACHED = "crash_points.reach"
+# The packages whose crash points a core reaches with a workspace open. The journal lists its own.
+PACKAGES = ("engine", "history", "versions", "workspace")
 
 
 def _named_in(directory: Path) -> list[str]:
@@ -28,6 +30,8 @@ def _named_in(directory: Path) -> list[str]:
 
 ALL: tuple[str, ...] = tuple(
     name
-    for name in sorted({*_named_in(SOURCE / "run"), *_named_in(SOURCE / "app"), *crash_point_names.POINTS})
+    for name in sorted(
+        {*crash_point_names.POINTS, *(name for package in PACKAGES for name in _named_in(SOURCE / package))}
+    )
     if not name.startswith(ELSEWHERE)
 )

@@ -64,12 +64,13 @@ def bisect(
     cancel: CancelToken | None = None,
     observe: Callable[[Looked], None] = lambda looked: None,
 ) -> Bisection:
-    """The first commit after `good` (the first of the workspace, where none is named) at which `expect` does not hold any more.
+    """Find the first commit after `good` at which `expect` no longer holds. By default `good` is the workspace's first commit.
 
-    `expect` is an expression over `scene` and `audit`, as `engine/scene/predicate_values.py` makes them. An expression that does not
-    fit a scene does not hold there. Among n commits, at most log2(n) + 1 scenes are rebuilt. Raises Refusal for what is no expression, where the two
-    commits do not lie on one line, and where the check holds at the bad one or not at the good one; RebuildFailed where a scene is not
-    what the journal says."""
+    `expect` is an expression over `scene` and `audit`, whose values `engine/scene/predicate_values.py` makes. An expression that
+    does not fit a scene does not hold there. Among n commits, at most log2(n) + 1 scenes are rebuilt.
+
+    Raises Refusal if `expect` is not an expression, if the two commits are not on one line, or if the check holds at `bad` or fails
+    at `good`. Raises RebuildFailed if a rebuilt scene differs from the journal."""
     with contextlib.ExitStack() as ends:
         journal = ends.enter_context(read_journal(workspace))
         line = _line(journal, good, bad)
