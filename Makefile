@@ -92,7 +92,6 @@ check: $(READY)
 	$(BIN)/lint-imports
 	$(BIN)/python scripts/check_without_blender.py
 	$(BIN)/python scripts/generate_schemas.py --check
-	$(BIN)/python scripts/generate_opening.py --check
 	$(BIN)/python scripts/generate_reference.py --check
 	$(BIN)/python scripts/generate_pages.py --check
 	$(BIN)/python scripts/generate_completion.py --check
@@ -127,7 +126,6 @@ soak: $(READY)
 generate: $(READY)
 	$(BIN)/python scripts/generate_nodes.py
 	$(BIN)/python scripts/generate_schemas.py
-	$(BIN)/python scripts/generate_opening.py
 	$(BIN)/python scripts/generate_reference.py
 	$(BIN)/python scripts/generate_pages.py
 	$(BIN)/python scripts/generate_completion.py

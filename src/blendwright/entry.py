@@ -1,7 +1,6 @@
 """The way in: `blendwright …` on a command line.
 
-A server on stdio takes over the wire before anything large is loaded, so that its host is answered at once, and a command that runs
-something has Blender started. The version needs nothing else at all.
+A command that runs something has Blender started while the rest of the program loads. The version needs nothing else at all.
 """
 
 from __future__ import annotations
@@ -23,16 +22,10 @@ def main() -> None:
         return
     prepare_loading()
     hold_interrupts()
-    if arguments[:1] == ["serve"] and not {"--http", "--help"} & {part.partition("=")[0] for part in arguments}:
-        from blendwright.server.transport.early_server import answer_early
+    from blendwright.cli.early_blender import blender_started
 
-        with answer_early(arguments):
-            _run()
-    else:
-        from blendwright.cli.early_blender import blender_started
-
-        with blender_started(arguments):
-            _run()
+    with blender_started(arguments):
+        _run()
 
 
 def prepare_loading() -> None:

@@ -18,8 +18,7 @@ from mcp.server.transport_security import TransportSecuritySettings
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from blendwright.server.transport.early_server import LARGEST_MESSAGE
-from blendwright.server.transport.jsonrpc import INVALID_REQUEST, error_response, message_error
+from blendwright.server.transport.jsonrpc import INVALID_REQUEST, LARGEST_MESSAGE, error_response, message_error
 from blendwright.web.bodies import BodyPlaces, Disconnected, NoPlace, TooLarge
 from blendwright.web.connections import recognise
 from blendwright.web.listening import OnShutdown, listen, replayed
