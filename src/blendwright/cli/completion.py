@@ -12,8 +12,9 @@ from enum import StrEnum
 from importlib.resources import files
 from typing import Annotated, Any
 
+import typer
+
 from blendwright.cli.output import console
-from blendwright.cli.parameters import argument
 
 # A command as completion.json has it: help, options, what follows, and commands in it.
 Words = Mapping[str, Any]
@@ -27,7 +28,7 @@ class ShellName(StrEnum):
     FISH = "fish"
 
 
-def completion(shell: Annotated[ShellName, argument("SHELL", "bash, zsh or fish.")]) -> int:
+def completion(shell: Annotated[ShellName, typer.Argument(metavar="SHELL", help="bash, zsh or fish.")]) -> int:
     """Print what a shell reads to complete commands, options, choices and files when Tab is pressed.
 
     bash: source it in ~/.bashrc. zsh: write it to a file `_blendwright` in a folder of fpath. fish: write it to its completions.
