@@ -14,7 +14,6 @@ import blendwright
 from blendwright.cli.commands import COMMANDS, command_function
 from blendwright.cli.examples import epilog
 from blendwright.cli.output import console
-from blendwright.entry import loaded
 
 # Read by whoever opens a workspace.
 LOG_LEVEL = "BLENDWRIGHT_LOG"
@@ -35,7 +34,6 @@ class LateCommands(TyperGroup):
         name, command, rest = super().resolve_command(ctx, args)
         if name in COMMANDS:
             command = load_command(name)
-        loaded()
         return name, command, rest
 
 
