@@ -94,7 +94,6 @@ check: $(READY)
 	$(BIN)/python scripts/generate_schemas.py --check
 	$(BIN)/python scripts/generate_reference.py --check
 	$(BIN)/python scripts/generate_pages.py --check
-	$(BIN)/python scripts/generate_completion.py --check
 	$(BIN)/python scripts/generate_gallery.py --check
 	PYTHONPATH=tests $(BIN)/python scripts/generate_refusals.py --check
 	PYTHONPATH=tests $(BIN)/python scripts/generate_requirements.py --check
@@ -128,7 +127,6 @@ generate: $(READY)
 	$(BIN)/python scripts/generate_schemas.py
 	$(BIN)/python scripts/generate_reference.py
 	$(BIN)/python scripts/generate_pages.py
-	$(BIN)/python scripts/generate_completion.py
 	PYTHONPATH=tests $(BIN)/python scripts/generate_refusals.py
 	PYTHONPATH=tests $(BIN)/python scripts/generate_requirements.py
 

@@ -12,6 +12,7 @@ import orjson
 import typer
 
 from blendwright.cli.approvals import approver
+from blendwright.cli.choices import callable_names
 from blendwright.cli.options import (
     Approve,
     AsJson,
@@ -219,7 +220,11 @@ def _show_conclusion(out: SafeConsole, report: RunReport) -> None:
 def call(
     tool: Annotated[
         str,
-        typer.Argument(metavar="TOOL", help="Name of a tool or macro, as `blendwright tools` and `macros` list them."),
+        typer.Argument(
+            metavar="TOOL",
+            help="Name of a tool or macro, as `blendwright tools` and `macros` list them.",
+            autocompletion=callable_names,
+        ),
     ],
     args: Annotated[
         str, typer.Option("--args", metavar="JSON", help="Its arguments; - reads them from standard input.")

@@ -175,7 +175,9 @@ def address_of(text: str) -> tuple[str, int]:
 
 
 def init_host(
-    name: Annotated[str, typer.Argument(metavar="HOST", help=f"One of: {', '.join(HOSTS)}.")],
+    name: Annotated[
+        str, typer.Argument(metavar="HOST", help=f"One of: {', '.join(HOSTS)}.", autocompletion=lambda: HOSTS)
+    ],
     workspace: Workspace = ".blendwright",
     scope: Annotated[Scope, typer.Option("--scope", help="For this user everywhere, or for this project.")] = "user",
     replace: Annotated[bool, typer.Option("--replace", help="Replace an entry of ours that differs.")] = False,
@@ -208,7 +210,13 @@ def init_host(
 def doctor(
     blender: Blender = None,
     host: Annotated[
-        str | None, typer.Option("--host", metavar="HOST", help="Also check the set-up of this language-model host.")
+        str | None,
+        typer.Option(
+            "--host",
+            metavar="HOST",
+            help="Also check the set-up of this language-model host.",
+            autocompletion=lambda: HOSTS,
+        ),
     ] = None,
     json: AsJson = False,
 ) -> int:
