@@ -18,7 +18,7 @@ PACKAGE = Path(blendwright.__file__).parent
 # The code of an answer to a hello that comes from another package.
 PACKAGE_MISMATCH = "package_mismatch"
 # What runs in a worker.
-FOLDERS = ("values", "wire", "tool_api", "nodes", "tools", "blender")
+FOLDERS = ("util", "values", "wire", "tool_api", "nodes", "tools", "blender")
 
 
 class PackageVersion(TypedDict):
