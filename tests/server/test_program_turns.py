@@ -96,7 +96,7 @@ def test_whoever_goes_away_leaves_its_place() -> None:
     async def main() -> str:
         turns = ProgramTurns()
         for _ in range(3):
-            gone = [asyncio.create_task(turns.run(None, programs.long("gone"))) for at in range(MANY)]
+            gone = [asyncio.create_task(turns.run(None, programs.long("gone"))) for _ in range(MANY)]
             await asyncio.sleep(0.01)
             for task in gone:
                 task.cancel()
