@@ -92,10 +92,8 @@ check: $(READY)
 	$(BIN)/lint-imports
 	$(BIN)/python scripts/check_without_blender.py
 	$(BIN)/python scripts/generate_schemas.py --check
-	$(BIN)/python scripts/generate_opening.py --check
 	$(BIN)/python scripts/generate_reference.py --check
 	$(BIN)/python scripts/generate_pages.py --check
-	$(BIN)/python scripts/generate_completion.py --check
 	$(BIN)/python scripts/generate_gallery.py --check
 	PYTHONPATH=tests $(BIN)/python scripts/generate_refusals.py --check
 	PYTHONPATH=tests $(BIN)/python scripts/generate_requirements.py --check
@@ -127,10 +125,8 @@ soak: $(READY)
 generate: $(READY)
 	$(BIN)/python scripts/generate_nodes.py
 	$(BIN)/python scripts/generate_schemas.py
-	$(BIN)/python scripts/generate_opening.py
 	$(BIN)/python scripts/generate_reference.py
 	$(BIN)/python scripts/generate_pages.py
-	$(BIN)/python scripts/generate_completion.py
 	PYTHONPATH=tests $(BIN)/python scripts/generate_refusals.py
 	PYTHONPATH=tests $(BIN)/python scripts/generate_requirements.py
 

@@ -67,7 +67,7 @@ LONGEST = (
     "server/test_server_tools.py", "server/test_transports.py", "cli/test_run.py", "blender/scene/test_scripts.py",
     "blender/scene/test_writes.py", "cli/test_doctor.py", "docs/test_tutorial.py", "planner/test_other_services.py",
     "window/alone/test_attaching.py", "run/test_python.py", "blendfile/test_comparison.py", "window/test_interleavings.py",
-    "examples/test_geonodes_examples.py", "server/test_early_server.py", "examples/test_examples.py", "run/test_runner.py",
+    "examples/test_geonodes_examples.py", "server/test_stdio.py", "examples/test_examples.py", "run/test_runner.py",
     "test_forked_programs.py", "test_forked_workers.py", "blender/fingerprint/test_what_changes_objects.py",
     "blender/fingerprint/test_what_changes_data.py", "server/test_host_profiles.py", "tools/test_file.py", "run/test_preview.py",
     "blender/fingerprint/test_where_it_is_equal.py", "journal/test_crash_points.py", "bridge/test_pool.py", "batch/test_handler.py",
@@ -90,7 +90,7 @@ REAL_STARTS = (
     "bridge", "blender", "conformance", "app/test_blender_choice.py", "app/test_the_same_plan_again.py",
     "app/test_upgrading_examples.py", "cli/test_blender_command.py", "cli/test_doctor.py", "cli/test_start.py",
     "examples/test_geonodes_examples.py", "examples/test_geonodes_protocol.py",
-    "cli/test_lost_output.py", "server/test_body_memory.py", "server/test_early_server.py", "server/test_first_contact.py",
+    "cli/test_lost_output.py", "server/test_body_memory.py", "server/test_stdio.py", "server/test_first_contact.py",
 )  # fmt: skip
 
 

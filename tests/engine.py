@@ -50,9 +50,9 @@ TRIALS = {
 UNASKED = Policy(policy=Rules(levels=Levels(destructive=Verdict.ALLOW)))
 
 
-def all_tools() -> dict[str, AnyTool]:
+def all_tools() -> Mapping[str, AnyTool]:
     """The catalogue and the tools that misbehave on purpose."""
-    return {**catalog.tools(), **{tool.name: tool for tool in TOOLS}}
+    return catalog.tools().with_others(TOOLS)
 
 
 class Announcing(CancelToken):
@@ -79,7 +79,7 @@ class Engine:
         self.tools = all_tools()
         self.pool = worker_source().open_pool(WorkerSettings(place / "scratch", environment=TRIALS))
         self.journal = Journal(place / "workspace")
-        self.catalogue = registry_fingerprint(self.tools.values())
+        self.catalogue = registry_fingerprint(self.tools)
         self.remarks: list[Event] = []
         self.background = None
         if background:
@@ -124,7 +124,7 @@ class Engine:
 
     def agree(self, policy: Policy = UNASKED, proposal: Proposal | None = None) -> ActiveContract:
         """A session under this policy, from now on."""
-        self.draft = ContractDraft(self.tools.values(), policy=policy, proposal=proposal)
+        self.draft = ContractDraft(self.tools, policy=policy, proposal=proposal)
         self.session = self.new_session()
         return self.session.contract
 

@@ -42,7 +42,7 @@ def changed(**declarations: Any) -> AnyTool:
 
 @cache
 def tools() -> Registry:
-    return tool_registry(catalog.tools().values())
+    return tool_registry(catalog.tools())
 
 
 def negotiation(**parts: Any) -> Negotiation:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, cast
 import pytest
 
 from blendwright.blender.step import MOST_TOMBSTONES, Stepper
-from blendwright.tool_api.tool import AnyTool
 from blendwright.tools.catalog import tools
 from blendwright.wire.methods import StepAnswer, StepRequest
 from trial_tools import TOOLS
@@ -21,7 +20,7 @@ class Trial:
 
     def __init__(self, stage: Stage) -> None:
         self.stage = stage
-        known: dict[str, AnyTool] = {**tools(), **{tool.name: tool for tool in TOOLS}}
+        known = tools().with_others(TOOLS)
         self._stepper = Stepper(stage.state, known, stage.scratch)
         stage.do("object.create_empty", {"name": "Anchor"})
 

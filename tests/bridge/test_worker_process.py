@@ -134,7 +134,7 @@ def test_the_worker_is_given_the_hashes_of_its_tools(own_settings: WorkerSetting
         (given,) = json.loads(
             (worker.scratch / "home" / ".cache" / "blendwright" / registry_cache.FILE).read_text()
         ).values()
-        assert given == registry.fingerprints(catalog.tools().values())
+        assert given == registry.fingerprints(catalog.tools())
 
 
 def test_a_worker_has_extensions_only_where_its_settings_name_them(

@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from blendwright.bridge import spawn
-from blendwright.cli.early_blender import expected_workspace
-from blendwright.workspace import early_blender as early
+from blendwright.cli.early_blender import CACHE_FOLDER, expected_workspace
 from in_one_test import in_one_test
 from plans import box
 from shell import Shell
@@ -54,9 +53,8 @@ def starts(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 def test_a_command_has_one_blender_which_was_started_early(shell: Shell, starts: list[str]) -> None:
     (shell.place / "plan.json").write_text(json.dumps(PLAN))
     shell("run", "plan.json", code=0)
-    # The session has noted that it worked with such a one, so the next one is started early as well.
     shell("call", "object.create_empty", "--args", '{"name": "Other"}', code=0)
-    assert len(starts) == 2 and all(f"/{early.PLACE}/" in place for place in starts)
+    assert len(starts) == 2 and all(f"/{CACHE_FOLDER}/" in place for place in starts)
     assert not [*(shell.place / ".blendwright" / "scratch").glob("session-*")]
 
 

@@ -12,9 +12,8 @@ from rich.text import Text
 from rich.tree import Tree
 
 from blendwright.cli.drawing import Drawing
-from blendwright.cli.output import SafeConsole, notes
+from blendwright.cli.output import notes
 from hosts import operation
-from in_one_test import in_one_test
 from shell import Shell
 
 HOSTILE = "evil\x1b[1A\x1b[2K\u202ename"
@@ -76,93 +75,14 @@ def _a_terminal_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:  # pyright:
     monkeypatch.setenv("TERM", "xterm-256color")
 
 
-LINES: list[tuple[tuple[str, str], ...]] = [
-    (("valid ", "bold green"), ("operations", "default")),
-    (("  Leave it out.", "dim"),),
-    (("plain", ""),),
-    (("", ""),),
-    (("", "bold"), ("only this", "default")),
-    (("name ", "bold"), ("version 1", "dim")),
-    (("+ ", "green"), ("", "default")),
-    (("several\n\nlines ", "bold yellow"), ("and\nmore\n", "default")),
-    (("[bold]no markup[/bold] :smile: 3.14 'x' http://a.b ", ""), ("x" * 300, "cyan")),
-    (("äöü 漢字 → … ", "red"), ("z", "default")),
-    (("a\ttab ", "bold red"), ("in\tboth", "default")),
-    (("bell\x07 and\r\n return ", "dim"), (HOSTILE, "default")),
-    ((HOSTILE, "bold red"), ("x", "default")),
-    (("shown as \ufe0f nothing", ""),),
-]
-ENVIRONMENTS: dict[str, dict[str, str]] = {
-    "nothing said": {},
-    "no colour": {"NO_COLOR": "1"},
-    "no colour, but empty": {"NO_COLOR": ""},
-    "dumb": {"TERM": "dumb"},
-    "unknown": {"TERM": "Unknown"},
-    "forced": {"FORCE_COLOR": "1"},
-    "forced not to": {"FORCE_COLOR": ""},
-    "forced where it is dumb": {"FORCE_COLOR": "1", "TERM": "dumb"},
-    "compatible": {"TTY_COMPATIBLE": "1"},
-    "not compatible": {"TTY_COMPATIBLE": "0", "FORCE_COLOR": "1"},
-    "many colours": {"COLORTERM": "truecolor"},
-    "few colours": {"TERM": "linux"},
-}
-
-
-@pytest.mark.parametrize("file", [Screen, io.StringIO], ids=["terminal", "pipe"])
-@pytest.mark.parametrize("environment", ENVIRONMENTS)
-def test_lines_are_what_rich_would_make_of_them(
-    monkeypatch: pytest.MonkeyPatch, environment: str, file: type[io.StringIO]
-) -> None:
-    for name, value in ENVIRONMENTS[environment].items():
-        monkeypatch.setenv(name, value)
-    for parts in LINES:
-        ours, theirs = file(), file()
-        monkeypatch.setattr("sys.stderr", ours)
-        out = SafeConsole(stderr=True)
-        out.parts(*parts)
-        monkeypatch.setattr("sys.stderr", theirs)
-        drawing = SafeConsole(stderr=True).drawing
-        (text, style), *others = parts
-        drawn = Text(text, style=style)
-        for other in others:
-            drawn.append(*other)
-        drawing.print(drawn)
-        assert ours.getvalue() == theirs.getvalue(), parts
-        assert "\x1b[1A" not in ours.getvalue() and "\u202e" not in ours.getvalue()
-        assert out.is_terminal == drawing.is_terminal
-
-
-def test_plain_lines_need_no_drawing(monkeypatch: pytest.MonkeyPatch) -> None:
-    terminal = Screen()
-    monkeypatch.setattr("sys.stderr", terminal)
-    out = notes()
-    out.labelled("error:", "it is so", "bold red")
-    out.show("  a cure", "dim")
-    assert "drawing" not in vars(out)
-    assert terminal.getvalue() == "\x1b[1;31merror: \x1b[0m\x1b[1;39mit is so\x1b[0m\n\x1b[2m  a cure\x1b[0m\n"
-
-
-@in_one_test({"escape": HOSTILE, "tab": "a\tb", "variant": "a\ufe0fb", "return": "a\rb"})
-def test_what_has_to_be_made_visible_or_laid_out_is_left_to_the_drawing(text: str) -> None:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("sys.stderr", io.StringIO())
-        out = notes()
-        out.show(text)
-        assert "drawing" in vars(out)
-
-
-def test_after_a_drawing_lines_are_part_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A display that moves makes room for them."""
-    terminal = Screen()
-    monkeypatch.setattr("sys.stderr", terminal)
-    out, drawn = notes(), list[str]()
-
-    def draw(text: Text, end: str) -> None:
-        drawn.append(text.plain + end)
-
-    monkeypatch.setattr(out.drawing, "print", draw)
-    out.show("meanwhile")
-    assert drawn == ["meanwhile\n"] and terminal.getvalue() == ""
+def test_styles_of_lines_reach_a_terminal_and_no_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal, file = Screen(), io.StringIO()
+    for output in (terminal, file):
+        monkeypatch.setattr("sys.stderr", output)
+        notes().labelled("error:", "it is so", "bold red")
+        notes().show("  a fix", "dim")
+    assert terminal.getvalue() == "\x1b[1;31merror: \x1b[0m\x1b[1;39mit is so\x1b[0m\n\x1b[2m  a fix\x1b[0m\n"
+    assert file.getvalue() == "error: it is so\n  a fix\n"
 
 
 def test_a_finding_that_quotes_a_plan_cannot_speak_to_the_terminal(shell: Shell) -> None:

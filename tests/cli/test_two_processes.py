@@ -17,7 +17,6 @@ import pytest
 
 import blendwright
 from blendwright.journal import JournalView
-from blendwright.workspace.early_blender import NOTE
 from plans import box
 
 TESTS = Path(__file__).parents[1]
@@ -143,5 +142,5 @@ def assert_whole(place: Path) -> None:
         assert not view.route(commit.number).damaged
     assert view.quarantined() is None and view.open_boundary() is None
     view.close()
-    left = [path for path in (place / WORKSPACE / "scratch").rglob("*") if path.name not in ("previews", ".lock", NOTE)]
+    left = [path for path in (place / WORKSPACE / "scratch").rglob("*") if path.name not in ("previews", ".lock")]
     assert left == []

@@ -68,16 +68,14 @@ def load() -> None:
     from blendwright.blender.confinement import linux
     from blendwright.blender.scene import SceneState
     from blendwright.blender.worker import entry, handlers
-    from blendwright.tools.catalog import tools
-    from blendwright.tools.on_demand import name_of, tool_class
+    from blendwright.tools.catalog import tool_classes
     from blendwright.wire.package_version import package_hash
 
     assert callable(entry.main) and callable(handlers.build) and callable(linux.confine_linux)
     # Every worker hashes the scene that it finds, for which it works out what is read of each type; this one is the same.
     SceneState()
     # Their files only: each worker has tools of its own.
-    for tool in tools().values():
-        tool_class(name_of(tool))
+    tool_classes()
     package_hash()
 
 

@@ -147,7 +147,7 @@ def planned(count: int, *ids: str, tool: str = "object.create_empty") -> Walk:
 
 
 PAIR = macro_documents.macros(macro_documents.document())
-FEWER = tool_registry([tool for name, tool in catalog.tools().items() if name != "camera.set"])
+FEWER = tool_registry({name: tool for name, tool in catalog.tools().items() if name != "camera.set"})
 
 
 def called_beside(id: str) -> Walk:

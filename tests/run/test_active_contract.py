@@ -129,7 +129,7 @@ def test_the_size_of_arguments_is_bounded_where_the_contract_says_so(engine: Eng
 @pytest.mark.proves("EXEC-PHASE-12")
 def test_another_host_is_held_to_the_same_policy_and_to_what_it_asks_for_itself(engine: Engine) -> None:
     policy = Policy(policy=Rules(levels=Levels(destructive=Verdict.DENY), tools={"file.*": Verdict.DENY}))
-    first = ContractDraft(engine.tools.values(), policy=policy)
+    first = ContractDraft(engine.tools, policy=policy)
     other = first.for_host(Proposal(host=HostProfile(name="other"), constraints=CostsAsked(call_seconds=3)))
     assert other.terms.constraints.rules == first.terms.constraints.rules == policy.policy
     assert (other.terms.host.name, other.terms.constraints.call_seconds) == ("other", 3)
@@ -153,10 +153,10 @@ def test_a_run_may_demand_a_class_of_results(engine: Engine) -> None:
 
 def test_an_outdated_contract_is_refused_with_the_name_of_the_tool_before_blender_is_asked(engine: Engine) -> None:
     old = engine.session.contract.contract()
-    fewer = [tool for name, tool in engine.tools.items() if name != "object.rename"]
+    fewer = {name: tool for name, tool in engine.tools.items() if name != "object.rename"}
     with pytest.raises(Refusal, match=r"object\.rename is gone"):
         ContractDraft(fewer, policy=UNASKED, earlier=old)
-    same = ContractDraft(engine.tools.values(), policy=UNASKED, earlier=old)
+    same = ContractDraft(engine.tools, policy=UNASKED, earlier=old)
     assert same.contract(engine.scene.profile).fingerprint == old.fingerprint
     assert same.contract(engine.scene.profile).session_id != old.session_id
 
@@ -166,7 +166,7 @@ def test_a_contract_of_another_blender_is_refused_before_anything_runs(engine: E
         negotiation(blender=blender((4, 5, 3)), tool_registry=engine.session.contract.contract().tool_registry)
     )
     assert isinstance(made, SessionContract)
-    offer = ContractDraft(engine.tools.values(), policy=Policy(), earlier=made)
+    offer = ContractDraft(engine.tools, policy=Policy(), earlier=made)
     with pytest.raises(Refusal, match=r"4\.5\.3"):
         offer.contract(engine.scene.profile)
     assert agreed().fingerprint != made.fingerprint

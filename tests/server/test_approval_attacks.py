@@ -246,8 +246,6 @@ def test_the_same_between_a_question_and_its_answer_is_asked_about_again(context
 
             async def user(ctx: Any, params: Any) -> ElicitResult:
                 heard.append(params.message)
-                if len(heard) > 1:
-                    return ElicitResult(action="decline")
                 assert (await execute(thief, swap))["ok"] is True
                 return YES
 
@@ -255,7 +253,8 @@ def test_the_same_between_a_question_and_its_answer_is_asked_about_again(context
                 return await execute(client, plan(f"thief {era}", delete("b", box)))
 
     refused = anyio.run(main)
-    assert refused["ok"] is False and len(heard) == 2 and "others changed the scene" in heard[1]
+    assert refused["ok"] is False and len(heard) == 1
+    assert refused["details"]["findings"][0]["rule"] == "approval_outdated"
     assert exists(context, box)
 
 

@@ -93,26 +93,44 @@ def test_others_look_while_a_user_thinks_and_the_answer_counts(context: ServerCo
     assert names(context, name) == []
 
 
-def test_others_change_the_scene_while_a_user_thinks_who_is_then_asked_about_the_new_one(
+def test_where_others_change_the_scene_while_a_user_thinks_the_plan_is_refused_and_runs_the_next_time(
     context: ServerContext, era: Era
 ) -> None:
     name, other = f"Asked{era}", f"Other{era}"
+    document = plan(name, cube("a", name), delete("b", name, "a"), cube("c", f"{name}c", "b"))
     talk = Conversation(context, era, does(plan(other, cube("a", other))))
-    done = talk.run(
-        "plan_execute", plan=plan(name, cube("a", name), delete("b", name, "a"), cube("c", f"{name}c", "b"))
+    refused = talk.run("plan_execute", plan=document)
+    assert refused["ok"] is False and refused["error_code"] == "policy_refused"
+    (finding,) = refused["details"]["findings"]
+    assert finding["rule"] == "approval_outdated" and "Run it again" in finding["cure"]
+    assert len(talk.heard) == 1 and names(context, f"{name}*") == [name] and names(context, other) == [other]
+
+    assert talk.run("plan_execute", plan=document)["ok"] is True
+    assert len(talk.heard) == 2
+    assert names(context, f"{name}*") == [f"{name}c"] and commits(context, name) == ["a", "b", "c"]
+
+
+def test_one_question_about_several_operations_comes_before_the_first_and_refuses_all_of_them(
+    context: ServerContext, era: Era
+) -> None:
+    name, other = f"Together{era}", f"Meanwhile{era}"
+    document = plan(
+        name, cube("a", name), delete("b", name, "a"), cube("c", f"{name}c", "b"), delete("d", f"{name}c", "c")
     )
-    assert done["ok"] is True, done
-    first, second = talk.heard
-    assert "others changed the scene" not in first and "others changed the scene" in second
-    assert names(context, f"{name}*") == [f"{name}c"] and names(context, other) == [other]
-    assert commits(context, name) == ["a", "b", "c"]
+    talk = Conversation(context, era, does(plan(other, cube("a", other))))
+    refused = talk.run("plan_execute", plan=document)
+    assert refused["ok"] is False and len(talk.heard) == 1
+    assert {finding["rule"] for finding in refused["details"]["findings"]} == {"approval_outdated"}
+    assert commits(context, name) == []
+    assert talk.run("plan_execute", plan=document)["ok"] is True
+    assert len(talk.heard) == 2 and commits(context, name) == ["a", "b", "c", "d"]
 
 
-def test_a_direct_call_is_asked_about_again_too(context: ServerContext, era: Era) -> None:
+def test_so_is_a_direct_call(context: ServerContext, era: Era) -> None:
     name = f"Single{era}"
     anyio.run(_alone, context, plan(f"make{name}", cube("a", name)))
 
-    async def main() -> tuple[Any, int]:
+    async def main() -> list[Any]:
         heard: list[str] = []
         async with connected(context, "legacy") as other:
 
@@ -123,31 +141,16 @@ def test_a_direct_call_is_asked_about_again_too(context: ServerContext, era: Era
                 return YES
 
             async with connected(context, era, direct=True, elicitation_callback=user) as client:
-                return (await client.call_tool("object_delete", {"name": name})).structured_content, len(heard)
+                return [(await client.call_tool("object_delete", {"name": name})).structured_content for _ in range(2)]
 
-    done, asked = anyio.run(main)
-    assert done["ok"] is True and asked == 2 and names(context, name) == []
+    refused, done = anyio.run(main)
+    assert refused["ok"] is False and refused["details"]["findings"][0]["rule"] == "approval_outdated"
+    assert done["ok"] is True and names(context, name) == []
 
 
 async def _alone(context: ServerContext, document: dict[str, Any]) -> None:
     async with connected(context, "legacy") as client:
         await does(document)(client)
-
-
-def test_where_others_change_the_scene_each_time_nothing_is_done_and_the_next_run_asks_anew(
-    context: ServerContext, era: Era
-) -> None:
-    name = f"Busy{era}"
-    busy = [does(plan(f"{name}{at}", cube("a", f"{name}Other{at}"))) for at in range(5)]
-    document = plan(name, cube("a", name), delete("b", name, "a"))
-    talk = Conversation(context, era, *busy)
-    refused = talk.run("plan_execute", plan=document)
-    assert refused["ok"] is False and refused["error_code"] == "policy_refused"
-    (finding,) = refused["details"]["findings"]
-    assert finding["rule"] == "approval_outdated" and "Run it again" in finding["cure"]
-    assert len(talk.heard) == 3 and names(context, name) == [name]
-    assert Conversation(context, era).run("plan_execute", plan=document)["ok"] is True
-    assert names(context, name) == [] and commits(context, name) == ["a", "b"]
 
 
 def test_what_others_did_of_the_same_plan_is_not_done_again(context: ServerContext, era: Era) -> None:
@@ -164,14 +167,15 @@ def test_what_others_did_of_the_same_plan_is_not_done_again(context: ServerConte
             assert answer.structured_content is not None and answer.structured_content["ok"]
 
     talk = Conversation(context, era, twin)
+    assert talk.run("plan_execute", plan=document)["ok"] is False
     done = talk.run("plan_execute", plan=document, detail="full")
     assert done["ok"] is True and len(talk.heard) == 1
     statuses = [entry["status"] for entry in done["result"]["report"]["operations"]]
-    assert statuses == ["succeeded", "skipped_idempotent", "skipped_idempotent"]
+    assert statuses == ["skipped_idempotent", "skipped_idempotent", "skipped_idempotent"]
     assert commits(context, name) == ["a", "b", "c"]
 
 
-def test_steps_that_do_not_wait_for_a_refused_one_are_looked_up_again(context: ServerContext, era: Era) -> None:
+def test_steps_that_do_not_wait_for_a_refused_one_wait_for_the_next_run(context: ServerContext, era: Era) -> None:
     name = f"Steps{era}"
     anyio.run(_alone, context, plan(f"make{name}", cube("a", name)))
     steps: list[dict[str, Any]] = [
@@ -189,8 +193,11 @@ def test_steps_that_do_not_wait_for_a_refused_one_are_looked_up_again(context: S
     talk = Conversation(context, era, twin, says=NO)
     done = talk.run("plan_execute", plan={"steps": steps}, detail="full")
     statuses = {entry["operation_id"]: entry["status"] for entry in done["result"]["report"]["operations"]}
+    assert statuses == {"a": "refused", "b": "skipped"}
+    done = talk.run("plan_execute", plan={"steps": steps}, detail="full")
+    statuses = {entry["operation_id"]: entry["status"] for entry in done["result"]["report"]["operations"]}
     assert statuses == {"a": "refused", "b": "skipped_idempotent"}
-    assert len(talk.heard) == 1 and sorted(names(context, f"{name}*")) == [name, f"{name}b"]
+    assert len(talk.heard) == 2 and sorted(names(context, f"{name}*")) == [name, f"{name}b"]
 
 
 def test_a_plan_that_is_kept_whole_asks_before_it_begins_and_takes_nothing_of_others_back(
@@ -203,6 +210,9 @@ def test_a_plan_that_is_kept_whole_asks_before_it_begins_and_takes_nothing_of_ot
     assert refused["ok"] is False and len(talk.heard) == 1, "a no stays a no"
     assert names(context, other) == [other] and names(context, name) == []
     talk = Conversation(context, era, does(plan(f"{other}2", cube("a", f"{other}2"))))
+    refused = talk.run("plan_execute", plan=document, boundary="plan")
+    assert refused["ok"] is False and refused["details"]["findings"][0]["rule"] == "approval_outdated"
+    assert names(context, name) == [], "nothing had begun"
     done = talk.run("plan_execute", plan=document, boundary="plan")
     assert done["ok"] is True and len(talk.heard) == 2
     assert names(context, f"{other}*") == [other, f"{other}2"] and commits(context, f"{other}2") == ["a"]

@@ -21,7 +21,6 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
 from test_jsonrpc import BAD
 
-from blendwright.workspace.early_blender import NOTE
 from hosts import ERAS, FEWER_ERAS, Era, cube, operation, plan
 from web_hosts import COMMAND, TOKEN, WHOLE_COMMAND, http_server, web_client
 
@@ -138,7 +137,7 @@ def closed(place: Path) -> bool:
     """Whoever closes a workspace leaves nothing in its scratch, and says in the log that it was closed."""
     log = (place / ".blendwright" / "logs" / "core.jsonl").read_text().splitlines()
     left = [entry.name for entry in (place / ".blendwright" / "scratch").iterdir()]
-    return {*left} <= {".lock", NOTE} and json.loads(log[-1])["event"] == "workspace closed"
+    return {*left} <= {".lock"} and json.loads(log[-1])["event"] == "workspace closed"
 
 
 @pytest.mark.parametrize(("number", "code"), SIGNALS)

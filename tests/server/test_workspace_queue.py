@@ -8,6 +8,7 @@ from typing import Any, cast
 import pytest
 
 import blendwright
+from blendwright.server import workspace_queue
 from blendwright.server.context import Jobs, ServerContext
 from blendwright.server.service import TOOLS
 from blendwright.server.workspace_queue import WorkspaceQueue
@@ -192,3 +193,40 @@ def test_a_workspace_that_somebody_else_has_open_is_said_to_be(tmp_path: Path) -
     # Once the other has left, the next call finds it open.
     assert not talk(context, "legacy", script).is_error
     queue.close()
+
+
+def test_a_server_freezes_the_loaded_code_before_it_serves(monkeypatch: pytest.MonkeyPatch) -> None:
+    order: list[str] = []
+    monkeypatch.setattr(workspace_queue, "freeze_loaded_objects", lambda: order.append("frozen"))
+
+    def opening() -> OpenScene:
+        order.append("opened")
+        return cast(OpenScene, Workspace())
+
+    queue = WorkspaceQueue(opening)
+    queue.start()
+    try:
+        queue.submit("client", lambda _: order.append("served"), CancelToken()).result(30)
+    finally:
+        queue.close()
+    assert order == ["opened", "frozen", "served"]
+
+
+def test_a_workspace_rests_once_and_again_after_it_worked(monkeypatch: pytest.MonkeyPatch) -> None:
+    rested = threading.Semaphore(0)
+
+    class Resting(Workspace):
+        def rest(self) -> None:
+            rested.release()
+
+    monkeypatch.setattr(workspace_queue, "REST_SECONDS", 0.02)
+    queue = WorkspaceQueue(lambda: cast(OpenScene, Resting()))
+    queue.start()
+    try:
+        for _ in range(2):
+            assert rested.acquire(timeout=30)
+            queue.submit("client", lambda _: None, CancelToken()).result(30)
+        assert rested.acquire(timeout=30)
+    finally:
+        queue.close()
+    assert not rested.acquire(blocking=False), "it rests once after each piece of work"

@@ -213,13 +213,17 @@ CHANGES: dict[str, dict[str, Any]] = {
 }
 
 
+def named(*tools: Any) -> dict[str, Any]:
+    return {tool.name: tool for tool in tools}
+
+
 @pytest.mark.parametrize("case", CHANGES)
 def test_the_fingerprint_of_the_registry_moves_with_every_declaration(case: str) -> None:
-    assert registry_fingerprint([define()()]) != registry_fingerprint([define(**CHANGES[case])()])
+    assert registry_fingerprint(named(define()())) != registry_fingerprint(named(define(**CHANGES[case])()))
 
 
 def test_the_fingerprint_of_the_registry_knows_no_order() -> None:
     first, second = define()(), define(name="trial.other")()
-    assert registry_fingerprint([first, second]) == registry_fingerprint([second, first])
-    assert registry_fingerprint([first]) != registry_fingerprint([first, second])
-    assert catalog.fingerprint() == registry_fingerprint(tool() for tool in catalog.tool_classes())
+    assert registry_fingerprint(named(first, second)) == registry_fingerprint(named(second, first))
+    assert registry_fingerprint(named(first)) != registry_fingerprint(named(first, second))
+    assert catalog.fingerprint() == registry_fingerprint(named(*(tool() for tool in catalog.tool_classes())))

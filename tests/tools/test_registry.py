@@ -12,6 +12,7 @@ import pytest
 
 from blendwright.tools import registry, registry_cache
 from blendwright.tools.catalog import NAMES, tool_classes, tools
+from blendwright.tools.lazy_tools import LazyTools
 from blendwright.util.canonical import digest
 from blendwright.wire import package_version
 
@@ -35,13 +36,13 @@ def _forget() -> None:
 
 
 def test_hashes_are_those_of_the_declarations() -> None:
-    hashes = registry.fingerprints(tools().values())
+    hashes = registry.fingerprints(tools())
     for tool in tool_classes():
         assert hashes[tool.name] == digest(tool.declaration()), tool.name
 
 
 def test_what_was_computed_is_stored_and_used_by_the_next_process(cache: Path) -> None:
-    hashes = registry.fingerprints(tools().values())
+    hashes = registry.fingerprints(tools())
     assert registry_cache.load(cache, registry.sources()) == hashes
     assert _computed_in_a_new_process() == "0"
 
@@ -61,27 +62,27 @@ def _computed_in_a_new_process() -> str:
 
 def test_a_tool_that_is_missing_in_the_cache_is_computed_and_added(cache: Path) -> None:
     registry_cache.store(cache, registry.sources(), {FIRST.name: FORGED})
-    hashes = registry.fingerprints([FIRST(), SECOND()])
+    hashes = registry.fingerprints(LazyTools([FIRST.name, SECOND.name]))
     assert hashes == {FIRST.name: FORGED, SECOND.name: registry.computed(SECOND)}
     assert registry_cache.load(cache, registry.sources()) == hashes
 
 
 def test_hashes_of_other_sources_are_not_used(cache: Path) -> None:
     registry_cache.store(cache, "a key of other sources", {FIRST.name: FORGED})
-    assert registry.fingerprints([FIRST()]) == {FIRST.name: digest(FIRST.declaration())}
+    assert registry.fingerprints(LazyTools([FIRST.name])) == {FIRST.name: digest(FIRST.declaration())}
 
 
 def test_a_tool_that_was_made_from_another_is_never_taken_for_it(cache: Path) -> None:
     registry_cache.store(cache, registry.sources(), {FIRST.name: FORGED})
     newer = cast("Any", type)(FIRST.__name__, (FIRST,), {**FIRST.__dict__, "version": FIRST.version + 1})
-    assert registry.fingerprints([newer()]) == {FIRST.name: digest(newer.declaration())}
-    assert registry_cache.load(cache, registry.sources()) == {FIRST.name: FORGED}
+    assert registry.fingerprints(tools().with_others([newer()]))[FIRST.name] == digest(newer.declaration())
+    assert registry_cache.load(cache, registry.sources())[FIRST.name] == FORGED
 
 
 def test_a_worker_with_a_private_home_is_given_what_is_known(
     cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    hashes = registry.fingerprints([FIRST()])
+    hashes = registry.fingerprints(LazyTools([FIRST.name]))
     registry.hand_over(tmp_path / "private")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "private"))
     # A worker makes the same schemas as the core even where its pydantic would write them otherwise.

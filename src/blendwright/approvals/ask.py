@@ -30,7 +30,7 @@ from blendwright.journal import Journal
 from blendwright.journal.approvals import SESSION
 from blendwright.policy.objections import approval_ruling, approval_ruling_for
 from blendwright.policy.policy import Ruling
-from blendwright.policy.refusals import APPROVAL_OUTDATED, refusal
+from blendwright.policy.refusals import outdated_approval, refusal
 from blendwright.policy.session_contract import ContractTerms
 from blendwright.util.cancel import CancelToken
 from blendwright.util.canonical import digest
@@ -54,8 +54,8 @@ class ApprovalOutcome:
 
     approval: Approval | None
     finding: Finding | None = None
-    moved: bool = False
-    """Whether HEAD is elsewhere than before the question."""
+    head_moved: bool = False
+    """Whether others moved HEAD during the question."""
 
 
 class Approvals:
@@ -188,8 +188,7 @@ class Approvals:
             if answer in YES and time.time() > request.expires:
                 answer = ApprovalAnswer.NONE
             if answer in YES and moved:
-                message = f"others changed the scene while a person was asked about {request.tool}"
-                return ApprovalOutcome(None, refusal(APPROVAL_OUTDATED, message), moved)
+                return ApprovalOutcome(None, outdated_approval(request.tool), moved)
             if answer is ApprovalAnswer.SESSION:
                 if isinstance(approver.prompt, SessionPrompt):
                     self._allow_in_session([request], approver.prompt)
@@ -215,7 +214,7 @@ class Approvals:
         for first in range(0, len(waiting), MOST_TOGETHER):
             answers = self._ask_these(waiting[first : first + MOST_TOGETHER], prompt, cancel)
             if answers is None or answers:
-                return answers or {}  # the scene is another, and each is asked about as it is now; or it was no yes
+                return answers or {}  # others changed the scene, or it was no yes
         return {}
 
     def _ask_these(

@@ -1,14 +1,13 @@
 """What a person is asked in the course of one run, and whether the answers still hold when they come.
 
-Whoever asks may let others use the workspace until the answer is there. So an answer counts only where HEAD is still what it was when
-the question was put; otherwise everything that the run has not done yet is looked up anew, and the person is asked about the scene
-as it is now. What is kept whole is asked about before it begins: nobody else may commit between its operations.
+Other clients may use the workspace until the answer is there. An answer counts only if HEAD has not moved since the question. Otherwise
+the operation is refused and the rest of the run is skipped: the caller runs the plan again, and what is done is not done again.
+What is kept whole is asked about before it begins: nobody else may commit between its operations.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from time import monotonic
 
 from blendwright.approvals.ask import ApprovalOutcome
@@ -16,10 +15,8 @@ from blendwright.approvals.request import ApprovalRequest
 from blendwright.engine.invocation import Invocation
 from blendwright.engine.options import PhaseClock, RunDeadline, RunOptions
 from blendwright.engine.session import Session
-from blendwright.policy.refusals import APPROVAL_OUTDATED
-
-# So often a person is asked again in one run because others have changed the scene; then what is asked about is refused.
-MOST_ASKED_AGAIN = 2
+from blendwright.policy.refusals import outdated_approval
+from blendwright.values.findings import Finding
 
 
 class Questions:
@@ -34,13 +31,12 @@ class Questions:
         requests: dict[str, ApprovalRequest],
     ) -> None:
         self.requests = requests
-        self.moved = False
-        """Whether others had HEAD moved during a question: nothing more may run before it is looked up again."""
+        self.head_moved = False
+        """Whether others moved HEAD during a question: nothing more of this run may run."""
         self._session = session
         self._options = options
         self._deadline = deadline
         self._clock = clock
-        self._asked_again = 0
         self._answers: dict[str, ApprovalOutcome] = {}
 
     def __contains__(self, operation_id: str) -> bool:
@@ -55,29 +51,29 @@ class Questions:
         self._deadline.extend(monotonic() - began)
         if self._clock is not None:
             self._clock.leave_out()
-        self.moved = session.journal.head != head
+        self.head_moved = session.journal.head != head
 
     def ask_ahead(self, calls: Sequence[Invocation]) -> None:
         """Ask about these calls before the first of them runs. After one that is not allowed the rest is not either."""
         refused: ApprovalOutcome | None = None
         for id in (call.operation_id for call in calls if call.operation_id in self):
             outcome = refused or self._answers.get(id) or self._ask(self.requests[id])
-            if outcome is None:
-                return
             self._answers[id] = outcome
             refused = None if outcome.finding is None else outcome
 
-    def answer(self, call: Invocation) -> ApprovalOutcome | None:
-        """What was said to the call; None where that holds no longer, and it is to be asked about again."""
+    def answer(self, call: Invocation) -> ApprovalOutcome:
+        """Return the answer for this call, asking for it if nobody has answered yet."""
         known = self._answers.pop(call.operation_id, None)
         return known or self._ask(self.requests[call.operation_id], call)
 
-    def begin_again(self, requests: dict[str, ApprovalRequest]) -> None:
-        """What is still to be done was looked up: these are its questions now. A no stays a no."""
-        self.requests, self.moved = requests, False
-        self._answers = {id: outcome for id, outcome in self._answers.items() if outcome.finding is not None}
+    def refusal_of(self, call: Invocation) -> Finding:
+        """Return why this call may not run now that HEAD has moved: a person declined it, or the answer is outdated."""
+        outcome = self._answers.get(call.operation_id)
+        if outcome is not None and outcome.finding is not None:
+            return outcome.finding
+        return outdated_approval(call.tool.name)
 
-    def _ask(self, request: ApprovalRequest, alone: Invocation | None = None) -> ApprovalOutcome | None:
+    def _ask(self, request: ApprovalRequest, alone: Invocation | None = None) -> ApprovalOutcome:
         """`alone` is the call where everything before it is done: a question that is left open is then for the scene as it is now."""
         session = self._session
         began, approver = monotonic(), self._options.approver or session.approver
@@ -85,13 +81,9 @@ class Questions:
         if alone is not None:
             terms, scene_hash = session.contract.contract(), session.scene.hash
             now = session.approvals.requests(terms, [alone], scene_hash).get(alone.operation_id, request)
-            now = replace(now, why=request.why)
         outcome = session.approvals.ask(request, approver, self._deadline.cancel, now=now)
         self._deadline.extend(monotonic() - began)  # the time of the run is for work, not for thinking it over
         if self._clock is not None:
             self._clock.leave_out()
-        self.moved = self.moved or outcome.moved
-        if outcome.finding is None or outcome.finding.rule != APPROVAL_OUTDATED:
-            return outcome
-        self._asked_again += 1
-        return None if self._asked_again <= MOST_ASKED_AGAIN else outcome
+        self.head_moved = self.head_moved or outcome.head_moved
+        return outcome

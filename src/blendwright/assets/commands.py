@@ -4,19 +4,26 @@ from __future__ import annotations
 
 from typing import Annotated
 
+import typer
+
 from blendwright.assets.queries import find_assets
 from blendwright.cli.options import AsJson, Workspace
 from blendwright.cli.output import SafeConsole, present
-from blendwright.cli.parameters import argument, option
 from blendwright.tools.asset.search import AssetKind
 
 
 def assets(
-    words: Annotated[list[str] | None, argument("[WORDS]", "Words of names, tags, catalogues or descriptions.")] = None,
-    kind: Annotated[AssetKind | None, option("--kind", "Only such assets.")] = None,
-    tag: Annotated[list[str] | None, option("--tag TAG", "Only those with this tag; repeatable.")] = None,
-    license: Annotated[str | None, option("--license TEXT", "Only those whose licence has this in it.")] = None,
-    limit: Annotated[int, option("--limit N", "At most so many.", min=1, max=10_000)] = 50,
+    words: Annotated[
+        list[str] | None, typer.Argument(metavar="[WORDS]", help="Words of names, tags, catalogues or descriptions.")
+    ] = None,
+    kind: Annotated[AssetKind | None, typer.Option("--kind", help="Only such assets.")] = None,
+    tag: Annotated[
+        list[str] | None, typer.Option("--tag", metavar="TAG", help="Only those with this tag; repeatable.")
+    ] = None,
+    license: Annotated[
+        str | None, typer.Option("--license", metavar="TEXT", help="Only those whose licence has this in it.")
+    ] = None,
+    limit: Annotated[int, typer.Option("--limit", metavar="N", help="At most so many.", min=1, max=10_000)] = 50,
     workspace: Workspace = ".blendwright",
     json: AsJson = False,
 ) -> int:

@@ -11,8 +11,7 @@ from dataclasses import replace
 from time import monotonic
 
 from blendwright.bridge import shader_cache
-from blendwright.bridge.early_worker import EarlyWorker, own_command
-from blendwright.bridge.spawn import Command, WorkerSettings, spawn
+from blendwright.bridge.spawn import Command, EarlyWorker, WorkerSettings, spawn
 from blendwright.bridge.worker import WorkerProcess
 from blendwright.util.background_removal import BackgroundClearing
 from blendwright.values.errors import BlendwrightError, DeadlinePassed, WorkerLost
@@ -100,15 +99,13 @@ class Pool(WorkerPool):
             self.warm()
 
     def adopt(self, early: EarlyWorker) -> None:
-        """Take over a worker that was started before this pool was there. It is the first one to be given out, if it is such a one as the
-        pool would start."""
-        with self._lock:
-            self._early = early
+        """Take over a worker that was started before this pool existed.
 
-    @property
-    def starts_plainly(self) -> bool:
-        """Whether it starts what `early_worker.start` does."""
-        return self._settings.is_plain and self._command([]) == own_command()
+        It is the first one that `take` returns, if it is what the pool would start itself; otherwise it is ended.
+        """
+        with self._lock:
+            early.adopted = True
+            self._early = early
 
     def close(self) -> None:
         """End every worker that came from here, given out or not, and remove their scratch; a second time does nothing.

@@ -10,7 +10,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Protocol
 
@@ -44,11 +44,6 @@ class WorkerSettings:
     scratch_mb: int = 4096
     """The largest file; what they come to together is for the core to watch."""
 
-    @property
-    def is_plain(self) -> bool:
-        """Whether workers get what they get where nobody asks for anything else."""
-        return self == WorkerSettings(self.scratch_root)
-
 
 class Process(Protocol):
     """A started child process of the core."""
@@ -79,6 +74,35 @@ class Child:
     @property
     def log(self) -> Path:
         return self.scratch / LOG_NAME
+
+
+@dataclass
+class EarlyWorker:
+    """A worker process that was started before a pool asked for one. Nothing has been sent to it yet."""
+
+    child: Child
+    command: Sequence[str]
+    settings: WorkerSettings
+    release: Callable[[], None]
+    """Removes the directory that its scratch is in; to be called when it has ended."""
+    adopted: bool = False
+    """Whether a pool has taken it over."""
+
+    def fits(self, command: Sequence[str], settings: WorkerSettings) -> bool:
+        """Whether this command with these settings would have started the same process, in another scratch directory."""
+        same_place = replace(settings, scratch_root=self.settings.scratch_root)
+        return (self.command, self.settings) == (command, same_place)
+
+    def discard(self) -> None:
+        """End the process and remove its scratch."""
+        from blendwright.bridge.worker import WorkerProcess  # an early start does not wait for what speaks with workers
+
+        try:
+            worker = WorkerProcess(self.child)
+            worker.kill()
+            worker.close(0.0)
+        finally:
+            self.release()
 
 
 def spawn(command: Command, settings: WorkerSettings) -> Child:

@@ -1,12 +1,10 @@
-"""The program as typer knows it: its commands, read from their signatures. For help, and for command lines that are not plain."""
+"""The typer application: its commands, read from their signatures and loaded when they are called."""
 
 from __future__ import annotations
 
-import inspect
 import os
 import sys
-from collections.abc import Callable
-from typing import Annotated, Any, get_type_hints
+from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
@@ -16,8 +14,6 @@ import blendwright
 from blendwright.cli.commands import COMMANDS, command_function
 from blendwright.cli.examples import epilog
 from blendwright.cli.output import console
-from blendwright.cli.parameters import Parameter, option
-from blendwright.entry import loaded
 
 # Read by whoever opens a workspace.
 LOG_LEVEL = "BLENDWRIGHT_LOG"
@@ -38,7 +34,6 @@ class LateCommands(TyperGroup):
         name, command, rest = super().resolve_command(ctx, args)
         if name in COMMANDS:
             command = load_command(name)
-        loaded()
         return name, command, rest
 
 
@@ -49,11 +44,9 @@ def load_command(name: str) -> Any:
     alone = typer.Typer(**SETTINGS)
     alone.callback()(lambda: None)
     if isinstance(target, typer.Typer):
-        for inner in target.registered_commands:
-            inner.callback = inner.callback and for_typer(inner.callback)
         alone.add_typer(target, name=name)
     else:
-        alone.command(name)(for_typer(target))
+        alone.command(name)(target)
     group: Any = get_command(alone)
     loaded = group.commands[name]
     _add_examples(name, loaded)
@@ -65,25 +58,6 @@ def _add_examples(path: str, command: Any) -> None:
     command.epilog = epilog(path)
     for name, inner in getattr(command, "commands", {}).items():
         _add_examples(f"{path} {name}", inner)
-
-
-def for_typer(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The same command, with its parameters declared in typer's words beside ours."""
-    function: Any = inspect.unwrap(command)
-    hints = get_type_hints(function, include_extras=True)
-    function.__annotations__ = {name: _with_typer(hint) for name, hint in hints.items()}
-    return command
-
-
-def _with_typer(hint: Any) -> Any:
-    match getattr(hint, "__metadata__", ()):
-        case (Parameter() as parameter,):
-            names = (parameter.name,) if parameter.is_option else ()
-            make: Any = typer.Option if parameter.is_option else typer.Argument
-            declared = make(*names, metavar=parameter.metavar, help=parameter.help, **parameter.settings)
-            return Annotated[hint, declared]
-        case _:
-            return hint
 
 
 app = typer.Typer(
@@ -102,13 +76,12 @@ def _version(show: bool) -> None:
 
 
 @app.callback()
-@for_typer
 def options(
     verbose: Annotated[
-        bool, option("--verbose", "Show the log on standard error; it goes before the command.")
+        bool, typer.Option("--verbose", help="Show the log on standard error; it goes before the command.")
     ] = False,
     version: Annotated[
-        bool, option("--version", "Show the version and exit.", callback=_version, is_eager=True)
+        bool, typer.Option("--version", help="Show the version and exit.", callback=_version, is_eager=True)
     ] = False,
 ) -> None:
     if verbose:

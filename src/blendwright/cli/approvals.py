@@ -13,12 +13,13 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Annotated, Any
 
+import typer
+
 from blendwright.approvals import pending as approving
 from blendwright.approvals.pending import parse_grants
 from blendwright.approvals.request import ApprovalAnswer, ApprovalRequest, Approver
 from blendwright.cli.options import AsJson, Workspace
 from blendwright.cli.output import Exit, SafeConsole, notes, present
-from blendwright.cli.parameters import argument, option
 from blendwright.cli.proposal import at_a_terminal
 from blendwright.records.requests import StoredApproval
 from blendwright.util.cancel import CancelToken
@@ -95,12 +96,14 @@ def read_line(expires: float, cancel: CancelToken | None) -> str | None:
 
 
 def approve(
-    ids: Annotated[list[str] | None, argument("ID", "What to answer; without one, what waits.")] = None,
-    decline: Annotated[bool, option("--decline", "Say no instead.")] = False,
+    ids: Annotated[
+        list[str] | None, typer.Argument(metavar="ID", help="What to answer; without one, what waits.")
+    ] = None,
+    decline: Annotated[bool, typer.Option("--decline", help="Say no instead.")] = False,
     yes: Annotated[
-        bool, option("--yes", "Allow it without a question; trusted code is asked about all the same.")
+        bool, typer.Option("--yes", help="Allow it without a question; trusted code is asked about all the same.")
     ] = False,
-    revoke: Annotated[bool, option("--revoke", "Take back what was allowed for a session.")] = False,
+    revoke: Annotated[bool, typer.Option("--revoke", help="Take back what was allowed for a session.")] = False,
     workspace: Workspace = ".blendwright",
     json: AsJson = False,
 ) -> int:

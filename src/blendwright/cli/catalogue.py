@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import orjson
+import typer
 
+from blendwright.cli.choices import macro_names, tool_names
 from blendwright.cli.options import AsJson, Workspace
 from blendwright.cli.output import Exit, SafeConsole, present, print_json
-from blendwright.cli.parameters import argument, option
 from blendwright.macros import REGISTRY_VERSION, Macro, load_macros, macro_registry
 from blendwright.nodes.catalogue.load import NEWEST, TREE_KINDS, VERSIONS, Catalogue, catalogue
 from blendwright.nodes.catalogue.model import NodeType, Property, SocketType
@@ -24,13 +25,23 @@ from blendwright.values.faults import Fault
 from blendwright.values.findings import did_you_mean
 
 PROMISES = ("safety_level", "safety_mode", "determinism", "idempotence", "revert", "replayable", "writes")
-Kind = Annotated[str, option("--kind KIND", f"Of which trees: {', '.join(TREE_KINDS)}.")]
-Version = Annotated[str, option("--blender VERSION", f"Which Blender: {', '.join(VERSIONS)}.")]
+Kind = Annotated[
+    str,
+    typer.Option(
+        "--kind", metavar="KIND", help=f"Of which trees: {', '.join(TREE_KINDS)}.", autocompletion=lambda: TREE_KINDS
+    ),
+]
+Version = Annotated[str, typer.Option("--blender", metavar="VERSION", help=f"Which Blender: {', '.join(VERSIONS)}.")]
 
 
 def tools(
     name: Annotated[
-        str | None, argument("NAME", "A tool's name, the beginning of some, or words to search for.")
+        str | None,
+        typer.Argument(
+            metavar="NAME",
+            help="A tool's name, the beginning of some, or words to search for.",
+            autocompletion=tool_names,
+        ),
     ] = None,
     json: AsJson = False,
 ) -> int:
@@ -132,7 +143,10 @@ def _argument_default(schema: dict[str, Any], required: bool) -> str:
 
 
 def macros(
-    name: Annotated[str | None, argument("NAME", "A macro's name, or the beginning of some.")] = None,
+    name: Annotated[
+        str | None,
+        typer.Argument(metavar="NAME", help="A macro's name, or the beginning of some.", autocompletion=macro_names),
+    ] = None,
     workspace: Workspace = ".blendwright",
     json: AsJson = False,
 ) -> int:
@@ -188,7 +202,9 @@ def _show_macro(out: SafeConsole, macro: Macro) -> None:
 
 
 def nodes(
-    query: Annotated[list[str] | None, argument("WORDS", "A node type, or words to look for.")] = None,
+    query: Annotated[
+        list[str] | None, typer.Argument(metavar="WORDS", help="A node type, or words to look for.")
+    ] = None,
     blender: Version = NEWEST,
     kind: Kind = "geometry",
     json: AsJson = False,
@@ -277,7 +293,12 @@ def _range(socket: SocketType) -> str:
 
 def schemas(
     name: Annotated[
-        str | None, argument("NAME", "A schema's name, like macro.v1; the newest without a version.")
+        str | None,
+        typer.Argument(
+            metavar="NAME",
+            help="A schema's name, like macro.v1; the newest without a version.",
+            autocompletion=published.names,
+        ),
     ] = None,
     json: AsJson = False,
 ) -> int:

@@ -1,24 +1,29 @@
 """blendwright completion: what a shell reads, so that Tab completes commands, options, choices, tools and files.
 
-The script holds all that there is to complete (`completion.json`, which `make generate` makes of the commands), so that nothing is
-started when Tab is pressed.
+The script holds all words that there are to complete, so that no process is started when Tab is pressed. The words come from the
+declarations of the commands: options, choices, `autocompletion` functions and the metavars that mean files.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from enum import StrEnum
-from importlib.resources import files
-from typing import Annotated, Any
+from enum import Enum, StrEnum
+from typing import Annotated, Any, Literal, get_args, get_origin
 
+import typer
+from typer.main import get_command
+
+from blendwright.cli.commands import COMMANDS
 from blendwright.cli.output import console
-from blendwright.cli.parameters import argument
 
-# A command as completion.json has it: help, options, what follows, and commands in it.
+# A command: its help, its options, the values of its first argument, and the commands in it.
 Words = Mapping[str, Any]
 # "file", "directory" or "anything", or the choices there are.
 Value = str | Sequence[str]
+# Metavars of values that are files or directories.
+FILES = {"FILE", "FILE.blend", "PNG", "JSON", "TABLE", "PLAN", "PROGRAM", "BUNDLE", "PATH", "VERSION|PATH", "ZIP|DIR"}
+DIRECTORIES = {"DIR", "DIR|URL", "FOLDER", "WORKSPACE"}
+MAX_HELP_LENGTH = 70
 
 
 class ShellName(StrEnum):
@@ -27,14 +32,74 @@ class ShellName(StrEnum):
     FISH = "fish"
 
 
-def completion(shell: Annotated[ShellName, argument("SHELL", "bash, zsh or fish.")]) -> int:
+def completion(shell: Annotated[ShellName, typer.Argument(metavar="SHELL", help="bash, zsh or fish.")]) -> int:
     """Print what a shell reads to complete commands, options, choices and files when Tab is pressed.
 
-    bash: source it in ~/.bashrc. zsh: write it to a file `_blendwright` in a folder of fpath. fish: write it to its completions.
+    bash: write it to a file and source that in ~/.bashrc. zsh: write it to a file `_blendwright` in a folder of fpath.
+    fish: write it to its completions.
     """
-    words: Words = json.loads(files(__package__ or "").joinpath("completion.json").read_bytes())
-    console().show(SCRIPTS[shell](words), end="")
+    console().show(SCRIPTS[shell](program_words()), end="")
     return 0
+
+
+def program_words() -> Words:
+    """Return what there is to complete, from the declarations of all commands."""
+    from blendwright.cli.application import app, load_command  # the application loads this module for this command
+
+    loaded = {name: _command_words(load_command(name), name) for name in COMMANDS}
+    program = _command_words(get_command(app), "")
+    return {**program, "commands": loaded, "follows": [*loaded]}
+
+
+def _command_words(command: Any, path: str) -> Words:
+    arguments = [parameter for parameter in command.params if parameter.param_type_name == "argument"]
+    inner: dict[str, Any] = getattr(command, "commands", {}) if path else {}
+    options: dict[str, Words] = {}
+    for parameter in command.params:
+        if parameter.param_type_name == "option" and parameter.name != "help":
+            about = {
+                "help": _short(parameter.help),
+                "value": None if parameter.is_flag else _values(parameter, command),
+            }
+            options |= dict.fromkeys((*parameter.opts, *parameter.secondary_opts), about)
+    follows: Value = "anything"
+    if inner:
+        follows = [*inner]
+    elif arguments:
+        follows = _values(arguments[0], command)
+    return {
+        "help": _short(COMMANDS[path].summary if path in COMMANDS else command.help),
+        "options": options,
+        "follows": follows,
+        "commands": {name: _command_words(each, f"{path} {name}") for name, each in inner.items()},
+    }
+
+
+def _values(parameter: Any, command: Any) -> Value:
+    annotation: Any = parameter.type_descriptor.annotation
+    if isinstance(annotation, type) and issubclass(annotation, Enum):
+        return [str(choice.value) for choice in annotation]
+    if get_origin(annotation) is Literal:
+        return [*map(str, get_args(annotation))]
+    declared = [item.value for item in parameter.shell_complete(typer.Context(command), "") if item.type == "plain"]
+    metavar: str = parameter.metavar or ""
+    if declared:
+        return declared
+    if metavar in FILES:
+        return "file"
+    if metavar in DIRECTORIES:
+        return "directory"
+    if "|" in metavar and metavar == metavar.lower():
+        return metavar.split("|")
+    return "anything"
+
+
+def _short(text: str | None) -> str:
+    """Return the first sentence, cut to fit next to a list."""
+    sentence = " ".join((text or "").split()).partition(". ")[0].rstrip(".")
+    if len(sentence) <= MAX_HELP_LENGTH:
+        return sentence
+    return sentence[: MAX_HELP_LENGTH - 1].rstrip() + "…"
 
 
 def commands(words: Words, path: str = "") -> Iterator[tuple[str, Words]]:
@@ -126,7 +191,7 @@ def _fish_quoted(text: str) -> str:
 
 # Each script walks over the words before the cursor: commands lead deeper, options that take a value take the next word along.
 BASH = """\
-# Completion of blendwright for bash: source <(blendwright completion bash)
+# Completion of blendwright for bash: blendwright completion bash > FILE, then source FILE
 _blendwright_words() {
   known='' flags='' following='' value=''
   case "$1" in

@@ -148,7 +148,7 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
     "blender add": ("blendwright blender add 4.5", "blendwright blender add /usr/bin/blender --name studio"),
     "blender remove": ("blendwright blender remove 4.5",),
     "completion": (
-        "source <(blendwright completion bash)        # in ~/.bashrc",
+        "blendwright completion bash > ~/.local/share/bash-completion/completions/blendwright",
         "blendwright completion zsh > ~/.zfunc/_blendwright",
         "blendwright completion fish > ~/.config/fish/completions/blendwright.fish",
     ),

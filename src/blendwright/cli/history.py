@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import orjson
+import typer
 
 import blendwright
 from blendwright.cli.options import AsJson, Blender, Workspace
@@ -21,7 +22,6 @@ from blendwright.cli.output import (
     present,
     show_difference,
 )
-from blendwright.cli.parameters import argument, option
 from blendwright.cli.progress import waiting
 from blendwright.engine.moves.navigation import REDO_BUDGET, Moved
 from blendwright.engine.scene.rebuild import Replay
@@ -31,7 +31,7 @@ from blendwright.views import export as exporting
 from blendwright.views import queries
 from blendwright.workspace.opening import open_existing
 
-Number = Annotated[str, argument("N", "The number of a commit, HEAD, a branch or a tag.")]
+Number = Annotated[str, typer.Argument(metavar="N", help="The number of a commit, HEAD, a branch or a tag.")]
 REBUILDING = "rebuilding the scene"
 # Ids that nobody chose, and how much tells them apart.
 MADE_UP, SHORT_ID = re.compile(r"[0-9a-f]{32,}(\.\d+)?"), 12
@@ -42,20 +42,24 @@ ATTEMPT_STYLES = {"succeeded": "green", "failed": "red", "unfinished": "yellow"}
 
 def log(
     workspace: Workspace = ".blendwright",
-    limit: Annotated[int, option("--limit N", "At most so many.", min=1, max=10_000)] = 20,
-    before: Annotated[str | None, option("--before N", "Only those before this commit: the next page.")] = None,
+    limit: Annotated[int, typer.Option("--limit", metavar="N", help="At most so many.", min=1, max=10_000)] = 20,
+    before: Annotated[
+        str | None, typer.Option("--before", metavar="N", help="Only those before this commit: the next page.")
+    ] = None,
     all_lines: Annotated[
-        bool, option("--all", "Every commit there is, also those that do not lie before HEAD.")
+        bool, typer.Option("--all", help="Every commit there is, also those that do not lie before HEAD.")
     ] = False,
-    operations: Annotated[bool, option("--operations", "A row for each operation.")] = False,
+    operations: Annotated[bool, typer.Option("--operations", help="A row for each operation.")] = False,
     plans: Annotated[
-        bool, option("--plans", "A row for each plan: as without it, but for --json, which has operations.")
+        bool, typer.Option("--plans", help="A row for each plan: as without it, but for --json, which has operations.")
     ] = False,
-    moves: Annotated[bool, option("--moves", "The moves of HEAD instead of the commits.")] = False,
+    moves: Annotated[bool, typer.Option("--moves", help="The moves of HEAD instead of the commits.")] = False,
     request: Annotated[
         str | None,
-        option(
-            "--request ID", "The history of one request: attempts and commits. Its first six characters are enough."
+        typer.Option(
+            "--request",
+            metavar="ID",
+            help="The history of one request: attempts and commits. Its first six characters are enough.",
         ),
     ] = None,
     json: AsJson = False,
@@ -66,8 +70,6 @@ def log(
     commits, as `--json` does without `--plans`.
     """
     if operations and plans:
-        import typer
-
         raise typer.BadParameter("--operations and --plans are two ways of listing: give one of them.")
     if request is not None:
         history = queries.request_history(workspace, request)
@@ -97,8 +99,8 @@ def show(number: Number, workspace: Workspace = ".blendwright", json: AsJson = F
 
 
 def diff(
-    a: Annotated[str, argument("A", "The number of a commit, or HEAD.")],
-    b: Annotated[str, argument("B", "The number of another one, or HEAD.")] = "HEAD",
+    a: Annotated[str, typer.Argument(metavar="A", help="The number of a commit, or HEAD.")],
+    b: Annotated[str, typer.Argument(metavar="B", help="The number of another one, or HEAD.")] = "HEAD",
     workspace: Workspace = ".blendwright",
     blender: Blender = None,
     json: AsJson = False,
@@ -123,9 +125,10 @@ def checkout(
 
 
 def undo(
-    count: Annotated[int, option("--count N", "So many commits at once.", min=1)] = 1,
+    count: Annotated[int, typer.Option("--count", metavar="N", help="So many commits at once.", min=1)] = 1,
     plan: Annotated[
-        bool, option("--plan", "All commits of the last plan at once; what it replaced with --instead is back.")
+        bool,
+        typer.Option("--plan", help="All commits of the last plan at once; what it replaced with --instead is back."),
     ] = False,
     workspace: Workspace = ".blendwright",
     blender: Blender = None,
@@ -133,8 +136,6 @@ def undo(
 ) -> int:
     """Go back to the scene before the last commit, or before the last plan; `redo` leads forward again over as much."""
     if plan and count != 1:
-        import typer
-
         raise typer.BadParameter("--count goes without --plan: how many commits a plan made is known.")
     with open_scene(workspace, blender) as opened:
         with waiting(REBUILDING, show=not json):
@@ -151,9 +152,9 @@ def redo(workspace: Workspace = ".blendwright", blender: Blender = None, json: A
 
 
 def export(
-    file: Annotated[Path, argument("FILE.blend", "The file to write.")],
-    at: Annotated[str, option("--at N", "The scene of this commit.")] = "HEAD",
-    overwrite: Annotated[bool, option("--overwrite", "Replace a file that is there.")] = False,
+    file: Annotated[Path, typer.Argument(metavar="FILE.blend", help="The file to write.")],
+    at: Annotated[str, typer.Option("--at", metavar="N", help="The scene of this commit.")] = "HEAD",
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a file that is there.")] = False,
     workspace: Workspace = ".blendwright",
     blender: Blender = None,
     json: AsJson = False,
@@ -170,7 +171,7 @@ def export(
 
 
 def adopt(
-    file: Annotated[Path, argument("FILE.blend", "A file that was edited elsewhere.")],
+    file: Annotated[Path, typer.Argument(metavar="FILE.blend", help="A file that was edited elsewhere.")],
     workspace: Workspace = ".blendwright",
     blender: Blender = None,
     json: AsJson = False,
@@ -196,12 +197,16 @@ def adopt(
 
 
 def gc(
-    dry_run: Annotated[bool, option("--dry-run", "Only say what would be removed.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be removed.")] = False,
     redo_budget: Annotated[
-        int, option("--redo-budget N", "Keep every scene within so many commits of a file.", min=0)
+        int,
+        typer.Option("--redo-budget", metavar="N", help="Keep every scene within so many commits of a file.", min=0),
     ] = REDO_BUDGET,
     drop_other_lines: Annotated[
-        bool, option("--drop-other-lines", "Give up commits that lie before neither HEAD, redo, a branch nor a tag.")
+        bool,
+        typer.Option(
+            "--drop-other-lines", help="Give up commits that lie before neither HEAD, redo, a branch nor a tag."
+        ),
     ] = False,
     workspace: Workspace = ".blendwright",
     json: AsJson = False,

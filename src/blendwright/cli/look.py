@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any, Literal, cast
 
+import typer
+
 from blendwright.cli.options import AsJson, Blender, Scene, Workspace, png_name
 from blendwright.cli.output import Exit, SafeConsole, fail, note_remarks, present
-from blendwright.cli.parameters import option
 from blendwright.cli.progress import waiting
 from blendwright.tools.render.viewpoint import NamedView
 from blendwright.values.errors import Refusal
@@ -24,27 +25,43 @@ Engine = Literal["workbench", "cycles"]
 
 def look(
     image: Annotated[
-        Path, option("--image PNG", "Write the picture there, replacing what is there.", callback=png_name)
+        Path,
+        typer.Option(
+            "--image", metavar="PNG", help="Write the picture there, replacing what is there.", callback=png_name
+        ),
     ] = Path("look.png"),
     view: Annotated[
-        Side | None, option("--view SIDE", "Look from this side; else through a camera.", case_sensitive=False)
+        Side | None,
+        typer.Option(
+            "--view", metavar="SIDE", help="Look from this side; else through a camera.", case_sensitive=False
+        ),
     ] = None,
     camera: Annotated[
-        str | None, option("--camera NAME", "Look through this camera; the scene's own by default.")
+        str | None,
+        typer.Option("--camera", metavar="NAME", help="Look through this camera; the scene's own by default."),
     ] = None,
     show: Annotated[
-        Shown, option("--show", "Shaded, with names, depths, or a colour for each object.", case_sensitive=False)
+        Shown,
+        typer.Option("--show", help="Shaded, with names, depths, or a colour for each object.", case_sensitive=False),
     ] = "shaded",
-    reference: Annotated[Path | None, option("--reference FILE", "Compare with this picture.")] = None,
-    before: Annotated[str | None, option("--before N", "Compare with the scene of this commit.")] = None,
-    after: Annotated[str, option("--after N", "The later commit of --before.")] = "HEAD",
+    reference: Annotated[
+        Path | None, typer.Option("--reference", metavar="FILE", help="Compare with this picture.")
+    ] = None,
+    before: Annotated[
+        str | None, typer.Option("--before", metavar="N", help="Compare with the scene of this commit.")
+    ] = None,
+    after: Annotated[str, typer.Option("--after", metavar="N", help="The later commit of --before.")] = "HEAD",
     engine: Annotated[
         Engine,
-        option(
-            "--engine", "cycles shows light and shadow, and is black without a light; slower.", case_sensitive=False
+        typer.Option(
+            "--engine",
+            help="cycles shows light and shadow, and is black without a light; slower.",
+            case_sensitive=False,
         ),
     ] = "workbench",
-    width: Annotated[int, option("--width N", "Width in pixels, of each panel.", min=16, max=2048)] = 640,
+    width: Annotated[
+        int, typer.Option("--width", metavar="N", help="Width in pixels, of each panel.", min=16, max=2048)
+    ] = 640,
     workspace: Workspace = ".blendwright",
     scene: Scene = None,
     blender: Blender = None,

@@ -1,4 +1,4 @@
-"""The program `blendwright`: who reads its command line, and what becomes of errors that end a command."""
+"""The program `blendwright`: it runs the command that its command line names, and reports the errors that end one."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import sys
 from typing import Any, NoReturn
 
 from blendwright.cli.output import Exit, begin_output, fail, notes
-from blendwright.cli.plain_line import plain_command
 from blendwright.entry import accept_interrupts
 from blendwright.values.errors import BlendwrightError, EnvironmentUnfit, JournalError, Refusal
 from blendwright.values.faults import RENDERINGS, Fault
@@ -24,7 +23,9 @@ def main() -> None:
     try:
         begin_output()
         accept_interrupts()
-        result = _run(sys.argv[1:])
+        from blendwright.cli.application import run  # after Ctrl-C is accepted: typer takes a while to load
+
+        result = run()
         sys.exit(result if isinstance(result, int) else Exit.DONE)
     except Refusal as error:
         fail(RENDERINGS[error.findings[0].fault].core, error.message, error.cure, Exit.REFUSED, error.findings)
@@ -47,15 +48,6 @@ def main() -> None:
             logging.getLogger(__name__).exception("blendwright failed")
         cure = f"This is a defect. Set {TRACE}=1 to see where it happened, and report it."
         fail("internal_error", f"{type(error).__name__}: {error}", cure, Exit.FAILED)
-
-
-def _run(words: list[str]) -> Any:
-    command = plain_command(words)
-    if command is not None:
-        return command()
-    from blendwright.cli.application import run
-
-    return run()
 
 
 def _usage(error: Any) -> NoReturn:

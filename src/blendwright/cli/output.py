@@ -12,8 +12,6 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import orjson
 
-from blendwright.cli.styles import is_terminal, styled
-from blendwright.util.invisible_text import escape_invisible
 from blendwright.values.faults import REFUSALS, Fault
 from blendwright.values.findings import Finding
 from blendwright.values.plan import CALLED_FROM
@@ -214,19 +212,12 @@ class SafeConsole:
         self._width = width
 
     @property
-    def file(self) -> Any:
-        """None where there is no such output at all."""
-        file: Any = sys.stderr if self._stderr else sys.stdout
-        # A display of rich puts itself in front of it meanwhile.
-        return getattr(file, "rich_proxied_file", file)
-
-    @property
     def is_terminal(self) -> bool:
-        return is_terminal(self.file)
+        return self.drawing.is_terminal
 
     @cached_property
     def drawing(self) -> Drawing:
-        """For tables, trees and displays; loading it takes longer than most commands need to say what they have to say."""
+        """The console of rich, which takes some 50 ms to load: `--json` on its own does not need it."""
         from blendwright.cli.drawing import Drawing
 
         return Drawing(stderr=self._stderr, highlight=False, soft_wrap=True, width=self._width)
@@ -245,24 +236,13 @@ class SafeConsole:
 
     def parts(self, *parts: tuple[str, str], end: str = "\n") -> None:
         """Print texts one behind the other, each in its style laid over those before it."""
-        if self._needs_drawing(parts):
-            from rich.text import Text
+        from rich.text import Text
 
-            (text, style), *others = parts
-            drawn = Text(text, style=style)
-            for other in others:
-                drawn.append(*other)
-            self.drawing.print(drawn, end=end)
-        elif (file := self.file) is not None:
-            _write(file, styled(parts, file) + end)
-
-    def _needs_drawing(self, parts: Iterable[tuple[str, str]]) -> bool:
-        """Whether a text has signs to be escaped or tabs to be laid out, or the terminal is one that rich knows how to talk to."""
-        if (
-            sys.platform == "win32" or "drawing" in self.__dict__
-        ):  # there may be a display on it, which has to make room
-            return True
-        return any("\t" in text or escape_invisible(text) != text for text, _ in parts)
+        (text, style), *others = parts
+        drawn = Text(text, style=style)
+        for other in others:
+            drawn.append(*other)
+        self.drawing.print(drawn, end=end)
 
     def findings(self, findings: Iterable[Finding], *, without_pointer: str = "(plan)") -> None:
         """Print each finding with its code, its place and its cure; one that a loop repeats is told once, with how often."""
@@ -292,19 +272,6 @@ class SafeConsole:
         for column in table.columns:
             column.overflow = "fold"
         self.print(table)
-
-
-def _write(file: Any, text: str) -> None:
-    try:
-        file.write(text)
-        file.flush()
-    except UnicodeEncodeError as error:
-        error.reason += "; PYTHONIOENCODING=utf-8 in the environment may help"
-        raise
-    except BrokenPipeError:
-        # Who has stopped reading does not want to know; what Python still holds for them goes nowhere.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(Exit.FAILED)
 
 
 def show_difference(difference: Difference, out: SafeConsole, *, none: str | None = None) -> None:

@@ -9,8 +9,10 @@ from time import perf_counter
 from typing import Annotated, Any
 
 import orjson
+import typer
 
 from blendwright.cli.approvals import approver
+from blendwright.cli.choices import callable_names
 from blendwright.cli.options import (
     Approve,
     AsJson,
@@ -44,7 +46,6 @@ from blendwright.cli.output import (
     show_difference,
     told_once,
 )
-from blendwright.cli.parameters import argument, option
 from blendwright.cli.plan_files import read_plan_file
 from blendwright.cli.progress import Pausable, ProgressBar, waiting
 from blendwright.cli.proposal import command_line
@@ -94,7 +95,8 @@ def run(
     determinism: MinimumDeterminism = None,
     contract: ContractFile = None,
     envelope: Annotated[
-        EnvelopeName | None, option("--envelope", "Put the document of --json into the shape of this contract.")
+        EnvelopeName | None,
+        typer.Option("--envelope", help="Put the document of --json into the shape of this contract."),
     ] = None,
     json: AsJson = False,
 ) -> int:
@@ -216,20 +218,33 @@ def _show_conclusion(out: SafeConsole, report: RunReport) -> None:
 
 
 def call(
-    tool: Annotated[str, argument("TOOL", "Name of a tool or macro, as `blendwright tools` and `macros` list them.")],
-    args: Annotated[str, option("--args JSON", "Its arguments; - reads them from standard input.")] = "{}",
+    tool: Annotated[
+        str,
+        typer.Argument(
+            metavar="TOOL",
+            help="Name of a tool or macro, as `blendwright tools` and `macros` list them.",
+            autocompletion=callable_names,
+        ),
+    ],
+    args: Annotated[
+        str, typer.Option("--args", metavar="JSON", help="Its arguments; - reads them from standard input.")
+    ] = "{}",
     workspace: Workspace = ".blendwright",
     scene: Scene = None,
     blender: Blender = None,
     attach: Attach = None,
     timeout: Timeout = None,
-    verify: Annotated[bool, option("--verify", "Read the result back, also after a read-only tool.")] = False,
-    snapshot: Annotated[bool, option("--snapshot", "Add the scene as it is afterwards.")] = False,
+    verify: Annotated[
+        bool, typer.Option("--verify", help="Read the result back, also after a read-only tool.")
+    ] = False,
+    snapshot: Annotated[bool, typer.Option("--snapshot", help="Add the scene as it is afterwards.")] = False,
     rehearse: Annotated[
-        bool, option("--rehearse", "Take the call back and prove that the scene is as before.")
+        bool, typer.Option("--rehearse", help="Take the call back and prove that the scene is as before.")
     ] = False,
     export: Export = None,
-    envelope: Annotated[EnvelopeName, option("--envelope", "Which contract's shape --json prints.")] = "tool_result",
+    envelope: Annotated[
+        EnvelopeName, typer.Option("--envelope", help="Which contract's shape --json prints.")
+    ] = "tool_result",
     approve: Approve = None,
     determinism: MinimumDeterminism = None,
     contract: ContractFile = None,
@@ -312,7 +327,7 @@ def preview(
     boundary: TakenBack = None,
     set: Set = None,
     instead: Annotated[
-        bool, option("--instead", "As in place of the last plan, compared with the scene as it is.")
+        bool, typer.Option("--instead", help="As in place of the last plan, compared with the scene as it is.")
     ] = False,
     instead_of: InsteadOf = None,
     request_id: RequestId = None,

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
+import typer
+
 from blendwright.cli.options import AsJson, Blender, Scene, Workspace
 from blendwright.cli.output import Exit, SafeConsole, present
-from blendwright.cli.parameters import argument, option
 from blendwright.cli.progress import waiting
 from blendwright.cli.session import ask_tool
 
@@ -18,9 +19,11 @@ def snapshot(
     workspace: Workspace = ".blendwright",
     scene: Scene = None,
     blender: Blender = None,
-    find: Annotated[str | None, option("--find PATTERN", "Only objects with such names (* and ?).")] = None,
-    offset: Annotated[int, option("--offset N", "Skip that many objects.", min=0)] = 0,
-    limit: Annotated[int, option("--limit N", "At most so many objects.", min=1, max=1000)] = 200,
+    find: Annotated[
+        str | None, typer.Option("--find", metavar="PATTERN", help="Only objects with such names (* and ?).")
+    ] = None,
+    offset: Annotated[int, typer.Option("--offset", metavar="N", help="Skip that many objects.", min=0)] = 0,
+    limit: Annotated[int, typer.Option("--limit", metavar="N", help="At most so many objects.", min=1, max=1000)] = 200,
     json: AsJson = False,
 ) -> int:
     """Show a scene: its objects page by page, its collections, materials, settings and fingerprint."""
@@ -47,15 +50,17 @@ def _show_snapshot(out: SafeConsole, page: dict[str, Any]) -> None:
 
 
 def gates(
-    name: Annotated[str, argument("OBJECT", "The object whose tree is judged.")],
+    name: Annotated[str, typer.Argument(metavar="OBJECT", help="The object whose tree is judged.")],
     modifier: Annotated[
-        str | None, option("--modifier NAME", "Its modifier; the only one with nodes when left out.")
+        str | None,
+        typer.Option("--modifier", metavar="NAME", help="Its modifier; the only one with nodes when left out."),
     ] = None,
     gate: Annotated[
         list[str] | None,
-        option(
-            "--gate GATE[=VALUE]",
-            "Require this too: MANIFOLD, MIN_VERTICES=100, MAX_SIZE=2,2,2, HAS_ATTRIBUTE=mask; repeatable.",
+        typer.Option(
+            "--gate",
+            metavar="GATE[=VALUE]",
+            help="Require this too: MANIFOLD, MIN_VERTICES=100, MAX_SIZE=2,2,2, HAS_ATTRIBUTE=mask; repeatable.",
         ),
     ] = None,
     workspace: Workspace = ".blendwright",

@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
+import typer
+
 from blendwright.cli.options import AsJson, InDialect, PlanFile, Set, Workspace
 from blendwright.cli.output import Exit, SafeConsole, present, repair_lines, told_once
-from blendwright.cli.parameters import option
 from blendwright.cli.plan_files import plan_text, read_document, surroundings, write_yielded
 from blendwright.cli.proposal import command_line
 from blendwright.workspace.validate import Validation, validate_plan, validate_result
@@ -15,11 +16,12 @@ from blendwright.workspace.validate import Validation, validate_plan, validate_r
 
 def validate(
     plan: PlanFile,
-    result: Annotated[bool, option("--result", "Check the result of a steps plan instead.")] = False,
+    result: Annotated[bool, typer.Option("--result", help="Check the result of a steps plan instead.")] = False,
     dialect: InDialect = None,
     set: Set = None,
     yielded: Annotated[
-        Path | None, option("--yielded JSON", "Write the operations that a program yields there, as a plan.")
+        Path | None,
+        typer.Option("--yielded", metavar="JSON", help="Write the operations that a program yields there, as a plan."),
     ] = None,
     workspace: Workspace = ".blendwright",
     json: AsJson = False,

@@ -7,9 +7,10 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
+import typer
+
 from blendwright.cli.options import AsJson, Blender, Scene, Workspace
 from blendwright.cli.output import Exit, SafeConsole, note_external_files, present
-from blendwright.cli.parameters import option
 from blendwright.cli.progress import waiting
 from blendwright.cli.proposal import command_line
 from blendwright.policy.session_contract import SessionContract
@@ -60,14 +61,24 @@ def _next_commands(workspace: str) -> list[str]:
 
 
 def recover(
-    to: Annotated[str | None, option("--to N", "Go on from this commit, once its scene has been proved.")] = None,
+    to: Annotated[
+        str | None, typer.Option("--to", metavar="N", help="Go on from this commit, once its scene has been proved.")
+    ] = None,
     adopt: Annotated[
-        bool, option("--adopt", "Go on with the newest scene as Blender finds it today, as a commit of its own.")
+        bool,
+        typer.Option("--adopt", help="Go on with the newest scene as Blender finds it today, as a commit of its own."),
     ] = False,
-    resolve: Annotated[int | None, option("--resolve ID", "Settle an intent of which nobody knew the outcome.")] = None,
-    note: Annotated[str | None, option("--note TEXT", "What was found out about it, for --resolve.")] = None,
+    resolve: Annotated[
+        int | None, typer.Option("--resolve", metavar="ID", help="Settle an intent of which nobody knew the outcome.")
+    ] = None,
+    note: Annotated[
+        str | None, typer.Option("--note", metavar="TEXT", help="What was found out about it, for --resolve.")
+    ] = None,
     accept_restored: Annotated[
-        bool, option("--accept-restored", "Go on with a journal that is older than its noted head, as after a restore.")
+        bool,
+        typer.Option(
+            "--accept-restored", help="Go on with a journal that is older than its noted head, as after a restore."
+        ),
     ] = False,
     workspace: Workspace = ".blendwright",
     blender: Blender = None,
@@ -135,7 +146,7 @@ def externals(workspace: Workspace = ".blendwright", json: AsJson = False) -> in
 def metrics(
     workspace: Workspace = ".blendwright",
     openmetrics: Annotated[
-        bool, option("--openmetrics", "The OpenMetrics format, with the ids of the latest calls.")
+        bool, typer.Option("--openmetrics", help="The OpenMetrics format, with the ids of the latest calls.")
     ] = False,
     json: AsJson = False,
 ) -> int:
@@ -158,7 +169,9 @@ def _family(family: Metric) -> dict[str, Any]:
 def contract(
     workspace: Workspace = ".blendwright",
     blender: Blender = None,
-    host: Annotated[Path | None, option("--host FILE", "Negotiate for this host: its proposal as JSON.")] = None,
+    host: Annotated[
+        Path | None, typer.Option("--host", metavar="FILE", help="Negotiate for this host: its proposal as JSON.")
+    ] = None,
     json: AsJson = False,
 ) -> int:
     """Negotiate the contract of a session and show it. Nothing is changed, and the workspace need not exist."""

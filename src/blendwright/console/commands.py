@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import anyio
+import typer
 
 from blendwright.batch.directory import is_batch
 from blendwright.batch.outputs.shared_storage import is_url
 from blendwright.cli.options import Blender, FleetEngine
 from blendwright.cli.output import Exit, notes
-from blendwright.cli.parameters import argument, option
 from blendwright.console.serve import ConsoleSettings, console_beside, door_of, serve_console, with_port
 from blendwright.util.cancel import CancelToken
 from blendwright.values.errors import Refusal
@@ -35,18 +35,26 @@ CLIENT = "console"
 def ui(
     workspaces: Annotated[
         list[str] | None,
-        argument("DIR", f"The workspaces to show, and what `batch run` had as --out; {DEFAULT_WORKSPACE} otherwise."),
+        typer.Argument(
+            metavar="DIR",
+            help=f"The workspaces to show, and what `batch run` had as --out; {DEFAULT_WORKSPACE} otherwise.",
+        ),
     ] = None,
-    batch: Annotated[list[str] | None, option("--batch DIR|URL", "Show this batch too; may be repeated.")] = None,
+    batch: Annotated[
+        list[str] | None, typer.Option("--batch", metavar="DIR|URL", help="Show this batch too; may be repeated.")
+    ] = None,
     engine: FleetEngine = None,
-    port: Annotated[int, option("--port N", "The port to listen on; a free one otherwise.", min=0, max=65535)] = 0,
-    host: Annotated[str, option("--host HOST", "Where to listen.")] = "127.0.0.1",
+    port: Annotated[
+        int, typer.Option("--port", metavar="N", help="The port to listen on; a free one otherwise.", min=0, max=65535)
+    ] = 0,
+    host: Annotated[str, typer.Option("--host", metavar="HOST", help="Where to listen.")] = "127.0.0.1",
     any_address: Annotated[
-        bool, option("--any-address", "Allow a --host that other machines can reach. There is no encryption.")
+        bool,
+        typer.Option("--any-address", help="Allow a --host that other machines can reach. There is no encryption."),
     ] = False,
-    read_only: Annotated[bool, option("--read-only", "Show everything, and do nothing.")] = False,
+    read_only: Annotated[bool, typer.Option("--read-only", help="Show everything, and do nothing.")] = False,
     open: Annotated[
-        bool | None, option("--open/--no-open", "Open the page in the browser; so it is at a terminal.")
+        bool | None, typer.Option("--open/--no-open", help="Open the page in the browser; so it is at a terminal.")
     ] = None,
     blender: Blender = None,
 ) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -42,7 +42,7 @@ class ContractDraft:
 
     def __init__(
         self,
-        tools: Iterable[AnyTool],
+        tools: Mapping[str, AnyTool],
         *,
         proposal: Proposal | None = None,
         policy: Policy | None = None,
@@ -58,7 +58,7 @@ class ContractDraft:
         self._proposal = proposal if earlier is None else proposal_of(earlier)
         self._proposal = self._proposal or Proposal()
         self._policy = policy or Policy()
-        self._tools = tuple(tools)
+        self._tools = tools
         self._macros = macros
         terms = agree(self._proposal, self._policy)
         if isinstance(terms, tuple):

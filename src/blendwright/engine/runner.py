@@ -17,7 +17,7 @@ from blendwright.engine.invocation import Invocation, OperationKeys, new_ids
 from blendwright.engine.ledger import unrunnable_note
 from blendwright.engine.options import DEFAULT_OPTIONS, PhaseClock, RunDeadline, RunOptions
 from blendwright.engine.run_state import RunState
-from blendwright.engine.sending.pipeline import Pipeline
+from blendwright.engine.sending.pipeline import SCENE_CHANGED, Pipeline
 from blendwright.engine.session import Session
 from blendwright.plan.repair import minimal_repair, refused
 from blendwright.records.commits import Entry, NewAudit
@@ -35,8 +35,6 @@ from blendwright.values.report import RunReport
 MOST_QUESTIONS = 100
 # Demands that every result meets.
 ANY_CLASS = frozenset({None, Determinism.NONDETERMINISTIC})
-# Why somebody is asked about the same operation again.
-CHANGED = "others changed the scene since you were asked"
 
 
 class Runner:
@@ -108,9 +106,6 @@ class Runner:
             questions.ask_together()
         for group, whole in _groups(schedule, runnable):
             self._run_group(schedule, state, group, whole, deadline, options, questions)
-        while questions is not None and questions.moved:
-            for group, whole in _groups(schedule, self._looked_up_again(schedule, state, calls, options, questions)):
-                self._run_group(schedule, state, group, whole, deadline, options, questions)
         if plan.boundary == "plan":
             state.release()
         if len(schedule.order) >= WORTH_KEEPING:
@@ -132,7 +127,10 @@ class Runner:
         runnable = [call for call in calls if state.is_open(call.operation_id)]
         if questions is not None and whole is not None:
             questions.ask_ahead(runnable)
-        if not runnable or (questions is not None and questions.moved):
+        if not runnable:
+            return
+        if questions is not None and questions.head_moved:
+            self._refuse_outdated(state, runnable, questions)
             return
         plan, journal = schedule.plan, self.session.journal
         stop = plan.on_failure == "stop" or plan.boundary == "plan"
@@ -152,30 +150,15 @@ class Runner:
         if plan.boundary != "plan":
             state.release()
 
-    def _looked_up_again(
-        self,
-        schedule: Schedule,
-        state: RunState,
-        calls: Sequence[Invocation],
-        options: RunOptions,
-        questions: Questions,
-    ) -> list[Invocation]:
-        """What is still to run, after others had their turn while a person was asked: they may have done some of it, and what is asked
-        about is asked for the scene as it is now. The contract of a session stays what it is, and steps look at paths themselves."""
-        session, plan = self.session, schedule.plan
-        still_open = [call for call in calls if state.is_open(call.operation_id)]
-        requests: dict[str, ApprovalRequest] = {}
-        if still_open and not plan.single_call:
-            strict = session.contract.terms.constraints.idempotency == "strict"
-            classified = classify(session.journal, still_open, strict=strict)
-            self._record_without_blender(replace(schedule, unrunnable={}), state, classified)
-            still_open = [call for call in classified.to_run if state.is_open(call.operation_id)]
-        if still_open:
-            requests = session.approvals.requests(session.contract.contract(), still_open, session.scene.hash)
-            requests = {id: replace(one, why=(*one.why, CHANGED)) for id, one in requests.items()}
-            still_open = self._granted(still_open, requests, options)
-        questions.begin_again(requests)
-        return still_open
+    def _refuse_outdated(self, state: RunState, calls: Sequence[Invocation], questions: Questions) -> None:
+        """Refuse the calls that a person was asked about while others changed the scene, and skip all other calls of the run."""
+        ledger, scene_hash = self.session.ledger, self.session.scene.hash
+        refusals = [(call, questions.refusal_of(call)) for call in calls if call.operation_id in questions]
+        ledger.write([ledger.note(call, "failed", scene_hash, fault=finding.fault) for call, finding in refusals])
+        for call, finding in refusals:
+            report = state.failed(call.operation_id, (finding,), mcp_call_id=call.call_id)
+            state.record(replace(report, status="refused"))
+        state.skip_rest(SCENE_CHANGED)
 
     def _invocations(self, schedule: Schedule, options: RunOptions) -> list[Invocation]:
         """The calls of the operations that can run, in schedule order. The keys of the last plan are kept: it often comes again."""

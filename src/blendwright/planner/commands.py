@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import orjson
+import typer
 from rich.status import Status
 from rich.text import Text
 from rich.tree import Tree
@@ -29,7 +30,6 @@ from blendwright.cli.output import (
     print_json,
     show_difference,
 )
-from blendwright.cli.parameters import argument, option
 from blendwright.cli.progress import Pausable
 from blendwright.cli.proposal import at_a_terminal
 from blendwright.cli.session import open_session, stops_on_interrupt
@@ -64,35 +64,45 @@ EXITS = {
     "interrupted": Exit.INTERRUPTED,
 }
 
-Attempts = Annotated[int, option("--attempts N", "How many plans the model may try.", min=1, max=20)]
-ProviderName = Annotated[Provider, option("--provider", "Whose model plans.")]
-Model = Annotated[str | None, option("--model NAME", "Which of its models.")]
-BaseUrl = Annotated[str | None, option("--base-url URL", "Where the service is, for local or other ones.")]
-Tokens = Annotated[int, option("--tokens N", "What all attempts together may use.", min=1000)]
-Seconds = Annotated[float, option("--seconds N", "How long all of it may take.", min=1.0)]
+Attempts = Annotated[
+    int, typer.Option("--attempts", metavar="N", help="How many plans the model may try.", min=1, max=20)
+]
+ProviderName = Annotated[Provider, typer.Option("--provider", help="Whose model plans.")]
+Model = Annotated[str | None, typer.Option("--model", metavar="NAME", help="Which of its models.")]
+BaseUrl = Annotated[
+    str | None, typer.Option("--base-url", metavar="URL", help="Where the service is, for local or other ones.")
+]
+Tokens = Annotated[int, typer.Option("--tokens", metavar="N", help="What all attempts together may use.", min=1000)]
+Seconds = Annotated[float, typer.Option("--seconds", metavar="N", help="How long all of it may take.", min=1.0)]
 LONGEST_VALUE = 60
 MOST_ARGUMENTS = 8
 MOST_OPERATIONS = 200
 
 
 def ask(
-    request: Annotated[str, argument("REQUEST", "What the scene should have, in words.")],
+    request: Annotated[str, typer.Argument(metavar="REQUEST", help="What the scene should have, in words.")],
     workspace: Workspace = ".blendwright",
     scene: Scene = None,
     blender: Blender = None,
     attach: Attach = None,
-    dialect: Annotated[PlannableDialect, option("--dialect", "What kind of plan is asked for.")] = "operations",
+    dialect: Annotated[
+        PlannableDialect, typer.Option("--dialect", help="What kind of plan is asked for.")
+    ] = "operations",
     provider: ProviderName = "gemini",
     model: Model = None,
     base_url: BaseUrl = None,
     attempts: Attempts = 4,
     tokens: Tokens = 400_000,
     seconds: Seconds = 900.0,
-    cost: Annotated[float | None, option("--cost N", "Stop at this cost; needs --price.", min=0.0)] = None,
-    price: Annotated[str | None, option("--price IN,OUT", "Of a million tokens, for --cost.")] = None,
-    dry_run: Annotated[bool, option("--dry-run", "Plan and preview; change nothing.")] = False,
-    skip_preview: Annotated[bool, option("--no-preview", "Run plans without trying them first.")] = False,
-    yes: Annotated[bool, option("--yes", "Run the plan without asking.")] = False,
+    cost: Annotated[
+        float | None, typer.Option("--cost", metavar="N", help="Stop at this cost; needs --price.", min=0.0)
+    ] = None,
+    price: Annotated[
+        str | None, typer.Option("--price", metavar="IN,OUT", help="Of a million tokens, for --cost.")
+    ] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Plan and preview; change nothing.")] = False,
+    skip_preview: Annotated[bool, typer.Option("--no-preview", help="Run plans without trying them first.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Run the plan without asking.")] = False,
     image: Image = None,
     approve: Approve = None,
     json: AsJson = False,
@@ -288,7 +298,7 @@ def _short(value: Any) -> str:
 
 
 def evaluation(
-    folder: Annotated[Path, argument("FOLDER", "Requests with expectations, one *.json each.")],
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Requests with expectations, one *.json each.")],
     blender: Blender = None,
     provider: ProviderName = "gemini",
     model: Model = None,
@@ -296,9 +306,12 @@ def evaluation(
     attempts: Attempts = 4,
     tokens: Tokens = 400_000,
     seconds: Seconds = 900.0,
-    only: Annotated[list[str] | None, option("--only NAME", "Only this request; repeatable.")] = None,
+    only: Annotated[
+        list[str] | None, typer.Option("--only", metavar="NAME", help="Only this request; repeatable.")
+    ] = None,
     least: Annotated[
-        float, option("--least N", "End with 1 when fewer than this part succeed.", min=0.0, max=1.0)
+        float,
+        typer.Option("--least", metavar="N", help="End with 1 when fewer than this part succeed.", min=0.0, max=1.0),
     ] = 1.0,
     json: AsJson = False,
 ) -> int:

@@ -184,10 +184,14 @@ RULES: dict[str, Rule] = {
     ),
     APPROVAL_OUTDATED: Rule(
         Fault.POLICY_BLOCKED,
-        "others changed the scene while a person was asked, each time anew",
+        "others changed the scene while a person was asked",
         "Run it again: what is done is not done again, and the person is asked about the scene as it is then.",
     ),
 }
+
+
+def outdated_approval(tool: str) -> Finding:
+    return refusal(APPROVAL_OUTDATED, f"others changed the scene while a person was asked about {tool}")
 
 
 def refusal(rule: str, message: str, at: str = "", **names: str) -> Finding:

@@ -11,7 +11,6 @@ import typer
 
 from blendwright.cli.options import AsJson, Workspace
 from blendwright.cli.output import Exit, SafeConsole, present
-from blendwright.cli.parameters import argument, option
 from blendwright.records.audit import AuditHead, AuditReport, Status
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
@@ -31,15 +30,19 @@ def audit() -> None:
 @audit_app.command()
 def verify(
     bundle: Annotated[
-        Path | None, argument("BUNDLE", "A proof bundle; without one, the workspace's own chain is checked.")
+        Path | None,
+        typer.Argument(metavar="BUNDLE", help="A proof bundle; without one, the workspace's own chain is checked."),
     ] = None,
     key: Annotated[
         list[str] | None,
-        option("--key FINGERPRINT", "The key that must have signed the bundle; may be repeated."),
+        typer.Option("--key", metavar="FINGERPRINT", help="The key that must have signed the bundle; may be repeated."),
     ] = None,
     workspace: Workspace = ".blendwright",
     known: Annotated[
-        list[str] | None, option("--known SEQUENCE:HASH", "A record that you know from a receipt; may be repeated.")
+        list[str] | None,
+        typer.Option(
+            "--known", metavar="SEQUENCE:HASH", help="A record that you know from a receipt; may be repeated."
+        ),
     ] = None,
     json: AsJson = False,
 ) -> int:
@@ -78,9 +81,11 @@ def verify(
 
 @audit_app.command()
 def bundle(
-    file: Annotated[Path, argument("FILE", "The file to write, as proof.jsonl.")],
-    scenes: Annotated[bool, option("--scenes", "Put the saved scenes in too, and not only their hashes.")] = False,
-    overwrite: Annotated[bool, option("--overwrite", "Replace a file that is there.")] = False,
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="The file to write, as proof.jsonl.")],
+    scenes: Annotated[
+        bool, typer.Option("--scenes", help="Put the saved scenes in too, and not only their hashes.")
+    ] = False,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a file that is there.")] = False,
     workspace: Workspace = ".blendwright",
     json: AsJson = False,
 ) -> int:
@@ -142,12 +147,16 @@ def _verify_bundle(file: Path, keys: Sequence[str], json: bool) -> int:
 @audit_app.command("list")
 def list_records(
     workspace: Workspace = ".blendwright",
-    request: Annotated[str | None, option("--request ID", "Only those of this request.")] = None,
-    operation: Annotated[str | None, option("--operation ID", "Only those of this operation.")] = None,
-    tool: Annotated[str | None, option("--tool NAME", "Only those of this tool.")] = None,
-    status: Annotated[Status | None, option("--status", "Only those with this outcome.")] = None,
-    after: Annotated[int, option("--after N", "Only those after this sequence number: the next page.", min=0)] = 0,
-    limit: Annotated[int, option("--limit N", "At most so many.", min=1, max=10_000)] = 50,
+    request: Annotated[str | None, typer.Option("--request", metavar="ID", help="Only those of this request.")] = None,
+    operation: Annotated[
+        str | None, typer.Option("--operation", metavar="ID", help="Only those of this operation.")
+    ] = None,
+    tool: Annotated[str | None, typer.Option("--tool", metavar="NAME", help="Only those of this tool.")] = None,
+    status: Annotated[Status | None, typer.Option("--status", help="Only those with this outcome.")] = None,
+    after: Annotated[
+        int, typer.Option("--after", metavar="N", help="Only those after this sequence number: the next page.", min=0)
+    ] = 0,
+    limit: Annotated[int, typer.Option("--limit", metavar="N", help="At most so many.", min=1, max=10_000)] = 50,
     json: AsJson = False,
 ) -> int:
     """List the audit records, oldest first: every operation that was tried, with its ids and hashes."""

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import anyio
+import typer
 
 from blendwright.cli.options import AsJson, Attach, Blender, MinimumDeterminism, Workspace
 from blendwright.cli.output import Cell, Exit, SafeConsole, notes, present
-from blendwright.cli.parameters import argument, option
 from blendwright.policy.host_profile import EnvelopeName, HostLimits, HostStatement, Verification
 from blendwright.setup.doctor import Check, check_environment, check_host
 from blendwright.setup.hosts import HOSTS, Scope, entry, host_named, install, remote_entry, snippet
@@ -35,33 +35,56 @@ def serve(
     workspace: Workspace = ".blendwright",
     blender: Blender = None,
     attach: Attach = None,
-    http: Annotated[str | None, option("--http HOST:PORT", "Streamable HTTP there, instead of stdio.")] = None,
+    http: Annotated[
+        str | None, typer.Option("--http", metavar="HOST:PORT", help="Streamable HTTP there, instead of stdio.")
+    ] = None,
     token: Annotated[
-        str | None, option("--token TOKEN", f"The bearer token of HTTP; or {TOKEN}; made up otherwise.")
+        str | None,
+        typer.Option("--token", metavar="TOKEN", help=f"The bearer token of HTTP; or {TOKEN}; made up otherwise."),
     ] = None,
     tools: Annotated[
-        Literal["plans", "direct"], option("--tools", "direct adds every tool of the catalogue.")
+        Literal["plans", "direct"], typer.Option("--tools", help="direct adds every tool of the catalogue.")
     ] = "plans",
     root: Annotated[
         list[str] | None,
-        option("--root DIR", "Files may be read and written here, instead of where the policy says; repeatable."),
+        typer.Option(
+            "--root",
+            metavar="DIR",
+            help="Files may be read and written here, instead of where the policy says; repeatable.",
+        ),
     ] = None,
     directory: Annotated[
-        Path | None, option("--directory DIR", "Relative paths and roots start here, wherever the host starts us.")
+        Path | None,
+        typer.Option(
+            "--directory", metavar="DIR", help="Relative paths and roots start here, wherever the host starts us."
+        ),
     ] = None,
     host_profile: Annotated[
-        Path | None, option("--host-profile FILE", "What hosts can take, as JSON, where they cannot say it themselves.")
+        Path | None,
+        typer.Option(
+            "--host-profile", metavar="FILE", help="What hosts can take, as JSON, where they cannot say it themselves."
+        ),
     ] = None,
-    payload_bytes: Annotated[int | None, option("--payload-bytes N", "The largest message.", min=1024)] = None,
-    call_seconds: Annotated[float | None, option("--call-seconds S", "How long a host waits.", min=0.001)] = None,
-    streaming: Annotated[bool | None, option("--streaming/--no-streaming", "Progress while a call runs.")] = None,
+    payload_bytes: Annotated[
+        int | None, typer.Option("--payload-bytes", metavar="N", help="The largest message.", min=1024)
+    ] = None,
+    call_seconds: Annotated[
+        float | None, typer.Option("--call-seconds", metavar="S", help="How long a host waits.", min=0.001)
+    ] = None,
+    streaming: Annotated[
+        bool | None, typer.Option("--streaming/--no-streaming", help="Progress while a call runs.")
+    ] = None,
     cancellation: Annotated[
-        bool | None, option("--cancellation/--no-cancellation", "Whether hosts call calls off.")
+        bool | None, typer.Option("--cancellation/--no-cancellation", help="Whether hosts call calls off.")
     ] = None,
-    envelope: Annotated[EnvelopeName | None, option("--envelope", "The form of results.")] = None,
+    envelope: Annotated[EnvelopeName | None, typer.Option("--envelope", help="The form of results.")] = None,
     determinism: MinimumDeterminism = None,
-    verification: Annotated[Verification | None, option("--verification", "Whose results are read back.")] = None,
-    ui: Annotated[bool, option("--ui", "The console beside it, on loopback; its link goes to standard error.")] = False,
+    verification: Annotated[
+        Verification | None, typer.Option("--verification", help="Whose results are read back.")
+    ] = None,
+    ui: Annotated[
+        bool, typer.Option("--ui", help="The console beside it, on loopback; its link goes to standard error.")
+    ] = False,
 ) -> int:
     """Serve a workspace to a language-model host: over stdio, or over HTTP with a bearer token."""
     from blendwright.server.serve import Settings, Watch
@@ -152,11 +175,13 @@ def address_of(text: str) -> tuple[str, int]:
 
 
 def init_host(
-    name: Annotated[str, argument("HOST", f"One of: {', '.join(HOSTS)}.")],
+    name: Annotated[
+        str, typer.Argument(metavar="HOST", help=f"One of: {', '.join(HOSTS)}.", autocompletion=lambda: HOSTS)
+    ],
     workspace: Workspace = ".blendwright",
-    scope: Annotated[Scope, option("--scope", "For this user everywhere, or for this project.")] = "user",
-    replace: Annotated[bool, option("--replace", "Replace an entry of ours that differs.")] = False,
-    print_only: Annotated[bool, option("--print", "Only print what to write into its file.")] = False,
+    scope: Annotated[Scope, typer.Option("--scope", help="For this user everywhere, or for this project.")] = "user",
+    replace: Annotated[bool, typer.Option("--replace", help="Replace an entry of ours that differs.")] = False,
+    print_only: Annotated[bool, typer.Option("--print", help="Only print what to write into its file.")] = False,
     attach: Attach = None,
     json: AsJson = False,
 ) -> int:
@@ -184,7 +209,15 @@ def init_host(
 
 def doctor(
     blender: Blender = None,
-    host: Annotated[str | None, option("--host HOST", "Also check the set-up of this language-model host.")] = None,
+    host: Annotated[
+        str | None,
+        typer.Option(
+            "--host",
+            metavar="HOST",
+            help="Also check the set-up of this language-model host.",
+            autocompletion=lambda: HOSTS,
+        ),
+    ] = None,
     json: AsJson = False,
 ) -> int:
     """Check that Blendwright can work here; says what is missing and how to get it."""

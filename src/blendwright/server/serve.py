@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import signal
 from collections.abc import AsyncGenerator, Callable
@@ -18,9 +17,6 @@ from blendwright.policy.policy import Costs
 from blendwright.server.context import Jobs, ServerContext
 from blendwright.server.service import Service
 from blendwright.server.transport.call_log import OnCall
-from blendwright.server.transport.early_server import stdio_connection
-from blendwright.server.transport.heaps import limit_heaps
-from blendwright.server.transport.side_threads import start_side_threads
 from blendwright.server.workspace_queue import WorkspaceQueue
 from blendwright.tools import catalog
 from blendwright.values.errors import Refusal
@@ -116,19 +112,20 @@ def told_costs(workspace: Path) -> Costs:
 
 async def serve(settings: Settings) -> signal.Signals | None:
     """Serve until the host leaves or a signal asks to end; returns that signal."""
-    limit_heaps()
-    start_side_threads(asyncio.get_running_loop())
     with shutdown_on_signals() as shutdown:
-        async with serving(settings) as service:
-            if settings.address is None:
-                from blendwright.server.transport.stdio import serve_stdio
+        if settings.address is None:
+            from blendwright.server.transport.stdio import serve_stdio, take_over_stdio
 
-                with stdio_connection() as connection, anyio.CancelScope() as scope:
-                    shutdown.on_request(scope.cancel)
-                    await serve_stdio(service.server, connection)
-            else:
-                from blendwright.server.transport.http import serve_http
+            # First of all, so that nothing that is opened next can write between the messages.
+            with take_over_stdio() as connection:
+                async with serving(settings) as service:
+                    with anyio.CancelScope() as scope:
+                        shutdown.on_request(scope.cancel)
+                        await serve_stdio(service.server, connection)
+        else:
+            from blendwright.server.transport.http import serve_http
 
+            async with serving(settings) as service:
                 await serve_http(
                     service.server,
                     settings.token,

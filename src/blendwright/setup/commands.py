@@ -8,7 +8,6 @@ import typer
 
 from blendwright.cli.options import AsJson
 from blendwright.cli.output import Cell, SafeConsole, notes, present
-from blendwright.cli.parameters import argument, option
 from blendwright.setup import blenders
 
 STYLES = {"ready": "green", "outdated": "yellow", "broken": "red", "not added": "dim", "no python": "dim"}
@@ -40,10 +39,16 @@ def _show(out: SafeConsole, rows: list[blenders.ListedBlender]) -> None:
 
 @blender_app.command("add")
 def add_command(
-    what: Annotated[str, argument("VERSION|PATH", "A version such as 5.2, or the path of an installed Blender.")],
-    name: Annotated[str | None, option("--name NAME", "Call it this; its version otherwise.")] = None,
-    python: Annotated[str | None, option("--python PATH", "Make the environment with this Python.")] = None,
-    again: Annotated[bool, option("--again", "Make it anew, even where it is there.")] = False,
+    what: Annotated[
+        str, typer.Argument(metavar="VERSION|PATH", help="A version such as 5.2, or the path of an installed Blender.")
+    ],
+    name: Annotated[
+        str | None, typer.Option("--name", metavar="NAME", help="Call it this; its version otherwise.")
+    ] = None,
+    python: Annotated[
+        str | None, typer.Option("--python", metavar="PATH", help="Make the environment with this Python.")
+    ] = None,
+    again: Annotated[bool, typer.Option("--again", help="Make it anew, even where it is there.")] = False,
     json: AsJson = False,
 ) -> int:
     """Make an environment for a Blender in your data directory, or prepare an installed Blender; then --blender takes it by name."""
@@ -62,7 +67,8 @@ def add_command(
 
 @blender_app.command("remove")
 def remove_command(
-    name: Annotated[str, argument("NAME", "As `blendwright blender list` shows it.")], json: AsJson = False
+    name: Annotated[str, typer.Argument(metavar="NAME", help="As `blendwright blender list` shows it.")],
+    json: AsJson = False,
 ) -> int:
     """Remove an environment that was added. An installed Blender itself stays as it is."""
     removed = blenders.remove_blender(name, progress=lambda line: notes().show(line, "dim"))

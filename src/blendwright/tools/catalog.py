@@ -9,7 +9,7 @@ from functools import cache
 from typing import Any
 
 from blendwright.tool_api.tool import AnyTool
-from blendwright.tools.on_demand import load_on_demand, tool_class
+from blendwright.tools.lazy_tools import LazyTools, tool_class
 from blendwright.tools.registry import registry_fingerprint
 
 # The tool `noun.verb` is in the file tools/<noun>/<verb>.py. A row for each noun.
@@ -55,9 +55,9 @@ NAMES = (
 
 
 @cache
-def tools() -> dict[str, AnyTool]:
-    """Every tool by name, each loaded when something of it is first asked for."""
-    return {name: load_on_demand(name) for name in sorted(NAMES)}
+def tools() -> LazyTools:
+    """Return every tool by name. A tool is loaded when it is looked up."""
+    return LazyTools(NAMES)
 
 
 @cache
@@ -69,7 +69,7 @@ def tool_classes() -> tuple[type[AnyTool], ...]:
 @cache
 def fingerprint() -> str:
     """One hash over everything the catalogue promises."""
-    return registry_fingerprint(tools().values())
+    return registry_fingerprint(tools())
 
 
 # ---------------------------------------------------------------------- which tools a planner is told of; `search` finds one by words

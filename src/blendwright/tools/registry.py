@@ -7,12 +7,13 @@ keeps their hashes by the hash of the sources that they were made from.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from blendwright.tools import registry_cache
+from blendwright.tools.lazy_tools import LazyTools
 from blendwright.util.canonical import digest
 from blendwright.wire.package_version import package_hash
 
@@ -27,30 +28,28 @@ def computed(tool: type[AnyTool]) -> str:
     return digest(tool.declaration())
 
 
-def fingerprints(tools: Iterable[AnyTool]) -> dict[str, str]:
-    """The hash of every tool's declaration, by name. A tool that is not loaded yet is loaded only where its hash is not known."""
-    # Not above: whoever starts a worker hands over hashes, and loads no tool for it.
-    from blendwright.tools.on_demand import is_loaded, name_of
+def fingerprints(tools: Mapping[str, AnyTool]) -> dict[str, str]:
+    """Return the hash of every tool's declaration, by name. A tool of the catalogue is loaded only where its hash is not known."""
+    from_catalog = tools.from_catalog if isinstance(tools, LazyTools) else frozenset[str]()
+    known = cached_hashes() if from_catalog else {}
+    hashes: dict[str, str] = {}
+    for name in sorted(tools):
+        hashes[name] = known[name] if name in from_catalog and name in known else computed(tools[name].__class__)
 
-    cached = cached_hashes()
-    by_name = {name_of(tool): tool for tool in sorted(tools, key=name_of)}
-    shipped = {name for name, tool in by_name.items() if not is_loaded(tool) or _is_of_its_file(tool.__class__)}
-    hashes = {
-        name: (name in shipped and cached.get(name)) or computed(tool.__class__) for name, tool in by_name.items()
-    }
-    if missing := shipped - cached.keys():
-        cached.update((name, hashes[name]) for name in missing)
-        registry_cache.store(registry_cache.user_directory(), sources(), cached)
+    missing = from_catalog - known.keys()
+    if missing:
+        known.update((name, hashes[name]) for name in missing)
+        registry_cache.store(registry_cache.user_directory(), sources(), known)
     return hashes
 
 
-def registry_fingerprint(tools: Iterable[AnyTool]) -> str:
-    """One hash over all of them."""
+def registry_fingerprint(tools: Mapping[str, AnyTool]) -> str:
+    """Return one hash over all of them."""
     return digest(fingerprints(tools))
 
 
-def tool_registry(tools: Iterable[AnyTool]) -> Registry:
-    """The reference of a catalogue for a contract. Only the core makes contracts: their models stay out of workers."""
+def tool_registry(tools: Mapping[str, AnyTool]) -> Registry:
+    """Return the reference of a catalogue for a contract. Only the core makes contracts: their models stay out of workers."""
     from blendwright.policy.session_contract import Registry
 
     entries = fingerprints(tools)
@@ -81,12 +80,6 @@ def _pydantic_version() -> str:
     from importlib import metadata
 
     return metadata.version("pydantic")
-
-
-def _is_of_its_file(tool: type[AnyTool]) -> bool:
-    """Whether it is the class that a source of ours defines, and not one that was made from it or after it."""
-    module = tool.__module__
-    return module.startswith(f"{__package__}.") and getattr(sys.modules[module], tool.__name__, None) is tool
 
 
 @cache

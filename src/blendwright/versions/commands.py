@@ -7,11 +7,11 @@ from collections.abc import Callable, Generator
 from pathlib import Path
 from typing import Annotated, Any
 
+import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from blendwright.cli.options import AsJson, Workspace
 from blendwright.cli.output import Exit, SafeConsole, note_external_files, notes, present, short_value
-from blendwright.cli.parameters import argument, option
 from blendwright.cli.progress import Rate
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
@@ -23,28 +23,38 @@ from blendwright.versions.report import PAGE, VersionReport, heading, summary
 MOST_SHOWN = 20
 
 ReportDirectory = Annotated[
-    Path | None, option("--report DIR", "Write the report with its pictures there.", file_okay=False)
+    Path | None,
+    typer.Option("--report", metavar="DIR", help="Write the report with its pictures there.", file_okay=False),
 ]
 
 
 def upgrade(
-    blender: Annotated[str, option("--blender VERSION|PATH", "The Blender to move to.")],
+    blender: Annotated[str, typer.Option("--blender", metavar="VERSION|PATH", help="The Blender to move to.")],
     old: Annotated[
         str | None,
-        option("--from VERSION|PATH", "The Blender that the workspace belongs to, where it is not found by itself."),
+        typer.Option(
+            "--from",
+            metavar="VERSION|PATH",
+            help="The Blender that the workspace belongs to, where it is not found by itself.",
+        ),
     ] = None,
-    yes: Annotated[bool, option("--yes", "Move the workspace, if nothing parts.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Move the workspace, if nothing parts.")] = False,
     accept_differences: Annotated[
-        bool, option("--accept-differences", "Move the workspace, also where scenes part.")
+        bool, typer.Option("--accept-differences", help="Move the workspace, also where scenes part.")
     ] = False,
     take: Annotated[
         upgrading.Take | None,
-        option("--take", "The scene to go on with: the journal replayed, or HEAD's scene opened."),
+        typer.Option("--take", help="The scene to go on with: the journal replayed, or HEAD's scene opened."),
     ] = None,
     report: ReportDirectory = None,
     pictures: Annotated[
         int,
-        option("--pictures N", "Pictures of both for at most so many operations that part; 0 for none at all.", min=0),
+        typer.Option(
+            "--pictures",
+            metavar="N",
+            help="Pictures of both for at most so many operations that part; 0 for none at all.",
+            min=0,
+        ),
     ] = upgrading.MOST_PICTURES,
     workspace: Workspace = ".blendwright",
     json: AsJson = False,
@@ -63,8 +73,10 @@ def upgrade(
 
 
 def compare(
-    file: Annotated[Path, argument("FILE.blend", "The file to open in both; it is not written.")],
-    blender: Annotated[list[str], option("--blender VERSION|PATH", "Twice: the old one, then the new one.")],
+    file: Annotated[Path, typer.Argument(metavar="FILE.blend", help="The file to open in both; it is not written.")],
+    blender: Annotated[
+        list[str], typer.Option("--blender", metavar="VERSION|PATH", help="Twice: the old one, then the new one.")
+    ],
     report: ReportDirectory = None,
     json: AsJson = False,
 ) -> int:

@@ -44,7 +44,6 @@ from blendwright.window.edited_uses import edited_uses
 from blendwright.window.navigation import history_of
 from blendwright.wire.blender_profile import WorkerProfile
 from blendwright.wire.worker_port import WorkerPool
-from blendwright.workspace.early_blender import note_blender
 from blendwright.workspace.observing.event_bus import EventBus
 from blendwright.workspace.preview import preview_beside
 from blendwright.workspace.run_records import RunRecords
@@ -335,7 +334,6 @@ class OpenScene:
         with contextlib.ExitStack() as ends:
             # From the last to the first; an interruption in one of them keeps none of the others from being done.
             ends.callback(self._scratch.remove)
-            ends.callback(note_blender, self._scratch.path.parent, self._pool)
             ends.callback(self._session.journal.close)
             ends.callback(self._events, WorkspaceClosed())
             ends.callback(self._end_workers)

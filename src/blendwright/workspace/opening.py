@@ -15,6 +15,8 @@ from importlib.resources import files
 from pathlib import Path
 
 from blendwright.approvals.request import NOBODY, Approver
+from blendwright.bridge.pool import Pool
+from blendwright.bridge.spawn import EarlyWorker
 from blendwright.bridge.worker_source import WorkerSource
 from blendwright.engine.moves.commit_names import require_head
 from blendwright.engine.scene.background_checkpoints import BackgroundCheckpoints
@@ -34,7 +36,6 @@ from blendwright.window.attached_scene import AttachedScene
 from blendwright.window.binding import WindowBinding, connect_bound, require_unbound, spare_source
 from blendwright.window.panel import WindowPanel
 from blendwright.wire.console_door import ConsoleDoor
-from blendwright.workspace.early_blender import SCRATCH, EarlyBlender
 from blendwright.workspace.locations import is_workspace, workspace_directory
 from blendwright.workspace.observing.event_bus import EventBus, open_event_bus
 from blendwright.workspace.open_scene import OpenScene
@@ -42,7 +43,7 @@ from blendwright.workspace.ownership import require_own_directory
 from blendwright.workspace.policy_files import FILE as POLICY
 from blendwright.workspace.reading import read_journal
 from blendwright.workspace.recovery import recover
-from blendwright.workspace.scratch import SessionScratch, unfit_on_os_error
+from blendwright.workspace.scratch import SCRATCH, SessionScratch, unfit_on_os_error
 from blendwright.workspace.settings import (
     WorkspaceSettings,
     copy_start,
@@ -71,7 +72,7 @@ def open(
     environment: Mapping[str, str] | None = None,
     observers: Sequence[Observer] = (),
     console: ConsoleDoor | None = None,
-    early: EarlyBlender | None = None,
+    early: EarlyWorker | None = None,
 ) -> OpenScene:
     """Open a workspace and the scene in it, which lives on until the next time.
 
@@ -156,8 +157,8 @@ def open(
             live, journal, settings.tools, draft, files, macros=settings.macros, approver=approver, observe=events
         )
         opened = OpenScene(session, scratch, pool, recovered, events)
-        if early is not None:
-            early.give_to(pool)
+        if early is not None and isinstance(pool, Pool):
+            pool.adopt(early)
         undo.pop_all()
     return opened
 

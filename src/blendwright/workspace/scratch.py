@@ -18,6 +18,8 @@ from blendwright.util.background_removal import BackgroundClearing
 from blendwright.util.directory_removal import remove_directory
 from blendwright.values.errors import EnvironmentUnfit
 
+# In a workspace.
+SCRATCH = "scratch"
 PREFIX = "session-"
 OWNER = "owner.lock"
 ROOT_LOCK = ".lock"

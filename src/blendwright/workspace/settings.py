@@ -44,7 +44,7 @@ class WorkspaceSettings:
 
     @cached_property
     def registry(self) -> str:
-        return catalog.fingerprint() if self.tools is catalog.tools() else registry_fingerprint(self.tools.values())
+        return catalog.fingerprint() if self.tools is catalog.tools() else registry_fingerprint(self.tools)
 
     def at(self, directory: Path) -> WorkspaceSettings:
         """The same for another workspace, with its own files in reach; for whoever opens many."""
@@ -76,7 +76,7 @@ def load_settings(
     rules = allowed_roots(policy or load_policy(directory).policy, roots)
     macros = load_macros(directory, registered)
     draft = ContractDraft(
-        registered.values(), proposal=proposal, policy=rules, macros=macro_registry(macros.values()), earlier=contract
+        registered, proposal=proposal, policy=rules, macros=macro_registry(macros.values()), earlier=contract
     )
     files = _files_in_reach(draft, directory, asset_supply(rules))
     return WorkspaceSettings(

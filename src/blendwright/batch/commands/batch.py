@@ -27,7 +27,6 @@ from blendwright.batch.results.files import write_result_files
 from blendwright.batch.results.table import Counts, Standing
 from blendwright.cli.options import Approve, Blender, FleetEngine, Set
 from blendwright.cli.output import Exit, SafeConsole, notes, present
-from blendwright.cli.parameters import argument, option
 from blendwright.cli.plan_files import parameters
 from blendwright.datasets.samples import annotated_cases
 from blendwright.datasets.write import FORMATS, write_dataset
@@ -50,34 +49,58 @@ After an interruption, a crash, or with more rows: the same command again.
 
 batch_app = typer.Typer(help=HELP, no_args_is_help=True)
 
-AsJson = Annotated[bool, option("--json", "Print JSON on standard output, nothing else.")]
-JsonLines = Annotated[bool, option("--json", "Print a line of JSON for every case, and one for the whole at the end.")]
-Directory = Annotated[str, argument("DIR|URL", "What `batch run` had as --out.")]
-Workers = Annotated[int | None, option("--workers N", "How many Blenders at once; as many as processors.", min=1)]
-AsParquet = Annotated[bool, option("--parquet", "Write results.parquet as well.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON on standard output, nothing else.")]
+JsonLines = Annotated[
+    bool, typer.Option("--json", help="Print a line of JSON for every case, and one for the whole at the end.")
+]
+Directory = Annotated[str, typer.Argument(metavar="DIR|URL", help="What `batch run` had as --out.")]
+Workers = Annotated[
+    int | None, typer.Option("--workers", metavar="N", help="How many Blenders at once; as many as processors.", min=1)
+]
+AsParquet = Annotated[bool, typer.Option("--parquet", help="Write results.parquet as well.")]
 
 
 @batch_app.command("run")
 def run_command(
-    program: Annotated[str, argument("PROGRAM", "A program (.star), a plan or a batch file (.json).")],
-    out: Annotated[str, option("--out DIR|URL", "Where outputs and results go; the same again goes on.")],
-    seeds: Annotated[str | None, option("--seeds FIRST:END", "A case for each seed; END is not among them.")] = None,
-    params: Annotated[Path | None, option("--params TABLE", "A case for each row: .csv, .jsonl or .parquet.")] = None,
-    cases: Annotated[int | None, option("--cases N", "Of a batch file: how often each row is drawn.", min=1)] = None,
-    only: Annotated[str | None, option("--only LIST", "Only these cases, counted from 0, as 0-9,17.")] = None,
+    program: Annotated[
+        str, typer.Argument(metavar="PROGRAM", help="A program (.star), a plan or a batch file (.json).")
+    ],
+    out: Annotated[
+        str, typer.Option("--out", metavar="DIR|URL", help="Where outputs and results go; the same again goes on.")
+    ],
+    seeds: Annotated[
+        str | None, typer.Option("--seeds", metavar="FIRST:END", help="A case for each seed; END is not among them.")
+    ] = None,
+    params: Annotated[
+        Path | None, typer.Option("--params", metavar="TABLE", help="A case for each row: .csv, .jsonl or .parquet.")
+    ] = None,
+    cases: Annotated[
+        int | None, typer.Option("--cases", metavar="N", help="Of a batch file: how often each row is drawn.", min=1)
+    ] = None,
+    only: Annotated[
+        str | None, typer.Option("--only", metavar="LIST", help="Only these cases, counted from 0, as 0-9,17.")
+    ] = None,
     set: Set = None,
     workers: Workers = None,
     output: Annotated[
-        list[str] | None, option("--output KIND", f"{', '.join(KINDS)}; may be repeated. blend and picture by default.")
+        list[str] | None,
+        typer.Option(
+            "--output", metavar="KIND", help=f"{', '.join(KINDS)}; may be repeated. blend and picture by default."
+        ),
     ] = None,
     keep: Annotated[
-        str | None, option(f"--keep {'|'.join(KEEPS)}", "What becomes of the workspaces of cases; drop by default.")
+        str | None,
+        typer.Option(
+            "--keep", metavar=f"{'|'.join(KEEPS)}", help="What becomes of the workspaces of cases; drop by default."
+        ),
     ] = None,
     blender: Blender = None,
     approve: Approve = None,
     parquet: AsParquet = False,
     engine: FleetEngine = None,
-    detach: Annotated[bool, option("--detach", "With --engine: end as soon as the cases wait there.")] = False,
+    detach: Annotated[
+        bool, typer.Option("--detach", help="With --engine: end as soon as the cases wait there.")
+    ] = False,
     json: JsonLines = False,
 ) -> int:
     """Run every case that is not finished yet. Ctrl-C ends it after the cases that are under way, twice at once; the same command goes
@@ -220,7 +243,7 @@ def status_command(
 @batch_app.command("retry")
 def retry_command(
     directory: Directory,
-    failed: Annotated[bool, option("--failed", "The cases that failed.")] = False,
+    failed: Annotated[bool, typer.Option("--failed", help="The cases that failed.")] = False,
     workers: Workers = None,
     blender: Blender = None,
     approve: Approve = None,
@@ -252,8 +275,10 @@ def retry_command(
 @batch_app.command("dataset")
 def dataset_command(
     directory: Directory,
-    form: Annotated[str, option(f"--format {'|'.join(FORMATS)}", "What to write.")],
-    to: Annotated[Path, option("--to PATH", "Where it goes; the same again goes on after an interruption.")],
+    form: Annotated[str, typer.Option("--format", metavar=f"{'|'.join(FORMATS)}", help="What to write.")],
+    to: Annotated[
+        Path, typer.Option("--to", metavar="PATH", help="Where it goes; the same again goes on after an interruption.")
+    ],
     json: AsJson = False,
 ) -> int:
     """Write a data set for training from the cases that were annotated (`--output annotations`), in the order of their numbers."""
@@ -279,7 +304,7 @@ def dataset_command(
 @batch_app.command("show")
 def show_command(
     directory: Directory,
-    case: Annotated[str, argument("CASE", "Its number, or the beginning of its key.")],
+    case: Annotated[str, typer.Argument(metavar="CASE", help="Its number, or the beginning of its key.")],
     engine: FleetEngine = None,
     json: AsJson = False,
 ) -> int:

@@ -7,13 +7,14 @@ import tempfile
 from pathlib import Path
 from typing import Annotated, BinaryIO
 
+import typer
+
 from blendwright.batch.farm_formats import FARM_FILES, FarmBatch, FarmFormat
 from blendwright.batch.input.prepare import prepare
 from blendwright.batch.input.tables import seed_rows, table_rows
 from blendwright.batch.outputs.makers import output_of
 from blendwright.cli.options import Approve, AsJson, Set
 from blendwright.cli.output import SafeConsole, present
-from blendwright.cli.parameters import argument, option
 from blendwright.cli.plan_files import parameters
 from blendwright.util import no_follow
 from blendwright.values.errors import EnvironmentUnfit, Refusal
@@ -21,16 +22,31 @@ from blendwright.values.faults import Fault
 
 
 def export_command(
-    program: Annotated[Path, argument("PROGRAM", "A program (.star).")],
-    out: Annotated[str, option("--out DIR", "Where tasks write to, each into a directory of its own.")],
-    to: Annotated[Path, option("--to DIR", "Where the files for the farm go: the job, the program and its table.")],
-    format: Annotated[FarmFormat, option("--format", "What the farm reads.")] = "openjd",
-    seeds: Annotated[str | None, option("--seeds FIRST:END", "A case for each seed; END is not among them.")] = None,
-    params: Annotated[Path | None, option("--params TABLE", "A case for each row: .csv, .jsonl or .parquet.")] = None,
+    program: Annotated[Path, typer.Argument(metavar="PROGRAM", help="A program (.star).")],
+    out: Annotated[
+        str, typer.Option("--out", metavar="DIR", help="Where tasks write to, each into a directory of its own.")
+    ],
+    to: Annotated[
+        Path,
+        typer.Option(
+            "--to", metavar="DIR", help="Where the files for the farm go: the job, the program and its table."
+        ),
+    ],
+    format: Annotated[FarmFormat, typer.Option("--format", help="What the farm reads.")] = "openjd",
+    seeds: Annotated[
+        str | None, typer.Option("--seeds", metavar="FIRST:END", help="A case for each seed; END is not among them.")
+    ] = None,
+    params: Annotated[
+        Path | None, typer.Option("--params", metavar="TABLE", help="A case for each row: .csv, .jsonl or .parquet.")
+    ] = None,
     set: Set = None,
-    output: Annotated[list[str] | None, option("--output KIND", "As with `batch run`; may be repeated.")] = None,
+    output: Annotated[
+        list[str] | None, typer.Option("--output", metavar="KIND", help="As with `batch run`; may be repeated.")
+    ] = None,
     approve: Approve = None,
-    per_task: Annotated[int, option("--per-task N", "Cases in one task of the farm.", min=1)] = 10,
+    per_task: Annotated[
+        int, typer.Option("--per-task", metavar="N", help="Cases in one task of the farm.", min=1)
+    ] = 10,
     json: AsJson = False,
 ) -> int:
     """Write a batch as a job for a farm: an Open Job Description template, or a job of Flamenco. Nothing is run."""

@@ -40,10 +40,7 @@ LONGEST_BULK = 0.5
 def build(scratch: Path, confinement: Confinement) -> dict[str, Handler]:
     """The methods of this worker."""
     extensions = load_extensions()
-    catalogue: dict[str, AnyTool] = {
-        **tools(),
-        **{tool.name: tool for each in extensions for tool in getattr(each, "TOOLS", ())},
-    }
+    catalogue = tools().with_others(tool for each in extensions for tool in getattr(each, "TOOLS", ()))
     more_methods: dict[str, Handler] = {
         name: handler for each in extensions for name, handler in getattr(each, "METHODS", {}).items()
     }
@@ -58,7 +55,7 @@ def build(scratch: Path, confinement: Confinement) -> dict[str, Handler]:
 
 def hello(catalogue: Mapping[str, AnyTool], confinement: Confinement) -> Handler:
     """The handshake: which package this is, what Blender it runs in, and what tools it has."""
-    fingerprint = registry_fingerprint(catalogue.values())
+    fingerprint = registry_fingerprint(catalogue)
 
     def answer(params: dict[str, Any]) -> object:
         if not same_package(params.get("package")):

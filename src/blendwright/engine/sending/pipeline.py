@@ -54,6 +54,10 @@ BULK, BULKS_UNDERWAY = 128, 2
 SMALLEST_BULK = 8
 
 
+# Why the rest of a run is skipped when HEAD moved during a question.
+SCENE_CHANGED = "not run: others changed the scene while a person was asked. Run it again"
+
+
 class Pipeline:
     """One run over one list of operations. `stop`: nothing runs after a failure. `whole`: a failure takes all of the list back."""
 
@@ -283,15 +287,12 @@ class Pipeline:
         return True
 
     def _approved(self, call: Invocation) -> Invocation | None:
-        """The call with what a person said to it; None when that was no yes: it is refused, or will be asked about again."""
+        """Return the call with its approval, or None when it was refused."""
         questions = self._questions
         if questions is None or call.operation_id not in questions:
             return call
         outcome = questions.answer(call)
         self._reached = self._scene.hash  # others may have had their turn meanwhile
-        if outcome is None:
-            self._todo.clear()
-            return None
         call, finding = replace(call, approval=outcome.approval), outcome.finding
         if finding is None:
             return call
@@ -305,8 +306,10 @@ class Pipeline:
         self._commit()
         self._state.block_dependents(call.operation_id, "was refused")
         self._continue(f"not run, because '{self._state.caller_id(call.operation_id)}' was refused")
-        if questions.moved:
-            self._todo.clear()  # what is left is looked up again before it runs
+        if questions.head_moved:
+            # What was checked before the question is outdated.
+            self._todo.clear()
+            self._state.skip_rest(SCENE_CHANGED)
         return None
 
     # ------------------------------------------------------------------ failures

@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import orjson
+import typer
 
 from blendwright.approvals.pending import parse_grants
 from blendwright.batch.engines.engine import JobReport
 from blendwright.batch.outputs.allowed_locations import allowed_places
 from blendwright.cli.options import Blender, FleetEngine
 from blendwright.cli.output import Exit, notes
-from blendwright.cli.parameters import option
 from blendwright.fleet.requests import WorkPlace, machine_queue, open_engine
 
 # Seconds after which a worker that was told to stop ends, whatever it waits for: others take up what it had.
@@ -27,30 +27,49 @@ LAST_WAIT = 20.0
 
 def worker(
     engine: FleetEngine = None,
-    workers: Annotated[int | None, option("--workers N", "Blenders at once; as many as processors.", min=1)] = None,
+    workers: Annotated[
+        int | None, typer.Option("--workers", metavar="N", help="Blenders at once; as many as processors.", min=1)
+    ] = None,
     blender: Blender = None,
     work: Annotated[
-        Path | None, option("--work DIR", "A local directory for what is under way; in the user's cache otherwise.")
+        Path | None,
+        typer.Option(
+            "--work", metavar="DIR", help="A local directory for what is under way; in the user's cache otherwise."
+        ),
     ] = None,
     outputs: Annotated[
         list[str] | None,
-        option(
-            "--outputs URL|DIR", "Write outputs there and below only; may be repeated. Otherwise s3:// and the like."
+        typer.Option(
+            "--outputs",
+            metavar="URL|DIR",
+            help="Write outputs there and below only; may be repeated. Otherwise s3:// and the like.",
         ),
     ] = None,
     approve: Annotated[
         list[str] | None,
-        option("--approve NAME", "Allow here what batches were allowed: destructive, a tool, a mode or a root."),
+        typer.Option(
+            "--approve",
+            metavar="NAME",
+            help="Allow here what batches were allowed: destructive, a tool, a mode or a root.",
+        ),
     ] = None,
-    once: Annotated[bool, option("--once", "End when nothing waits.")] = False,
+    once: Annotated[bool, typer.Option("--once", help="End when nothing waits.")] = False,
     grace: Annotated[
-        float, option("--grace SECONDS", "Told to stop, finish cases for so long; then give them back.", min=0)
+        float,
+        typer.Option(
+            "--grace", metavar="SECONDS", help="Told to stop, finish cases for so long; then give them back.", min=0
+        ),
     ] = 30.0,
     stalled_after: Annotated[
         float,
-        option("--stalled-after SECONDS", "Without a sign of life, a worker counts as lost. Equal in all.", min=2),
+        typer.Option(
+            "--stalled-after",
+            metavar="SECONDS",
+            help="Without a sign of life, a worker counts as lost. Equal in all.",
+            min=2,
+        ),
     ] = 60.0,
-    json: Annotated[bool, option("--json", "Print a line of JSON for everything that happens.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print a line of JSON for everything that happens.")] = False,
 ) -> int:
     """Do cases of batches that wait in a database, until told to stop. SIGTERM finishes or gives back what is under way."""
     tell = Teller(json)

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 from typing import Annotated
 
+import typer
+
 from blendwright.cli.options import AsJson, Blender, Workspace
 from blendwright.cli.output import SafeConsole, notes, present
-from blendwright.cli.parameters import option
 from blendwright.cli.progress import waiting
 from blendwright.history import bisect as bisecting
 
 
 def bisect(
-    expect: Annotated[str, option("--expect CHECK", 'What must hold: scene.objects["Lamp"].location[2] > 0')],
+    expect: Annotated[
+        str, typer.Option("--expect", metavar="CHECK", help='What must hold: scene.objects["Lamp"].location[2] > 0')
+    ],
     good: Annotated[
-        str | None, option("--good N", "A commit at which it holds; the first one unless said otherwise.")
+        str | None,
+        typer.Option("--good", metavar="N", help="A commit at which it holds; the first one unless said otherwise."),
     ] = None,
-    bad: Annotated[str, option("--bad N", "A commit at which it does not hold.")] = "HEAD",
+    bad: Annotated[str, typer.Option("--bad", metavar="N", help="A commit at which it does not hold.")] = "HEAD",
     workspace: Workspace = ".blendwright",
     blender: Blender = None,
     json: AsJson = False,

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Annotated
 
 import orjson
+import typer
 
 from blendwright.cli.options import AsJson, Blender, Workspace
 from blendwright.cli.output import SafeConsole, present
-from blendwright.cli.parameters import argument, option
 from blendwright.history import blame as blaming
 from blendwright.history.blame import Blamed, Who
 from blendwright.values.errors import Refusal
@@ -19,16 +19,21 @@ LONGEST = 60
 
 def blame(
     name: Annotated[
-        str | None, argument("OBJECT", "The object; without one, all of them, each with its last change.")
+        str | None,
+        typer.Argument(metavar="OBJECT", help="The object; without one, all of them, each with its last change."),
     ] = None,
     property: Annotated[
         str | None,
-        option("--property PATH", "Only what gave this another value: location, location.2, modifiers.0.type."),
+        typer.Option(
+            "--property",
+            metavar="PATH",
+            help="Only what gave this another value: location, location.2, modifiers.0.type.",
+        ),
     ] = None,
     kind: Annotated[
-        str, option("--kind KIND", "Another kind of datablock: meshes, materials, collections …")
+        str, typer.Option("--kind", metavar="KIND", help="Another kind of datablock: meshes, materials, collections …")
     ] = "objects",
-    at: Annotated[str, option("--at N", "As things were at this commit.")] = "HEAD",
+    at: Annotated[str, typer.Option("--at", metavar="N", help="As things were at this commit.")] = "HEAD",
     workspace: Workspace = ".blendwright",
     blender: Blender = None,
     json: AsJson = False,

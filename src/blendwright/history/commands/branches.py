@@ -4,23 +4,26 @@ from __future__ import annotations
 
 from typing import Annotated
 
+import typer
+
 from blendwright.cli.history import REBUILDING, open_scene, present_move
 from blendwright.cli.options import AsJson, Blender, Workspace
 from blendwright.cli.output import SafeConsole, present
-from blendwright.cli.parameters import argument, option
 from blendwright.cli.progress import waiting
 from blendwright.history import branches as branching
 from blendwright.history import fork as forking
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
 
-At = Annotated[str, argument("AT", "A commit: its number, HEAD, a branch or a tag.")]
+At = Annotated[str, typer.Argument(metavar="AT", help="A commit: its number, HEAD, a branch or a tag.")]
 
 
 def branch(
-    name: Annotated[str | None, argument("NAME", "The branch to begin, or to delete; without one, list them.")] = None,
+    name: Annotated[
+        str | None, typer.Argument(metavar="NAME", help="The branch to begin, or to delete; without one, list them.")
+    ] = None,
     at: At = "HEAD",
-    delete: Annotated[bool, option("--delete", "Give up the name; its commits stay.")] = False,
+    delete: Annotated[bool, typer.Option("--delete", help="Give up the name; its commits stay.")] = False,
     workspace: Workspace = ".blendwright",
     json: AsJson = False,
 ) -> int:
@@ -44,9 +47,9 @@ def branch(
 
 
 def switch(
-    name: Annotated[str, argument("NAME", "The branch to go on with.")],
-    create: Annotated[bool, option("--create", "Begin it, at HEAD unless --at says otherwise.")] = False,
-    at: Annotated[str | None, option("--at N", "With --create: at this commit.")] = None,
+    name: Annotated[str, typer.Argument(metavar="NAME", help="The branch to go on with.")],
+    create: Annotated[bool, typer.Option("--create", help="Begin it, at HEAD unless --at says otherwise.")] = False,
+    at: Annotated[str | None, typer.Option("--at", metavar="N", help="With --create: at this commit.")] = None,
     workspace: Workspace = ".blendwright",
     blender: Blender = None,
     json: AsJson = False,
@@ -66,9 +69,11 @@ def switch(
 
 
 def tag(
-    name: Annotated[str | None, argument("NAME", "The tag to set, or to delete; without one, list them.")] = None,
+    name: Annotated[
+        str | None, typer.Argument(metavar="NAME", help="The tag to set, or to delete; without one, list them.")
+    ] = None,
     at: At = "HEAD",
-    delete: Annotated[bool, option("--delete", "Take the name away; the commit stays.")] = False,
+    delete: Annotated[bool, typer.Option("--delete", help="Take the name away; the commit stays.")] = False,
     workspace: Workspace = ".blendwright",
     json: AsJson = False,
 ) -> int:
@@ -89,7 +94,9 @@ def tag(
 
 def fork(
     at: At,
-    directory: Annotated[str, argument("DIR", "The new workspace; a directory that is not there, or is empty.")],
+    directory: Annotated[
+        str, typer.Argument(metavar="DIR", help="The new workspace; a directory that is not there, or is empty.")
+    ],
     workspace: Workspace = ".blendwright",
     blender: Blender = None,
     json: AsJson = False,

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Annotated
 
+import typer
+
 from blendwright.cli.approvals import approver
 from blendwright.cli.options import Approve, AsJson, Blender, Workspace
 from blendwright.cli.output import Exit, SafeConsole, present
-from blendwright.cli.parameters import argument, option
 from blendwright.cli.run import show_findings_and_repair
 from blendwright.cli.session import open_session, stops_on_interrupt
 from blendwright.history import merge as merging
@@ -16,8 +17,12 @@ from blendwright.workspace import RunOptions
 
 
 def merge(
-    source: Annotated[str, argument("BRANCH", "The branch whose work is wanted here, or any commit.")],
-    dry_run: Annotated[bool, option("--dry-run", "Only say what would be taken, and what is in the way.")] = False,
+    source: Annotated[
+        str, typer.Argument(metavar="BRANCH", help="The branch whose work is wanted here, or any commit.")
+    ],
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only say what would be taken, and what is in the way.")
+    ] = False,
     approve: Approve = None,
     workspace: Workspace = ".blendwright",
     blender: Blender = None,

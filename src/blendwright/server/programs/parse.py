@@ -16,15 +16,16 @@ from blendwright.workspace.programs import program_surroundings
 
 async def read_program(
     context: ServerContext,
-    client: str,
     seconds: float,
     program: str,
     params: dict[str, Any],
     plan: dict[str, Any],
     **options: Any,
 ) -> Plan:
-    """The plan that a program yields, with the tools, macros and roots of the workspace around it, when it is this client's turn. Raises
-    Refusal where a plan is given beside it, and where it takes more than `seconds`, waiting included."""
+    """Evaluate a program with the tools, macros and roots of the workspace, and return its plan.
+
+    Raises Refusal where a plan is given as well, and where it takes more than `seconds`, waiting included.
+    """
     if plan:
         message = "a plan and a program are given, and only one of them can be run"
         raise Refusal.of(Fault.SCHEMA_INVALID, message, "Leave out the other one.")
@@ -33,4 +34,4 @@ async def read_program(
         around = replace(program_surroundings(context.workspace, roots=context.roots), go_on=go_on)
         return parse_plan({"program": program, "params": params}, surroundings=around, **options)
 
-    return await context.program_turns.run(client, seconds, evaluate)
+    return await context.program_turns.run(seconds, evaluate)

@@ -245,7 +245,7 @@ async def parse_plan_arguments(
         sent.remember(caller.client, SentProgram(args.program, params), previewed=previewed)
         asked = args.timeout_s if isinstance(args, ExecuteArgs) else None
         seconds = asked or caller.proposal.host.call_seconds or context.costs.run_seconds
-        plan = await read_program(context, caller.client, seconds, args.program, params, args.plan, **options)
+        plan = await read_program(context, seconds, args.program, params, args.plan, **options)
     else:
         if caller.client in sent.sent_last:
             sent.forget_last(caller.client)

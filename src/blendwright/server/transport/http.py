@@ -7,19 +7,14 @@ from __future__ import annotations
 
 import hmac
 from collections.abc import Callable, Mapping
-from functools import partial
-from types import SimpleNamespace
 from typing import Any
 
-import pydantic_core
-from mcp.server import streamable_http
 from mcp.server.lowlevel.server import Server
 from mcp.server.transport_security import TransportSecuritySettings
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from blendwright.server.transport.early_server import LARGEST_MESSAGE
-from blendwright.server.transport.jsonrpc import INVALID_REQUEST, error_response, message_error
+from blendwright.server.transport.jsonrpc import INVALID_REQUEST, LARGEST_MESSAGE, error_response, message_error
 from blendwright.web.bodies import BodyPlaces, Disconnected, NoPlace, TooLarge
 from blendwright.web.connections import recognise
 from blendwright.web.listening import OnShutdown, listen, replayed
@@ -32,22 +27,12 @@ CLOSE = {"Connection": "close"}
 
 def application(server: Server[Any], token: str, *, host: str, port: int, largest: int = LARGEST_MESSAGE) -> ASGIApp:
     """The whole web application."""
-    _keep_no_texts_of_messages()
     names = Names.of(host, port)
     security = TransportSecuritySettings(allowed_hosts=list(names.hosts), allowed_origins=list(names.origins))
     inner = server.streamable_http_app(
         streamable_http_path=ENDPOINT, transport_security=security, host=host, max_request_body_size=largest
     )
     return RequestGuard(inner, token, names, largest)
-
-
-def _keep_no_texts_of_messages() -> None:
-    """The SDK reads messages with a cache of 16,384 short texts, a megabyte or more, which fills with the ids of requests for as long as
-    the server lives, and cannot be emptied. Names of fields are few, and stay in it. There is no setting for this: what the SDK
-    reads with is put in its place."""
-    read = partial(pydantic_core.from_json, cache_strings="keys")
-    reading: Any = SimpleNamespace(**{**vars(pydantic_core), "from_json": read})
-    streamable_http.pydantic_core = reading  # pyright: ignore[reportPrivateImportUsage]
 
 
 async def serve_http(

@@ -9,8 +9,10 @@ from typing import Any, cast
 
 import orjson
 
-from blendwright.server.transport.early_server import LARGEST_MESSAGE
 from blendwright.util.json_reader import read_json
+
+# In bytes: larger than any plan that the dialects accept, small enough that no client can fill the memory.
+LARGEST_MESSAGE = 64 * 1024 * 1024
 
 PARSE_ERROR = -32700
 INVALID_REQUEST = -32600

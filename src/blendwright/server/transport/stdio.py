@@ -1,11 +1,16 @@
-"""MCP over standard input and output, one message a line.
+"""MCP over standard input and output, one message per line.
 
-Standard output belongs to the protocol alone: whatever else writes to it, in this process or a child, goes to standard error.
+Standard output carries protocol messages only. Other output of this process and of its children goes to standard error.
 """
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+import contextlib
+import os
+import queue
+import sys
+import threading
+from collections.abc import AsyncIterator, Generator
 from typing import Any
 
 import anyio
@@ -13,17 +18,67 @@ import orjson
 from mcp.server.lowlevel.server import Server
 from mcp.server.stdio import stdio_server
 
-from blendwright.server.transport.early_server import EarlyServer
-from blendwright.server.transport.jsonrpc import message_error
+from blendwright.server.transport.jsonrpc import LARGEST_MESSAGE, message_error
 
 
-async def serve_stdio(server: Server[Any], connection: EarlyServer) -> None:
+class StdioConnection:
+    """The two ends of stdio, which `take_over_stdio` moved to file descriptors of their own.
+
+    A daemon thread reads, because a thread that is blocked in a read would keep the process from ending.
+    """
+
+    def __init__(self, incoming: int, outgoing: int, largest: int = LARGEST_MESSAGE) -> None:
+        self._incoming = os.fdopen(incoming, "rb", closefd=False)
+        self._outgoing = outgoing
+        self._largest = largest
+        self._lines: queue.SimpleQueue[bytes] = queue.SimpleQueue()
+        threading.Thread(target=self._receive, name="stdio", daemon=True).start()
+
+    def line(self) -> bytes:
+        """Wait for the next message and return it, or return b"" at the end of input. A message that is too long is cut."""
+        return self._lines.get()
+
+    def end(self) -> None:
+        """Let a caller that waits in `line` return b""."""
+        self._lines.put(b"")
+
+    def write(self, data: bytes) -> None:
+        """Write all bytes, retrying short writes."""
+        rest = memoryview(data)
+        while rest:
+            rest = rest[os.write(self._outgoing, rest) :]
+
+    def _receive(self) -> None:
+        while line := self._incoming.readline(self._largest + 1):
+            self._lines.put(line)
+            part = line
+            while part and not part.endswith(b"\n"):
+                part = self._incoming.readline(self._largest + 1)  # skip the rest of a message that is too long
+        self._lines.put(b"")
+
+
+@contextlib.contextmanager
+def take_over_stdio(largest: int = LARGEST_MESSAGE) -> Generator[StdioConnection]:
+    """Take both ends of stdio. Meanwhile descriptor 1 is standard error and descriptor 0 is empty, also for child processes."""
+    sys.stdout.flush()
+    incoming, outgoing = os.dup(0), os.dup(1)
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.dup2(2, 1)
+    os.close(nothing)
+    try:
+        yield StdioConnection(incoming, outgoing, largest)
+    finally:
+        os.dup2(incoming, 0)
+        os.dup2(outgoing, 1)
+
+
+async def serve_stdio(server: Server[Any], connection: StdioConnection) -> None:
     """Serve the host that started this process, until it closes our input or this is cancelled."""
     reader: Any = _Lines(connection)
     writer: Any = _Writer(connection)
     try:
         async with stdio_server(reader, writer) as (read, write):
-            connection.take_over()
             await server.run(read, write, server.create_initialization_options())
     finally:
         # A thread may wait for the next line, and the process for that thread.
@@ -31,9 +86,9 @@ async def serve_stdio(server: Server[Any], connection: EarlyServer) -> None:
 
 
 class _Lines:
-    """Messages, as the SDK reads lines from a file; what is no message is answered here and goes no further."""
+    """Messages in the form in which the SDK reads lines from a file. Invalid messages are answered here and go no further."""
 
-    def __init__(self, connection: EarlyServer) -> None:
+    def __init__(self, connection: StdioConnection) -> None:
         self._connection = connection
 
     async def __aiter__(self) -> AsyncIterator[str]:
@@ -48,9 +103,9 @@ class _Lines:
 
 
 class _Writer:
-    """As the SDK writes to a text file; nothing is buffered."""
+    """The output in the form in which the SDK writes to a text file; nothing is buffered."""
 
-    def __init__(self, connection: EarlyServer) -> None:
+    def __init__(self, connection: StdioConnection) -> None:
         self._connection = connection
 
     async def write(self, text: str) -> None:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Annotated
 
+import typer
+
 from blendwright.cli.options import AsJson, Blender, Workspace
 from blendwright.cli.output import SafeConsole, note_external_files, present
-from blendwright.cli.parameters import argument, option
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
 from blendwright.views.queries import external_files
@@ -17,14 +18,15 @@ from blendwright.window.binding import PRESS_CONNECT
 
 
 def attach(
-    which: Annotated[str | None, argument("PID", "The window, where there are several.")] = None,
+    which: Annotated[str | None, typer.Argument(metavar="PID", help="The window, where there are several.")] = None,
     restore: Annotated[
-        bool, option("--restore", "Bring the workspace's scene into the window, in place of what is open there.")
+        bool,
+        typer.Option("--restore", help="Bring the workspace's scene into the window, in place of what is open there."),
     ] = False,
     keep: Annotated[
-        bool, option("--keep", "Where window and workspace have parted, go on with what the window has.")
+        bool, typer.Option("--keep", help="Where window and workspace have parted, go on with what the window has.")
     ] = False,
-    listing: Annotated[bool, option("--list", "Only list the windows that offer a connection.")] = False,
+    listing: Annotated[bool, typer.Option("--list", help="Only list the windows that offer a connection.")] = False,
     workspace: Workspace = ".blendwright",
     blender: Blender = None,
     json: AsJson = False,

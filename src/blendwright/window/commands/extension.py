@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
+import typer
+
 from blendwright.cli.output import SafeConsole, present
-from blendwright.cli.parameters import option
 from blendwright.values.errors import EnvironmentUnfit
 from blendwright.window.extension_file import write_extension
 
@@ -14,8 +15,12 @@ INSTALL = "In Blender: Edit, Preferences, Get Extensions, the arrow in the corne
 
 
 def extension(
-    output: Annotated[Path, option("--output ZIP|DIR", "Where to write it, replacing what is there.")] = Path(),
-    json: Annotated[bool, option("--json", "Print one JSON document on standard output, nothing else.")] = False,
+    output: Annotated[
+        Path, typer.Option("--output", metavar="ZIP|DIR", help="Where to write it, replacing what is there.")
+    ] = Path(),
+    json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON document on standard output, nothing else.")
+    ] = False,
 ) -> int:
     """Write the extension for a Blender that you have open: one file for Blender 4.2 to 5.2 on every system."""
     try:
