@@ -17,10 +17,12 @@ import pytest
 from blendwright.bridge import shader_cache, spawn
 from blendwright.bridge.sources.python_environment import PythonEnvironment
 from blendwright.bridge.spawn import WorkerSettings
+from blendwright.programs.evaluator_process import Evaluators
 from blendwright.tools import catalog, registry, registry_cache
 from forked_workers.programs import ForkedPrograms
 from forked_workers.template import ForkedWorkers
 from processor_time import ProcessorTime
+from support.processes.evaluators import EvaluatorWatch
 
 if TYPE_CHECKING:
     from stage import Stage
@@ -170,6 +172,30 @@ def stage(tmp_path: Path) -> Stage:
     from stage import Stage
 
     return Stage(tmp_path)
+
+
+@pytest.fixture
+def evaluators() -> Iterator[Evaluators]:
+    """A pool of evaluator processes that ends with the test."""
+    evaluators = Evaluators()
+    yield evaluators
+    evaluators.close()
+
+
+@pytest.fixture(scope="session")
+def evaluator_watch() -> Iterator[EvaluatorWatch]:
+    watch = EvaluatorWatch()
+    with pytest.MonkeyPatch.context() as patch:
+        watch.watch(patch)
+        yield watch
+
+
+@pytest.fixture(autouse=True)
+def no_evaluator_outlives_its_test(evaluator_watch: EvaluatorWatch) -> Iterator[None]:
+    """Fail the test that leaves an evaluator process running, and not the test after it, which would see a ResourceWarning."""
+    yield
+    leaked = evaluator_watch.end_leaked()
+    assert not leaked, f"evaluator processes were still running after the test: {leaked}"
 
 
 @pytest.fixture(scope="session", autouse=True)

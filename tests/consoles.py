@@ -114,13 +114,13 @@ def open_console(
     thread = threading.Thread(target=run)
     thread.start()
     try:
-        assert listening.wait(30)
+        assert listening.wait(60)
         with contextlib.closing(OpenConsole(console, f"http://127.0.0.1:{settings.port}")) as opened:
             yield opened
     finally:
         for end in ends:
             end()
-        thread.join(20)
+        thread.join(60)
         console.close()
         assert not thread.is_alive()
 

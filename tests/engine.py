@@ -172,7 +172,7 @@ class Engine:
         """A call in another thread that the worker has been sent."""
         token = Announcing()
         outcome = self._threads.submit(lambda: self.call(tool, args, cancel=token))
-        assert token.heard.wait(20)
+        assert token.heard.wait(60)
         return outcome, token
 
     def kill_worker(self) -> None:
@@ -182,4 +182,4 @@ class Engine:
         with contextlib.suppress(ProcessLookupError):
             os.kill(worker.profile.pid, signal.SIGKILL)
         while worker.alive:
-            worker.submit("ping", {}).exception(20)
+            worker.submit("ping", {}).exception(60)

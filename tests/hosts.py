@@ -52,7 +52,7 @@ def talk(context: ServerContext, era: Era, script: Callable[[Client], Awaitable[
     """Run a conversation to its end."""
 
     async def main() -> Any:
-        with anyio.fail_after(60):
+        with anyio.fail_after(120):
             async with connected(context, era, **more) as client:
                 return await script(client)
 

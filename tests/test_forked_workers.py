@@ -103,7 +103,7 @@ def test_it_is_killed_and_reaped_once(pool: Pool) -> None:
     worker = pool.take()
     call = worker.submit("test.sleep", {})
     worker.kill()
-    assert isinstance(error := call.exception(20), WorkerLost) and error.details["signal"] == signal.SIGKILL
+    assert isinstance(error := call.exception(60), WorkerLost) and error.details["signal"] == signal.SIGKILL
     worker.kill()  # no signal goes to whoever has its number next
     with pytest.raises(ChildProcessError):
         os.waitpid(worker.pid, os.WNOHANG)

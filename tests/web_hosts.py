@@ -43,7 +43,7 @@ def http_server(place: Path) -> Generator[tuple[str, subprocess.Popen[bytes]]]:
 
 async def _reachable(url: str) -> None:
     async with httpx2.AsyncClient() as web:
-        for _ in range(200):
+        for _ in range(2000):
             try:
                 await web.get(url)
                 return

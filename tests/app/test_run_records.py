@@ -80,5 +80,5 @@ def test_what_is_no_plain_file_or_too_long_is_passed_over_at_once(
 
     looking = threading.Thread(target=look, daemon=True)
     looking.start()
-    looking.join(10)
+    looking.join(60)
     assert found == [[sound], None], "somebody waits for it" if looking.is_alive() else "it was read"

@@ -84,7 +84,7 @@ class Coordinator:
 
 
 def assert_gone(pids: set[int]) -> None:
-    ends = time.monotonic() + 20
+    ends = time.monotonic() + 60
     while left := [pid for pid in pids if alive(pid)]:
         assert time.monotonic() < ends, f"still there: {[(pid, command_line(pid)) for pid in left]}"
         time.sleep(0.05)

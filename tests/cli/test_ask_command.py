@@ -132,7 +132,7 @@ def test_an_interruption_ends_it_cleanly_while_the_service_is_silent(
         )
         assert server.asked.wait(60)
         process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=60)
+        out, err = process.communicate(timeout=120)
     assert process.returncode == 130, err
     assert json.loads(out)["ending"] == "interrupted" and b"Traceback" not in err
 

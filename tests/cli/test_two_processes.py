@@ -87,7 +87,7 @@ def together() -> Iterator[Ask]:
 
         yield ask
         process.stdin.close()
-        process.wait(30)
+        process.wait(60)
 
 
 @pytest.fixture(scope="module")

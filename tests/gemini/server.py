@@ -126,7 +126,7 @@ class _Handler(BaseHTTPRequestHandler):
         if "error" in answer:
             self._send_error(answer["error"])
         elif "silence" in answer:
-            gemini.closing.wait(30)
+            gemini.closing.wait(60)
             self.close_connection = True
         elif "page" in answer:
             self._send_bytes(200, "text/html", answer["page"].encode())

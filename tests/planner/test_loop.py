@@ -306,7 +306,7 @@ def test_an_interruption_ends_a_call_that_does_not_come_back(opened: OpenScene) 
     planner, cancel = Stuck(), CancelToken()
 
     def interrupt() -> None:
-        planner.asked.wait(20)
+        planner.asked.wait(60)
         cancel.cancel()
 
     thread = threading.Thread(target=interrupt)

@@ -138,7 +138,7 @@ def server(module: str) -> Generator[Ask]:
 
         yield ask
         process.stdin.close()
-        process.wait(30)
+        process.wait(60)
 
 
 if __name__ == "__main__":

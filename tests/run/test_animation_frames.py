@@ -174,7 +174,7 @@ def test_a_killed_program_leaves_frames_that_the_next_one_takes_up(tmp_path: Pat
     process = subprocess.Popen(film, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
     until(lambda: len(kept(tmp_path / "work")) >= 3)
     os.killpg(process.pid, signal.SIGKILL)
-    process.wait(30)
+    process.wait(60)
     there = len(kept(tmp_path / "work"))
     assert there < FRAMES
     again = subprocess.run(film, check=True, capture_output=True)

@@ -202,7 +202,7 @@ def test_a_worker_that_answers_more_than_it_was_asked_is_not_believed(
     submit = WorkerProcess.submit_bulk
 
     def doubled(self: WorkerProcess, steps: Sequence[methods.StepRequest], epoch: int) -> Future[Any]:
-        answer = submit(self, steps, epoch).result(30)
+        answer = submit(self, steps, epoch).result(60)
         wrong: Future[Any] = Future()
         wrong.set_result({"answers": answer["answers"] * 2})
         return wrong

@@ -244,7 +244,7 @@ def test_a_worker_killed_in_the_middle_of_a_call_is_lost_and_the_next_call_works
     before, worker = engine.full_hash(), engine.scene.worker()
     running, _ = engine.underway("trial.misbehave", {"how": "run_away", "name": "Killed"})
     os.kill(worker.profile.pid, signal.SIGKILL)
-    outcome = running.result(20)
+    outcome = running.result(60)
     assert outcome.fault is Fault.WORKER_LOST
     assert codes(outcome) == ("internal_error", "internal_error")
     assert "SIGKILL" in outcome.message
@@ -304,7 +304,7 @@ def test_a_cancelled_call_says_so_and_leaves_the_scene_as_before(engine: Engine)
     before = engine.full_hash()
     running, token = engine.underway("trial.misbehave", {"how": "run_away", "name": "Cancelled"})
     token.cancel()
-    outcome = running.result(20)
+    outcome = running.result(60)
     assert outcome.fault is Fault.CANCELLED
     assert codes(outcome) == ("timeout", "timeout")
     assert tool_result(outcome).details["cancelled"] is True

@@ -178,7 +178,7 @@ def test_the_memory_is_watched_however_long_a_look_at_the_disk_takes(
     worker = start("x = bytearray(80 << 20); " + WAITING)
 
     def endless(directory: Path) -> Iterator[os.stat_result]:
-        worker.process.wait(20)
+        worker.process.wait(60)
         yield from ()
 
     monkeypatch.setattr(watching, "entries_below", endless)

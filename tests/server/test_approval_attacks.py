@@ -333,7 +333,7 @@ def test_two_questions_about_the_same_thing_and_two_who_agree_destroy_it_once(co
             async with connected(context, era, elicitation_callback=user) as client:
                 answers.append(await execute(client, plan(request, delete("b", name))))
 
-        with anyio.fail_after(60):
+        with anyio.fail_after(120):
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(one, f"one {name}")
                 tasks.start_soon(one, f"two {name}")
@@ -372,7 +372,7 @@ def test_a_thread_that_outlives_its_call_tells_a_closing_loop_nothing(context: S
 
     def work(progress: Any) -> None:
         started.set()
-        assert cancelled.wait(30)
+        assert cancelled.wait(60)
         progress.session = Session()
         for done in range(3):
             progress(done, 3, "")

@@ -58,7 +58,7 @@ async def storm(context: ServerContext, era: Era, number: int, seed: int) -> Non
 
 
 async def settled(context: ServerContext) -> None:
-    with anyio.fail_after(60):
+    with anyio.fail_after(120):
         while context.queue.length or context.queue.aside:
             await anyio.sleep(0.02)
 

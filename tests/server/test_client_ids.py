@@ -42,7 +42,7 @@ def address(context: ServerContext) -> Iterator[tuple[str, int]]:
 
     thread = threading.Thread(target=lambda: anyio.run(main))
     thread.start()
-    assert listening.wait(30)
+    assert listening.wait(60)
     yield host, port
     ends[0]()
     thread.join()

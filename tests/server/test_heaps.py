@@ -167,7 +167,7 @@ def test_a_server_sets_apart_what_it_has_loaded_before_it_serves(monkeypatch: py
     queue = WorkspaceQueue(opening)
     queue.start()
     try:
-        queue.submit("client", lambda _: told.append("served"), CancelToken()).result(30)
+        queue.submit("client", lambda _: told.append("served"), CancelToken()).result(60)
     finally:
         queue.close()
     assert told == ["opened", "apart", "served"]
@@ -189,10 +189,10 @@ def test_a_server_at_rest_gives_back_once_and_again_after_it_worked(monkeypatch:
     queue.start()
     try:
         for turn in (1, 2):
-            assert given.acquire(timeout=30)
+            assert given.acquire(timeout=60)
             assert len(times) == turn
-            queue.submit("client", lambda _: None, CancelToken()).result(30)
-        assert given.acquire(timeout=30)
+            queue.submit("client", lambda _: None, CancelToken()).result(60)
+        assert given.acquire(timeout=60)
     finally:
         queue.close()
     assert len(times) == 3

@@ -61,7 +61,7 @@ def ask(
     context: ServerContext, era: Era, tool: str, args: Document, statements: Sequence[HostStatement] = (), **more: Any
 ) -> Document:
     async def main() -> Any:
-        with anyio.fail_after(60):
+        with anyio.fail_after(120):
             async with connected(replace(context, statements=tuple(statements)), era, **more) as client:
                 return (await client.call_tool(tool, args)).structured_content
 
@@ -252,7 +252,7 @@ def test_a_server_is_started_with_a_profile_and_flags(tmp_path: Path) -> None:
     program = StdioServerParameters(command=str(PROGRAM), args=arguments, cwd=tmp_path)
 
     async def main() -> Any:
-        with anyio.fail_after(90):
+        with anyio.fail_after(120):
             async with Client(program, mode="legacy") as client:
                 return (await client.call_tool("contract_get", {})).structured_content
 

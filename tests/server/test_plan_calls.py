@@ -49,9 +49,10 @@ def test_the_boundary_of_a_geonodes_plan_takes_all_of_it_back(context: ServerCon
 
 
 def test_a_deadline_ends_a_run(context: ServerContext) -> None:
-    slow = {"view": "ISO", "engine": "CYCLES", "samples": 256, "width": 2048, "height": 2048}
+    endless = {"code": "while True: pass", "timeout_ms": 60_000}
     name = "Late"
-    listed = [cube("a", name), operation("slow", "render.preview", slow, "a", level="read_only")]
+    listed = [cube("a", name), operation("slow", "python.run", endless, "a")]
+    assert total(context, name) == 0  # Blender has started before the time of the plan begins
     answer = call(context, "plan_execute", {"plan": plan(name, *listed), "timeout_s": 2})
     assert answer.is_error
     assert answer.structured_content["error_code"] == "timeout"

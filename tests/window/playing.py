@@ -180,7 +180,7 @@ class PlayedWindow:
         for pipe in (self._process.stdin, self._process.stdout):
             cast("IO[str]", pipe).close()
         try:
-            self._process.wait(20)
+            self._process.wait(60)
         except subprocess.TimeoutExpired:
             self.kill()
         self._process = None
