@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from engine import TRIALS
+from support.engine.engine import TRIALS
 
 PARENT = """
 import sys

@@ -22,7 +22,7 @@ from blendwright.util.cancel import CancelToken
 from blendwright.values.errors import Cancelled, DeadlinePassed, WorkerError, WorkerFault, WorkerLost
 from blendwright.wire import frames
 from blendwright.wire.remote_scene import RemoteScene
-from engine import TRIALS
+from support.engine.engine import TRIALS
 
 # More than a worker keeps of its log.
 LARGEST_LOG = 16 * 1024

@@ -13,13 +13,13 @@ from typing import Any
 import pytest
 
 from blendwright.planner import budget
-from gemini import serving
-from gemini.scenario import KEY
-from gemini.server import GeminiServer
 from planner.local_services import KEY as LOCAL_KEY
 from planner.local_services import local_service
 from planner.scripted import op, plan
-from shell import PROGRAM, Shell
+from support.hosts.gemini import serving
+from support.hosts.gemini.scenario import KEY
+from support.hosts.gemini.server import GeminiServer
+from support.processes.shell import PROGRAM, Shell
 
 REPOSITORY = Path(__file__).parents[2]
 

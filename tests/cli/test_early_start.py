@@ -11,9 +11,9 @@ import pytest
 from blendwright.bridge import spawn
 from blendwright.cli.early_blender import expected_workspace
 from blendwright.workspace import early_blender as early
-from in_one_test import in_one_test
-from plans import box
-from shell import Shell
+from support.plans.documents import box
+from support.processes.shell import Shell
+from support.suite.in_one_test import in_one_test
 
 PLAN = {"request_id": "early", "operations": [box("box")]}
 

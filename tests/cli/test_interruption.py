@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from blendwright.cli.output import Exit, fail, print_json
-from shell import PROGRAM
+from support.processes.shell import PROGRAM
 
 PLAN: dict[str, Any] = {
     "request_id": "long",

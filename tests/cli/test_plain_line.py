@@ -17,8 +17,8 @@ from blendwright.cli.application import load_command
 from blendwright.cli.commands import command_function
 from blendwright.cli.examples import EXAMPLES
 from blendwright.cli.plain_line import plain_command, read_plain
-from plans import box
-from shell import Shell
+from support.plans.documents import box
+from support.processes.shell import Shell
 
 # A line, and whether it is plain.
 LINES = {

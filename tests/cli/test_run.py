@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 import blendwright
-from plans import box, geonodes_plan, step, tree_step
-from shell import PROGRAM, Shell
+from support.plans.documents import box, geonodes_plan, step, tree_step
+from support.processes.shell import PROGRAM, Shell
 
 
 def write(shell: Shell, name: str, document: Any) -> str:

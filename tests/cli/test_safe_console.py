@@ -13,9 +13,9 @@ from rich.tree import Tree
 
 from blendwright.cli.drawing import Drawing
 from blendwright.cli.output import SafeConsole, notes
-from hosts import operation
-from in_one_test import in_one_test
-from shell import Shell
+from support.hosts.mcp import operation
+from support.processes.shell import Shell
+from support.suite.in_one_test import in_one_test
 
 HOSTILE = "evil\x1b[1A\x1b[2K\u202ename"
 SHOWN = "evil\\x1b[1A\\x1b[2K\\u202ename"

@@ -18,7 +18,7 @@ import pytest
 import blendwright
 from blendwright.journal import JournalView
 from blendwright.workspace.early_blender import NOTE
-from plans import box
+from support.plans.documents import box
 
 TESTS = Path(__file__).parents[1]
 WORKSPACE = ".blendwright"

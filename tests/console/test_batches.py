@@ -22,7 +22,7 @@ from blendwright.console.guard import POLICY
 from blendwright.console.routes.batches import picture_of
 from blendwright.console.serve import ConsoleSettings, make_console
 from blendwright.values.errors import EnvironmentUnfit, Refusal
-from consoles import OpenConsole, Page, open_console
+from support.hosts.consoles import OpenConsole, Page, open_console
 
 BATCH = Batch(BatchSource("toys.star", "x = 1"), (Output("picture", "picture.png"),), "registry", "5.2.3")
 HOSTILE = "<img src=x onerror=alert(1)>"

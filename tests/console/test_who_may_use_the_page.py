@@ -19,8 +19,8 @@ from blendwright.journal import Journal
 from blendwright.util.json_reader import read_json
 from blendwright.values.errors import EnvironmentUnfit, Refusal
 from blendwright.web.listening import free_port
-from consoles import OpenConsole, open_console
 from journal.ledger import baseline, chain
+from support.hosts.consoles import OpenConsole, open_console
 
 
 @pytest.fixture(scope="module")

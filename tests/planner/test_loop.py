@@ -20,8 +20,8 @@ from blendwright.planner.result import PlannerResult
 from blendwright.policy.policy import Policy, Rules, Verdict
 from blendwright.util.cancel import CancelToken
 from blendwright.workspace.open_scene import OpenScene
-from engine import TRIALS, all_tools
 from planner.scripted import USAGE, Scripted, codes, first, op, plan, told
+from support.engine.engine import TRIALS, all_tools
 
 POLICY = Policy(policy=Rules(tools={"object.rename": Verdict.DENY}))
 counter = itertools.count()

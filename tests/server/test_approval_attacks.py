@@ -22,7 +22,7 @@ from blendwright.server.context import ServerContext
 from blendwright.server.service import TOOLS, Service
 from blendwright.values.errors import Refusal
 from blendwright.workspace.reading import read_journal
-from hosts import Era, connected, cube, operation, plan, talk
+from support.hosts.mcp import Era, connected, cube, operation, plan, talk
 
 NEWER: Era = "2026-07-28"
 YES = ElicitResult(action="accept", content={"allow": True})

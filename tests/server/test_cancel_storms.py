@@ -16,7 +16,7 @@ from mcp_types import ElicitResult
 from blendwright.server.context import ServerContext
 from blendwright.workspace.early_blender import NOTE
 from blendwright.workspace.reading import read_journal
-from hosts import ERAS, Era, connected, cube, operation, plan, served, talk
+from support.hosts.mcp import ERAS, Era, connected, cube, operation, plan, served, talk
 
 YES = ElicitResult(action="accept", content={"allow": True})
 CLIENTS, CALLS = 6, 5

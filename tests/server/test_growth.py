@@ -9,7 +9,7 @@ from mcp.client.client import Client
 
 from blendwright.server.context import ServerContext
 from blendwright.server.transport.heaps import give_back_free_memory
-from hosts import operation, plan, talk
+from support.hosts.mcp import operation, plan, talk
 
 PLANS, LENGTH = 4, 60
 # Of a text alone Python holds 50 bytes and more.

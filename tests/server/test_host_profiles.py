@@ -22,8 +22,8 @@ from blendwright.server.context import ServerContext
 from blendwright.server.transport.client_info import EXTENSION
 from blendwright.values.report import RunReport
 from blendwright.workspace.open_scene import OpenScene
-from hosts import FEWER_ERAS, Era, connected, cube, operation, plan
-from shell import PROGRAM, Shell
+from support.hosts.mcp import FEWER_ERAS, Era, connected, cube, operation, plan
+from support.processes.shell import PROGRAM, Shell
 
 Document = dict[str, Any]
 PICTURE = {"view": "ISO", "engine": "CYCLES", "samples": 256, "width": 2048, "height": 2048}

@@ -19,7 +19,7 @@ from blendwright.util.cancel import CancelToken
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
-from hosts import Era, cube, operation, plan, talk
+from support.hosts.mcp import Era, cube, operation, plan, talk
 
 GOOD = success({})
 STOPPED = failure(Finding(Fault.CANCELLED, "the run was cancelled"))

@@ -15,7 +15,7 @@ from mcp_types import ElicitResult
 from blendwright.server.context import ServerContext
 from blendwright.server.transport import elicitation
 from blendwright.workspace.reading import read_journal
-from hosts import ERAS, Era, connected, cube, operation, plan, served
+from support.hosts.mcp import ERAS, Era, connected, cube, operation, plan, served
 
 YES = ElicitResult(action="accept", content={"allow": True})
 NO = ElicitResult(action="decline")

@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-import hosts
 from blendwright.server.context import ServerContext
 from blendwright.server.transport.client_info import MOST_REPORTED, ProgressReporter
-from hosts import Era, cube, operation, plan
-from plans import geonodes_plan, tree_step
+from support.hosts import mcp as hosts
+from support.hosts.mcp import Era, cube, operation, plan
+from support.plans.documents import geonodes_plan, tree_step
 
 # What is tested here is the same in both.
 ERA: Era = "2026-07-28"

@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 
-import hosts
 from blendwright.programs.evaluator_process import MOST_AT_ONCE, EvaluationStopped, Evaluators, GoOn
 from blendwright.programs.program import Program, evaluate
 from blendwright.server.context import ServerContext
@@ -19,6 +18,7 @@ from blendwright.server.programs import turns as program_turns
 from blendwright.server.programs.turns import Lane, ProgramTurns
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
+from support.hosts import mcp as hosts
 from support.processes.evaluators import EvaluatorWatch
 
 MANY = 14

@@ -15,7 +15,7 @@ from blendwright.server.serve import told_costs
 from blendwright.server.service import TOOLS, declaration
 from blendwright.server.tools.python import summary_of
 from blendwright.server.transport.early_server import recorded_answers
-from hosts import ERAS, call, cube, operation, plan, talk
+from support.hosts.mcp import ERAS, call, cube, operation, plan, talk
 
 ERA = ERAS[-1]
 CUBE = "import bpy\nbpy.ops.mesh.primitive_cube_add()\nprint(bpy.context.object.name)"

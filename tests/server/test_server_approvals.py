@@ -17,7 +17,7 @@ from blendwright.journal.approvals import answer
 from blendwright.server.context import ServerContext
 from blendwright.server.service import Service
 from blendwright.workspace.reading import read_journal
-from hosts import Era, cube, operation, plan, talk
+from support.hosts.mcp import Era, cube, operation, plan, talk
 
 YES = ElicitResult(action="accept", content={"allow": True})
 NO = ElicitResult(action="accept", content={"allow": False})

@@ -22,8 +22,8 @@ from mcp.shared.exceptions import MCPError
 from test_jsonrpc import BAD
 
 from blendwright.workspace.early_blender import NOTE
-from hosts import ERAS, FEWER_ERAS, Era, cube, operation, plan
-from web_hosts import COMMAND, TOKEN, WHOLE_COMMAND, http_server, web_client
+from support.hosts.mcp import ERAS, FEWER_ERAS, Era, cube, operation, plan
+from support.hosts.web_hosts import COMMAND, TOKEN, WHOLE_COMMAND, http_server, web_client
 
 HELLO = {
     "jsonrpc": "2.0",

@@ -15,7 +15,7 @@ from blendwright.tools import catalog
 from blendwright.util.cancel import CancelToken
 from blendwright.values.errors import EnvironmentUnfit
 from blendwright.workspace.open_scene import OpenScene
-from hosts import cube, plan, talk
+from support.hosts.mcp import cube, plan, talk
 
 
 class Workspace:

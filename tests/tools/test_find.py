@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from stage import Stage
+from support.stage.stage import Stage
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ import pytest
 import blendwright
 from blendwright.tools.catalog import NAMES
 from blendwright.tools.on_demand import is_loaded, load_on_demand, name_of, tool_class
-from in_one_test import in_one_test
+from support.suite.in_one_test import in_one_test
 
 SOURCE = Path(blendwright.__file__).parent
 

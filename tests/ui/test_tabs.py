@@ -11,8 +11,8 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from blendwright.journal import Journal
-from consoles import OpenConsole, open_console
 from journal.ledger import baseline, chain
+from support.hosts.consoles import OpenConsole, open_console
 from ui.conftest import SECONDS
 
 Visit = Callable[..., Page]

@@ -16,7 +16,7 @@ import pytest
 
 from blendwright.web import bodies
 from blendwright.web.bodies import BodyPlaces, NoPlace, TooLarge
-from web_hosts import TOKEN, http_server, web_client
+from support.hosts.web_hosts import TOKEN, http_server, web_client
 
 HELLO = {
     "jsonrpc": "2.0",

@@ -17,9 +17,9 @@ from typing import IO, Any, Self, cast
 import pytest
 
 import blendwright
-from blender_environments import DATA, use_blender
 from blendwright.bridge.environments.series import own_blender, series_named
 from blendwright.window.extension_file import extension_files
+from support.processes.blender_environments import DATA, use_blender
 from window.played_process import ELSEWHERE
 
 ROOT = Path(__file__).resolve().parents[2]
