@@ -46,7 +46,7 @@ test-breadth: which blenders
 
 test-slow: $(READY)
 	$(BIN)/python -m pytest -m "slow and not fleet" --timeout 3600 --real-starts
-	$(BIN)/python -m pytest -m "not slow" --timeout 3600 --real-starts tests/run/test_code_determinism.py tests/run/test_python_attacks.py
+	$(BIN)/python -m pytest -m "not slow" --timeout 3600 --real-starts tests/engine/code/test_code_determinism.py tests/engine/code/test_python_attacks.py
 
 # Blenders with windows on a virtual screen, driven by keys. Their roots are made once; pictures of the windows are left in build/gui.
 test-gui: $(READY)

@@ -14,8 +14,8 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from gemini import GeminiServer, Scenario, serving
-from gemini.scenario import KEY
+from support.hosts.gemini import GeminiServer, Scenario, serving
+from support.hosts.gemini.scenario import KEY
 
 BLENDWRIGHT = Path(sys.executable).with_name("blendwright")
 HOST = "node_modules/@google/gemini-cli/bundle/gemini.js"

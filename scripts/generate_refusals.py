@@ -13,7 +13,7 @@ from pathlib import Path
 
 from blendwright.policy.refusals import RULES
 from blendwright.values.faults import RENDERINGS
-from refusal_matrix import BLENDERS, DEMANDS, HOSTS, Demand
+from support.suite.refusal_matrix import BLENDERS, DEMANDS, HOSTS, Demand
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "reference" / "refusals.md"

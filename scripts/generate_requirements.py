@@ -13,9 +13,9 @@ from collections.abc import Iterator
 from itertools import groupby
 from pathlib import Path
 
-from claims import Claim, claims
-from requirement_breaks import BREAKS
 from requirements import REQUIREMENTS, Requirement
+from support.planting.requirement_breaks import BREAKS
+from support.suite.claims import Claim, claims
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "reference" / "requirements.md"

@@ -17,13 +17,17 @@ import pytest
 from blendwright.bridge import shader_cache, spawn
 from blendwright.bridge.sources.python_environment import PythonEnvironment
 from blendwright.bridge.spawn import WorkerSettings
+from blendwright.programs.evaluator_process import Evaluators
 from blendwright.tools import catalog, registry, registry_cache
-from forked_workers.programs import ForkedPrograms
-from forked_workers.template import ForkedWorkers
-from processor_time import ProcessorTime
+from support.processes.evaluators import EvaluatorWatch
+from support.processes.forked_workers.programs import ForkedPrograms
+from support.processes.forked_workers.template import ForkedWorkers
+from support.suite.processor_time import ProcessorTime
 
 if TYPE_CHECKING:
-    from stage import Stage
+    from support.engine.approval_calls import Clock
+    from support.engine.engine import Engine
+    from support.stage.stage import Stage
 
 FORKED = pytest.StashKey[tuple[ForkedWorkers, ForkedPrograms]]()
 
@@ -59,27 +63,31 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 # Files that take five seconds of processor time or more, by what they took (`--processor-time FILE` tells). They come first: whoever
 # began one last would keep everybody waiting.
 LONGEST = (
-    "conformance/test_catalogue.py", "app/test_upgrading.py", "run/test_crashes.py", "window/test_endings.py",
-    "cli/test_look_command.py", "simulation/test_simulation.py", "run/test_code_determinism.py", "server/test_pictures.py",
-    "run/test_imports_are_found_again.py", "console/test_acts_of_a_person.py", "window/test_stories.py",
-    "bridge/test_worker_process.py", "bridge/environments/test_making.py", "cli/test_ask_command.py",
-    "bridge/test_several_blenders.py", "cli/test_interruption.py", "cli/test_upgrade_command.py", "cli/test_two_processes.py",
+    "conformance/test_catalogue.py", "versions/test_upgrading.py", "engine/crashes/test_crashes.py",
+    "window/test_endings.py", "cli/test_look_command.py", "simulation/test_simulation.py",
+    "engine/code/test_code_determinism.py", "server/test_pictures.py", "engine/scene/test_imports_are_found_again.py",
+    "console/test_acts_of_a_person.py", "window/test_stories.py", "bridge/test_worker_process.py",
+    "bridge/environments/test_making.py", "cli/test_ask_command.py", "bridge/test_several_blenders.py",
+    "cli/test_interruption.py", "cli/test_upgrade_command.py", "cli/test_two_processes.py",
     "server/test_server_tools.py", "server/test_transports.py", "cli/test_run.py", "blender/scene/test_scripts.py",
     "blender/scene/test_writes.py", "cli/test_doctor.py", "docs/test_tutorial.py", "planner/test_other_services.py",
-    "window/alone/test_attaching.py", "run/test_python.py", "blendfile/test_comparison.py", "window/test_interleavings.py",
-    "examples/test_geonodes_examples.py", "server/test_stdio.py", "examples/test_examples.py", "run/test_runner.py",
-    "test_forked_programs.py", "test_forked_workers.py", "blender/fingerprint/test_what_changes_objects.py",
-    "blender/fingerprint/test_what_changes_data.py", "server/test_host_profiles.py", "tools/test_file.py", "run/test_preview.py",
-    "blender/fingerprint/test_where_it_is_equal.py", "journal/test_crash_points.py", "bridge/test_pool.py", "batch/test_handler.py",
-    "server/test_many_clients.py", "server/test_python_tool.py", "blender/confinement/test_attacks.py", "bridge/test_sources.py",
-    "window/alone/test_leaves_nothing.py", "blender/scene/test_names_and_members.py", "run/test_preview_approvals.py",
-    "run/test_export_profiles.py", "tools/test_render.py", "window/test_hostile_windows.py", "blender/confinement/test_work.py",
-    "programs/test_programs.py", "run/test_code_files.py", "server/test_answer_sizes.py", "planner/test_gemini_planner.py",
-    "window/test_console_button.py", "cli/test_batch_command.py", "cli/test_history_commands.py", "test_requirements.py",
-    "run/test_animation_frames.py", "blender/scene/test_any_sequence.py", "server/test_server_policy.py",
-    "server/test_plan_envelopes.py", "cli/test_branch_commands.py", "app/test_linked_libraries.py",
-    "examples/test_geonodes_protocol.py", "run/test_repair_plans.py", "app/test_linked_pictures.py", "cli/test_waiting.py",
-    "window/test_beside.py",
+    "window/alone/test_attaching.py", "engine/code/test_python.py", "blendfile/test_comparison.py",
+    "window/test_interleavings.py", "examples/test_geonodes_examples.py", "server/test_stdio.py",
+    "examples/test_examples.py", "engine/test_runner.py", "suite/test_forked_programs.py",
+    "suite/test_forked_workers.py", "blender/fingerprint/test_what_changes_objects.py",
+    "blender/fingerprint/test_what_changes_data.py", "server/test_host_profiles.py", "tools/test_file.py",
+    "engine/test_preview.py", "blender/fingerprint/test_where_it_is_equal.py", "journal/test_crash_points.py",
+    "bridge/test_pool.py", "batch/test_handler.py", "server/test_many_clients.py", "server/test_python_tool.py",
+    "blender/confinement/test_attacks.py", "bridge/test_sources.py", "window/alone/test_leaves_nothing.py",
+    "blender/scene/test_names_and_members.py", "approvals/test_preview_approvals.py",
+    "engine/files/test_export_profiles.py", "tools/test_render.py", "window/test_hostile_windows.py",
+    "blender/confinement/test_work.py", "programs/test_programs.py", "engine/code/test_code_files.py",
+    "server/test_answer_sizes.py", "planner/test_gemini_planner.py", "window/test_console_button.py",
+    "cli/test_batch_command.py", "cli/test_history_commands.py", "suite/test_requirements.py",
+    "engine/files/test_animation_frames.py", "blender/scene/test_any_sequence.py", "server/test_server_policy.py",
+    "server/test_plan_envelopes.py", "cli/test_branch_commands.py", "engine/scene/test_linked_libraries.py",
+    "examples/test_geonodes_protocol.py", "engine/test_repair_plans.py", "engine/scene/test_linked_pictures.py",
+    "cli/test_waiting.py", "window/test_beside.py",
 )  # fmt: skip
 
 
@@ -87,22 +95,24 @@ LONGEST = (
 # ending and confining, about several Blenders, about memory and lost streams of a program, or about what differs from process to process
 # (workers of one template have their code and data at the same addresses); and one of every area goes the whole way.
 REAL_STARTS = (
-    "bridge", "blender", "conformance", "app/test_blender_choice.py", "app/test_the_same_plan_again.py",
-    "app/test_upgrading_examples.py", "cli/test_blender_command.py", "cli/test_doctor.py", "cli/test_start.py",
-    "examples/test_geonodes_examples.py", "examples/test_geonodes_protocol.py",
-    "cli/test_lost_output.py", "server/test_body_memory.py", "server/test_stdio.py", "server/test_first_contact.py",
+    "bridge", "blender", "conformance", "workspace/test_blender_choice.py", "workspace/test_the_same_plan_again.py",
+    "versions/test_upgrading_examples.py", "cli/test_blender_command.py", "cli/test_doctor.py", "cli/test_start.py",
+    "examples/test_geonodes_examples.py", "examples/test_geonodes_protocol.py", "cli/test_lost_output.py",
+    "web/test_body_memory.py", "server/test_stdio.py", "server/test_first_contact.py",
 )  # fmt: skip
 
 
 # Files that say it again of other Blenders, of windows, of two processes at a time, of rarer stories: `make test` leaves them to
 # `make test-breadth`, which CI runs as well.
 BREADTH: tuple[str, ...] = (
-    "app/test_linked_libraries.py", "app/test_linked_pictures.py", "app/test_random_merges.py", "app/test_upgrading.py",
-    "app/test_upgrading_examples.py", "batch/test_kills.py", "blendfile/test_comparison.py", "bridge/environments/test_making.py",
-    "bridge/test_several_blenders.py", "bridge/test_shader_cache.py", "cli/test_two_processes.py", "cli/test_upgrade_command.py",
-    "conformance/test_long_session.py", "model_trials", "planner/test_other_services.py", "run/test_code_determinism.py",
-    "run/test_imports_are_found_again.py", "server/test_host_profiles.py", "window/test_beside.py", "window/test_endings.py",
-    "window/test_hostile_windows.py", "window/test_interleavings.py", "window/test_stories.py",
+    "engine/scene/test_linked_libraries.py", "engine/scene/test_linked_pictures.py", "history/test_random_merges.py",
+    "versions/test_upgrading.py", "versions/test_upgrading_examples.py", "batch/test_kills.py",
+    "blendfile/test_comparison.py", "bridge/environments/test_making.py", "bridge/test_several_blenders.py",
+    "bridge/test_shader_cache.py", "cli/test_two_processes.py", "cli/test_upgrade_command.py",
+    "conformance/test_long_session.py", "model_trials", "planner/test_other_services.py",
+    "engine/code/test_code_determinism.py", "engine/scene/test_imports_are_found_again.py",
+    "server/test_host_profiles.py", "window/test_beside.py", "window/test_endings.py", "window/test_hostile_windows.py",
+    "window/test_interleavings.py", "window/test_stories.py",
 )  # fmt: skip
 
 
@@ -167,9 +177,72 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 @pytest.fixture
 def stage(tmp_path: Path) -> Stage:
     """An empty scene in this process. Imported here, so that tests without Blender do not load it."""
-    from stage import Stage
+    from support.stage.stage import Stage
 
     return Stage(tmp_path)
+
+
+@pytest.fixture
+def evaluators() -> Iterator[Evaluators]:
+    """A pool of evaluator processes that ends with the test."""
+    evaluators = Evaluators()
+    yield evaluators
+    evaluators.close()
+
+
+@pytest.fixture(scope="session")
+def evaluator_watch() -> Iterator[EvaluatorWatch]:
+    watch = EvaluatorWatch()
+    with pytest.MonkeyPatch.context() as patch:
+        watch.watch(patch)
+        yield watch
+
+
+@pytest.fixture(autouse=True)
+def no_evaluator_outlives_its_test(evaluator_watch: EvaluatorWatch) -> Iterator[None]:
+    """Fail the test that leaves an evaluator process running, and not the test after it, which would see a ResourceWarning."""
+    yield
+    leaked = evaluator_watch.end_leaked()
+    assert not leaked, f"evaluator processes were still running after the test: {leaked}"
+
+
+@pytest.fixture(scope="module")
+def engine(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
+    """One engine on real workers for a module, because starting Blender is what costs.
+
+    The module may name the calls that prepare its scene in ENGINE_CALLS. Without them, the scene has one empty object.
+    """
+    from support.engine.engine import ANCHOR, Engine
+
+    with Engine(tmp_path_factory.mktemp("engine")) as engine:
+        for tool, args in getattr(request.module, "ENGINE_CALLS", ANCHOR):
+            engine.do(tool, args)
+        yield engine
+
+
+@pytest.fixture
+def checked(engine: Engine) -> Iterator[None]:
+    """After the test the scene that HEAD names is the one in the worker, and the audit chain holds."""
+    yield
+    assert engine.full_hash() == engine.scene.hash == engine.head().hash_after
+    assert engine.journal.verify_audit().ok
+
+
+@pytest.fixture
+def asking(engine: Engine) -> Iterator[Engine]:
+    """The engine under the default policy, which asks before it destroys."""
+    from blendwright.policy.policy import Policy
+
+    with engine.under(Policy()):
+        yield engine
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    """A clock that the test sets."""
+    from support.engine.approval_calls import Clock
+
+    return Clock(monkeypatch)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from batch.batches import one_lane, open_keys
-from shell import Shell
+from support.processes.shell import Shell
 
 TOYS = Path(__file__).parents[2] / "examples" / "batch" / "toys_on_table.star"
 COCO: Any = import_module("pycocotools.coco").COCO

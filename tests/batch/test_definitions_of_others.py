@@ -22,7 +22,7 @@ from blendwright.batch.engines.engine import Job
 from blendwright.batch.outputs.locations import open_results
 from blendwright.fleet.requests import batch_queue
 from blendwright.values.errors import EnvironmentUnfit, Refusal
-from shell import Shell, at_a_terminal
+from support.processes.shell import Shell, at_a_terminal
 
 
 @pytest.fixture

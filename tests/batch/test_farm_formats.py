@@ -21,7 +21,7 @@ from openjd.model import (
 
 from blendwright.batch.farm_formats import FARM_FILES, FarmBatch, flamenco_files, openjd_files, select_rows
 from blendwright.values.errors import Refusal
-from shell import Shell
+from support.processes.shell import Shell
 
 SEEDS = FarmBatch("prop", "/farm", "prop.star", ("--seeds", "5:30"), ("--output", "glb"), 25, 10, "/farm/out")
 TABLE = FarmBatch("prop", "/farm", "prop.star", ("--params", "table.csv"), (), 1, 10, "out")

@@ -17,7 +17,7 @@ from batches import BOXES, assert_whole, hashes, one_lane, open_keys, rows_of, s
 from blendwright.batch.directory import BatchDirectory
 from blendwright.batch.outputs.locations import open_results
 from blendwright.batch.results.files import write_result_files
-from shell import PROGRAM
+from support.processes.shell import PROGRAM
 
 LANE = "blendwright.batch.engines.lane"
 
@@ -84,7 +84,7 @@ class Coordinator:
 
 
 def assert_gone(pids: set[int]) -> None:
-    ends = time.monotonic() + 20
+    ends = time.monotonic() + 60
     while left := [pid for pid in pids if alive(pid)]:
         assert time.monotonic() < ends, f"still there: {[(pid, command_line(pid)) for pid in left]}"
         time.sleep(0.05)

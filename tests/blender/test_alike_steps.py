@@ -20,7 +20,7 @@ from blendwright.tools.catalog import tools
 from blendwright.tools.checks import differs
 from blendwright.tools.mesh.create_primitive import CreatePrimitive
 from blendwright.wire.methods import StepRequest
-from stage import Stage
+from support.stage.stage import Stage
 
 Calls = Sequence[tuple[str, dict[str, Any]]]
 

@@ -9,7 +9,7 @@ import pytest
 
 from blendwright.blender.step import HAS_UNDO
 from blendwright.tools.modifier.stored_inputs import put_value
-from stage import Stage
+from support.stage.stage import Stage
 
 TREE = {"object_name": "Box", "modifier_name": "Nodes"}
 TAKEN: list[tuple[str, dict[str, Any], str]] = [

@@ -9,10 +9,10 @@ import pytest
 from blendwright.blender.step import MOST_TOMBSTONES, Stepper
 from blendwright.tools.catalog import tools
 from blendwright.wire.methods import StepAnswer, StepRequest
-from trial_tools import TOOLS
+from support.engine.trial_tools import TOOLS
 
 if TYPE_CHECKING:
-    from stage import Stage
+    from support.stage.stage import Stage
 
 
 class Trial:

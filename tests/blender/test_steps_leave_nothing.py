@@ -10,7 +10,7 @@ from blendwright.blender.step import Stepper, StepRun
 from blendwright.plan.validate import validate_arguments
 from blendwright.tools.catalog import tools
 from blendwright.wire.methods import StepRequest
-from stage import Stage
+from support.stage.stage import Stage
 
 Call = tuple[str, dict[str, Any]]
 

@@ -9,7 +9,7 @@ import bpy
 import pytest
 
 if TYPE_CHECKING:
-    from stage import Stage
+    from support.stage.stage import Stage
 
 data: Any = bpy.data
 ops: Any = bpy.ops

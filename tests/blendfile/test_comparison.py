@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
 
 import pytest
 
@@ -14,7 +13,7 @@ from blendwright.engine.moves.navigation import History
 from blendwright.engine.scene.rebuild import rebuild_commit, replay
 from blendwright.policy.policy import Policy, Rules
 from blendwright.util.cancel import CancelToken
-from engine import Engine
+from support.engine.engine import Engine
 
 TRUSTING = Policy(policy=Rules(trusted_python="ask"))
 
@@ -25,12 +24,10 @@ COMBED = "import bpy\nbpy.data.objects['Crate'].modifiers.new('Hair', 'PARTICLE_
 READ = "import bpy\nprint(sorted(o.name for o in bpy.data.objects), bpy.context.evaluated_depsgraph_get() is None)"
 
 
-@pytest.fixture(scope="module")
-def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
-    with Engine(tmp_path_factory.mktemp("sameness")) as engine:
-        engine.do("mesh.create_primitive", {"kind": "cube", "name": "Crate"})
-        engine.do("material.ensure_principled", {"name": "Wood"})
-        yield engine
+ENGINE_CALLS = (
+    ("mesh.create_primitive", {"kind": "cube", "name": "Crate"}),
+    ("material.ensure_principled", {"name": "Wood"}),
+)
 
 
 @pytest.fixture

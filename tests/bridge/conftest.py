@@ -11,7 +11,7 @@ from blendwright.bridge.pool import Pool
 from blendwright.bridge.sources.python_environment import PythonEnvironment
 from blendwright.bridge.spawn import WorkerSettings
 from blendwright.bridge.worker import WorkerProcess
-from engine import TRIALS
+from support.engine.engine import TRIALS
 
 
 @pytest.fixture(scope="session")

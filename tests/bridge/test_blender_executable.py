@@ -15,12 +15,12 @@ from pathlib import Path
 import pytest
 
 import blendwright
-from blender_environments import use_blender
 from blendwright.bridge.environments.records import Environment, environment_named, write_record
 from blendwright.bridge.environments.series import SERIES
 from blendwright.bridge.sources.blender_executable import BlenderExecutable
 from blendwright.bridge.spawn import WorkerSettings
 from blendwright.values.errors import EnvironmentUnfit
+from support.processes.blender_environments import use_blender
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="confinement exists on Linux only")
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from engine import TRIALS
+from support.engine.engine import TRIALS
 
 PARENT = """
 import sys
@@ -24,7 +24,7 @@ from blendwright.bridge.spawn import WorkerSettings
 pool = worker_source().open_pool(WorkerSettings(Path(sys.argv[1]), environment={sys.argv[3]: sys.argv[4]}))
 worker = pool.take()
 if sys.argv[2] == "busy":
-    worker.call("test.print", {"text": "before"}, deadline=10)
+    worker.call("test.print", {"text": "before"}, deadline=60)
     worker.submit("test.sleep", {})
 sys.stdout.write(f"{worker.pid}\\n")
 sys.stdout.flush()
@@ -56,7 +56,7 @@ def test_no_worker_is_left_when_its_parent_is_gone(
             parent.stdin.close()
         else:
             parent.kill()
-        parent.wait(10)
+        parent.wait(60)
         ready, _, _ = select.select([worker], [], [], 5)
         assert ready, "the worker outlived its parent"
     finally:

@@ -50,7 +50,7 @@ def test_a_lost_worker_is_replaced_by_the_warm_spare_and_nothing_is_left_in_the_
         pool.warm()
         first.kill()
         second = pool.take()
-        assert second.call("ping", {"n": 1}, deadline=10) == {"n": 1}
+        assert second.call("ping", {"n": 1}, deadline=60) == {"n": 1}
         assert pool.wait_until_cleared()
         assert scratches(own_settings) == [second.scratch], "one spare was started, and it is the one we have"
         pool.warm()
@@ -74,7 +74,7 @@ def test_a_spare_that_died_is_passed_over(own_settings: WorkerSettings, tmp_path
     only_the_second_time = f'#!/bin/sh\nmkdir {tmp_path}/mark && exit 1\nexec {sys.executable} "$@"\n'
     with PythonEnvironment(script(tmp_path / "python", only_the_second_time)).open_pool(own_settings) as pool:
         pool.warm()
-        assert pool.take().call("ping", {}, deadline=10) == {}
+        assert pool.take().call("ping", {}, deadline=60) == {}
 
 
 def test_closing_does_not_wait_for_a_spare_that_is_still_starting(own_settings: WorkerSettings, tmp_path: Path) -> None:
@@ -100,7 +100,7 @@ def test_a_worker_outlives_the_thread_that_asked_for_it(own_settings: WorkerSett
         thread = threading.Thread(target=lambda: taken.append(pool.take()))
         thread.start()
         thread.join()
-        assert taken[0].call("ping", {}, deadline=10) == {}
+        assert taken[0].call("ping", {}, deadline=60) == {}
 
 
 def test_a_missing_system_library_is_named_with_its_cure(own_settings: WorkerSettings, tmp_path: Path) -> None:
@@ -180,7 +180,7 @@ def test_whoever_takes_a_worker_does_not_wait_until_the_last_one_is_cleared_away
         first = pool.take()
         first.kill()
         second = pool.take()
-        assert second.call("ping", {"n": 1}, deadline=10) == {"n": 1}
+        assert second.call("ping", {"n": 1}, deadline=60) == {"n": 1}
         assert first.scratch.exists()
         assert not pool.wait_until_cleared(0.1)
         may_end.set()

@@ -13,7 +13,6 @@ from typing import Any, cast
 import pytest
 
 import blendwright
-from blender_environments import use_blender
 from blendwright.bridge.environments.series import series_named
 from blendwright.bridge.sources import worker_source
 from blendwright.bridge.spawn import WorkerSettings
@@ -24,6 +23,7 @@ from blendwright.wire.methods import StepAnswer, StepRequest
 from blendwright.wire.remote_scene import RemoteScene
 from blendwright.workspace import OpenScene
 from conformance.cases import Case, every_case, places
+from support.processes.blender_environments import use_blender
 
 AT_ONCE = ("5.2", "5.0", "4.5", "4.2")
 PLAN = Path(__file__).resolve().parents[2] / "examples" / "plans" / "table_set.json"

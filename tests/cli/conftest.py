@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from shell import Shell
+from support.processes.shell import Shell
 
 
 @pytest.fixture

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from blendwright.workspace.reading import read_journal
-from plans import box
-from shell import Shell, at_a_terminal
+from support.plans.documents import box
+from support.processes.shell import Shell, at_a_terminal
 
 
 def delete(id: str, *waits_for: str, name: str) -> dict[str, Any]:

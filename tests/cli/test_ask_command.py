@@ -13,13 +13,13 @@ from typing import Any
 import pytest
 
 from blendwright.planner import budget
-from gemini import serving
-from gemini.scenario import KEY
-from gemini.server import GeminiServer
 from planner.local_services import KEY as LOCAL_KEY
 from planner.local_services import local_service
 from planner.scripted import op, plan
-from shell import PROGRAM, Shell
+from support.hosts.gemini import serving
+from support.hosts.gemini.scenario import KEY
+from support.hosts.gemini.server import GeminiServer
+from support.processes.shell import PROGRAM, Shell
 
 REPOSITORY = Path(__file__).parents[2]
 
@@ -132,7 +132,7 @@ def test_an_interruption_ends_it_cleanly_while_the_service_is_silent(
         )
         assert server.asked.wait(60)
         process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=60)
+        out, err = process.communicate(timeout=120)
     assert process.returncode == 130, err
     assert json.loads(out)["ending"] == "interrupted" and b"Traceback" not in err
 

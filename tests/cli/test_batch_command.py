@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from shell import Shell
+from support.processes.shell import Shell
 
 BOXES = """
 size = param("size", 1, min = 1, max = 5)

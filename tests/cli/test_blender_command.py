@@ -11,7 +11,7 @@ from blendwright.bridge.environments import making
 from blendwright.bridge.environments.records import Environment, digest, write_record
 from blendwright.bridge.environments.series import SERIES, own_blender, series_named
 from blendwright.setup import blenders
-from shell import Shell
+from support.processes.shell import Shell
 
 # No Python at all.
 NOWHERE: dict[tuple[int, int], None] = {}

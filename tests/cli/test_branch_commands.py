@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from plans import box
-from shell import Shell
+from support.plans.documents import box
+from support.processes.shell import Shell
 
 MOVE = box("m", "a", tool_name="object.transform", args={"object": "Box a", "location": [1, 2, 3]})
 RENAME = box("n", "m", tool_name="object.rename", args={"object": "Box a", "new_name": "Crate"})

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from blendwright.bridge.environments.series import NEWEST
-from shell import Shell
+from support.processes.shell import Shell
 
 README = Path(__file__).parents[2] / "README.md"
 CUBE = ["call", "mesh.create_primitive", "--args", '{"kind":"cube","name":"Box"}']

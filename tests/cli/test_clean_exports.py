@@ -9,9 +9,9 @@ import bpy
 
 from blender.scene.hostile import make_hostile
 from blender.scene.test_scripts import cleaned, opened, ran
-from plans import box
-from shell import Shell
-from stage import Stage
+from support.plans.documents import box
+from support.processes.shell import Shell
+from support.stage.stage import Stage
 
 
 def test_export_and_run_export_write_clean_files_and_say_so(stage: Stage, tmp_path: Path) -> None:

@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from plans import box
-from shell import Shell
+from support.plans.documents import box
+from support.processes.shell import Shell
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import pytest
 
 from blendwright.cli.commands import COMMANDS
 from blendwright.tools.catalog import NAMES
-from shell import Shell
+from support.processes.shell import Shell
 
 BASH = """
 source "$1"; shift

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from blendwright.util.canonical import digest
-from shell import Shell
+from support.processes.shell import Shell
 
 
 def test_the_contract_is_shown_with_the_origin_of_every_value_and_holds_until_a_tool_changes(shell: Shell) -> None:

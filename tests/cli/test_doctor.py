@@ -9,7 +9,7 @@ import pytest
 
 from blendwright.setup.doctor import check_host
 from blendwright.setup.hosts import host_named, install
-from shell import PROGRAM, Shell
+from support.processes.shell import PROGRAM, Shell
 
 
 def test_a_machine_that_is_fit_is_told_so(shell: Shell) -> None:

@@ -10,9 +10,9 @@ import pytest
 
 from blendwright.bridge import spawn
 from blendwright.cli.early_blender import CACHE_FOLDER, expected_workspace
-from in_one_test import in_one_test
-from plans import box
-from shell import Shell
+from support.plans.documents import box
+from support.processes.shell import Shell
+from support.suite.in_one_test import in_one_test
 
 PLAN = {"request_id": "early", "operations": [box("box")]}
 

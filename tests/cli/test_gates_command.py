@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 
-from node_trees import CUBE, OUT, link, node, payload
-from shell import Shell
+from support.processes.shell import Shell
+from support.trees.node_trees import CUBE, OUT, link, node, payload
 
 
 def test_the_envelope_and_the_exit_code_say_whether_the_gates_are_passed(shell: Shell) -> None:

@@ -16,7 +16,7 @@ from blendwright.cli.commands import COMMANDS
 from blendwright.cli.examples import EXAMPLES
 from blendwright.plan.validate import validate_arguments
 from blendwright.tools import catalog
-from shell import Shell
+from support.processes.shell import Shell
 
 PROGRAMS = Path(__file__).parents[2] / "examples"
 # What needs no Blender, no model, no network and no workspace.

@@ -19,8 +19,8 @@ from blendwright.cli.main import main
 from blendwright.journal import Journal
 from blendwright.records.recovery import NewIntent
 from journal.ledger import raw
-from plans import box
-from shell import Ran, Shell
+from support.plans.documents import box
+from support.processes.shell import Ran, Shell
 
 LIGHT = box("l", tool_name="light.create", args={"name": "Key", "type": "POINT"})
 MOVE = box("m", "a", tool_name="object.transform", args={"name": "Box a", "location": [1, 2, 3]})

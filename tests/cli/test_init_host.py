@@ -9,7 +9,7 @@ import pytest
 
 from blendwright.server.service import TOOLS
 from blendwright.setup.doctor import check_host
-from shell import Shell
+from support.processes.shell import Shell
 
 
 @pytest.fixture

@@ -17,9 +17,8 @@ from typing import Any
 import pytest
 
 from blendwright.cli.output import Exit, fail, print_json
-from shell import PROGRAM
+from support.processes.shell import PROGRAM
 
-PICTURE = {"view": "ISO", "engine": "CYCLES", "samples": 256, "width": 2048, "height": 2048}
 PLAN: dict[str, Any] = {
     "request_id": "long",
     "operations": [
@@ -32,10 +31,10 @@ PLAN: dict[str, Any] = {
         },
         {
             "operation_id": "slow",
-            "tool_name": "render.preview",
-            "args": PICTURE,
+            "tool_name": "python.run",
+            "args": {"code": "while True: pass", "timeout_ms": 60_000},
             "depends_on": ["made"],
-            "safety_level": "read_only",
+            "safety_level": "safe_write",
         },
     ],
 }
@@ -63,7 +62,7 @@ def started(place: Path, *arguments: str) -> Generator[subprocess.Popen[bytes]]:
 def interrupt(process: subprocess.Popen[bytes]) -> Any:
     """Ctrl-C reaches the whole group, Blender too. The one document that was printed."""
     os.killpg(process.pid, signal.SIGINT)
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=120)
     assert process.returncode == 130, err
     assert b"Traceback" not in err
     return json.loads(out)
@@ -124,7 +123,7 @@ def test_what_is_written_beside_a_plan_can_be_cancelled_and_the_plan_stands(tmp_
     with started(tmp_path, "run", "plan.json", "--image", "scene.png", "--json") as process:
         wait_for_commits(process, tmp_path, 2)
         os.killpg(process.pid, signal.SIGINT)
-        out, err = process.communicate(timeout=60)
+        out, err = process.communicate(timeout=120)
     document = json.loads(out)
     assert b"Traceback" not in err
     # The signal came while the picture was made, or behind it; either way the plan stands and is counted.
@@ -138,13 +137,21 @@ def test_what_is_written_beside_a_plan_can_be_cancelled_and_the_plan_stands(tmp_
 @pytest.mark.skipif(sys.platform != "linux", reason="what a process holds back is read from /proc")
 def test_an_interruption_while_the_program_loads_is_answered_once_it_can_be(tmp_path: Path) -> None:
     arguments = ("call", "object.create_empty", "--args", '{"name": "Never"}', "--json")
-    with started(tmp_path, *arguments) as process:
-        while process.poll() is None and not _holds_interrupts(process.pid):
-            time.sleep(0.002)
-        assert process.poll() is None, "it never held interruptions back"
-        document = interrupt(process)
+    # The program holds interruptions back for a moment, which this process can miss on a busy machine.
+    for attempt in range(20):
+        place = tmp_path / str(attempt)
+        place.mkdir()
+        with started(place, *arguments) as process:
+            while process.poll() is None and not _holds_interrupts(process.pid):
+                time.sleep(0.002)
+            if process.poll() is None:
+                document = interrupt(process)
+                break
+            process.communicate()
+    else:
+        raise AssertionError("it never held interruptions back")
     assert (document["error"]["code"], document["error"]["details"]) == ("timeout", {"cancelled": True})
-    assert not tmp_path.joinpath(".blendwright").exists()
+    assert not place.joinpath(".blendwright").exists()
 
 
 def _holds_interrupts(pid: int) -> bool:

@@ -8,7 +8,7 @@ import pytest
 from PIL import Image
 
 import blendwright
-from shell import Shell
+from support.processes.shell import Shell
 
 
 @pytest.fixture(scope="module")

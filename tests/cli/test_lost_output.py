@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from shell import PROGRAM
+from support.processes.shell import PROGRAM
 
 
 def ran(place: Path, stdout: int, *arguments: str) -> tuple[int, str]:

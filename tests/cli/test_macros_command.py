@@ -7,8 +7,8 @@ from pathlib import Path
 
 from blendwright.macros import macro_registry, package_macros
 from blendwright.schemas import published
-from macro_documents import document, empty
-from shell import Shell
+from support.plans.macro_documents import document, empty
+from support.processes.shell import Shell
 
 
 def test_macros_are_listed_with_the_version_and_fingerprint_of_the_registry(tmp_path: Path) -> None:

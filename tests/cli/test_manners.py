@@ -9,7 +9,7 @@ import pytest
 from blendwright.cli.main import main
 from blendwright.values.errors import EnvironmentUnfit
 from blendwright.views.export import copy_whole
-from shell import Ran
+from support.processes.shell import Ran
 
 PLAN = b'{"request_id": "r", "operations": [{"operation_id": "a"}]}'
 

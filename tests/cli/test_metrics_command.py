@@ -7,7 +7,7 @@ from pathlib import Path
 from prometheus_client.parser import text_string_to_metric_families
 
 from journal.ledger import audit, begun
-from shell import Shell
+from support.processes.shell import Shell
 
 
 def test_the_journal_is_told_as_prometheus_text_and_as_json(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from blendwright.policy.policy import Policy
 from blendwright.workspace.policy_files import load_policy, read_policy
-from shell import Shell
+from support.processes.shell import Shell
 
 
 def files(place: Path) -> dict[str, bytes]:

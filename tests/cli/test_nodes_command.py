@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from blendwright.nodes.catalogue.load import NEWEST, catalogue
-from shell import Shell
+from support.processes.shell import Shell
 
 
 def test_without_words_every_node_is_listed(shell: Shell) -> None:

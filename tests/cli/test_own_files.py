@@ -12,7 +12,7 @@ from blendwright.values.errors import EnvironmentUnfit
 from blendwright.workspace.locations import is_workspace, user_file
 from blendwright.workspace.opening import create_workspace
 from blendwright.workspace.policy_files import FILE, load_policy
-from shell import Shell
+from support.processes.shell import Shell
 
 ALLOWS_ALL = '[policy.levels]\ndestructive = "allow"\n'
 SOMEBODY = 12345

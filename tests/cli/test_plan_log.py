@@ -12,9 +12,9 @@ from blendwright.history.plan_log import plan_log, program_title
 from blendwright.history.replace_plan import run_instead
 from blendwright.journal import JournalView
 from blendwright.records.commits import Commit
-from in_one_test import in_one_test
-from plans import box
-from shell import Shell
+from support.plans.documents import box
+from support.processes.shell import Shell
+from support.suite.in_one_test import in_one_test
 
 ROW = """# A row of posts.
 # It stands by itself.

@@ -6,8 +6,8 @@ import json
 from typing import Any
 
 import blendwright
-from plans import box
-from shell import Shell
+from support.plans.documents import box
+from support.processes.shell import Shell
 
 
 def write(shell: Shell, document: Any) -> str:

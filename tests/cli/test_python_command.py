@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from shell import Shell, at_a_terminal
+from support.processes.shell import Shell, at_a_terminal
 
 SAFE = {"code": "import bpy\nprint(len(bpy.data.objects))"}
 TRUSTED = {"code": "import bpy\nbpy.context.scene.frame_start = 7", "mode": "trusted"}

@@ -15,8 +15,8 @@ from blendwright.tools import catalog
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 from blendwright.workspace.reading import read_journal
-from plans import box, of_operations
-from shell import Shell
+from support.plans.documents import box, of_operations
+from support.processes.shell import Shell
 
 SECRET = "hunter2-hunter2"
 

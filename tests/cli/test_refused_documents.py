@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from blendwright.dialects.dialect import proven
-from plans import box
-from shell import Shell
+from support.plans.documents import box
+from support.processes.shell import Shell
 
 NO_PLANS = {
     "not JSON": b"{",

@@ -13,8 +13,8 @@ from rich.tree import Tree
 
 from blendwright.cli.drawing import Drawing
 from blendwright.cli.output import notes
-from hosts import operation
-from shell import Shell
+from support.hosts.mcp import operation
+from support.processes.shell import Shell
 
 HOSTILE = "evil\x1b[1A\x1b[2K\u202ename"
 SHOWN = "evil\\x1b[1A\\x1b[2K\\u202ename"

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import blendwright
-from shell import Shell
+from support.processes.shell import Shell
 
 
 @pytest.fixture(scope="module")

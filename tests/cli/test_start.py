@@ -14,8 +14,8 @@ import pytest
 from blendwright.cli.application import load_command
 from blendwright.cli.commands import COMMANDS
 from blendwright.tools.catalog import NAMES
-from plans import box
-from shell import Shell
+from support.plans.documents import box
+from support.processes.shell import Shell
 
 # What is costly to load, and no business of a command that only says something about itself.
 LARGE = {"pydantic", "mcp", "anyio", "httpx", "numpy", "structlog", "google", "bpy"}

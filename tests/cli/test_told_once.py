@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from shell import Shell
+from support.processes.shell import Shell
 
 MISTAKE = """
 def box(name):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from blendwright.tools import catalog
-from shell import Shell
+from support.processes.shell import Shell
 
 
 def test_the_list_names_every_tool_with_its_fingerprint(shell: Shell) -> None:

@@ -17,7 +17,7 @@ import pytest
 
 import blendwright
 from blendwright.journal import JournalView
-from plans import box
+from support.plans.documents import box
 
 TESTS = Path(__file__).parents[1]
 WORKSPACE = ".blendwright"
@@ -86,7 +86,7 @@ def together() -> Iterator[Ask]:
 
         yield ask
         process.stdin.close()
-        process.wait(30)
+        process.wait(60)
 
 
 @pytest.fixture(scope="module")

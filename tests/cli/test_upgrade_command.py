@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 import blendwright
-from blender_environments import use_blender
 from blendwright.bridge.environments.series import own_blender
 from blendwright.versions import pictures as version_pictures
 from blendwright.workspace.reading import read_journal
-from plans import box
-from shell import Shell
+from support.plans.documents import box
+from support.processes.blender_environments import use_blender
+from support.processes.shell import Shell
 
 OWN = (own_blender() or "").rpartition(".")[0]
 OTHER = "4.5"

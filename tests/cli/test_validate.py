@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from plans import box, step
-from shell import Shell
+from support.plans.documents import box, step
+from support.processes.shell import Shell
 
 CASES = Path(__file__).parent.parent / "cases"
 

@@ -12,8 +12,8 @@ import pytest
 from rich.progress import Progress
 
 from blendwright.cli.progress import Rate
-from plans import box
-from shell import PROGRAM, Shell
+from support.plans.documents import box
+from support.processes.shell import PROGRAM, Shell
 
 PLAN = {"request_id": "boxes", "operations": [box("a"), box("b", "a"), box("c", "b")]}
 

@@ -23,7 +23,7 @@ from blendwright.tools.catalog import tools
 from blendwright.wire.methods import StepAnswer, StepRequest
 from conformance.cases import Case, doubted, places
 from conformance.mentions import Block, datablocks, recording_lookups
-from stage import Stage
+from support.stage.stage import Stage
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from blendwright.tool_api.scene import Kind
 from blendwright.values.faults import Fault
 from conformance.cases import Case, cases, every_case
 from conformance.mentions import NAMED, Block, declared
-from in_one_test import in_one_test
+from support.suite.in_one_test import in_one_test
 
 if TYPE_CHECKING:
     from conformance.play import Play

@@ -22,7 +22,7 @@ from blendwright.tool_api.physics_port import BODIES
 from blendwright.tool_api.scene import Kind
 from blendwright.tool_api.tool import AnyTool
 from blendwright.tools.catalog import tools
-from in_one_test import in_one_test
+from support.suite.in_one_test import in_one_test
 
 # Names that are no datablock of the scene: keys of custom properties, attributes, sockets, what a file calls it, beginnings of names.
 # A world and a mesh that are named only on a condition are left out as well, and what `mentions_for` says by itself.

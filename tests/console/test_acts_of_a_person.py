@@ -14,8 +14,8 @@ from blendwright.policy.policy import Policy, Rules, Verdict
 from blendwright.proofs.bundles import verify_bundle
 from blendwright.proofs.signing_keys import signing_key
 from blendwright.workspace.reading import read_journal
-from consoles import OpenConsole, Page, open_console
-from plans import box
+from support.hosts.consoles import OpenConsole, Page, open_console
+from support.plans.documents import box
 
 
 @pytest.fixture(scope="module")

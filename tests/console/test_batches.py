@@ -22,7 +22,7 @@ from blendwright.console.guard import POLICY
 from blendwright.console.routes.batches import picture_of
 from blendwright.console.serve import ConsoleSettings, make_console
 from blendwright.values.errors import EnvironmentUnfit, Refusal
-from consoles import OpenConsole, Page, open_console
+from support.hosts.consoles import OpenConsole, Page, open_console
 
 BATCH = Batch(BatchSource("toys.star", "x = 1"), (Output("picture", "picture.png"),), "registry", "5.2.3")
 HOSTILE = "<img src=x onerror=alert(1)>"
@@ -223,15 +223,15 @@ def test_every_time_that_a_batch_goes_away_is_told_once(root: Path) -> None:
     following.start()
     try:
         for _ in range(2):
-            assert heard.get(timeout=30) == "changes"
+            assert heard.get(timeout=60) == "changes"
             away.set()
-            assert heard.get(timeout=30) == "away"
+            assert heard.get(timeout=60) == "away"
             with pytest.raises(queue.Empty):
                 heard.get(timeout=1.5)
             away.clear()
     finally:
         ended.set()
-        following.join(30)
+        following.join(60)
 
 
 def test_a_row_that_somebody_changed_takes_no_page_with_it(tmp_path: Path) -> None:

@@ -56,7 +56,7 @@ def test_the_link_opens_the_page_once_and_a_signal_ends_it_in_order(workspace: P
         assert first.json()["workspaces"][0]["name"] == "workspace"
         assert entered(link).status_code == 401
         process.send_signal(signal.SIGINT)
-        assert process.wait(30) == 130
+        assert process.wait(60) == 130
         assert process.stderr is not None
         assert "Traceback" not in process.stderr.read()
 

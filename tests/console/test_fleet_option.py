@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from blendwright.fleet.address import VARIABLE
-from shell import Shell
+from support.processes.shell import Shell
 
 SECRET = "hush-hush"
 

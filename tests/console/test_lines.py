@@ -13,8 +13,8 @@ from blendwright.console.guard import PAGE_KEY
 from blendwright.policy.policy import Policy, Rules, Verdict
 from blendwright.workspace.reading import read_journal
 from console.test_acts_of_a_person import acts, until
-from consoles import OpenConsole, Page, open_console
-from plans import box
+from support.hosts.consoles import OpenConsole, Page, open_console
+from support.plans.documents import box
 
 
 def moved(id: str, name: str, x: float) -> dict[str, Any]:

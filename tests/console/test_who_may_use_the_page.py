@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -20,8 +19,8 @@ from blendwright.journal import Journal
 from blendwright.util.json_reader import read_json
 from blendwright.values.errors import EnvironmentUnfit, Refusal
 from blendwright.web.listening import free_port
-from consoles import OpenConsole, open_console
 from journal.ledger import baseline, chain
+from support.hosts.consoles import OpenConsole, open_console
 
 
 @pytest.fixture(scope="module")
@@ -252,18 +251,18 @@ def test_a_large_act_does_not_hold_up_the_page(console: OpenConsole, monkeypatch
 
     def slow(text: bytes) -> object:
         begun.set()
-        assert ends.wait(30)
+        assert ends.wait(60)
         return read_json(text)
 
     monkeypatch.setattr(answers, "read_json", slow)
     act = threading.Thread(target=lambda: page.act("/tags", name="", number=1))
     act.start()
     try:
-        assert begun.wait(30)
+        assert begun.wait(60)
         assert console.client().get("/", timeout=10).status_code == 200
     finally:
         ends.set()
-        act.join(30)
+        act.join(60)
 
 
 def test_a_body_that_is_too_large_is_refused(console: OpenConsole) -> None:
@@ -324,14 +323,13 @@ def test_others_can_reach_it_only_where_that_was_asked_for(workspace: Path, tmp_
         make_console(ConsoleSettings((tmp_path / "nothing",), port=1))
 
 
-def test_the_first_view_of_a_long_history_is_small_and_quick(tmp_path: Path) -> None:
+def test_the_first_view_of_a_long_history_is_small(tmp_path: Path) -> None:
     journal = Journal(tmp_path / "long")
     names = [f"operation-{number}" for number in range(4999)]
     journal.commit([baseline(), *chain(names, request="a long request")])
     journal.close()
     with open_console(tmp_path / "long") as console:
         page = console.session()
-        started = time.monotonic()
         files = ("/", "/style.css", "/theme.js", "/icon.svg", *_modules(console))
         size = sum(len(page.web.get(path).content) for path in files)
         size += (
@@ -339,9 +337,7 @@ def test_the_first_view_of_a_long_history_is_small_and_quick(tmp_path: Path) -> 
             + len(page.get("/commits?offset=0&limit=50").content)
             + len(page.get("/commits/5000").content)
         )
-        spent = time.monotonic() - started
-        assert size < 300_000
-        assert spent < 5  # a promise of one second on an idle machine, of which `make test-ui` measures the page
+        assert size < 300_000  # `make test-ui` measures the time
         middle = page.read("/commits?offset=2500&limit=50")
         assert [one["number"] for one in middle["commits"]] == list(range(2500, 2450, -1))
         assert page.read("/commits?offset=4999&limit=50")["commits"][0]["kind"] == "baseline"

@@ -11,7 +11,7 @@ import pytest
 from blendwright.dialects import operations, steps
 from blendwright.util.json_reader import read_json
 from blendwright.values.findings import Finding
-from plans import findings
+from support.plans.documents import findings
 
 CASES = Path(__file__).parent.parent / "cases"
 OPERATIONS, PAYLOAD, RESULT = "operations", "steps/payload", "steps/result"

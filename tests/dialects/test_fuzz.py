@@ -17,7 +17,7 @@ from blendwright.policy.session_contract import ContractTerms
 from blendwright.tools import catalog
 from blendwright.util.json_reader import read_json
 from blendwright.values.findings import Finding, pointer_of
-from plans import box, geonodes_plan, patch_step, python_step, step, tree_step
+from support.plans.documents import box, geonodes_plan, patch_step, python_step, step, tree_step
 
 QUICK = 1_000
 FULL = 1_000_000

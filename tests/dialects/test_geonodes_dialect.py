@@ -24,7 +24,7 @@ from blendwright.tools import catalog
 from blendwright.util.json_reader import read_json
 from blendwright.values.findings import Finding
 from blendwright.values.plan import Plan
-from plans import GEONODES_EXAMPLE, codes, geonodes_plan, patch_step, python_step, tree_step
+from support.plans.documents import GEONODES_EXAMPLE, codes, geonodes_plan, patch_step, python_step, tree_step
 
 
 # The example of the protocol.

@@ -14,7 +14,7 @@ from blendwright.values.faults import RENDERINGS, Fault
 from blendwright.values.findings import Finding
 from blendwright.values.plan import Plan
 from blendwright.values.report import OperationReport, Repair, RunReport
-from plans import box, findings, of_operations
+from support.plans.documents import box, findings, of_operations
 
 
 def done(id: str, **fields: Any) -> OperationReport:

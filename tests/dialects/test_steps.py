@@ -21,7 +21,7 @@ from blendwright.tools import catalog
 from blendwright.values.errors import BlendwrightError
 from blendwright.values.faults import Fault
 from blendwright.values.report import OperationReport, RunReport
-from plans import findings, of_steps, step
+from support.plans.documents import findings, of_steps, step
 
 
 def op(id: str, status: Any, position: int = 0, **fields: Any) -> OperationReport:

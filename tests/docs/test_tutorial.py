@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from shell import Shell
+from support.processes.shell import Shell
 
 DOCS = Path(__file__).parents[2] / "docs"
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)

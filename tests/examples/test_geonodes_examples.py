@@ -18,7 +18,7 @@ TESTS = Path(__file__).parents[1]
 PLAY = """
 import json, os, sys, tempfile
 from pathlib import Path
-from stage import Stage
+from support.stage.stage import Stage
 
 stage = Stage(Path(tempfile.mkdtemp()))
 told = {}

@@ -29,9 +29,9 @@ from blendwright.fleet.reading import MOST_CONNECTIONS, ReadingDatabase
 from blendwright.fleet.results import PostgresResults
 from blendwright.fleet.results_view import PostgresResultsView
 from blendwright.values.errors import EnvironmentUnfit, Refusal
-from consoles import OpenConsole, Page, open_console
 from fleet.cluster import Cluster
 from fleet.machines import COMMAND, wait_until
+from support.hosts.consoles import OpenConsole, Page, open_console
 
 BATCH = Batch(BatchSource("prop.star", "x = 1"), (Output("picture", "picture.png"),), "f" * 64, "5.2.3")
 PNG = b"\x89PNG\r\n\x1a\n" + b"picture"

@@ -23,10 +23,10 @@ from blendwright.values.errors import EnvironmentUnfit, Refusal
 from blendwright.window.attach import attach
 from blendwright.window.connection.rendezvous import open_windows
 from blendwright.window.extension_file import write_extension
-from engine import UNASKED
 from gui.headless import MARK, PLACE
 from gui.root import PROJECT, Root
 from gui.window import OpenWindow, Window
+from support.engine.engine import UNASKED
 from window.test_stories import cubes
 
 # The button in the sidebar of a window of this size.
@@ -213,7 +213,7 @@ CORE = """
 import json, sys
 from pathlib import Path
 import blendwright
-from engine import UNASKED
+from support.engine.engine import UNASKED
 
 first, second = map(json.loads, sys.stdin)
 with blendwright.open(Path(sys.argv[1]), blender=sys.argv[2] or None, policy=UNASKED) as scene:

@@ -70,7 +70,7 @@ def test_a_killed_blender_is_gone_and_what_was_saved_opens_in_the_next_one(open_
     saved = window.root.home / "story.blend"
     window.python(f"bpy.context.object.name = 'Saved'; bpy.ops.wm.save_as_mainfile(filepath={str(saved)!r})")
     os.kill(window.pid, signal.SIGKILL)
-    assert window.process.wait(30) == -signal.SIGKILL
+    assert window.process.wait(60) == -signal.SIGKILL
     with pytest.raises(WindowFault, match="ended with -9"):
         window.python("1")
 

@@ -154,7 +154,7 @@ class Window:
             with contextlib.suppress(WindowFault):
                 self.python("bpy.app.timers.register(lambda: bpy.ops.wm.quit_blender() and None)")
             with contextlib.suppress(subprocess.TimeoutExpired):
-                self.process.wait(20)
+                self.process.wait(60)
         self.kill()
 
     # How it starts.

@@ -31,7 +31,7 @@ def server() -> Generator[subprocess.Popen[str]]:
         yield process
         assert process.stdin is not None
         process.stdin.close()
-        process.wait(10)
+        process.wait(60)
 
 
 def killed_at(server: subprocess.Popen[str], point: str, workspace: Path) -> tuple[int, list[str]]:

@@ -13,7 +13,7 @@ from blendwright.journal.audit.head_notes import FILE as NOTE
 from blendwright.util import crash_points
 from blendwright.values.errors import EnvironmentUnfit
 from journal.ledger import audit, begun, raw, saved
-from shell import Shell
+from support.processes.shell import Shell
 
 JOURNAL = "journal.db"
 

@@ -37,7 +37,7 @@ def test_a_second_process_is_told_who_holds_the_workspace_until_that_dies(tmp_pa
         assert view.head is not None and view.head.operation_id == "a", "reading needs no lock"
         view.close()
         holder.send_signal(signal.SIGKILL)
-        holder.wait(10)
+        holder.wait(60)
         journal = Journal(tmp_path)
         journal.commit(chain(["b"], "scene-a"))
         journal.close()

@@ -13,8 +13,8 @@ import blendwright
 from blendwright.journal import Journal, JournalView, schema
 from blendwright.util import crash_points
 from blendwright.values.errors import EnvironmentUnfit
-from plans import box
-from shell import Shell
+from support.plans.documents import box
+from support.processes.shell import Shell
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 OLDER = sorted(int(path.name.split(".")[1].removeprefix("v")) for path in GOLDEN.glob("journal.v*.sql"))

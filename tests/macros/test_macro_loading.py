@@ -22,7 +22,7 @@ from blendwright.tool_api.promises import SafetyLevel
 from blendwright.tools import catalog
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
-from macro_documents import NAME, document, empty, macros, read, said
+from support.plans.macro_documents import NAME, document, empty, macros, read, said
 
 
 def test_the_shipped_macros_are_sound_and_fit_the_published_schema() -> None:

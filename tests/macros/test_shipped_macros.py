@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -12,10 +12,10 @@ from blendwright.dialects import operations
 from blendwright.macros import Macro, package_macros
 from blendwright.macros.expansion import expand
 from blendwright.tool_api.arguments import former_names
-from engine import Engine, all_tools
-from macro_documents import macros
-from shell import Shell
-from stage import Stage
+from support.engine.engine import Engine, all_tools
+from support.plans.macro_documents import macros
+from support.processes.shell import Shell
+from support.stage.stage import Stage
 
 # What needs an object says so, and leaves an empty scene as it is.
 NEEDS_AN_OBJECT = {"layout.grid"}
@@ -70,12 +70,7 @@ def test_a_macro_that_needs_an_object_says_so_on_an_empty_scene(stage: Stage, na
     assert finding["code"] == "TARGET_NOT_FOUND"
 
 
-@pytest.fixture(scope="module")
-def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
-    with Engine(tmp_path_factory.mktemp("engine")) as engine:
-        for tool, args in FILLED:
-            engine.do(tool, args)
-        yield engine
+ENGINE_CALLS = FILLED
 
 
 def with_a_failing_end(macro: Macro) -> dict[str, Any]:

@@ -15,10 +15,10 @@ from blendwright.plan.validate import validate
 from blendwright.policy.session_contract import ContractTerms
 from blendwright.tools.catalog import tools
 from blendwright.values.findings import Finding
-from node_trees import create, link, prop, value
 from nodes.built_trees import from_payload
-from random_trees import random_payload
-from tree_errors import ERRORS, with_error
+from support.trees.node_trees import create, link, prop, value
+from support.trees.random_trees import random_payload
+from support.trees.tree_errors import ERRORS, with_error
 
 TARGET = {"object_name": "Cube", "modifier_name": "GeometryNodes", "node_group_name": "G"}
 

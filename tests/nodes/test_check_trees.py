@@ -10,8 +10,8 @@ from blendwright.nodes.catalogue.load import VERSIONS, catalogue
 from blendwright.nodes.catalogue.model import TreeKind
 from blendwright.nodes.checks.payload import check_payload, check_payload_for
 from blendwright.nodes.tree_payloads import ApplyTreePayload, PatchTreePayload
-from node_trees import create, link, prop, value
-from random_kind_trees import ERRORS, random_tree, with_error
+from support.trees.node_trees import create, link, prop, value
+from support.trees.random_kind_trees import ERRORS, random_tree, with_error
 
 KINDS: tuple[TreeKind, ...] = ("shader", "compositor")
 # Two rounds of every kind of error here, three hundred trees among the slow tests.

@@ -16,7 +16,7 @@ from blendwright.dialects import steps
 from blendwright.plan.graph import MOST_COMPARED, cycles, graph_findings, read_graph, run_order
 from blendwright.plan.repair import refused
 from blendwright.values.plan import Operation
-from plans import box, codes, findings, of_operations, step
+from support.plans.documents import box, codes, findings, of_operations, step
 
 
 def bare(id: str, *waits_for: str, position: int = 0) -> Operation:

@@ -10,7 +10,7 @@ import pytest
 from blendwright.plan.repair import refused
 from blendwright.plan.validate import ValidPlan
 from blendwright.values.faults import Fault
-from plans import checked, of_operations
+from support.plans.documents import checked, of_operations
 
 MANY = 10_000
 

@@ -16,8 +16,8 @@ from blendwright.policy.session_contract import ContractTerms
 from blendwright.tools import catalog
 from blendwright.values.findings import Finding
 from blendwright.values.plan import Plan
-from macro_documents import NAME, document, empty, macros
-from plans import box
+from support.plans.documents import box
+from support.plans.macro_documents import NAME, document, empty, macros
 
 PAIR = macros(document())
 

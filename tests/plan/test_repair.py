@@ -16,7 +16,7 @@ from blendwright.values.findings import Finding
 from blendwright.values.plan import SOUND, Operation, Plan
 from blendwright.values.report import Repair
 from plan.repairing import repaired
-from plans import box, findings, of_operations, of_steps, step
+from support.plans.documents import box, findings, of_operations, of_steps, step
 
 
 def repair_of(plan: Plan) -> list[tuple[str, str]]:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from blendwright.values.plan import Plan, Schedule
-from plans import box, of_operations, of_steps, step, valid
+from support.plans.documents import box, of_operations, of_steps, step, valid
 
 
 def scheduled(plan: Plan, registry: str = "registry", baseline: str = "baseline") -> Schedule:

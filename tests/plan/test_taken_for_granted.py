@@ -8,8 +8,8 @@ from blendwright.dialects.registry import parse_plan
 from blendwright.macros import load_macros
 from blendwright.tools.catalog import tools
 from blendwright.workspace.names.unresolved import MOST_OPERATIONS, granted_by_refused
-from in_one_test import in_one_test
-from plans import box
+from support.plans.documents import box
+from support.suite.in_one_test import in_one_test
 
 MOVE: dict[str, Any] = {"tool_name": "object.transform", "args": {"object": "Nobody", "location": [0, 0, 1]}}
 PAINT = {"tool_name": "material.assign", "args": {"object": "Box", "material": "Oak"}}

@@ -11,7 +11,7 @@ from blendwright.policy.session_contract import Agreed, ContractTerms
 from blendwright.tool_api.promises import Determinism
 from blendwright.values.faults import Fault
 from blendwright.values.plan import Plan
-from plans import box, codes, findings, of_operations, of_steps, step, valid
+from support.plans.documents import box, codes, findings, of_operations, of_steps, step, valid
 
 
 @pytest.mark.proves("OPS-ARGS-01")

@@ -68,7 +68,7 @@ class _Handler(BaseHTTPRequestHandler):
             return
         answer = service.answers.pop(0)
         if answer == "silence":
-            service.closing.wait(30)
+            service.closing.wait(60)
             self.close_connection = True
         elif isinstance(answer, int):
             headers = {"retry-after": "3"} if answer == 429 else {}

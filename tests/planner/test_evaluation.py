@@ -15,7 +15,7 @@ from blendwright.planner.evaluation import EvaluatedRequest, evaluate, read_requ
 from blendwright.planner.port import PlanRequest, PlanResponse, ServiceUnavailable
 from blendwright.values.errors import Refusal
 from planner.scripted import USAGE, Scripted, op, plan
-from plans import findings
+from support.plans.documents import findings
 
 FOLDER = Path(__file__).parents[2] / "examples" / "requests"
 REQUESTS = read_requests(FOLDER)

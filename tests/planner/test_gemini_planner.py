@@ -35,8 +35,8 @@ from blendwright.planner.port import (
 from blendwright.planner.response_schema import operations_schema
 from blendwright.tools import catalog
 from blendwright.values.errors import EnvironmentUnfit
-from gemini import GeminiServer, serving
-from gemini.scenario import KEY
+from support.hosts.gemini import GeminiServer, serving
+from support.hosts.gemini.scenario import KEY
 
 PLAN: dict[str, Any] = {
     "request_id": "r",

@@ -13,9 +13,9 @@ import pytest
 from google import genai
 from google.genai import types
 
-from gemini import Scenario, serving
-from gemini.received import outside_subset
-from gemini.scenario import KEY
+from support.hosts.gemini import Scenario, serving
+from support.hosts.gemini.received import outside_subset
+from support.hosts.gemini.scenario import KEY
 
 
 def post(url: str, path: str, body: Any, key: str | None = KEY) -> tuple[int, Any]:

@@ -20,8 +20,8 @@ from blendwright.planner.result import PlannerResult
 from blendwright.policy.policy import Policy, Rules, Verdict
 from blendwright.util.cancel import CancelToken
 from blendwright.workspace.open_scene import OpenScene
-from engine import TRIALS, all_tools
 from planner.scripted import USAGE, Scripted, codes, first, op, plan, told
+from support.engine.engine import TRIALS, all_tools
 
 POLICY = Policy(policy=Rules(tools={"object.rename": Verdict.DENY}))
 counter = itertools.count()
@@ -306,7 +306,7 @@ def test_an_interruption_ends_a_call_that_does_not_come_back(opened: OpenScene) 
     planner, cancel = Stuck(), CancelToken()
 
     def interrupt() -> None:
-        planner.asked.wait(20)
+        planner.asked.wait(60)
         cancel.cancel()
 
     thread = threading.Thread(target=interrupt)

@@ -16,7 +16,7 @@ from blendwright.planner.prompt import Prompt, build_prompt, describe_tool, esti
 from blendwright.planner.prompt_data import MOST_OBJECTS, data_block, visible
 from blendwright.policy.session_contract import ContractTerms
 from blendwright.tools import catalog
-from in_one_test import in_one_test
+from support.suite.in_one_test import in_one_test
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 TOOLS = catalog.tools()

@@ -20,9 +20,9 @@ from blendwright.planner.response_schema import (
 from blendwright.policy.session_contract import ContractTerms
 from blendwright.tool_api.tool import AnyTool
 from blendwright.tools import catalog
-from gemini.received import outside_subset
-from gemini.replies import fitted
-from in_one_test import in_one_test
+from support.hosts.gemini.received import outside_subset
+from support.hosts.gemini.replies import fitted
+from support.suite.in_one_test import in_one_test
 
 TOOLS = catalog.tools()
 REQUESTS = ("a round table with four chairs", "delete the red cube", "animate a bouncing ball", "bevel modifier array")

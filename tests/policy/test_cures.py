@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-import macro_documents
 from blendwright.dialects.registry import parse_plan
 from blendwright.engine.files.access import FileAccess
 from blendwright.engine.options import too_much_time
@@ -30,8 +29,9 @@ from blendwright.policy.session_contract import (
 from blendwright.tools import catalog
 from blendwright.tools.registry import tool_registry
 from blendwright.values.findings import Finding
-from refusal_matrix import BLENDERS, DEMANDS, HOSTS, ROOT, Demand
-from sessions import NO_MACROS, agreed, blender, negotiation
+from support.engine.sessions import NO_MACROS, agreed, blender, negotiation
+from support.plans import macro_documents
+from support.suite.refusal_matrix import BLENDERS, DEMANDS, HOSTS, ROOT, Demand
 
 HERE = "5.0 headless"
 Walk = Callable[[], tuple[Finding, ...]]
@@ -205,13 +205,13 @@ OTHERS: dict[str, tuple[Walk, tuple[Walk, ...]]] = {
 }
 # What needs Blender, a person or both is followed where these are.
 WITH_BLENDER: Mapping[str, str] = {
-    "tool_unknown": "tests/run/test_followed_cures.py",
-    "approval_missing": "tests/run/test_followed_cures.py",
-    "scratch": "tests/run/test_followed_cures.py",
-    "trusted_unasked": "tests/run/test_followed_cures.py",
+    "tool_unknown": "tests/engine/test_followed_cures.py",
+    "approval_missing": "tests/engine/test_followed_cures.py",
+    "scratch": "tests/engine/test_followed_cures.py",
+    "trusted_unasked": "tests/engine/test_followed_cures.py",
     "trusted_in_window": "tests/window/test_stories.py",
-    "preview_unasked": "tests/run/test_followed_cures.py",
-    "approval_declined": "tests/run/test_followed_cures.py",
+    "preview_unasked": "tests/engine/test_followed_cures.py",
+    "approval_declined": "tests/engine/test_followed_cures.py",
     "approval_outdated": "tests/server/test_open_questions.py",
 }
 

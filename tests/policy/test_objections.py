@@ -16,7 +16,7 @@ from blendwright.tool_api.tool import AnyTool
 from blendwright.tools import catalog
 from blendwright.values.findings import Finding
 from blendwright.wire.blender_profile import BlenderProfile
-from sessions import ARGS, TOOL, blender, changed
+from support.engine.sessions import ARGS, TOOL, blender, changed
 
 
 def gate(

@@ -13,8 +13,8 @@ from blendwright.policy.refusals import RULES
 from blendwright.policy.session_contract import SessionContract
 from blendwright.values.faults import REFUSALS
 from blendwright.values.findings import Finding
-from refusal_matrix import BLENDERS, DEMANDS, HOSTS, Demand
-from sessions import agreed
+from support.engine.sessions import agreed
+from support.suite.refusal_matrix import BLENDERS, DEMANDS, HOSTS, Demand
 
 # Refused by whoever negotiates, plans or asks a person; their own tests walk them.
 NO_OBJECTIONS = {
@@ -74,7 +74,9 @@ def test_every_objection_is_met_by_a_cell_and_every_side_by_a_rule() -> None:
     met = {rule for demand in DEMANDS.values() for rule in demand.refused}
     listed = [rule for objection in OBJECTIONS for rule in objection.rules]
     assert len(listed) == len(set(listed)) and set(listed) == RULES.keys() - NO_OBJECTIONS
-    assert met == set(listed) - {"path_workspace"}, "what belongs to a workspace needs one: tests/run/test_files.py"
+    assert met == set(listed) - {"path_workspace"}, (
+        "what belongs to a workspace needs one: tests/engine/files/test_files.py"
+    )
     sides = {side for demand in DEMANDS.values() for names in demand.refused.values() for side in names}
     assert sides <= HOSTS.keys() | BLENDERS.keys()
     assert HOSTS.keys() - sides <= {"everything allowed"} | {"default policy"}

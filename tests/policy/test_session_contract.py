@@ -31,7 +31,7 @@ from blendwright.tool_api.promises import CAPABILITIES, Determinism
 from blendwright.tools import catalog
 from blendwright.tools.registry import tool_registry
 from blendwright.values.faults import RENDERINGS
-from sessions import NO_MACROS, agreed, blender, negotiation, objections, tools
+from support.engine.sessions import NO_MACROS, agreed, blender, negotiation, objections, tools
 
 SCHEMAS = Path(blendwright.__file__).parent / "schemas"
 OPEN = Policy(

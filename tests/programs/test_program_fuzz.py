@@ -107,32 +107,26 @@ class Grower:
         return text
 
 
-def check(seeds: range) -> None:
-    evaluators = Evaluators()
+def check(seeds: range, evaluators: Evaluators) -> None:
     yielded = refused = 0
-    try:
-        for seed in seeds:
-            text = Grower(seed).program()
-            done = evaluate(
-                Program(text, {"n": 1} if seed % 3 == 0 else {}), TOOLS, limits=SMALL, evaluators=evaluators
-            )
-            assert bool(done.operations) != bool(done.findings), (seed, text)
-            for finding in done.findings:
-                assert finding.place is not None and PLACE.fullmatch(finding.place), (seed, text, finding)
-                assert int(finding.place.split(":")[1]) <= text.count("\n") + 1, (seed, text, finding)
-                assert finding.message and finding.cure and "Traceback" not in finding.message, (seed, text, finding)
-            assert all(one.tool in TOOLS for one in done.operations), (seed, text)
-            yielded, refused = yielded + bool(done.operations), refused + bool(done.findings)
-    finally:
-        evaluators.close()
+    for seed in seeds:
+        text = Grower(seed).program()
+        done = evaluate(Program(text, {"n": 1} if seed % 3 == 0 else {}), TOOLS, limits=SMALL, evaluators=evaluators)
+        assert bool(done.operations) != bool(done.findings), (seed, text)
+        for finding in done.findings:
+            assert finding.place is not None and PLACE.fullmatch(finding.place), (seed, text, finding)
+            assert int(finding.place.split(":")[1]) <= text.count("\n") + 1, (seed, text, finding)
+            assert finding.message and finding.cure and "Traceback" not in finding.message, (seed, text, finding)
+        assert all(one.tool in TOOLS for one in done.operations), (seed, text)
+        yielded, refused = yielded + bool(done.operations), refused + bool(done.findings)
     assert min(yielded, refused) > len(seeds) // 50, "both ends are reached"
 
 
-def test_ten_thousand_programs_end_in_operations_or_in_a_finding_with_a_line() -> None:
-    check(range(10_000))
+def test_ten_thousand_programs_end_in_operations_or_in_a_finding_with_a_line(evaluators: Evaluators) -> None:
+    check(range(10_000), evaluators)
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(3600)
-def test_two_hundred_thousand_programs() -> None:
-    check(range(10_000, 210_000))
+def test_two_hundred_thousand_programs(evaluators: Evaluators) -> None:
+    check(range(10_000, 210_000), evaluators)

@@ -11,7 +11,7 @@ import pytest
 import blendwright
 from blendwright.values.faults import Fault
 from blendwright.views.queries import request_history
-from shell import Shell
+from support.processes.shell import Shell
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 BOXES = """\

@@ -12,7 +12,7 @@ import jsonschema_rs
 import pytest
 
 from blendwright.schemas import published
-from schema_changes import Side, breaking
+from support.suite.schema_changes import Side, breaking
 
 ROOT = Path(__file__).parents[2]
 PUBLISHED = ROOT / "tests" / "golden" / "published"

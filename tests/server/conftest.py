@@ -5,7 +5,7 @@ from collections.abc import Generator
 import pytest
 
 from blendwright.server.context import ServerContext
-from hosts import ERAS, Era, served
+from support.hosts.mcp import ERAS, Era, served
 
 
 @pytest.fixture(scope="module")

@@ -9,14 +9,14 @@ import orjson
 import pytest
 from mcp.client.client import Client
 
-import hosts
 from blendwright.nodes.catalogue.load import NEWEST, catalogue
 from blendwright.server.answers.plan_report import AUDIT, LARGEST_ANSWER, brief_difference, families, fitted, runs
 from blendwright.server.answers.tool_page import LARGEST_PAGE, brief_node_page, brief_tool_page
 from blendwright.server.context import ServerContext
 from blendwright.tools.catalog import tools
 from blendwright.tools.scene.audit import Audit
-from hosts import Era, cube, operation, plan, talk
+from support.hosts import mcp as hosts
+from support.hosts.mcp import Era, cube, operation, plan, talk
 
 ERA: Era = "2026-07-28"
 Document = dict[str, Any]

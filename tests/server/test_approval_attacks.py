@@ -22,7 +22,7 @@ from blendwright.server.context import ServerContext
 from blendwright.server.service import TOOLS, Service
 from blendwright.values.errors import Refusal
 from blendwright.workspace.reading import read_journal
-from hosts import Era, connected, cube, operation, plan, talk
+from support.hosts.mcp import Era, connected, cube, operation, plan, talk
 
 NEWER: Era = "2026-07-28"
 YES = ElicitResult(action="accept", content={"allow": True})
@@ -332,7 +332,7 @@ def test_two_questions_about_the_same_thing_and_two_who_agree_destroy_it_once(co
             async with connected(context, era, elicitation_callback=user) as client:
                 answers.append(await execute(client, plan(request, delete("b", name))))
 
-        with anyio.fail_after(60):
+        with anyio.fail_after(120):
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(one, f"one {name}")
                 tasks.start_soon(one, f"two {name}")
@@ -371,7 +371,7 @@ def test_a_thread_that_outlives_its_call_tells_a_closing_loop_nothing(context: S
 
     def work(progress: Any) -> None:
         started.set()
-        assert cancelled.wait(30)
+        assert cancelled.wait(60)
         progress.session = Session()
         for done in range(3):
             progress(done, 3, "")

@@ -13,7 +13,7 @@ from mcp.client.extension import ClientExtension
 
 from blendwright.server.context import ServerContext
 from blendwright.server.tools import apps
-from hosts import Era, call, cube, plan, served, talk
+from support.hosts.mcp import Era, call, cube, plan, served, talk
 
 GLB_MAGIC = b"glTF"
 

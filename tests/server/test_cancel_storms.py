@@ -15,7 +15,7 @@ from mcp_types import ElicitResult
 
 from blendwright.server.context import ServerContext
 from blendwright.workspace.reading import read_journal
-from hosts import ERAS, Era, connected, cube, operation, plan, served, talk
+from support.hosts.mcp import ERAS, Era, connected, cube, operation, plan, served, talk
 
 YES = ElicitResult(action="accept", content={"allow": True})
 CLIENTS, CALLS = 6, 5
@@ -57,7 +57,7 @@ async def storm(context: ServerContext, era: Era, number: int, seed: int) -> Non
 
 
 async def settled(context: ServerContext) -> None:
-    with anyio.fail_after(60):
+    with anyio.fail_after(120):
         while context.queue.length or context.queue.aside:
             await anyio.sleep(0.02)
 

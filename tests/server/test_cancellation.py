@@ -8,7 +8,7 @@ import pytest
 from mcp.client.client import Client
 
 from blendwright.server.context import ServerContext
-from hosts import Era, cube, operation, plan, talk
+from support.hosts.mcp import Era, cube, operation, plan, talk
 
 ERA: Era = "2026-07-28"
 PICTURE = {"view": "ISO", "engine": "CYCLES", "samples": 256, "width": 2048, "height": 2048}

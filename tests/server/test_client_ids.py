@@ -19,7 +19,7 @@ from blendwright.server.context import ServerContext
 from blendwright.server.service import Service
 from blendwright.server.transport.client_info import client_id
 from blendwright.server.transport.http import serve_http
-from hosts import cube, operation, plan
+from support.hosts.mcp import cube, operation, plan
 
 TOKEN = "a-token-for-tests"
 NEWEST = max(MODERN_PROTOCOL_VERSIONS)
@@ -42,7 +42,7 @@ def address(context: ServerContext) -> Iterator[tuple[str, int]]:
 
     thread = threading.Thread(target=lambda: anyio.run(main))
     thread.start()
-    assert listening.wait(30)
+    assert listening.wait(60)
     yield host, port
     ends[0]()
     thread.join()

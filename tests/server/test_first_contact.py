@@ -26,7 +26,7 @@ from blendwright.server.transport.call_log import CallEnded
 from blendwright.tools import catalog
 from blendwright.values.errors import EnvironmentUnfit
 from blendwright.workspace.policy_files import FILE as POLICY
-from web_hosts import WHOLE_COMMAND
+from support.hosts.web_hosts import WHOLE_COMMAND
 
 LARGEST_INSTRUCTIONS = 1500
 # Words with an underscore or a dot that are fields of a plan, or arguments.

@@ -10,7 +10,7 @@ from typing import Any
 from mcp.client.client import Client
 
 from blendwright.server.context import ServerContext
-from hosts import operation, plan, talk
+from support.hosts.mcp import operation, plan, talk
 
 PLANS, LENGTH = 4, 60
 # Of a text alone Python holds 50 bytes and more.

@@ -22,8 +22,8 @@ from blendwright.server.context import ServerContext
 from blendwright.server.transport.client_info import EXTENSION
 from blendwright.values.report import RunReport
 from blendwright.workspace.open_scene import OpenScene
-from hosts import FEWER_ERAS, Era, connected, cube, operation, plan
-from shell import PROGRAM, Shell
+from support.hosts.mcp import FEWER_ERAS, Era, connected, cube, operation, plan
+from support.processes.shell import PROGRAM, Shell
 
 Document = dict[str, Any]
 PICTURE = {"view": "ISO", "engine": "CYCLES", "samples": 256, "width": 2048, "height": 2048}
@@ -61,7 +61,7 @@ def ask(
     context: ServerContext, era: Era, tool: str, args: Document, statements: Sequence[HostStatement] = (), **more: Any
 ) -> Document:
     async def main() -> Any:
-        with anyio.fail_after(60):
+        with anyio.fail_after(120):
             async with connected(replace(context, statements=tuple(statements)), era, **more) as client:
                 return (await client.call_tool(tool, args)).structured_content
 
@@ -252,7 +252,7 @@ def test_a_server_is_started_with_a_profile_and_flags(tmp_path: Path) -> None:
     program = StdioServerParameters(command=str(PROGRAM), args=arguments, cwd=tmp_path)
 
     async def main() -> Any:
-        with anyio.fail_after(90):
+        with anyio.fail_after(120):
             async with Client(program, mode="legacy") as client:
                 return (await client.call_tool("contract_get", {})).structured_content
 

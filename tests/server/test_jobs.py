@@ -19,7 +19,7 @@ from blendwright.util.cancel import CancelToken
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
-from hosts import Era, cube, operation, plan, talk
+from support.hosts.mcp import Era, cube, operation, plan, talk
 
 GOOD = success({})
 STOPPED = failure(Finding(Fault.CANCELLED, "the run was cancelled"))
@@ -209,7 +209,7 @@ def test_nobody_is_asked_about_a_run_in_the_background(context: ServerContext, e
         delete = operation("b", "object.delete", {"name": name}, "a", level="destructive")
         document = plan(name, cube("a", name), delete)
         begun = await ask(client, "plan_execute", plan=document, background=True)
-        with anyio.fail_after(30):
+        with anyio.fail_after(120):
             return await ask(client, "job_status", job_id=begun["job_id"], wait_s=30)
 
     ended = talk(context, era, script, elicitation_callback=user)

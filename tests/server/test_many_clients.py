@@ -16,8 +16,8 @@ import pytest
 from mcp.client.client import Client
 from mcp.client.streamable_http import streamable_http_client
 
-from hosts import ERAS, connected, cube, plan, served
-from web_hosts import http_server, web_client
+from support.hosts.mcp import ERAS, connected, cube, plan, served
+from support.hosts.web_hosts import http_server, web_client
 
 # What each client wants done one after the other under keys of its own, and the keys that all want.
 OWN, SHARED = 3, 2

@@ -15,7 +15,7 @@ from mcp_types import ElicitResult
 from blendwright.server.context import ServerContext
 from blendwright.server.transport import elicitation
 from blendwright.workspace.reading import read_journal
-from hosts import ERAS, Era, connected, cube, operation, plan, served
+from support.hosts.mcp import ERAS, Era, connected, cube, operation, plan, served
 
 YES = ElicitResult(action="accept", content={"allow": True})
 NO = ElicitResult(action="decline")
@@ -41,7 +41,7 @@ class Conversation:
         """What the host whose user is asked gets for this call."""
 
         async def main() -> Any:
-            with anyio.fail_after(60):
+            with anyio.fail_after(120):
                 async with connected(self._context, ERAS[1 - ERAS.index(self._era)]) as other:
 
                     async def user(context: Any, params: Any) -> ElicitResult:
@@ -244,7 +244,7 @@ def test_a_question_that_is_called_off_gives_its_place_back(context: ServerConte
             await anyio.sleep_forever()
             raise AssertionError
 
-        with anyio.fail_after(60):
+        with anyio.fail_after(120):
             async with (
                 connected(context, era, elicitation_callback=never) as client,
                 anyio.create_task_group() as tasks,
@@ -298,7 +298,7 @@ def test_a_server_that_is_closed_while_users_think_ends_in_order(tmp_path: Path)
                 document = plan(name, cube("a", name), delete("b", name, "a"))
                 answers.append((await client.call_tool("plan_execute", {"plan": document})).structured_content)
 
-        with anyio.fail_after(60):
+        with anyio.fail_after(120):
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(wants, "First")
                 tasks.start_soon(wants, "Second")

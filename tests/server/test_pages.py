@@ -12,7 +12,7 @@ from mcp_types import Implementation, ResourceTemplateReference
 from blendwright.server.context import ServerContext
 from blendwright.server.resources import MOST_COMPLETIONS
 from blendwright.server.tools.catalogue import MOST
-from hosts import Era, cube, plan, talk
+from support.hosts.mcp import Era, cube, plan, talk
 
 
 async def ask(client: Client, tool: str, **args: Any) -> Any:

@@ -30,7 +30,7 @@ from blendwright.server.pictures.pictures import (
 from blendwright.server.tools.scene_image import kept_montage, montage_columns
 from blendwright.tool_api.promises import Determinism
 from blendwright.values.outcome import Outcome
-from hosts import call, cube, operation, plan, talk
+from support.hosts.mcp import call, cube, operation, plan, talk
 
 SMALL = {"width": 64, "height": 64}
 LOCATION = {"channel": "location"}

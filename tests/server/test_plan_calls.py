@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-import hosts
 from blendwright.server.context import ServerContext
 from blendwright.server.transport.client_info import MOST_REPORTED, ProgressReporter
-from hosts import Era, cube, operation, plan
-from plans import geonodes_plan, tree_step
+from support.hosts import mcp as hosts
+from support.hosts.mcp import Era, cube, operation, plan
+from support.plans.documents import geonodes_plan, tree_step
 
 # What is tested here is the same in both.
 ERA: Era = "2026-07-28"
@@ -49,9 +49,10 @@ def test_the_boundary_of_a_geonodes_plan_takes_all_of_it_back(context: ServerCon
 
 
 def test_a_deadline_ends_a_run(context: ServerContext) -> None:
-    slow = {"view": "ISO", "engine": "CYCLES", "samples": 256, "width": 2048, "height": 2048}
+    endless = {"code": "while True: pass", "timeout_ms": 60_000}
     name = "Late"
-    listed = [cube("a", name), operation("slow", "render.preview", slow, "a", level="read_only")]
+    listed = [cube("a", name), operation("slow", "python.run", endless, "a")]
+    assert total(context, name) == 0  # Blender has started before the time of the plan begins
     answer = call(context, "plan_execute", {"plan": plan(name, *listed), "timeout_s": 2})
     assert answer.is_error
     assert answer.structured_content["error_code"] == "timeout"

@@ -10,8 +10,8 @@ import pytest
 from mcp.client.client import Client
 
 from blendwright.server.context import ServerContext
-from hosts import Era, cube, operation, plan, talk
-from plans import geonodes_plan, python_step, tree_step
+from support.hosts.mcp import Era, cube, operation, plan, talk
+from support.plans.documents import geonodes_plan, python_step, tree_step
 
 # The envelope is the same in both.
 ERA: Era = "2026-07-28"

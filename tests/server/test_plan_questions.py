@@ -15,7 +15,7 @@ from mcp_types import ElicitRequestFormParams, ElicitResult
 from blendwright.approvals.pending import pending_approvals, revoke_allowances, session_allowances
 from blendwright.server.context import ServerContext
 from blendwright.workspace.reading import read_journal
-from hosts import Era, cube, operation, plan, talk
+from support.hosts.mcp import Era, cube, operation, plan, talk
 
 YES = ElicitResult(action="accept", content={"allow": True})
 ALL = ElicitResult(action="accept", content={"allow": True, "session": True})

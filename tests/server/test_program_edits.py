@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 from mcp.client.client import Client
 
-import hosts
 from blendwright.server.context import ServerContext
 from blendwright.server.programs.edits import LONGEST_REMEMBERED, SentProgram, SentPrograms, program_name
 from blendwright.values.errors import Refusal
 from blendwright.workspace.reading import read_journal
-from hosts import Era, cube, operation, plan
+from support.hosts import mcp as hosts
+from support.hosts.mcp import Era, cube, operation, plan
 
 ERA: Era = "2026-07-28"
 BROKEN = """

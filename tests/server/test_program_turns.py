@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import signal
 import threading
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-import hosts
 from blendwright.programs.evaluator_process import MOST_AT_ONCE, EvaluationStopped, Evaluators, GoOn
 from blendwright.programs.program import Program, evaluate
 from blendwright.server.context import ServerContext
 from blendwright.server.programs.turns import ProgramTurns
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
+from support.hosts import mcp as hosts
+from support.processes.evaluators import EvaluatorWatch
 
 MANY = 14
 
@@ -106,8 +109,9 @@ def test_whoever_goes_away_leaves_its_place() -> None:
     assert asyncio.run(main()) == "next"
 
 
-def test_a_program_that_ends_its_process_is_evaluated_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    evaluators = Evaluators()
+def test_a_program_that_ends_its_process_is_evaluated_once(
+    monkeypatch: pytest.MonkeyPatch, evaluators: Evaluators
+) -> None:
     asked: list[Any] = []
     ask = evaluators.ask
 
@@ -118,17 +122,26 @@ def test_a_program_that_ends_its_process_is_evaluated_once(monkeypatch: pytest.M
     monkeypatch.setattr(evaluators, "ask", counted)
     program = Program("x = [1] * 1000000\n\nfor i in range(60):\n  x = x + x\n  y = 1")
     (finding,) = evaluate(program, ("object.delete",), evaluators=evaluators).findings
-    evaluators.close()
     assert (finding.fault, finding.place, len(asked)) == (Fault.LIMIT_EXCEEDED, "program:4:1", 1)
 
 
-def test_a_program_that_is_not_wanted_any_more_ends() -> None:
-    evaluators = Evaluators()
-    program = Program("for i in range(1 << 30):\n  pass")
+def test_a_program_that_is_not_wanted_any_more_ends(evaluators: Evaluators) -> None:
+    program = Program("object.delete(name = 'A')")
+    assert evaluate(program, ("object.delete",), evaluators=evaluators).operations
+    [process] = evaluators._idle  # pyright: ignore[reportPrivateUsage]
+    # A stopped process never answers, so the program cannot end before it is cancelled, however fast the machine is.
+    os.kill(process.pid, signal.SIGSTOP)
     with pytest.raises(EvaluationStopped):
         evaluate(program, ("object.delete",), evaluators=evaluators, go_on=lambda seconds: False)
-    assert evaluate(Program("object.delete(name = 'A')"), ("object.delete",), evaluators=evaluators).operations
-    evaluators.close()
+    assert not process.alive
+    assert evaluate(program, ("object.delete",), evaluators=evaluators).operations
+
+
+def test_a_leaked_evaluator_is_found_and_ended(evaluators: Evaluators, evaluator_watch: EvaluatorWatch) -> None:
+    evaluators.warm()
+    [process] = evaluators._idle  # pyright: ignore[reportPrivateUsage]
+    assert evaluator_watch.end_leaked(patience_seconds=0.0) == [process.pid]
+    assert not process.alive and evaluator_watch.end_leaked() == []
 
 
 class Counted:
@@ -136,12 +149,15 @@ class Counted:
 
     asked = now = most = 0
     lock = threading.Lock()
+    full, let_go = threading.Event(), threading.Event()
 
     def ask(self, *_: Any) -> dict[str, Any]:
         with self.lock:
             Counted.now += 1
             Counted.most = max(Counted.most, Counted.now)
-        threading.Event().wait(0.05)
+            if Counted.now == MOST_AT_ONCE:
+                self.full.set()
+        assert self.let_go.wait(60)
         with self.lock:
             Counted.now -= 1
         return {"worn": False}
@@ -156,6 +172,8 @@ def test_never_more_processes_than_may_be_at_once(monkeypatch: pytest.MonkeyPatc
     threads = [threading.Thread(target=evaluators.ask, args=({}, 1, str)) for _ in range(3 * MOST_AT_ONCE)]
     for thread in threads:
         thread.start()
+    assert Counted.full.wait(60)
+    Counted.let_go.set()
     for thread in threads:
         thread.join()
     assert Counted.most == MOST_AT_ONCE

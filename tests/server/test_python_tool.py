@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import anyio
 import pytest
 from mcp.client.client import Client
 
@@ -13,7 +14,7 @@ from blendwright.server.context import ServerContext
 from blendwright.server.serve import told_costs
 from blendwright.server.service import TOOLS, declaration
 from blendwright.server.tools.python import summary_of
-from hosts import ERAS, call, cube, operation, plan, talk
+from support.hosts.mcp import ERAS, call, cube, operation, plan, talk
 
 ERA = ERAS[-1]
 CUBE = "import bpy\nbpy.ops.mesh.primitive_cube_add()\nprint(bpy.context.object.name)"
@@ -139,14 +140,18 @@ def test_progress_is_told_while_code_runs(context: ServerContext, monkeypatch: p
     monkeypatch.setattr("blendwright.engine.heartbeat.INTERVAL", 0.05)
     told: list[tuple[float, float | None, str | None]] = []
 
-    async def note(progress: float, total: float | None, message: str | None) -> None:
-        told.append((progress, total, message))
-
     async def script(client: Client) -> Any:
-        code = "import time\nprint('half way', flush=True)\ntime.sleep(1)"
-        return await client.call_tool("python_run", {"code": code}, progress_callback=note)
+        code = "print('half way', flush=True)\nwhile True: pass"
+        with anyio.CancelScope() as scope:
 
-    assert talk(context, ERA, script).structured_content["ok"]
+            async def note(progress: float, total: float | None, message: str | None) -> None:
+                told.append((progress, total, message))
+                if message is not None and message.endswith("half way"):
+                    scope.cancel()
+
+            await client.call_tool("python_run", {"code": code}, progress_callback=note)
+
+    talk(context, ERA, script)
     assert told and all(total == 120 and 0 < done < 120 for done, total, _ in told)
     assert any(message is not None and message.endswith("of 120 s, half way") for _, _, message in told), told
 

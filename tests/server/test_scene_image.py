@@ -15,7 +15,7 @@ from PIL import Image
 from blendwright.server.context import ServerContext
 from blendwright.server.pictures.pictures import CAPTION
 from blendwright.server.pictures.quality import LookPace, LookQuality
-from hosts import call, served
+from support.hosts.mcp import call, served
 
 SMALL = {"width": 96, "height": 72}
 SCENE = """

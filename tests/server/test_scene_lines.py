@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from typing import Any
 
-import hosts
 from blendwright.server.answers.plan_report import LARGEST_ANSWER, rounded, runs
 from blendwright.server.context import ServerContext
+from support.hosts import mcp as hosts
 
 ROOM = """
 red = material.ensure_principled(name="LinesRed", base_color=[0.7, 0.1, 0.05], roughness=0.25, metallic=1)

@@ -17,7 +17,7 @@ from blendwright.journal.approvals import answer
 from blendwright.server.context import ServerContext
 from blendwright.server.service import Service
 from blendwright.workspace.reading import read_journal
-from hosts import Era, cube, operation, plan, talk
+from support.hosts.mcp import Era, cube, operation, plan, talk
 
 YES = ElicitResult(action="accept", content={"allow": True})
 NO = ElicitResult(action="accept", content={"allow": False})
@@ -106,7 +106,7 @@ def test_an_answer_that_is_none_at_all_ends_the_question(context: ServerContext)
             await say(id=1, method="initialize", params=hello)
             await say(method="notifications/initialized")
             await say(id=2, method="tools/call", params={"name": "plan_execute", "arguments": {"plan": document}})
-            with anyio.fail_after(30):
+            with anyio.fail_after(120):
                 async for heard in read:
                     assert isinstance(heard, SessionMessage)
                     message = heard.message

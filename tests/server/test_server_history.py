@@ -14,7 +14,7 @@ from blendwright.server.context import ServerContext
 from blendwright.values.errors import BlendwrightError
 from blendwright.views import queries
 from blendwright.views.queries import difference
-from hosts import Era, call, cube, plan, talk
+from support.hosts.mcp import Era, call, cube, plan, talk
 
 
 def test_history_can_be_read_compared_and_gone_back_to(context: ServerContext, era: Era) -> None:

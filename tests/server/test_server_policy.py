@@ -14,7 +14,7 @@ from mcp.client.stdio import StdioServerParameters
 from mcp.shared.exceptions import MCPError
 from mcp_types import ElicitResult
 
-from hosts import cube, operation, plan, served, talk
+from support.hosts.mcp import cube, operation, plan, served, talk
 
 ROOTS = '[policy.roots]\n"." = "ask"\n"./originals" = "deny"\n"./free" = "allow"\n'
 

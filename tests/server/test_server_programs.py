@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import hosts
 from blendwright.server.context import ServerContext
-from hosts import Era, cube, plan
+from support.hosts import mcp as hosts
+from support.hosts.mcp import Era, cube, plan
 
 ERA: Era = "2026-07-28"
 PROGRAM = """

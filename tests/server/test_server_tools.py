@@ -16,8 +16,8 @@ from blendwright.server.context import ServerContext
 from blendwright.server.pictures.pictures import CAPTION
 from blendwright.server.service import TOOLS
 from blendwright.workspace.reading import read_journal
-from hosts import FEWER_ERAS, Era, call, cube, operation, plan, talk
-from plans import geonodes_plan, step, tree_step
+from support.hosts.mcp import FEWER_ERAS, Era, call, cube, operation, plan, talk
+from support.plans.documents import geonodes_plan, step, tree_step
 
 LARGEST_LIST = 12 * 1024
 

@@ -11,7 +11,7 @@ from mcp_types import ResourceTemplateReference
 
 import blendwright
 from blendwright.server.context import ServerContext
-from hosts import Era, served, talk
+from support.hosts.mcp import Era, served, talk
 
 
 def refused(context: ServerContext, era: Era, uri: str) -> MCPError:

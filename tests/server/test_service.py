@@ -22,7 +22,7 @@ from blendwright.tools import catalog
 from blendwright.values.findings import Finding
 from blendwright.values.outcome import Outcome
 from blendwright.workspace.open_scene import OpenScene
-from hosts import Era, talk
+from support.hosts.mcp import Era, talk
 
 BY_NAME = {tool.name: tool for tool in TOOLS}
 

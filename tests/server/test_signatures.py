@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-import hosts
 from blendwright.server.answers.tool_page import without_description
 from blendwright.server.answers.tool_signatures import LONGEST, tool_signature
 from blendwright.server.context import ServerContext
 from blendwright.server.instructions import MOST_USED
 from blendwright.tools.catalog import tools
-from hosts import Era
-from in_one_test import in_one_test
+from support.hosts import mcp as hosts
+from support.hosts.mcp import Era
+from support.suite.in_one_test import in_one_test
 
 ERA: Era = "2026-07-28"
 PLACE = {"location", "rotation_euler_deg", "scale", "parent", "collection"}

@@ -56,7 +56,7 @@ def test_who_waits_for_a_message_is_let_go_at_the_end(wire: Wire) -> None:
     waiting = threading.Thread(target=lambda: got.append(wire.server.line()), daemon=True)
     waiting.start()
     wire.server.end()
-    waiting.join(10)
+    waiting.join(60)
     assert got == [b""]
 
 

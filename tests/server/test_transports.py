@@ -21,8 +21,8 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
 from test_jsonrpc import BAD
 
-from hosts import ERAS, FEWER_ERAS, Era, cube, operation, plan
-from web_hosts import COMMAND, TOKEN, WHOLE_COMMAND, http_server, web_client
+from support.hosts.mcp import ERAS, FEWER_ERAS, Era, cube, operation, plan
+from support.hosts.web_hosts import COMMAND, TOKEN, WHOLE_COMMAND, http_server, web_client
 
 HELLO = {
     "jsonrpc": "2.0",
@@ -54,7 +54,7 @@ def raw(tmp_path_factory: pytest.TempPathFactory) -> Generator[subprocess.Popen[
         yield process
         assert process.stdin is not None
         process.stdin.close()
-        assert process.wait(30) == 0
+        assert process.wait(60) == 0
     assert list((place / ".blendwright" / "scratch").glob("session-*")) == [], "the workspace was closed"
 
 
@@ -84,7 +84,7 @@ def test_a_host_that_starts_the_server_gets_its_plan_done(tmp_path: Path, era: E
             cwd=tmp_path,
             env=dict(os.environ),
         )
-        with anyio.fail_after(60):
+        with anyio.fail_after(120):
             async with Client(server, mode=era) as client:
                 answer = await client.call_tool("plan_execute", {"plan": plan("r", cube("a", "Box"))})
                 found = await client.call_tool("scene_find", {})
@@ -153,7 +153,7 @@ def test_a_signal_stops_the_work_on_stdio_and_closes_the_workspace(
         process.send_signal(number)
         try:
             # Its input stays open: nothing but the signal tells it to end.
-            assert process.wait(20) == code
+            assert process.wait(60) == code
         finally:
             process.kill()
         assert process.stderr is not None
@@ -169,7 +169,7 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Generator[str]:
     with http_server(tmp_path_factory.mktemp("http")) as (url, process):
         yield url
         process.send_signal(signal.SIGINT)
-        process.wait(30)
+        process.wait(60)
 
 
 @pytest.mark.parametrize("era", ERAS)

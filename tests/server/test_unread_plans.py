@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-import hosts
 from blendwright.dialects.dialect import proven
 from blendwright.server.context import ServerContext
 from cli.test_refused_documents import NO_PLANS, SCHEMAS, code_of
+from support.hosts import mcp as hosts
 
 
 @pytest.mark.proves("OPS-FAIL-01")

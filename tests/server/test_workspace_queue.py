@@ -16,7 +16,7 @@ from blendwright.tools import catalog
 from blendwright.util.cancel import CancelToken
 from blendwright.values.errors import EnvironmentUnfit
 from blendwright.workspace.open_scene import OpenScene
-from hosts import cube, plan, talk
+from support.hosts.mcp import cube, plan, talk
 
 
 class Workspace:
@@ -41,7 +41,7 @@ def test_clients_take_turns_and_each_keeps_its_order() -> None:
 
     def first(opened: OpenScene) -> None:
         begun.set()
-        go.wait(10)
+        go.wait(60)
 
     def note(word: str) -> Callable[[OpenScene], None]:
         def work(opened: OpenScene) -> None:
@@ -51,13 +51,13 @@ def test_clients_take_turns_and_each_keeps_its_order() -> None:
 
     queue.start()
     queue.submit("greedy", first, CancelToken())
-    begun.wait(10)
+    begun.wait(60)
     asked = [queue.submit("greedy", note(f"g{number}"), CancelToken()) for number in range(3)]
     asked += [queue.submit(client, note(client), CancelToken()) for client in ("a", "b")]
     assert queue.length == 5
     go.set()
     for each in asked:
-        each.result(10)
+        each.result(60)
     queue.close()
     assert done == ["g0", "a", "b", "g1", "g2"]
 
@@ -69,11 +69,11 @@ def test_closing_stops_what_runs_turns_away_what_waits_and_closes_the_workspace(
 
     def long(opened: OpenScene) -> bool:
         begun.set()
-        return stopped.wait(10)
+        return stopped.wait(60)
 
     queue.start()
     running = queue.submit("a", long, token)
-    begun.wait(10)
+    begun.wait(60)
     waiting = queue.submit("a", lambda opened: None, CancelToken())
     queue.close()
     assert running.result(0) is True
@@ -91,11 +91,11 @@ def test_closing_closes_the_workspace_also_when_somebody_who_waits_has_left() ->
 
     def long(opened: OpenScene) -> bool:
         begun.set()
-        return stopped.wait(10)
+        return stopped.wait(60)
 
     queue.start()
     queue.submit("a", long, token)
-    begun.wait(10)
+    begun.wait(60)
     left = queue.submit("a", lambda opened: None, CancelToken())
     stays = queue.submit("a", lambda opened: None, CancelToken())
     assert left.cancel()
@@ -119,8 +119,8 @@ def test_a_defect_while_opening_is_told_to_whoever_asks_first_and_tried_again(
     queue = WorkspaceQueue(opening)
     queue.start()
     with pytest.raises(ModuleNotFoundError, match="no such part"):
-        queue.submit("a", lambda opened: 7, CancelToken()).result(10)
-    assert queue.submit("a", lambda opened: 7, CancelToken()).result(10) == 7
+        queue.submit("a", lambda opened: 7, CancelToken()).result(60)
+    assert queue.submit("a", lambda opened: 7, CancelToken()).result(60) == 7
     queue.close()
     assert "no such part" in caplog.text
 
@@ -133,8 +133,8 @@ def test_a_mistake_of_one_is_not_the_end_of_all() -> None:
         raise ValueError("mine")
 
     with pytest.raises(ValueError, match="mine"):
-        queue.submit("a", wrong, CancelToken()).result(10)
-    assert queue.submit("b", lambda opened: 7, CancelToken()).result(10) == 7
+        queue.submit("a", wrong, CancelToken()).result(60)
+    assert queue.submit("b", lambda opened: 7, CancelToken()).result(60) == 7
     queue.close()
 
 

@@ -9,12 +9,12 @@ import pytest
 
 from blendwright.workspace.open_scene import OpenScene
 from blendwright.workspace.opening import open as open_workspace
-from plans import box
 from simulation.background import BackgroundThread
 from simulation.disk import Disk
 from simulation.pool import SimulatedSource
 from simulation.toy_scene import CREATE, ToyScene
 from simulation.world import Rates, Waiting, World
+from support.plans.documents import box
 
 
 def interrupted(

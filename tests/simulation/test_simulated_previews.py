@@ -10,11 +10,11 @@ import pytest
 from blendwright.values.errors import EnvironmentUnfit
 from blendwright.workspace.open_scene import OpenScene
 from blendwright.workspace.opening import open as open_workspace
-from plans import box
 from simulation.background import BackgroundThread
 from simulation.pool import SimulatedSource
 from simulation.toy_scene import CREATE, IMPORT, ToyScene
 from simulation.world import Rates, World
+from support.plans.documents import box
 
 
 def create(name: str) -> dict[str, object]:

@@ -13,7 +13,7 @@ from typing import Any
 
 from blendwright.values.faults import Fault
 from blendwright.wire.blender_profile import hash_scheme
-from sessions import blender
+from support.engine.sessions import blender
 
 # That of the Blender which simulated workers say they are.
 SCHEME = hash_scheme(blender().version)

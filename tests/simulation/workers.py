@@ -34,10 +34,10 @@ from blendwright.values.findings import Finding
 from blendwright.wire.blender_profile import WorkerProfile
 from blendwright.wire.methods import EPOCH_CLOSED, METHODS, REVERT_FAILED
 from blendwright.wire.remote_scene import RemoteScene
-from sessions import blender
 from simulation import toy_code
 from simulation.toy_scene import CODE, EXPORT, IMPORT, SNAPSHOT, Impossible, ToyScene
 from simulation.world import Hangs, World
+from support.engine.sessions import blender
 
 Fate = Literal["answers", "dies", "hangs", "breach", "error", "fails", "spoils"]
 # What a step takes in the time of this world, and one that is slow: some are in time, some are not.

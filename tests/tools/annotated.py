@@ -15,7 +15,7 @@ from PIL import Image
 from blendwright.schemas import published
 
 if TYPE_CHECKING:
-    from stage import Stage
+    from support.stage.stage import Stage
 
 QUICK: dict[str, Any] = {"engine": "CYCLES", "samples": 1, "denoise": False, "resolution": [96, 72]}
 # Ten metres before the origin, looking along Y.

@@ -9,7 +9,7 @@ import bpy
 from tools.objects import named
 
 if TYPE_CHECKING:
-    from stage import Stage
+    from support.stage.stage import Stage
 
 UPPER = {"name": "Upper", "head": [0, 0, 0], "tail": [0, 0, 1]}
 LOWER = {"name": "Lower", "tail": [0, 0, 2], "parent": "Upper", "connected": True}

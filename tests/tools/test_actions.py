@@ -12,7 +12,7 @@ from blendwright.blender.fingerprint.animation import action_curves
 from tools.objects import box, empty, named
 
 if TYPE_CHECKING:
-    from stage import Stage
+    from support.stage.stage import Stage
 
 BOX = {"object": "Box"}
 KEYS = [

@@ -10,7 +10,7 @@ import pytest
 from tools.objects import box, named
 
 if TYPE_CHECKING:
-    from stage import Stage
+    from support.stage.stage import Stage
 
 
 def lamp(stage: Stage) -> None:

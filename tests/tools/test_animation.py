@@ -11,7 +11,7 @@ import pytest
 from tools.objects import box, empty, named
 
 if TYPE_CHECKING:
-    from stage import Stage
+    from support.stage.stage import Stage
 
 
 def key(stage: Stage, channel: str, frame: int, value: Any, name: str = "Pivot", **args: Any) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from tools.annotated import Taken, annotate, category, projected
 from tools.objects import box, empty, named
 
 if TYPE_CHECKING:
-    from stage import Stage
+    from support.stage.stage import Stage
 
 world_to_camera_view: Any = import_module("bpy_extras.object_utils").world_to_camera_view
 

@@ -13,7 +13,7 @@ from tools.annotated import EYE, Taken, annotate, category, decoded, extent, pro
 from tools.objects import box, empty, named
 
 if TYPE_CHECKING:
-    from stage import Stage
+    from support.stage.stage import Stage
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from tools.objects import empty, named
 from tools.rigs import LOWER, UPPER, ends, pose, rig
 
 if TYPE_CHECKING:
-    from stage import Stage
+    from support.stage.stage import Stage
 
 
 # ---------------------------------------------------------------------- bones from a list

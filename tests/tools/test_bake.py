@@ -10,7 +10,7 @@ import pytest
 from blendwright.tools.render.bake import BALL, DRESSED, RED, SHAPE, SMALL, UVS
 
 if TYPE_CHECKING:
-    from stage import Stage
+    from support.stage.stage import Stage
 
 BAKED: dict[str, Any] = {"object": "Low", "image": "Out", **SMALL}
 

@@ -10,7 +10,7 @@ from tools.objects import bounds, box, empty, named
 from tools.rigs import LOWER, UPPER, center, pose, rig
 
 if TYPE_CHECKING:
-    from stage import Stage
+    from support.stage.stage import Stage
 
 BENT = {"name": "Lower", "rotation_euler_deg": [90, 0, 0]}
 HINGED = [UPPER | {"z_axis": [0, -1, 0]}, LOWER | {"z_axis": [0, -1, 0]}]

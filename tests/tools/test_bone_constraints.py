@@ -12,7 +12,7 @@ from tools.objects import empty, named
 from tools.rigs import ends, pose, rig
 
 if TYPE_CHECKING:
-    from stage import Stage
+    from support.stage.stage import Stage
 
 UPPER = {"name": "Upper", "head": [0, 0, 0], "tail": [0, -0.3, 1]}
 LOWER = {"name": "Lower", "tail": [0, 0, 2], "parent": "Upper", "connected": True}

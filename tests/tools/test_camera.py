@@ -13,7 +13,7 @@ from mathutils import Vector
 from tools.objects import named
 
 if TYPE_CHECKING:
-    from stage import Stage
+    from support.stage.stage import Stage
 
 
 def camera(stage: Stage, name: str = "Camera", **args: Any) -> Any:

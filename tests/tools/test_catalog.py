@@ -17,7 +17,7 @@ import blendwright.tools
 from blendwright.tool_api.promises import CAPABILITIES
 from blendwright.tool_api.tool import AnyTool
 from blendwright.tools.catalog import tool_classes
-from in_one_test import in_one_test
+from support.suite.in_one_test import in_one_test
 
 ROOT = Path(__file__).parents[2]
 TOOLS = Path(blendwright.tools.__path__[0])

@@ -11,7 +11,7 @@ from blendwright.blender.step import HAS_UNDO
 from tools.objects import empty
 
 if TYPE_CHECKING:
-    from stage import Stage
+    from support.stage.stage import Stage
 
 
 def collection(name: str) -> Any:

@@ -7,7 +7,7 @@ from typing import Any
 import bpy
 import pytest
 
-from stage import Stage
+from support.stage.stage import Stage
 
 RED = {"name": "Red", "base_color": [0.8, 0.05, 0.05]}
 TOP = {

@@ -8,7 +8,7 @@ import bpy
 import pytest
 
 if TYPE_CHECKING:
-    from stage import Stage
+    from support.stage.stage import Stage
 
 POINTS = [[0, 0, 0], [1, 0, 0], [1, 1, 0], [2, 1, 0]]
 

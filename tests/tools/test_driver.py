@@ -13,7 +13,7 @@ from blendwright.tools.driver.expression import DEEPEST, ExpressionError, writte
 from tools.objects import box, empty, named, place
 
 if TYPE_CHECKING:
-    from stage import Stage
+    from support.stage.stage import Stage
 
 PLAIN = {"a": "a", "b": "b"}
 MATH: dict[str, Any] = {

@@ -10,7 +10,7 @@ import pytest
 from tools.objects import bounds, box, empty, named
 
 if TYPE_CHECKING:
-    from stage import Stage
+    from support.stage.stage import Stage
 
 TOWER = [
     {"op": "create_node", "node_id": "spots", "bl_idname": "GeometryNodeInstanceOnPoints"},

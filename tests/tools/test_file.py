@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from stage import Stage, needs_undo
+from support.stage.stage import Stage, needs_undo
 
 FORMATS = ["glb", "obj", "stl", "ply", "usd", "usda", "usdc", "fbx", "abc", "blend"]
 SPHERE = {"kind": "uv_sphere", "name": "Ball", "location": [1, 2, 3], "segments": 8, "rings": 4}

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 import pytest
 
-from stage import Stage
+from support.stage.stage import Stage
 
 
 @pytest.fixture
@@ -70,10 +69,9 @@ def test_only_stars_and_question_marks_are_wildcards(stage: Stage, pattern: str,
 
 def test_no_pattern_keeps_the_worker_busy(stage: Stage) -> None:
     stage.do("object.create_empty", {"name": "a" * 60})
-    started = time.monotonic()
+    # Trying every way to share the name out among the stars would take longer than the time limit of the test.
     assert names(stage, name="a*" * 30 + "b") == []
     assert names(stage, name="a*" * 30 + "a") == ["a" * 60]
-    assert time.monotonic() - started < 10.0, "tried every way to share the name out among the stars"
 
 
 def test_custom_properties_are_found_by_key_and_value(row: Stage) -> None:

@@ -11,7 +11,7 @@ from blendwright.tools.modifier.stored_inputs import data_path
 from tools.objects import box, named, place
 
 if TYPE_CHECKING:
-    from stage import Stage
+    from support.stage.stage import Stage
 
 TURNING = ["rotation_euler"]
 MOVING = ["location"]

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import bpy
 import pytest
 
-from pictures import png
+from support.stage.pictures import png
 
 if TYPE_CHECKING:
-    from stage import Stage
+    from support.stage.stage import Stage
 
 DATA = {"color_space": "Non-Color"}
 

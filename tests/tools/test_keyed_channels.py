@@ -13,7 +13,7 @@ import pytest
 from tools.objects import box, named
 
 if TYPE_CHECKING:
-    from stage import Stage
+    from support.stage.stage import Stage
 
 KEYS = "animation.set_keyframes"
 data: Any = bpy.data

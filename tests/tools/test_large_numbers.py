@@ -9,7 +9,7 @@ import pytest
 from tools.objects import box, empty, named
 
 if TYPE_CHECKING:
-    from stage import Stage
+    from support.stage.stage import Stage
 
 HUGE = 1e39
 

@@ -11,7 +11,7 @@ import pytest
 
 from blendwright.tools.catalog import NAMES, tools
 from blendwright.tools.lazy_tools import LazyTools, tool_class
-from trial_tools import TOOLS
+from support.engine.trial_tools import TOOLS
 
 
 def test_every_name_of_the_catalogue_has_its_tool() -> None:

@@ -9,7 +9,7 @@ import bpy
 import pytest
 
 if TYPE_CHECKING:
-    from stage import Stage
+    from support.stage.stage import Stage
 
 
 def light(name: str) -> Any:

@@ -18,7 +18,7 @@ from tools.objects import box
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from stage import Stage
+    from support.stage.stage import Stage
 
 SIZE = {"width": 96, "height": 72}
 # Along Y, ten metres away: a metre is as wide in the picture wherever it stands across.

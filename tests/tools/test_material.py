@@ -8,7 +8,7 @@ import bpy
 import pytest
 
 if TYPE_CHECKING:
-    from stage import Stage
+    from support.stage.stage import Stage
 
 RED = {"name": "Red", "base_color": [0.8, 0.1, 0.1]}
 

@@ -12,7 +12,7 @@ import pytest
 from blendwright.tools.mesh.primitive_shapes import BUILDERS
 
 if TYPE_CHECKING:
-    from stage import Stage
+    from support.stage.stage import Stage
 
 # Kind, other arguments, (vertices, edges, faces), closed, size along X, Y and Z.
 PRIMITIVES: list[tuple[str, dict[str, Any], tuple[int, int, int], bool, tuple[float, float, float]]] = [

@@ -18,7 +18,7 @@ from blendwright.blender.mesh_editing import booleans
 from tools.objects import box, named
 
 if TYPE_CHECKING:
-    from stage import Stage
+    from support.stage.stage import Stage
 
 Document = dict[str, Any]
 TESTS = Path(__file__).parents[1]
@@ -245,7 +245,7 @@ def outcomes(stage: Stage, seeds: range) -> dict[str, str]:
 
 
 def main(file: str, count: int) -> None:
-    from stage import Stage
+    from support.stage.stage import Stage
 
     scratch = Path(file).with_suffix("")
     scratch.mkdir()

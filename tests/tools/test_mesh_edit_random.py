@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 import bpy
 import pytest
 
-from random_edits import random_edits, random_primitive
+from support.plans.random_edits import random_edits, random_primitive
 
 if TYPE_CHECKING:
-    from stage import Stage
+    from support.stage.stage import Stage
 
 TESTS = Path(__file__).parents[1]
 QUICK, MANY = 12, 400
@@ -96,7 +96,7 @@ def test_two_processes_give_the_same_meshes(tmp_path: Path) -> None:
 
 
 def main(file: str) -> None:
-    from stage import Stage
+    from support.stage.stage import Stage
 
     scratch = Path(file).with_suffix("")
     scratch.mkdir()

@@ -8,7 +8,7 @@ import bpy
 import pytest
 
 if TYPE_CHECKING:
-    from stage import Stage
+    from support.stage.stage import Stage
 
 TETRAHEDRON: dict[str, Any] = {
     "name": "Tetra",

@@ -11,7 +11,7 @@ import pytest
 from tools.objects import box
 
 if TYPE_CHECKING:
-    from stage import Stage
+    from support.stage.stage import Stage
 
 TREE = {"object_name": "Box", "modifier_name": "G", "node_group_name": "N"}
 ATTRIBUTE = {"object": "Box", "name": "NAME", "type": "FLOAT", "value": 1}

@@ -12,7 +12,7 @@ from blendwright.blender.step import HAS_UNDO
 from tools.objects import box, empty, named
 
 if TYPE_CHECKING:
-    from stage import Stage
+    from support.stage.stage import Stage
 
 
 def keyed(stage: Stage, name: str, channel: str, value: Any) -> None:

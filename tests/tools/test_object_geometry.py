@@ -10,7 +10,7 @@ import pytest
 from tools.objects import box, empty, named
 
 if TYPE_CHECKING:
-    from stage import Stage
+    from support.stage.stage import Stage
 
 PLACED: dict[str, Any] = {"location": [1, 2, 3], "rotation_euler_deg": [0, 30, 45], "scale": [2, 1, 0.5]}
 

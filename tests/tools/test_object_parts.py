@@ -10,7 +10,7 @@ import pytest
 from tools.objects import box, empty, named, place
 
 if TYPE_CHECKING:
-    from stage import Stage
+    from support.stage.stage import Stage
 
 
 def rig(stage: Stage) -> Any:

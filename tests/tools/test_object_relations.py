@@ -11,7 +11,7 @@ from blendwright.blender.step import HAS_UNDO
 from tools.objects import box, empty, named
 
 if TYPE_CHECKING:
-    from stage import Stage
+    from support.stage.stage import Stage
 
 TURNED: dict[str, Any] = {"location": [1, 2, 3], "rotation_euler_deg": [10, 20, 30], "scale": [2, 1, 0.5]}
 EVEN: dict[str, Any] = {**TURNED, "scale": [2, 2, 2]}

@@ -13,11 +13,11 @@ import bpy
 import pytest
 
 from blendwright.tools.animation_data import curve_list
-from node_trees import ways
+from support.trees.node_trees import ways
 from tools.objects import box, named
 
 if TYPE_CHECKING:
-    from stage import Stage
+    from support.stage.stage import Stage
 
 TESTS = Path(__file__).parents[1]
 Document = dict[str, Any]
@@ -171,7 +171,7 @@ def outcomes(stage: Stage) -> list[str]:
 
 
 def main(file: str) -> None:
-    from stage import Stage
+    from support.stage.stage import Stage
 
     scratch = Path(file).with_suffix("")
     scratch.mkdir()

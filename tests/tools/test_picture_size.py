@@ -17,7 +17,7 @@ from blendwright.tools.image.picture_size import declared_size
 from blendwright.values.faults import Fault
 
 if TYPE_CHECKING:
-    from stage import Stage
+    from support.stage.stage import Stage
 
 SIDE = 20_000
 assert SIDE * SIDE > MOST_PIXELS

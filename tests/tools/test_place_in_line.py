@@ -10,7 +10,7 @@ import pytest
 from tools.objects import bounds, box, place
 
 if TYPE_CHECKING:
-    from stage import Stage
+    from support.stage.stage import Stage
 
 
 # ---------------------------------------------------------------------- place.align

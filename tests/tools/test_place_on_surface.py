@@ -13,7 +13,7 @@ from blendwright.tools.catalog import tools
 from tools.objects import bounds, box, place
 
 if TYPE_CHECKING:
-    from stage import Stage
+    from support.stage.stage import Stage
 
 
 # ---------------------------------------------------------------------- place.on_surface

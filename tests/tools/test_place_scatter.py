@@ -12,7 +12,7 @@ import pytest
 from tools.objects import box
 
 if TYPE_CHECKING:
-    from stage import Stage
+    from support.stage.stage import Stage
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from blendwright.tools.material.patterns import STYLES, SURFACE, Pattern, second
 from blendwright.tools.render.node_colors import viewport_color
 
 if TYPE_CHECKING:
-    from stage import Stage
+    from support.stage.stage import Stage
 
 TOOL = "material.ensure_procedural"
 OAK: dict[str, Any] = {"name": "Oak", "pattern": "WOOD", "color": [0.45, 0.24, 0.1]}

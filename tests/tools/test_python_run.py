@@ -9,7 +9,7 @@ import time
 
 import numpy
 
-from stage import Stage
+from support.stage.stage import Stage
 
 CODE = """
 import collections, numpy, random

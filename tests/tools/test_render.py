@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from stage import Stage
+    from support.stage.stage import Stage
 
 SMALL = {"width": 64, "height": 48}
 STILL_SIZE = {"resolution": [32, 24]}

@@ -1,4 +1,4 @@
-"""Peculiar behaviour of render.animation and camera.turntable; that frames are rendered once is in tests/run/test_animation_frames.py."""
+"""Peculiar behaviour of render.animation and camera.turntable. engine/files/test_animation_frames.py has the kept frames."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import pytest
 from tools.objects import box, named, place
 
 if TYPE_CHECKING:
-    from stage import Stage
+    from support.stage.stage import Stage
 
 data: Any = bpy.data
 

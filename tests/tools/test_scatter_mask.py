@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from blendwright.tools.place.surface_mask import Mask, cut
-from stage import Stage
+from support.stage.stage import Stage
 
 CUBE = ((-1.0, -1.0, 0.0, 0.0), (1.0, -1.0, 0.0, 1.0), (1.0, 1.0, 0.0, 1.0), (-1.0, 1.0, 0.0, 0.0))
 

@@ -14,7 +14,7 @@ from blendwright.tools.auditing.flaws import RULES, Rule
 from blendwright.tools.catalog import tools
 from blendwright.tools.scene.purge import PurgedKind
 from blendwright.tools.unused_kinds import PURGED
-from stage import Stage
+from support.stage.stage import Stage
 from tools.objects import box, empty, named
 
 blocks: Any = bpy.data

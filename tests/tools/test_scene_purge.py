@@ -6,7 +6,7 @@ from typing import Any
 
 import bpy
 
-from stage import Stage
+from support.stage.stage import Stage
 from tools.objects import box, named
 
 blocks: Any = bpy.data

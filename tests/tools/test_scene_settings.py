@@ -10,7 +10,7 @@ import pytest
 from blendwright.blender.step import HAS_UNDO
 
 if TYPE_CHECKING:
-    from stage import Stage
+    from support.stage.stage import Stage
 
 
 def scene() -> Any:

@@ -9,7 +9,7 @@ from blendwright.tools.catalog import tools
 from blendwright.tools.search import Searchable, find_tools, searchable
 from blendwright.tools.search.ranking import stem
 from blendwright.tools.search.vocabulary import named, topics, words_for
-from in_one_test import in_one_test
+from support.suite.in_one_test import in_one_test
 from tools.search_queries import QUERIES
 
 MACROS = load_macros(None, tools())

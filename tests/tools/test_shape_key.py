@@ -11,7 +11,7 @@ from tools.objects import box, named
 from tools.rigs import center
 
 if TYPE_CHECKING:
-    from stage import Stage
+    from support.stage.stage import Stage
 
 UP = {"op": "transform", "select": {"normal": "+Z"}, "translate": [0, 0, 4]}
 

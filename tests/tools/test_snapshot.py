@@ -13,7 +13,7 @@ import jsonschema_rs
 import pytest
 
 from blendwright.util.canonical import stable_json
-from stage import Stage
+from support.stage.stage import Stage
 
 ROOT = Path(__file__).parent.parent.parent
 SCHEMA = ROOT / "src" / "blendwright" / "schemas" / "scene_snapshot.v1.json"

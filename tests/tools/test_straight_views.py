@@ -13,7 +13,7 @@ from blendwright.tools.render.viewpoint import DIRECTIONS, IN_PERSPECTIVE
 from tools.objects import box
 
 if TYPE_CHECKING:
-    from stage import Stage
+    from support.stage.stage import Stage
 
 SIZE = {"width": 160, "height": 120}
 STRAIGHT = sorted(set(DIRECTIONS) - IN_PERSPECTIVE)

@@ -10,10 +10,10 @@ import bpy
 import pytest
 
 from blendwright.tools.material.texture_names import guess
-from pictures import png
+from support.stage.pictures import png
 
 if TYPE_CHECKING:
-    from stage import Stage
+    from support.stage.stage import Stage
 
 
 def principled(material: str) -> Any:

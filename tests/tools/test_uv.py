@@ -13,7 +13,7 @@ from blendwright.tools.render.rendering import read_picture
 from tools.objects import box, named
 
 if TYPE_CHECKING:
-    from stage import Stage
+    from support.stage.stage import Stage
 
 Document = dict[str, Any]
 

@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Dialog, Page, sync_playwright
 
 from blendwright.console.workspaces import POLL_SECONDS
-from consoles import OpenConsole
+from support.hosts.consoles import OpenConsole
 
 HERE = Path(__file__).parent
 PICTURES = HERE.parents[1] / "build" / "ui"

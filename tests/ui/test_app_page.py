@@ -13,8 +13,8 @@ from playwright.sync_api import Browser, Frame, Page, expect
 
 from blendwright.server.context import ServerContext
 from blendwright.server.tools import apps
-from hosts import call, cube, operation, plan, served
 from server.test_apps import ShowsApps
+from support.hosts.mcp import call, cube, operation, plan, served
 
 HOST = Path(__file__).with_name("app_host.html")
 PICTURES = Path(__file__).parents[2] / "build" / "ui"

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from consoles import OpenConsole, open_console
+from support.hosts.consoles import OpenConsole, open_console
 from ui.conftest import LOOKS, PICTURES, SECONDS, go, serious_findings, width_of
 
 Visit = Callable[..., Page]

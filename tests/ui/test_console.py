@@ -16,9 +16,9 @@ import blendwright
 from blendwright.journal import Journal
 from blendwright.values.report import OperationReport, RunReport
 from blendwright.workspace.run_records import RunRecords
-from consoles import OpenConsole, open_console
 from journal.ledger import baseline, chain
-from plans import box, of_operations, valid
+from support.hosts.consoles import OpenConsole, open_console
+from support.plans.documents import box, of_operations, valid
 from ui.conftest import LOOKS, PICTURES, SECONDS, go, serious_findings, width_of
 
 Visit = Callable[..., Page]

@@ -10,8 +10,8 @@ from typing import Any
 from playwright.sync_api import Browser
 
 from blendwright.journal import Journal
-from consoles import open_console
 from journal.ledger import baseline, chain
+from support.hosts.consoles import open_console
 from ui.conftest import PICTURES
 
 COMMITS = 5000

@@ -16,8 +16,8 @@ from blendwright.batch.results.table import ResultRow
 from blendwright.fleet.address import VARIABLE, Address
 from blendwright.fleet.database import Database
 from blendwright.fleet.results import PostgresResults
-from consoles import OpenConsole, open_console
 from fleet.cluster import Cluster, running_cluster
+from support.hosts.consoles import OpenConsole, open_console
 from ui.conftest import LOOKS, PICTURES, SECONDS, go, serious_findings, width_of
 
 Visit = Callable[..., Page]

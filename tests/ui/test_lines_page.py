@@ -10,8 +10,8 @@ import pytest
 from playwright.sync_api import Page, expect
 
 import blendwright
-from consoles import OpenConsole, open_console
-from plans import box
+from support.hosts.consoles import OpenConsole, open_console
+from support.plans.documents import box
 from ui.conftest import LOOKS, PICTURES, SECONDS, go, serious_findings, width_of
 
 Visit = Callable[..., Page]

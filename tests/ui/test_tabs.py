@@ -11,8 +11,8 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from blendwright.journal import Journal
-from consoles import OpenConsole, open_console
 from journal.ledger import baseline, chain
+from support.hosts.consoles import OpenConsole, open_console
 from ui.conftest import SECONDS
 
 Visit = Callable[..., Page]
@@ -50,7 +50,7 @@ def other_port() -> Iterator[tuple[str, list[str]]]:
     yield f"http://127.0.0.1:{server.server_port}/", sent
     server.shutdown()
     server.server_close()
-    thread.join(10)
+    thread.join(60)
 
 
 def test_a_tab_stays_in_when_it_is_loaded_again(console: OpenConsole, visit: Visit) -> None:

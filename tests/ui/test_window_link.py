@@ -8,8 +8,8 @@ from playwright.sync_api import Browser, expect
 
 from blendwright.blender.window.console_page import write_console_page
 from blendwright.journal import Journal
-from consoles import open_console
 from journal.ledger import baseline, chain
+from support.hosts.consoles import open_console
 
 KEY = "the key of a window"
 

@@ -10,7 +10,7 @@ import pytest
 import blendwright
 from blendwright.window.attach import attach
 from blendwright.window.connection.rendezvous import DIRECTORY
-from engine import UNASKED
+from support.engine.engine import UNASKED
 from window.playing import PlayedWindow
 
 

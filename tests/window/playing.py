@@ -17,9 +17,9 @@ from typing import IO, Any, Self, cast
 import pytest
 
 import blendwright
-from blender_environments import DATA, use_blender
 from blendwright.bridge.environments.series import own_blender, series_named
 from blendwright.window.extension_file import extension_files
+from support.processes.blender_environments import DATA, use_blender
 from window.played_process import ELSEWHERE
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -180,7 +180,7 @@ class PlayedWindow:
         for pipe in (self._process.stdin, self._process.stdout):
             cast("IO[str]", pipe).close()
         try:
-            self._process.wait(20)
+            self._process.wait(60)
         except subprocess.TimeoutExpired:
             self.kill()
         self._process = None

@@ -9,7 +9,7 @@ from PIL import Image
 
 import blendwright
 from blendwright.window.attach import attach
-from engine import UNASKED
+from support.engine.engine import UNASKED
 from window.playing import PlayedWindow
 from window.test_stories import in_step
 

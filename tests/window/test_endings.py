@@ -16,7 +16,7 @@ from blendwright.engine.options import RunOptions
 from blendwright.values.errors import EnvironmentUnfit, Refusal
 from blendwright.window.attach import attach, detach, follow_window
 from blendwright.window.binding import WindowBinding
-from engine import UNASKED
+from support.engine.engine import UNASKED
 from window.playing import PlayedWindow
 from window.test_stories import cubes, in_step
 

@@ -10,7 +10,7 @@ from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 from blendwright.wire import methods
 from blendwright.wire.methods import ADDED_BY_CORE, METHODS, StepAnswer
-from in_one_test import in_one_test
+from support.suite.in_one_test import in_one_test
 
 KEPT: dict[str, Any] = {
     "ok": True, "fault": None, "message": "", "findings": [], "result": {"name": "Box"},

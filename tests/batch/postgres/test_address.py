@@ -14,7 +14,7 @@ from blendwright.fleet.address import VARIABLE, read_address
 from blendwright.fleet.job_queue import JOBS_FOR_ALL, MOST_CASES, CaseJob, cases_per_job
 from blendwright.fleet.requests import check_outputs, use_address
 from blendwright.values.errors import EnvironmentUnfit, Refusal
-from shell import Shell
+from support.processes.shell import Shell
 
 SECRET = "hush-hush"
 WITH_PASSWORD = f"postgres://ann:{SECRET}@db.example:5433/farm?sslmode=require"

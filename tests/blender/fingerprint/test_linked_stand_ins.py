@@ -11,7 +11,7 @@ from blendwright.blender import fingerprint as fp
 from blendwright.blender.fingerprint import leaf_hashes
 from blendwright.blender.fingerprint.animation import NO_CHANNELS
 from blendwright.blender.fingerprint.walk import Walk
-from stage import Stage
+from support.stage.stage import Stage
 
 _data: Any = bpy.data
 

@@ -13,7 +13,7 @@ import pytest
 from blendwright.blender.scene.code import scripts
 from blendwright.blender.scene.files import path_properties
 from blendwright.blender.scene.files.path_properties import path_properties as looked_at
-from stage import Stage
+from support.stage.stage import Stage
 
 VICTIM = "/home/victim/.bashrc"
 UP = "../../home/victim/x"

@@ -15,7 +15,7 @@ import pytest
 from blender.scene.hostile import make_hostile
 from blendwright.blender.scene.code import scripts
 from blendwright.tools.modifier.stored_inputs import put_value
-from stage import Stage
+from support.stage.stage import Stage
 
 # What a person does who opens a file and trusts it. Prints what is left of its code.
 OPEN = """

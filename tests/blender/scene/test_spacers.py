@@ -10,7 +10,7 @@ import pytest
 
 from blendwright.blender.scene.state import is_tombstone
 from blendwright.blender.scene.tracking import spacers
-from stage import Stage
+from support.stage.stage import Stage
 
 NAMES = [f"Box {number}" for number in (3, 1, 2, 5, 4)]
 SPACED = {"meshes": spacers.COUNT, "objects": spacers.COUNT}

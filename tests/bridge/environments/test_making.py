@@ -166,7 +166,7 @@ def test_an_interruption_leaves_nothing(root: Path) -> None:
     )
     assert process.stdout is not None and process.stdout.readline() == b"installing\n"
     process.send_signal(signal.SIGINT)
-    process.communicate(timeout=60)
+    process.communicate(timeout=120)
     assert [path.name for path in root.iterdir()] == [".lock"]
 
 

@@ -12,7 +12,7 @@ from blendwright.tool_api.promises import Idempotence
 from blendwright.tools.catalog import tools
 
 if TYPE_CHECKING:
-    from stage import Stage
+    from support.stage.stage import Stage
 
 TARGET = {"object_name": "Plane", "modifier_name": "G", "node_group_name": "N"}
 GEOMETRY = {"name": "Geometry", "socket_type": "NodeSocketGeometry"}

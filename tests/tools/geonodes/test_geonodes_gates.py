@@ -10,8 +10,8 @@ import pytest
 
 from blendwright.tools.geonodes import gate_report as judging
 from blendwright.tools.geonodes.gate_report import ADVISORY, REQUIRED, Gate
-from node_trees import CUBE, IN, MOVE, OUT, build, link, node, payload, value
-from stage import Stage
+from support.stage.stage import Stage
+from support.trees.node_trees import CUBE, IN, MOVE, OUT, build, link, node, payload, value
 
 CASES = Path(__file__).parents[2] / "cases" / "gates"
 EVERY: dict[str, dict[str, Any]] = {

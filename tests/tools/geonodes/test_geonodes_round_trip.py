@@ -8,9 +8,9 @@ import bpy
 import pytest
 
 from blendwright.nodes.catalogue.load import catalogue_for
-from node_trees import exported, payload, rebuild
-from random_trees import random_payload
-from stage import Stage
+from support.stage.stage import Stage
+from support.trees.node_trees import exported, payload, rebuild
+from support.trees.random_trees import random_payload
 
 TREES = 300
 # Blender 4.2 keeps a link into an input that the node's mode has switched off, which no payload may have.

@@ -7,7 +7,8 @@ from typing import Any
 import bpy
 import pytest
 
-from node_trees import (
+from support.stage.stage import Stage
+from support.trees.node_trees import (
     CUBE,
     NOISE,
     OUT,
@@ -23,7 +24,6 @@ from node_trees import (
     tree,
     value,
 )
-from stage import Stage
 
 
 def test_ids_are_kept_on_the_nodes_over_saving_and_opening(stage: Stage) -> None:

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from node_trees import CUBE, IN, JOIN, NOISE, OUT, attempt, build, link, node, patch, tree, value, wire
-from stage import Stage
+from support.stage.stage import Stage
+from support.trees.node_trees import CUBE, IN, JOIN, NOISE, OUT, attempt, build, link, node, patch, tree, value, wire
 
 
 def ends() -> set[tuple[str, str]]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from node_trees import (
+from support.stage.stage import Stage
+from support.trees.node_trees import (
     CUBE,
     IN,
     JOIN,
@@ -27,7 +28,6 @@ from node_trees import (
     wire,
     zone,
 )
-from stage import Stage
 
 # ---------------------------------------------------------------------- patches
 

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from node_trees import (
+from support.stage.stage import Stage
+from support.trees.node_trees import (
     CUBE,
     IN,
     NOISE,
@@ -23,7 +24,6 @@ from node_trees import (
     value,
     ways,
 )
-from stage import Stage
 
 # ---------------------------------------------------------------------- targets
 

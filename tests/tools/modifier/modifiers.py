@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import bpy
 
 if TYPE_CHECKING:
-    from stage import Stage
+    from support.stage.stage import Stage
 
 # For every type: settings, and the attributes that they must show in.
 CASES: list[tuple[dict[str, Any], dict[str, Any]]] = [

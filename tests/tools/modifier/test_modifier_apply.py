@@ -14,7 +14,7 @@ from blendwright.tools.modifier.settings import ModifierType
 from tools.modifier.modifiers import CASES, add
 
 if TYPE_CHECKING:
-    from stage import Stage
+    from support.stage.stage import Stage
 
 
 @pytest.mark.parametrize(("settings", "held"), CASES)

@@ -11,7 +11,7 @@ from blendwright.tools.modifier.stored_inputs import menu_items, value_of
 from tools.modifier.modifiers import add, modifier
 
 if TYPE_CHECKING:
-    from stage import Stage
+    from support.stage.stage import Stage
 
 
 @pytest.fixture

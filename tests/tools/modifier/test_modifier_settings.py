@@ -11,7 +11,7 @@ from blendwright.tools.modifier.settings import SEPARATE, SPECIAL, BlenderProper
 from tools.modifier.modifiers import CASES, add, modifier
 
 if TYPE_CHECKING:
-    from stage import Stage
+    from support.stage.stage import Stage
 
 MODELS: dict[str, Any] = {
     get_args(model.model_fields["type"].annotation)[0]: model for model in get_args(get_args(Settings)[0])

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from kept_stage import kept_stage, stage
+from support.stage.kept_stage import kept_stage, stage
 
 __all__ = ["kept_stage", "stage"]

@@ -7,8 +7,8 @@ from typing import Any
 import bpy
 import pytest
 
-from node_trees import create, group_io, link, number, prop, unexamined, value, ways, wire
-from stage import Stage
+from support.stage.stage import Stage
+from support.trees.node_trees import create, group_io, link, number, prop, unexamined, value, ways, wire
 
 _data: Any = bpy.data
 GROUP_COMPOSITOR = bpy.app.version >= (5, 0, 0)

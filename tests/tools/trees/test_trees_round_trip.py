@@ -9,9 +9,9 @@ import pytest
 
 from blendwright.nodes.catalogue.load import catalogue_for
 from blendwright.nodes.catalogue.model import TreeKind
-from node_trees import ways
-from random_kind_trees import PICTURE, random_tree
-from stage import Stage
+from support.stage.stage import Stage
+from support.trees.node_trees import ways
+from support.trees.random_kind_trees import PICTURE, random_tree
 
 QUICK: dict[TreeKind, int] = {"shader": 8, "compositor": 4}
 TREES: dict[TreeKind, int] = {"shader": 300, "compositor": 100}

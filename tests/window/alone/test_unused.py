@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from stage import Stage
+from support.stage.stage import Stage
 from window.alone.core_client import CoreClient
 from window.playing import PlayedWindow
 

@@ -1,8 +1,0 @@
-"""What is broken to prove the tests of the geonodes requirements."""
-
-from __future__ import annotations
-
-from planting import Bug
-from requirement_breaks import geonodes_plans, geonodes_trees
-
-BREAKS: dict[str, Bug] = geonodes_plans.BREAKS | geonodes_trees.BREAKS

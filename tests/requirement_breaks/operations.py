@@ -1,8 +1,0 @@
-"""What is broken to prove the tests of the operations requirements."""
-
-from __future__ import annotations
-
-from planting import Bug
-from requirement_breaks import operations_plans, operations_runs
-
-BREAKS: dict[str, Bug] = operations_plans.BREAKS | operations_runs.BREAKS

@@ -1,0 +1,1 @@
+"""Helpers that several test folders share. Tests import them as `support.<group>.<module>`."""

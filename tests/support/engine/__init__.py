@@ -1,0 +1,1 @@
+"""The engine on real workers, with tools that misbehave on purpose."""

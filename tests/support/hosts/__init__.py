@@ -1,0 +1,1 @@
+"""Clients and services around the program: MCP hosts, browsers, models."""

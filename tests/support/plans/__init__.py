@@ -1,0 +1,1 @@
+"""Plans, macros and edits that many tests run."""

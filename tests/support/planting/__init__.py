@@ -1,0 +1,1 @@
+"""Bugs and broken requirements that are planted to prove that tests can fail."""

@@ -1,0 +1,205 @@
+"""Those of the seeded bugs that are in the journal, each with the tests that must catch it."""
+
+from __future__ import annotations
+
+from support.planting.engine_bugs import (
+    announces_what_is_settled,
+    commits_in_two,
+    copies_without_sync,
+    keeps_instead,
+    keeps_no_more_than_the_last,
+    leaves_out_the_last,
+    leaves_the_chain_behind,
+    moves_no_tag,
+    takes_what_is_behind_for_a_rollback,
+    waits_for_no_disk,
+)
+from support.planting.planting import Bug
+from support.planting.wrong_functions import answering, omitted
+
+SIMULATION, WHATEVER = "tests/simulation/test_simulation.py", "whatever_happens"
+
+JOURNAL_BUGS = (
+    Bug(
+        "an effect that a later commit took back is not noticed",
+        "blendwright.journal.commits.superseded:superseded_by",
+        answering({}),
+        "tests/engine/test_known_operations.py",
+        "names_the_commit",
+    ),
+    Bug(
+        "a failed plan that is kept whole is not taken back",
+        "blendwright.journal.journal:Journal.roll_back",
+        keeps_instead,
+        "tests/engine/test_runner_failures.py",
+        "taken_back_by_a_failure",
+        during="blendwright.engine.runner:Runner._close",
+    ),
+    Bug(
+        "an interrupted plan is not rolled back by recovery",
+        "blendwright.journal.journal:Journal.roll_back",
+        omitted,
+        "tests/workspace/test_opening.py",
+        "half_done",
+        during="blendwright.workspace.recovery:recover",
+    ),
+    # ------------------------------------------------------------------ the journal
+    Bug(
+        "a checkpoint row before its file",
+        "blendwright.journal.checkpoints.files:CheckpointFiles.require",
+        omitted,
+        "tests/journal/test_checkpoints.py",
+        during="blendwright.journal.journal:Journal.add_checkpoint",
+    ),
+    Bug(
+        "an old holder may still write",
+        "blendwright.journal.store:Store._check_fence",
+        omitted,
+        "tests/journal/test_lock.py",
+    ),
+    Bug(
+        "open intents are forgotten by the next writer",
+        "blendwright.journal.recovery:mark_open_as_indeterminate",
+        omitted,
+        "tests/journal/test_commits.py",
+    ),
+    Bug(
+        "an unfinished plan does not stop the next writer",
+        "blendwright.journal.recovery:require_no_interrupted_plan",
+        omitted,
+        "tests/journal/test_commits.py",
+    ),
+    Bug(
+        "rolled back commits count as done",
+        "blendwright.journal.lines.head_moves:_mark_rolled_back",
+        omitted,
+        "tests/journal/test_commits.py",
+    ),
+    Bug(
+        "a disk that failed once is trusted again",
+        "blendwright.journal.store:Store.give_up",
+        omitted,
+        "tests/journal/test_disk.py",
+    ),
+    Bug(
+        "quarantine keeps nobody out",
+        "blendwright.journal.recovery:require_no_quarantine",
+        omitted,
+        "tests/journal/test_lock.py",
+        during="blendwright.journal.journal:Journal.__init__",
+    ),
+    Bug(
+        "a commit is acknowledged before it is on the disk",
+        "blendwright.journal.store:Store._prepare",
+        waits_for_no_disk,
+        SIMULATION,
+        WHATEVER,
+    ),
+    Bug(
+        "the name of a checkpoint is not on the disk when its row is",
+        "blendwright.journal.store:sync_directory",
+        omitted,
+        SIMULATION,
+        WHATEVER,
+        during="blendwright.journal.checkpoints.files:CheckpointFiles.stage",
+    ),
+    Bug(
+        "a damaged checkpoint is opened",
+        "blendwright.journal.checkpoints.files:CheckpointFiles.sound",
+        answering(True),
+        SIMULATION,
+        WHATEVER,
+    ),
+    Bug(
+        "half of a copy stays after a crash",
+        "blendwright.journal.checkpoints.files:CheckpointFiles.clear_parts",
+        answering(()),
+        SIMULATION,
+        WHATEVER,
+    ),
+    Bug(
+        "a rebuild leaves out the last commit",
+        "blendwright.journal.checkpoints.rebuild_routes:find",
+        leaves_out_the_last,
+        SIMULATION,
+        WHATEVER,
+    ),
+    Bug(
+        "a group of commits takes two transactions",
+        "blendwright.journal.commits.transaction:write",
+        commits_in_two,
+        "tests/journal/test_crash_points.py",
+    ),
+    Bug(
+        "the end of the audit chain is not written",
+        "blendwright.journal.audit.log:AuditAppender.flush",
+        leaves_the_chain_behind,
+        SIMULATION,
+        WHATEVER,
+    ),
+    Bug(
+        "an effect outside the scene is announced as settled",
+        "blendwright.journal.recovery:begin_intent",
+        announces_what_is_settled,
+        SIMULATION,
+        WHATEVER,
+        during="blendwright.journal.journal:Journal.begin_intent",
+    ),
+    Bug(
+        "gc removes what a commit needs that cannot be replayed",
+        "blendwright.journal.checkpoints.garbage_collection:_thinned",
+        keeps_no_more_than_the_last,
+        SIMULATION,
+        WHATEVER,
+    ),
+    Bug(
+        "an operation is committed twice on one line",
+        "blendwright.journal.commits.transaction:_CommitTransaction._check_key",
+        omitted,
+        "tests/journal/test_commits.py",
+    ),
+    Bug(
+        "a commit may start from another scene than HEAD's",
+        "blendwright.journal.commits.transaction:_CommitTransaction._check",
+        omitted,
+        "tests/journal/test_commits.py",
+    ),
+    Bug(
+        "two writers hold the workspace",
+        "blendwright.journal.lock:is_locked_elsewhere",
+        answering(False),
+        SIMULATION,
+        WHATEVER,
+    ),
+    Bug(
+        "a background checkpoint is recorded before it is on the disk",
+        "blendwright.journal.checkpoints.files:_copy",
+        copies_without_sync,
+        SIMULATION,
+        WHATEVER,
+        during="blendwright.engine.scene.background_checkpoints:BackgroundCheckpoints._save",
+    ),
+    Bug("a tag is not moved", "blendwright.journal.journal:Journal.set_tag", moves_no_tag, SIMULATION, WHATEVER),
+    Bug(
+        "a note of the chain that is behind is taken for a rollback",
+        "blendwright.journal.audit.head_notes:_contradiction",
+        takes_what_is_behind_for_a_rollback,
+        SIMULATION,
+        WHATEVER,
+    ),
+    Bug(
+        "an approval stays good after its use, in any history",
+        "blendwright.journal.store:Store.change",
+        omitted,
+        SIMULATION,
+        WHATEVER,
+        during="blendwright.journal.approvals:use",
+    ),
+    Bug(
+        "an approval is good twice",
+        "blendwright.journal.store:Store.change",
+        omitted,
+        "tests/journal/test_approvals_kept.py",
+        during="blendwright.journal.approvals:use",
+    ),
+)

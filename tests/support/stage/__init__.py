@@ -1,0 +1,1 @@
+"""Blender in the process of the test, and files for it."""

@@ -1,0 +1,1 @@
+"""Node trees: short ways to write them, random ones, and broken ones."""
