@@ -13,7 +13,10 @@ from blendwright.wire.worker_environment import SHADERS
 def unpack() -> None:
     """Once; without them a picture takes longer, and nothing else is different."""
     directory = os.environ.get("XDG_CACHE_HOME")
-    file = Path(directory) / SHADERS if directory else None
+    if directory:
+        file = Path(directory) / SHADERS
+    else:
+        file = None
     if file is not None and file.is_file():
         with contextlib.suppress(OSError, tarfile.TarError), tarfile.open(file) as packed:
             packed.extractall(file.parents[1], filter="data")

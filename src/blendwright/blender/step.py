@@ -59,8 +59,14 @@ class StepRun:
             state.spacers.remove()
         self._may_wait = may_wait(tool, args, request)
         self._start: str | None = None if self._may_wait else state.root()
-        self._leaves = dict(state.fingerprint.leaves()) if self._memfile else {}
-        self._libraries = library_paths() if self._memfile else frozenset[str]()
+        if self._memfile:
+            self._leaves = dict(state.fingerprint.leaves())
+        else:
+            self._leaves = {}
+        if self._memfile:
+            self._libraries = library_paths()
+        else:
+            self._libraries = frozenset[str]()
         self._written = False
         self.waits = False
         """Whether it was applied and verified, and its hash is left for later."""
@@ -83,8 +89,13 @@ class StepRun:
         findings = self._findings()
         if not findings and "rehearse" not in self._request:
             self.keep()
-            return None if self.waits else self._report((), None)
-        reverted = self._revert() if self._written else None
+            if self.waits:
+                return None
+            return self._report((), None)
+        if self._written:
+            reverted = self._revert()
+        else:
+            reverted = None
         return self._report(findings, reverted)
 
     def _finish(self) -> None:
@@ -169,7 +180,10 @@ class StepRun:
         try:
             writes = tool.safety_level is not SafetyLevel.READ_ONLY
             asked = writes or self._request.get("verify")
-            findings = tuple(tool.verify(scene, self._args, self._made)) if asked else ()
+            if asked:
+                findings = tuple(tool.verify(scene, self._args, self._made))
+            else:
+                findings = ()
             if self._may_wait and not findings and self._kinds(scene.undo_log.written()) <= set(tool.writes):
                 self.waits = True
                 return ()
@@ -233,7 +247,10 @@ class StepRun:
         if self._disposable:
             return REVERT_FAILED
         before = self._before  # asked for while nothing of the step is in the fingerprint
-        method = Revert.MEMFILE if self._memfile else Revert.INVERSE
+        if self._memfile:
+            method = Revert.MEMFILE
+        else:
+            method = Revert.INVERSE
         if method is Revert.MEMFILE and not (HAS_UNDO and self._state.owns_undo):
             return REVERT_FAILED
         try:
@@ -261,7 +278,10 @@ class StepRun:
     # ------------------------------------------------------------------ the answer
 
     def _report(self, findings: tuple[Finding, ...], reverted: str | None) -> StepAnswer:
-        after = self._state.root() if reverted is None or reverted == REVERT_FAILED else self._before
+        if reverted is None or reverted == REVERT_FAILED:
+            after = self._state.root()
+        else:
+            after = self._before
         return {
             "ok": not findings,
             "fault": findings[0].fault.value if findings else None,
@@ -296,7 +316,9 @@ class Stepper:
     def run(self, request: StepRequest) -> StepAnswer:
         """One step, answered at once."""
         answer = self.begin(request)
-        return answer.finish() if isinstance(answer, StepRun) else answer
+        if isinstance(answer, StepRun):
+            return answer.finish()
+        return answer
 
     def begin(self, request: StepRequest) -> StepAnswer | StepRun:
         """One step. Where it was kept and only its hash is missing, that may wait: see `StepRun.finish`."""

@@ -130,7 +130,10 @@ class _Reader:
                 if group:
                     yield group
                 is_asset = head.code[2:] == b"\0\0" and head.code[:2] in KINDS
-                group = [self._block(head)] if is_asset else []
+                if is_asset:
+                    group = [self._block(head)]
+                else:
+                    group = []
             elif group and len(group) < MOST_PARTS and head.end - head.start <= MOST_PART:
                 group.append(self._block(head))
         if group:
@@ -221,14 +224,18 @@ class _Fields:
 
     def pointer(self, name: str) -> int:
         """0, which is no address, for a member that this Blender did not know."""
-        return int.from_bytes(self.part(name)[:8], "little") if name in self._places else 0
+        if name in self._places:
+            return int.from_bytes(self.part(name)[:8], "little")
+        return 0
 
     def text(self, name: str) -> str:
         return self.part(name).partition(b"\0")[0].decode("utf-8", "replace")
 
 
 def _text(block: Block | None) -> str:
-    return "" if block is None else block.data.partition(b"\0")[0].decode("utf-8", "replace")[:MOST_TEXT]
+    if block is None:
+        return ""
+    return block.data.partition(b"\0")[0].decode("utf-8", "replace")[:MOST_TEXT]
 
 
 def _catalog(about: _Fields) -> str:

@@ -97,7 +97,9 @@ class _Addresses:
         self._here = {block.address: at for at, block in enumerate(group)}
 
     def position(self, address: int) -> object:
-        return self._here[address] if address in self._here else self.everywhere.get(address)
+        if address in self._here:
+            return self._here[address]
+        return self.everywhere.get(address)
 
 
 def _words(data: bytes) -> "array[int]":

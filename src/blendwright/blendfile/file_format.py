@@ -68,7 +68,10 @@ def heads(file: mmap.mmap) -> Iterator[Head]:
     if file[:7] != b"BLENDER":
         raise ValueError("no .blend file, or a compressed one")
     is_old = not file[7:9].isdigit()
-    at = OLD_HEADER if is_old else int(file[7:9])
+    if is_old:
+        at = OLD_HEADER
+    else:
+        at = int(file[7:9])
     code = b""
     while code != b"ENDB":
         if is_old:
@@ -124,7 +127,10 @@ class Structs:
             many = prod(map(int, re.findall(r"\[(\d+)\]", name)))
             is_pointer = name.startswith(("*", "("))
             end = start + (POINTER if is_pointer else self._sizes[member]) * many
-            inner = -1 if is_pointer else self._of_type.get(member, -1)
+            if is_pointer:
+                inner = -1
+            else:
+                inner = self._of_type.get(member, -1)
             found[re.sub(r"[*()]|\[.*", "", name)] = (start, end, inner)
             start = end
         return found
@@ -135,7 +141,10 @@ class Structs:
             name = self._names[name_index]
             many = prod(map(int, re.findall(r"\[(\d+)\]", name)))
             is_pointer = name.startswith(("*", "("))
-            size = POINTER if is_pointer else self._sizes[member]
+            if is_pointer:
+                size = POINTER
+            else:
+                size = self._sizes[member]
             if (self._types[type_], name) in FORGOTTEN:
                 pass
             elif is_pointer:

@@ -47,7 +47,10 @@ class Pool(WorkerPool):
         DeadlinePassed when none is ready in so many seconds. A `bare` one may read nothing of what `allow` allows: where that is
         anything, no spare will do.
         """
-        ends = None if seconds is None else monotonic() + seconds
+        if seconds is None:
+            ends = None
+        else:
+            ends = monotonic() + seconds
         self._clear_dead()
         bare = bare and bool(self._settings.readable)
         while not bare and (spare := self._next_spare()) is not None:
@@ -136,9 +139,15 @@ class Pool(WorkerPool):
         with self._lock:
             if self._closed:
                 raise WorkerLost(CLOSED)
-            settings = replace(self._settings, readable=()) if bare else self._settings
+            if bare:
+                settings = replace(self._settings, readable=())
+            else:
+                settings = self._settings
             early, self._early = self._early, None
-            child = early.child if early is not None and early.fits(self._command([]), settings) else None
+            if early is not None and early.fits(self._command([]), settings):
+                child = early.child
+            else:
+                child = None
             # Known from its first moment on: a pool that closes meanwhile must find it.
             worker = WorkerProcess(child or spawn(self._command, settings))
             self._workers.add(worker)
@@ -168,7 +177,9 @@ class Pool(WorkerPool):
 
     def _next_spare(self) -> Future[WorkerProcess] | None:
         with self._lock:
-            return self._spares.popleft() if self._spares else None
+            if self._spares:
+                return self._spares.popleft()
+            return None
 
     def _clear_dead(self) -> None:
         with self._lock:

@@ -37,7 +37,10 @@ def kept(command: Sequence[str]) -> Path | None:
     """The file with the shaders for the workers that this command starts; None where there is none to rely on."""
     file = _place(command)
     try:
-        status = file.stat() if file is not None else None
+        if file is not None:
+            status = file.stat()
+        else:
+            status = None
     except OSError:
         return None
     if status is None or not registry_cache.is_private(status) or time.time() - status.st_mtime > DAYS * 86400:
@@ -95,7 +98,10 @@ def picture_requests() -> list[StepRequest]:
 def _keep(file: Path, cache: Path | None) -> None:
     import tarfile  # not above: every start of a worker loads this module, and hardly one keeps anything
 
-    every = () if cache is None else (file for directory in cache.glob(MESA) for file in sorted(directory.rglob("*")))
+    if cache is None:
+        every = ()
+    else:
+        every = (file for directory in cache.glob(MESA) for file in sorted(directory.rglob("*")))
     # The index is as large as all shaders together, and made anew where there is none.
     files = [file for file in every if file.is_file() and file.name != "index"]
     if sum(file.stat().st_size for file in files) > MOST_BYTES:

@@ -130,11 +130,16 @@ def tool_result(outcome: Outcome) -> ToolResult:
 
 def result_envelope(outcome: Outcome) -> ToolResult | PlanResult:
     """The outcome of a call or of a plan, which is the one that has `seeds`."""
-    return tool_result(outcome) if outcome.seeds is None else PlanResult(**_fields(outcome), seeds=dict(outcome.seeds))
+    if outcome.seeds is None:
+        return tool_result(outcome)
+    return PlanResult(**_fields(outcome), seeds=dict(outcome.seeds))
 
 
 def _fields(outcome: Outcome) -> dict[str, Any]:
-    code = None if outcome.fault is None else RENDERINGS[outcome.fault].tool_result
+    if outcome.fault is None:
+        code = None
+    else:
+        code = RENDERINGS[outcome.fault].tool_result
     return {
         "ok": outcome.ok,
         "error_code": code,
@@ -188,7 +193,10 @@ def _details(outcome: Outcome) -> dict[str, Any]:
     if outcome.fault is not None:
         details["fault"] = outcome.fault.value
         own = outcome.recoverable
-        details["recoverable"] = RENDERINGS[outcome.fault].recoverable if own is None else own
+        if own is None:
+            details["recoverable"] = RENDERINGS[outcome.fault].recoverable
+        else:
+            details["recoverable"] = own
         details["findings"] = [finding.to_json() for finding in outcome.findings]
         details["reverted_by"] = outcome.reverted_by
         if outcome.cancelled:
@@ -234,7 +242,10 @@ def plan_outcome(
         done = plan_outcome(name, report, result, parse_ms=parse_ms, receipts=receipts)
         stands = _partial_work(report.operations, receipts)
         return done.with_(fault=failed.fault, message=failed.message, findings=failed.findings, partial=stands)
-    findings = () if report.ok else tuple(report.all_findings()) or (_unexplained(report),)
+    if report.ok:
+        findings = ()
+    else:
+        findings = tuple(report.all_findings()) or (_unexplained(report),)
     return Outcome(
         name,
         1,
@@ -293,7 +304,10 @@ def _trace(report: RunReport, parse_ms: float | None) -> Iterator[PhaseTrace]:
     }
     for phase, part in OPERATION_PHASES.items():
         times = [each.timings[part] for each in report.operations if part in each.timings]
-        spent[phase] = round(sum(times), 3) if times else None
+        if times:
+            spent[phase] = round(sum(times), 3)
+        else:
+            spent[phase] = None
     inside = sum(spent[phase] or 0.0 for phase in ("gate", *OPERATION_PHASES))
     spent["return"] = round(max(0.0, report.timings.get("run_ms", 0.0) - inside), 3)
     return (PhaseTrace(phase, spent[phase]) for phase in PHASES)

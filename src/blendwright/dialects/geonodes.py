@@ -38,7 +38,10 @@ Document = dict[str, Any]
 def render(report: RunReport) -> Document:
     """The result in the order of the steps; without any for a document that is too broken to tell them: its error has the findings."""
     remarks = report.remarks or UNREADABLE
-    listed = sorted(report.operations, key=lambda operation: operation.position) if report.remarks else []
+    if report.remarks:
+        listed = sorted(report.operations, key=lambda operation: operation.position)
+    else:
+        listed = []
     count = len(remarks["types"])
     steps, closing = listed[:count], (listed[count] if len(listed) > count else None)
     unjudged = closing is None and remarks["done"] and remarks["gates_required"]
@@ -79,7 +82,9 @@ def conclusion(result: Document) -> Iterator[tuple[Tone, str, str]]:
 
 def _status(report: RunReport, done: bool) -> Literal["done", "continue", "failed", "rolled_back", "refused"]:
     if report.ok:
-        return "done" if done else "continue"
+        if done:
+            return "done"
+        return "continue"
     if report.status in ("rolled_back", "refused"):
         return report.status
     return "failed"
@@ -90,7 +95,10 @@ def _step(step: OperationReport, kind: str) -> Document:
     if step.done:
         status = "ok"
     elif step.fault is None:
-        status = "rolled_back" if step.status == "rolled_back" else "skipped"
+        if step.status == "rolled_back":
+            status = "rolled_back"
+        else:
+            status = "skipped"
     return {
         "id": step.operation_id,
         "type": kind,
@@ -118,14 +126,23 @@ def _envelope(
             "messages": [finding.message for finding in failed],
         }
     culprit = next((step for step in steps if step.fault is not None), closing)
-    why = "nothing ran" if report.status == "refused" else "the run did not come to its end"
+    if report.status == "refused":
+        why = "nothing ran"
+    else:
+        why = "the run did not come to its end"
     if culprit is not None and culprit.fault is not None and report.status != "refused":
-        why = culprit.message if culprit is closing else f"step '{culprit.operation_id}' failed"
+        if culprit is closing:
+            why = culprit.message
+        else:
+            why = f"step '{culprit.operation_id}' failed"
     return {"success": False, "failed_gates": [], "messages": [f"The gates were not judged: {why}."]}
 
 
 def _failed_gates(closing: OperationReport | None) -> list[Finding]:
-    findings = () if closing is None else closing.findings
+    if closing is None:
+        findings = ()
+    else:
+        findings = closing.findings
     return [finding for finding in findings if finding.fault is Fault.VERIFICATION_FAILED and finding.rule is not None]
 
 
@@ -198,8 +215,14 @@ def _chained(steps: Sequence[Step], unsound_fields: Sequence[set[Field]]) -> tup
         if not isinstance(args, dict):
             unsound.add("args")
             args = {}
-        waits_for = (operations[-1].id,) if operations else ()
-        fields = frozenset(unsound) if unsound else SOUND
+        if operations:
+            waits_for = (operations[-1].id,)
+        else:
+            waits_for = ()
+        if unsound:
+            fields = frozenset(unsound)
+        else:
+            fields = SOUND
         args = cast("dict[str, Any]", args)
         operations.append(Operation(id, tool or "", args, waits_for, None, position, pointer, PLACES, fields))
     return tuple(operations)

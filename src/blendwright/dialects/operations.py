@@ -55,7 +55,11 @@ def _as_far_as_readable(position: int, item: Any) -> Operation:
     """An operation of a document that breaks the schema: what fits is taken, what does not is named as unsound."""
     pointer = f"/operations/{position}"
     fields = fields_of(item)
-    unsound: set[Field] = set() if fields.keys() == FIELDS else {"other"}
+    unsound: set[Field]
+    if fields.keys() == FIELDS:
+        unsound = set()
+    else:
+        unsound = {"other"}
     id, tool, args = fields.get("operation_id"), fields.get("tool_name"), fields.get("args")
     if not isinstance(id, str) or not ID.fullmatch(id):
         id = pointer
@@ -67,7 +71,10 @@ def _as_far_as_readable(position: int, item: Any) -> Operation:
         args = {}
         unsound.add("args")
     listed: Any = fields.get("depends_on")
-    waits_for = cast("list[Any]", listed) if isinstance(listed, list) else [None]
+    if isinstance(listed, list):
+        waits_for = cast("list[Any]", listed)
+    else:
+        waits_for = [None]
     names = tuple(name for name in waits_for if isinstance(name, str) and ID.fullmatch(name))
     if len(set(names)) != len(waits_for):
         unsound.add("depends_on")
@@ -75,7 +82,10 @@ def _as_far_as_readable(position: int, item: Any) -> Operation:
     if not isinstance(level, str) or level not in SAFETY_LEVELS:
         level = None
         unsound.add("safety_level")
-    marks = frozenset(unsound) if unsound else SOUND
+    if unsound:
+        marks = frozenset(unsound)
+    else:
+        marks = SOUND
     return Operation(id, tool, cast("dict[str, Any]", args), names, level, position, pointer, unsound=marks)
 
 
@@ -124,7 +134,10 @@ def _failure(report: RunReport) -> dict[str, Any]:
     faults = [finding.fault for finding in findings]
     faults += [operation.fault for operation in report.operations if operation.fault is not None]
     # A rollback that failed outweighs whatever made it necessary.
-    first = Fault.ROLLBACK_FAILED if Fault.ROLLBACK_FAILED in faults else (faults or [Fault.INTERNAL_ERROR])[0]
+    if Fault.ROLLBACK_FAILED in faults:
+        first = Fault.ROLLBACK_FAILED
+    else:
+        first = (faults or [Fault.INTERNAL_ERROR])[0]
     return {
         "error_code": first.value,
         "recoverable": report.recoverable,
@@ -138,8 +151,14 @@ def _hint(report: RunReport, first: Fault, findings: list[Finding]) -> str:
     if chosen is None:
         failed = (one.message for one in reports_by_caller(report.operations) if one.fault is first)
         return _cut(next(failed, "") or "The run did not finish; look at the report.", "")
-    where = f"{chosen.where}: " if chosen.where else ""
-    more = f" ({len(findings) - 1} more in the report)" if len(findings) > 1 else ""
+    if chosen.where:
+        where = f"{chosen.where}: "
+    else:
+        where = ""
+    if len(findings) > 1:
+        more = f" ({len(findings) - 1} more in the report)"
+    else:
+        more = ""
     return _cut(f"{where}{_message_of(report, chosen)}. {chosen.cure or ''}".strip(), more)
 
 

@@ -34,7 +34,10 @@ def parse_within(document: Any, surroundings: Surroundings | None) -> ParsedDocu
         program_hash(program, evaluated.libraries),
         evaluated.printed,
     )
-    remarks = {"printed": evaluated.printed} if evaluated.printed else None
+    if evaluated.printed:
+        remarks = {"printed": evaluated.printed}
+    else:
+        remarks = None
     return ParsedDocument(evaluated.operations, evaluated.findings, request_id, remarks, source)
 
 
@@ -52,7 +55,10 @@ def yielded_document(valid: Plan, plan: Plan) -> dict[str, Any]:
     safety levels, which no program gives."""
     levels: dict[str, str | None] = {}
     for one in valid.operations:
-        levels[one.caller_id] = one.safety_level if one.origin is None else one.origin.safety_level
+        if one.origin is None:
+            levels[one.caller_id] = one.safety_level
+        else:
+            levels[one.caller_id] = one.origin.safety_level
     return {"request_id": plan.request_id, "operations": [_item(one, levels[one.id]) for one in plan.operations]}
 
 

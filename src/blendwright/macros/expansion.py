@@ -93,7 +93,10 @@ def _calls(
 def _conditions(
     macro: Macro, moment: str, listed: list[Any], bound_inputs: Mapping[str, Bound], group: str | None
 ) -> Call:
-    title = "preconditions" if moment == "before" else "postconditions"
+    if moment == "before":
+        title = "preconditions"
+    else:
+        title = "postconditions"
     filled = fill({"moment": moment, "expectations": listed}, bound_inputs)
     return Call(title, EXPECT, filled.value, macro.name, filled.sources, group)
 

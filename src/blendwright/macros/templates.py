@@ -62,7 +62,9 @@ def sources_within(sources: Mapping[str, str], pointer: str) -> dict[str, str]:
     """The sources of a value, seen from inside of it at a pointer."""
     inner = {key.removeprefix(pointer): there for key, there in sources.items() if key.startswith(pointer + "/")}
     whole = caller_pointer(pointer, sources)
-    return inner if whole is None else {"": whole, **inner}
+    if whole is None:
+        return inner
+    return {"": whole, **inner}
 
 
 def _fill(value: Any, bound: Mapping[str, Bound], path: tuple[str | int, ...], sources: dict[str, str]) -> Any:
@@ -85,7 +87,9 @@ def _fill(value: Any, bound: Mapping[str, Bound], path: tuple[str | int, ...], s
 
 
 def _written(value: Any) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    if isinstance(value, str):
+        return value
+    return json.dumps(value, ensure_ascii=False)
 
 
 def _items(value: Any) -> Iterator[tuple[str | int, Any]]:

@@ -146,8 +146,14 @@ def _edit(operation: payloads.TreeOperation, at: str) -> Edit:
         case payloads.Link() | payloads.PatchLink():
             return Link(at, _socket(operation.source, at + "/from"), _socket(operation.target, at + "/to"))
         case payloads.Unlink() | payloads.PatchUnlink():
-            source = _socket(operation.source, at + "/from") if operation.source else None
-            target = _socket(operation.target, at + "/to") if operation.target else None
+            if operation.source:
+                source = _socket(operation.source, at + "/from")
+            else:
+                source = None
+            if operation.target:
+                target = _socket(operation.target, at + "/to")
+            else:
+                target = None
             return Unlink(at, source, target, missing_ok=isinstance(operation, payloads.PatchUnlink))
         case payloads.SetGroupIO():
             listed: dict[Side, Sequence[InterfaceSocket] | None] = {
@@ -187,7 +193,10 @@ def are_repeatable(edits: Sequence[Edit]) -> bool:
         if isinstance(edit, AddNode) and added.setdefault(edit.id, edit.bl_idname) != edit.bl_idname:
             return False
         for node_id in _needed_nodes(edit):
-            cleaned_at = cleaned if node_id not in NEVER_UNUSED else -1
+            if node_id not in NEVER_UNUSED:
+                cleaned_at = cleaned
+            else:
+                cleaned_at = -1
             if node_id not in added and number < max(cleaned_at, removed.get(node_id, -1)):
                 return False
     return True
@@ -206,4 +215,6 @@ def _is_refused_again(edit: Edit) -> bool:
 def _needed_nodes(edit: Edit) -> tuple[str, ...]:
     if isinstance(edit, Link):
         return edit.source.node, edit.target.node
-    return (edit.socket.node,) if isinstance(edit, SetInput) else ()
+    if isinstance(edit, SetInput):
+        return (edit.socket.node,)
+    return ()

@@ -101,8 +101,14 @@ class _Speller:
                     source=self._socket(edit.source, "outputs"), target=self._socket(edit.target, "inputs")
                 )
             case edits.Unlink():
-                source = self._socket(edit.source, "outputs") if edit.source else None
-                target = self._socket(edit.target, "inputs") if edit.target else None
+                if edit.source:
+                    source = self._socket(edit.source, "outputs")
+                else:
+                    source = None
+                if edit.target:
+                    target = self._socket(edit.target, "inputs")
+                else:
+                    target = None
                 yield edit._replace(source=source, target=target)
             case _:
                 yield edit
@@ -122,7 +128,10 @@ class _Speller:
         yield from inputs
 
     def _property(self, edit: edits.SetProperty, bl_idname: str | None) -> edits.SetProperty | edits.SetInput:
-        node_type = self._words.find(bl_idname) if bl_idname else None
+        if bl_idname:
+            node_type = self._words.find(bl_idname)
+        else:
+            node_type = None
         if node_type is None or edit.name in node_type.properties or edit.name in node_type.items:
             return edit
         other_name = PROPERTIES.get(node_type.bl_idname, {}).get(edit.name)
@@ -130,14 +139,16 @@ class _Speller:
             self._note(edit.at, f"property '{edit.name}'", node_type, f"'{other_name}'")
             return edit._replace(name=other_name)
         key = SETTINGS_AS_INPUTS.get(node_type.bl_idname, {}).get(edit.name)
-        socket = _input_of(node_type, key) if key else None
+        if key:
+            socket = _input_of(node_type, key)
+        else:
+            socket = None
         if key is None or socket is None:
             return edit
-        value = (
-            edit.value
-            if socket.items is None
-            else _same_place(edit.value, _choices(node_type, edit.name, self._words.tree_kind), socket.items)
-        )
+        if socket.items is None:
+            value = edit.value
+        else:
+            value = _same_place(edit.value, _choices(node_type, edit.name, self._words.tree_kind), socket.items)
         if value is None:
             return edit
         self._note(edit.at, f"property '{edit.name}' {edit.value!r}", node_type, f"input '{key}' {value!r}")
@@ -146,7 +157,10 @@ class _Speller:
 
     def _input(self, edit: edits.SetInput) -> edits.SetInput | edits.SetProperty:
         bl_idname = self._nodes.type_of(edit.socket.node)
-        node_type = self._words.find(bl_idname) if bl_idname else None
+        if bl_idname:
+            node_type = self._words.find(bl_idname)
+        else:
+            node_type = None
         if node_type is None or _input_of(node_type, edit.socket.socket) is not None:
             return edit._replace(socket=self._socket(edit.socket, "inputs"))
         settings = SETTINGS_AS_INPUTS.get(node_type.bl_idname, {})
@@ -154,11 +168,10 @@ class _Speller:
         if name is None or name not in node_type.properties:
             return edit._replace(socket=self._socket(edit.socket, "inputs"))
         prop = node_type.properties[name]
-        value = (
-            edit.value
-            if prop.type != "ENUM"
-            else _same_place(edit.value, _items(node_type, edit.socket.socket, self._words.tree_kind), prop.items)
-        )
+        if prop.type != "ENUM":
+            value = edit.value
+        else:
+            value = _same_place(edit.value, _items(node_type, edit.socket.socket, self._words.tree_kind), prop.items)
         if value is None:
             return edit
         self._note(edit.at, f"input '{edit.socket.socket}' {edit.value!r}", node_type, f"property '{name}' {value!r}")
@@ -186,7 +199,9 @@ def _input_of(node_type: NodeType, key: str) -> SocketType | None:
 
 
 def _own_choices(node_type: NodeType, name: str) -> tuple[str, ...]:
-    return node_type.properties[name].items if name in node_type.properties else ()
+    if name in node_type.properties:
+        return node_type.properties[name].items
+    return ()
 
 
 def _choices(node_type: NodeType, name: str, kind: TreeKind) -> tuple[str, ...]:
@@ -204,5 +219,10 @@ def _items(node_type: NodeType, key: str, kind: TreeKind) -> tuple[str, ...]:
 
 def _same_place(value: Any, given: tuple[str, ...], here: tuple[str, ...]) -> str | None:
     """The word that stands where the given one does in the other list. Newer Blenders have added choices at the end only."""
-    place = given.index(value) if value in given else len(here)
-    return here[place] if place < len(here) else None
+    if value in given:
+        place = given.index(value)
+    else:
+        place = len(here)
+    if place < len(here):
+        return here[place]
+    return None

@@ -104,7 +104,10 @@ def to_apply_payload(tree: Tree, target: NodesTarget, sort: TreeSort) -> ApplyTr
         operations.append({"op": "set_group_io", "replace": True, **tree.interface.model_dump(mode="json")})
     operations += _operations(tree, tuple(sort.given))
     if sum(node.bl_idname == sort.output_type for node in tree.nodes) > 1:
-        active = OUTPUT if OUTPUT in sort.given else GROUP_OUTPUT
+        if OUTPUT in sort.given:
+            active = OUTPUT
+        else:
+            active = GROUP_OUTPUT
         operations.append(_property(active, ACTIVE_OUTPUT, True))
     fields = {"target": target.model_dump(), "clear": True, "operations": operations}
     return ApplyTreePayload.model_validate(fields)

@@ -49,7 +49,9 @@ class TreeSort:
 
     @property
     def output_type(self) -> str:
-        return self.given[OUTPUT] if OUTPUT in self.given else self.given[GROUP_OUTPUT]
+        if OUTPUT in self.given:
+            return self.given[OUTPUT]
+        return self.given[GROUP_OUTPUT]
 
     def is_given(self, node_id: str, bl_idname: str) -> bool:
         """Whether creating this node means the output that the tree has anyway. A group's ends are never created."""
@@ -57,7 +59,9 @@ class TreeSort:
 
     @property
     def label(self) -> str:
-        return f"{self.kind} group" if self.owner == "group" else self.owner
+        if self.owner == "group":
+            return f"{self.kind} group"
+        return self.owner
 
 
 _GROUP_ENDS = {GROUP_INPUT: "NodeGroupInput", GROUP_OUTPUT: "NodeGroupOutput"}
@@ -76,5 +80,7 @@ def sort_of(owner: Owner, kind: TreeKind | None, blender: Sequence[int] | None) 
         assert kind is not None
         return GROUPS[kind]
     if owner == "compositor":
-        return COMPOSITOR if blender is None or tuple(blender[:2]) >= GROUP_COMPOSITOR else SCENE_COMPOSITOR
+        if blender is None or tuple(blender[:2]) >= GROUP_COMPOSITOR:
+            return COMPOSITOR
+        return SCENE_COMPOSITOR
     return {"material": MATERIAL, "world": WORLD, "light": LIGHT}[owner]

@@ -94,7 +94,10 @@ def graph_findings(graph: Graph) -> Iterator[Finding]:
     for cycle in cycles(graph):
         operation = operations[cycle[0]]
         ids = [cut(operations[node].id) for node in cycle]
-        shown = [*ids[: SHOWN // 2], "…", *ids[-SHOWN // 2 :]] if len(ids) > SHOWN else ids
+        if len(ids) > SHOWN:
+            shown = [*ids[: SHOWN // 2], "…", *ids[-SHOWN // 2 :]]
+        else:
+            shown = ids
         message = f"'{ids[0]}' waits for itself: {' → '.join([*shown, ids[0]])}"
         cure = "Let one of them not wait for the other."
         yield Finding(Fault.GRAPH_CYCLE, message, operation.pointer + operation.places.depends_on, cure)
@@ -236,4 +239,6 @@ class Owners:
     def position(self, pointer: str) -> int:
         """For sorting: what belongs to no operation comes first."""
         owner = self.of(pointer)
-        return -1 if owner is None else owner.position
+        if owner is None:
+            return -1
+        return owner.position

@@ -79,7 +79,10 @@ def imply_order(graph: Graph, tools: Mapping[str, AnyTool], tie_break: TieBreak)
             [(unit, alone)] = touching.items()
             if alone[0].role in NEEDS_IT:
                 granted += ((unit, one) for one in alone if one.surely and one.role in NEEDS_IT)
-    position = {node: place for place, node in enumerate(run_order(graph, tie_break))} if shared else {}
+    if shared:
+        position = {node: place for place, node in enumerate(run_order(graph, tie_break))}
+    else:
+        position = {}
     links = [
         link
         for block in shared
@@ -89,7 +92,10 @@ def imply_order(graph: Graph, tools: Mapping[str, AnyTool], tie_break: TieBreak)
     if not wanted:
         return ImpliedOrder(graph, (), (), _uses(graph, named, granted))
     # What makes datablocks that nobody can foresee may be what a use means.
-    whole = [link for link in wanted if link.firm] if named.unforeseen else wanted
+    if named.unforeseen:
+        whole = [link for link in wanted if link.firm]
+    else:
+        whole = wanted
     for chosen in (wanted, whole, [link for link in whole if link.firm]):
         linked = _with(graph, chosen)
         if len(run_order(linked, tie_break)) == len(graph.operations):
@@ -102,7 +108,9 @@ def imply_order(graph: Graph, tools: Mapping[str, AnyTool], tie_break: TieBreak)
 
 def _uses(graph: Graph, named: _Named, granted: Iterable[tuple[int, Mention]]) -> tuple[Use, ...]:
     """None where code or a file may make what is used."""
-    return () if named.unforeseen else tuple(Use(graph.operations[node], one) for node, one in granted)
+    if named.unforeseen:
+        return ()
+    return tuple(Use(graph.operations[node], one) for node, one in granted)
 
 
 class _Named:
@@ -141,7 +149,10 @@ class _Named:
 
     def has_new_owner(self, block: Datablock) -> bool:
         """Whether the plan makes the object that a modifier is in."""
-        touching = self.blocks.get(Datablock(Kind.OBJECT.blocks, "", block.owner), {}) if block.owner else {}
+        if block.owner:
+            touching = self.blocks.get(Datablock(Kind.OBJECT.blocks, "", block.owner), {})
+        else:
+            touching = {}
         return any(_role_of(one) is Role.MAKES for one in touching.values())
 
     def _resolve(self, anything: Sequence[tuple[int, Mention]]) -> None:
@@ -206,8 +217,12 @@ def _role_of(all_mentions: Sequence[Mention]) -> Role | None:
         return Role.USES
     if first in (Role.USES, Role.REMOVES):
         # It must be there before; what is there again afterwards is no end of it.
-        return Role.REMOVES if ends[-1] is Role.REMOVES else Role.USES
-    return None if ends[-1] is Role.REMOVES else first
+        if ends[-1] is Role.REMOVES:
+            return Role.REMOVES
+        return Role.USES
+    if ends[-1] is Role.REMOVES:
+        return None
+    return first
 
 
 _Life = tuple[tuple[int, Role] | None, int | None]
@@ -226,7 +241,9 @@ def _lives(changing: Sequence[tuple[int, Role]]) -> list[_Life]:
             maker, alive = None, False
         elif role is not Role.REMOVES and not alive:
             maker, alive = (unit, role), True
-    return [*lives, (maker, None)] if alive else lives
+    if alive:
+        return [*lives, (maker, None)]
+    return lives
 
 
 def _life_of(unit: int, lives: Sequence[_Life], position: Mapping[int, int]) -> _Life:

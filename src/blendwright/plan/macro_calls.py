@@ -49,7 +49,10 @@ def expand_macros(plan: Plan, macros: Mapping[str, Macro], most: int) -> tuple[P
 
 def _chain(operation: Operation, macro: Macro, calls: tuple[Call, ...]) -> Iterator[Operation]:
     declared = operation.safety_level
-    higher = declared if declared is not None and SafetyLevel(declared).rank > macro.safety_level.rank else None
+    if declared is not None and SafetyLevel(declared).rank > macro.safety_level.rank:
+        higher = declared
+    else:
+        higher = None
     waits_for = operation.depends_on
     for number, call in enumerate(calls, start=1):
         origin = Origin(

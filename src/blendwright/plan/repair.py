@@ -86,7 +86,10 @@ def _own_actions(plan: Plan, findings: Sequence[Finding]) -> list[set[str]]:
         action = _action(finding)
         if finding.rule == MACRO_STEP_ID:
             # No id can be changed: the macro goes. Whoever waits for a step of one must wait for something else.
-            action = "drop" if finding.fault is Fault.SCHEMA_INVALID else "replace_args"
+            if finding.fault is Fault.SCHEMA_INVALID:
+                action = "drop"
+            else:
+                action = "replace_args"
         elif finding.rule == CYCLE:
             action = "replace_args"  # what names call for is no dependency that the operations state
         elif finding.fault in READ_FROM_THE_PLAN:
@@ -115,7 +118,10 @@ def _drops(graph: Graph, actions_by_node: list[set[str]]) -> tuple[set[int], set
     dropped = set(graph.repeats)
     staying = {node for node, operation in enumerate(graph.operations) if operation.id in repeated} - dropped
     going = {node for node, actions in enumerate(actions_by_node) if "drop" in actions}
-    in_cycles = {node for cycle in cycles(graph) for node in cycle} if going else set[int]()
+    if going:
+        in_cycles = {node for cycle in cycles(graph) for node in cycle}
+    else:
+        in_cycles = set[int]()
     needed = {node for node in going - in_cycles if not going.issuperset(graph.waited_by[node])}
     rewritten = going & (staying | needed)
     dropped |= going - rewritten
@@ -200,4 +206,6 @@ def _blocked(graph: Graph, order: Sequence[int], faulty: set[int]) -> set[int]:
 
 
 def _reason(blocked: set[int], node: int) -> str:
-    return "waits for what cannot run" if node in blocked else "nothing runs while the plan is refused"
+    if node in blocked:
+        return "waits for what cannot run"
+    return "nothing runs while the plan is refused"

@@ -55,9 +55,9 @@ def _validate_own(tool: AnyTool, own: Any) -> ValidatedArguments:
     """The same of arguments under the names that they have now."""
     model, findings = _checker(tool.__class__).validate(own)
     findings = findings or tuple(tool.examine(model, None))
-    return (
-        ValidatedArguments({}, findings) if findings else ValidatedArguments(model.model_dump(mode="json"), (), model)
-    )
+    if findings:
+        return ValidatedArguments({}, findings)
+    return ValidatedArguments(model.model_dump(mode="json"), (), model)
 
 
 @cache
@@ -118,7 +118,10 @@ class ValidPlan:
         the tools, `baseline` the hash of the scene that the plan starts from."""
         with gc_paused() if len(self.plan.operations) >= LARGE_PLAN else nullcontext():
             whole = hashlib.sha256(orjson.dumps([registry, baseline, self.content])).hexdigest()
-            implied_by = {} if self.implied is None else self.implied_by
+            if self.implied is None:
+                implied_by = {}
+            else:
+                implied_by = self.implied_by
             return Schedule(self.plan, self.order, whole, self.unrunnable, implied_by)
 
 
@@ -164,7 +167,9 @@ def validate(
 
 def _in_program(finding: Finding, owners: Owners) -> Finding:
     owner = owners.of(finding.pointer)
-    return finding if owner is None else owner.in_program(finding)
+    if owner is None:
+        return finding
+    return owner.in_program(finding)
 
 
 def _with_own_names(plan: Plan, names: Mapping[str, str]) -> Plan:
@@ -178,7 +183,10 @@ def _too_long(plan: Plan, terms: ContractTerms) -> tuple[Finding, ...]:
     if count <= most:
         return ()
     # Macros are expanded only until the limit is passed.
-    what = f"{count} operations" if plan.written is None else f"{count} operations or more with the steps of its macros"
+    if plan.written is None:
+        what = f"{count} operations"
+    else:
+        what = f"{count} operations or more with the steps of its macros"
     return (refusal("plan_too_long", f"the plan has {what}, and {most} are allowed"),)
 
 
@@ -236,7 +244,10 @@ class _Checks:
             # What a macro's steps say is not its caller's to change.
             for name, word in former.items() if operation.origin is None else ():
                 self.notes[former_name_note(tool.name, word, name)] = None
-        level = tool.safety_level_for(model) if tool.destructive_with and not findings else tool.safety_level
+        if tool.destructive_with and not findings:
+            level = tool.safety_level_for(model)
+        else:
+            level = tool.safety_level
         yield from _declared_too_low(operation, tool.name, level)
         for finding in findings:
             yield operation.in_arguments(finding)
@@ -269,7 +280,10 @@ class _Checks:
             self._suggestions[name] = did_you_mean(name, [*self._tools, *self.macros], otherwise=otherwise)
         cure = self._suggestions.get(name, otherwise)
         pointer = operation.pointer + operation.places.tool
-        rule = None if cure == otherwise else "tool_misspelt"
+        if cure == otherwise:
+            rule = None
+        else:
+            rule = "tool_misspelt"
         finding = Finding(Fault.TOOL_NOT_ALLOWED, f"there is no tool named '{name[:100]}'", pointer, cure, rule)
         if self._plan.on_unknown_tool == "refuse":
             yield finding
@@ -303,4 +317,6 @@ def _declared_too_low(operation: Operation, name: str, level: SafetyLevel) -> It
 
 def _higher(declared: str | None, level: SafetyLevel) -> str:
     """The level of a call. What is declared is no less, but for steps of macros: there it is that of the macro as a whole."""
-    return declared if declared is not None and RANKS[declared] >= level.rank else level.value
+    if declared is not None and RANKS[declared] >= level.rank:
+        return declared
+    return level.value

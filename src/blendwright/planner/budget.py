@@ -134,8 +134,15 @@ def _wait(error: PlannerError, retry: int, meter: UsageMeter, *, widened: bool) 
         return None
     if isinstance(error, Truncated):
         # With more room, once: a model that does not come to an end is not to be paid for twice.
-        return None if widened else 0.0
+        if widened:
+            return None
+        return 0.0
     if not isinstance(error, ServiceUnavailable):
         return None
-    wait = error.retry_after if error.retry_after is not None else min(LONGEST_WAIT, FIRST_WAIT * 2**retry)
-    return wait if meter.seconds + wait < meter.budget.seconds else None
+    if error.retry_after is not None:
+        wait = error.retry_after
+    else:
+        wait = min(LONGEST_WAIT, FIRST_WAIT * 2**retry)
+    if meter.seconds + wait < meter.budget.seconds:
+        return wait
+    return None

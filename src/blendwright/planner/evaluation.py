@@ -173,7 +173,9 @@ class Evaluation:
 
     @property
     def success_rate(self) -> float:
-        return sum(result.ok for result in self.results) / len(self.results) if self.results else 0.0
+        if self.results:
+            return sum(result.ok for result in self.results) / len(self.results)
+        return 0.0
 
     def to_json(self) -> dict[str, Any]:
         done = [result for result in self.results if result.ok]
@@ -235,7 +237,10 @@ def evaluate(
             opened, planner, first, id, budget=budget, preview=False, cancel=cancel or CancelToken()
         )
         run = asyncio.run(planner_run.run())
-        missing = tuple(unmet_expectations(opened, request.expect)) if run.ending == "done" else ()
+        if run.ending == "done":
+            missing = tuple(unmet_expectations(opened, request.expect))
+        else:
+            missing = ()
         results.append(EvaluationResult(request.name, run, missing))
         on_result(results[-1])
         if run.ending == "interrupted":

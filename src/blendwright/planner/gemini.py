@@ -51,7 +51,10 @@ class GeminiSettings:
         cls, environment: Mapping[str, str] | None = None, *, model: str | None = None, thinking: Thinking | None = None
     ) -> GeminiSettings:
         """From the variables that docs/planner.md lists; what is given here comes first."""
-        variables = os.environ if environment is None else environment
+        if environment is None:
+            variables = os.environ
+        else:
+            variables = environment
         key = next((variables[name].strip() for name in KEYS if variables.get(name, "").strip()), None)
         return cls(
             api_key=None if key is None else SecretStr(key),
@@ -65,7 +68,9 @@ def _level(named: str) -> Thinking | None:
     levels = get_args(Thinking)
     if named and named not in levels:
         raise EnvironmentUnfit(f"{THINKING} is '{named[:20]}'", cure=f"Set it to one of: {', '.join(levels)}.")
-    return cast("Thinking", named) if named else None
+    if named:
+        return cast("Thinking", named)
+    return None
 
 
 class GeminiPlanner(ServicePlanner):
@@ -114,10 +119,16 @@ class GeminiPlanner(ServicePlanner):
         if feedback is not None and feedback.block_reason is not None:
             reason, cure = feedback.block_reason.value, "Say the request in other words."
             raise port.Blocked(f"Gemini does not take the request ({reason})", reason=reason, usage=usage, cure=cure)
-        candidate = answer.candidates[0] if answer.candidates else None
+        if answer.candidates:
+            candidate = answer.candidates[0]
+        else:
+            candidate = None
         if candidate is None:
             raise ServiceUnavailable("Gemini answered with nothing")
-        reason = "NONE" if candidate.finish_reason is None else candidate.finish_reason.value
+        if candidate.finish_reason is None:
+            reason = "NONE"
+        else:
+            reason = candidate.finish_reason.value
         parts = (candidate.content.parts if candidate.content else None) or []
         text = "".join(part.text or "" for part in parts if not part.thought)
         if reason not in {"STOP", *self.cut_off, *WITHHELD}:
@@ -163,7 +174,10 @@ def read_error(error: errors.APIError, model: str, form: SchemaForm, key: str) -
     """Which error of the port an error of the service is."""
     status, text = error.code, short_message(error.message or error.status or "no reason given", key)
     if status in {408, 429} or status >= 500:
-        cure = "The quota is used up for the moment: wait, or use another key." if status == 429 else None
+        if status == 429:
+            cure = "The quota is used up for the moment: wait, or use another key."
+        else:
+            cure = None
         message = f"Gemini answered {status}: {text}"
         return ServiceUnavailable(message, status=status, retry_after=_retry_after(error), cure=cure)
     if status in {401, 403} or "API_KEY_INVALID" in _reasons(error):

@@ -69,8 +69,14 @@ def build_prompt(
     example = f"A good answer looks like this:\n{lesson.example}"
     reference = f"{lesson.tools_title} (? = may be left out):\n\n{pages}"
     system = [ROLE, *lesson.rules, example, PACKED_RULE, DATA_RULE, _limits(terms), reference]
-    scene = "Nothing is known about the scene." if snapshot is None else data_block("scene", summarise_scene(snapshot))
-    id_block = f"The request_id is {data_block('request_id', request_id)}\n\n" if lesson.tells_request_id else ""
+    if snapshot is None:
+        scene = "Nothing is known about the scene."
+    else:
+        scene = data_block("scene", summarise_scene(snapshot))
+    if lesson.tells_request_id:
+        id_block = f"The request_id is {data_block('request_id', request_id)}\n\n"
+    else:
+        id_block = ""
     user = f"The scene now:\n{scene}\n\n{id_block}The request:\n{_request(request)}\n"
     return Prompt("\n\n".join(system) + "\n", user)
 
@@ -111,8 +117,14 @@ def describe_tool(tool: AnyTool) -> str:
     raised = "".join(f", destructive with {name}" for name in tool.destructive_with)
     lines = [f"{tool.name} [{tool.safety_level.value}{raised}] {tool.summary()}"]
     for name, field in schema.get("properties", {}).items():
-        optional = "" if name in required else "?"
-        description = f" {field['description']}" if "description" in field else ""
+        if name in required:
+            optional = ""
+        else:
+            optional = "?"
+        if "description" in field:
+            description = f" {field['description']}"
+        else:
+            description = ""
         lines.append(f"  {name}{optional}: {_type(field, defs)}{_default(field)}.{description}")
     lines.append(f"  e.g. {_compact(tool.examples[0].args)}")
     return "\n".join(lines)
@@ -143,11 +155,16 @@ def _array(schema: Schema, defs: Schema) -> str:
     fixed = schema.get("prefixItems")
     if fixed:
         kinds = list(dict.fromkeys(_type(item, defs) for item in fixed))
-        return (
-            f"[{len(fixed)} x {kinds[0]}]" if len(kinds) == 1 else f"[{', '.join(_type(item, defs) for item in fixed)}]"
-        )
+        if len(kinds) == 1:
+            return f"[{len(fixed)} x {kinds[0]}]"
+        return f"[{', '.join(_type(item, defs) for item in fixed)}]"
     least, most = schema.get("minItems"), schema.get("maxItems")
-    size = f"{most} x " if least == most and most is not None else "" if most is None else f"{least or 0}..{most} x "
+    if least == most and most is not None:
+        size = f"{most} x "
+    elif most is None:
+        size = ""
+    else:
+        size = f"{least or 0}..{most} x "
     return f"[{size}{_type(schema.get('items', {}), defs)}]"
 
 
@@ -163,7 +180,9 @@ def _object(schema: Schema, defs: Schema) -> str:
 def _bounds(schema: Schema) -> str:
     bounds = [*_one_bound(schema, "exclusiveMinimum", ">"), *_one_bound(schema, "minimum", ">=")]
     bounds += [*_one_bound(schema, "exclusiveMaximum", "<"), *_one_bound(schema, "maximum", "<=")]
-    return f" ({', '.join(bounds)})" if bounds else ""
+    if bounds:
+        return f" ({', '.join(bounds)})"
+    return ""
 
 
 def _one_bound(schema: Schema, key: str, sign: str) -> Iterator[str]:
@@ -173,7 +192,9 @@ def _one_bound(schema: Schema, key: str, sign: str) -> Iterator[str]:
 
 
 def _default(schema: Schema) -> str:
-    return f" = {_compact(schema['default'])}" if schema.get("default") is not None else ""
+    if schema.get("default") is not None:
+        return f" = {_compact(schema['default'])}"
+    return ""
 
 
 def _compact(value: Any) -> str:

@@ -40,7 +40,9 @@ def sanitised(value: Any) -> Any:
     if isinstance(value, str):
         return visible(value)
     if isinstance(value, float):
-        return round(value, 4) if value == value and abs(value) != float("inf") else None
+        if value == value and abs(value) != float("inf"):
+            return round(value, 4)
+        return None
     if isinstance(value, Mapping):
         items = cast("Mapping[Any, Any]", value).items()
         return {visible(str(key)): sanitised(inner) for key, inner in items}
@@ -52,14 +54,19 @@ def sanitised(value: Any) -> Any:
 def visible(text: str, longest: int = LONGEST_TEXT) -> str:
     """Without control and other invisible characters, and cut where it is too long."""
     shown = "".join(sign for sign in text if unicodedata.category(sign) not in INVISIBLE)
-    return shown if len(shown) <= longest else shown[: longest - 1] + "…"
+    if len(shown) <= longest:
+        return shown
+    return shown[: longest - 1] + "…"
 
 
 def read_scene(opened: OpenScene, tool: str, args: Mapping[str, Any]) -> dict[str, Any]:
     """What a tool reads from the scene. Starts Blender; where nothing can be read, the environment is unfit."""
     outcome = opened.outcome(tool, args)
     if not outcome.ok or outcome.result is None:
-        cure = outcome.findings[0].cure if outcome.findings else None
+        if outcome.findings:
+            cure = outcome.findings[0].cure
+        else:
+            cure = None
         raise EnvironmentUnfit(f"the scene cannot be looked at: {outcome.message}", cure=cure)
     return dict(outcome.result)
 

@@ -94,7 +94,9 @@ class SdkPlanner(ServicePlanner):
             if status.status_code in self.refuses_schema and form != "none":
                 return SchemaRefused(problem.message, cure=problem.cure)
             return problem
-        return unreachable(self.service, error, self._key) if isinstance(error, sdk.APIError) else None
+        if isinstance(error, sdk.APIError):
+            return unreachable(self.service, error, self._key)
+        return None
 
     def _sdk(self) -> Any:
         try:
@@ -116,9 +118,10 @@ class AnthropicPlanner(SdkPlanner):
     async def _ask(
         self, client: Any, request: PlanRequest, turns: list[dict[str, str]], schema: Mapping[str, Any] | None
     ) -> Any:
-        options = (
-            {} if schema is None else {"output_config": {"format": {"type": "json_schema", "schema": dict(schema)}}}
-        )
+        if schema is None:
+            options = {}
+        else:
+            options = {"output_config": {"format": {"type": "json_schema", "schema": dict(schema)}}}
         return await client.messages.create(
             model=self.model,
             max_tokens=request.allowance.output_tokens,
@@ -152,7 +155,10 @@ class OpenAIPlanner(SdkPlanner):
     ) -> Any:
         # Not the service's own strict mode: it wants every property required, and plans leave out what is by default.
         response_schema = {"name": "plan", "schema": None if schema is None else dict(schema), "strict": False}
-        options = {} if schema is None else {"response_format": {"type": "json_schema", "json_schema": response_schema}}
+        if schema is None:
+            options = {}
+        else:
+            options = {"response_format": {"type": "json_schema", "json_schema": response_schema}}
         return await client.chat.completions.create(
             model=self.model,
             max_completion_tokens=request.allowance.output_tokens,
@@ -179,7 +185,9 @@ def _usage(spent: Any) -> Usage:
 
 def token_count(value: Any) -> int:
     """A number of tokens. Local servers may count nothing, or say so in their own way."""
-    return value if isinstance(value, int) and value > 0 else 0
+    if isinstance(value, int) and value > 0:
+        return value
+    return 0
 
 
 def create_planner(
@@ -190,9 +198,15 @@ def create_planner(
     environment: Mapping[str, str] | None = None,
 ) -> Planner:
     """Raises KeyMissing when its key is not in the environment. `base_url` comes before what the environment says."""
-    variables = os.environ if environment is None else environment
+    if environment is None:
+        variables = os.environ
+    else:
+        variables = environment
     if provider == "gemini":
         settings = GeminiSettings.from_environment(variables, model=model)
         return GeminiPlanner(settings if base_url is None else replace(settings, base_url=base_url))
-    sdk_planner = AnthropicPlanner if provider == "anthropic" else OpenAIPlanner
+    if provider == "anthropic":
+        sdk_planner = AnthropicPlanner
+    else:
+        sdk_planner = OpenAIPlanner
     return sdk_planner(variables, model, base_url)

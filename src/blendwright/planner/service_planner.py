@@ -195,6 +195,8 @@ def error_of_status(
 
 def _seconds(value: str | None) -> float | None:
     try:
-        return None if value is None else max(0.0, float(value))
+        if value is None:
+            return None
+        return max(0.0, float(value))
     except ValueError:
         return None

@@ -252,7 +252,12 @@ def outdated(contract: SessionContract, tools: Registry, macros: Registry) -> It
         for name in sorted(then.entries.keys() | now.entries.keys()):
             before, after = then.entries.get(name), now.entries.get(name)
             if before != after:
-                how = "is new" if before is None else "is gone" if after is None else "has changed"
+                if before is None:
+                    how = "is new"
+                elif after is None:
+                    how = "is gone"
+                else:
+                    how = "has changed"
                 message = f"the {word} {name} {how} since contract {contract.fingerprint[:12]}"
                 found = refusal("registry_changed", message, pointer_of((f"{word}_registry", "entries", name)))
                 yield replace(found, expected=before or "none", actual=after or "none")
@@ -294,7 +299,10 @@ def _unknown(
 
 def _granted(rules: Rules, features: tuple[str, ...] | None) -> Rules:
     """The rules with everything denied that the host does not ask for."""
-    requested = frozenset(FEATURES) if features is None else frozenset(features)
+    if features is None:
+        requested = frozenset(FEATURES)
+    else:
+        requested = frozenset(features)
     denied = {
         mode: Verdict.DENY
         for mode, feature in (("ui_assisted", "ui_optional"), ("unsafe_ops", "unsafe_ops"))

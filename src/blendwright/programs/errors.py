@@ -96,7 +96,10 @@ def cure_of_unknown_member(message: str, line: str, column: int, members: Mappin
     """The nearest names, for a tool or a function that is not there; `members` are all of them by what stands before the dot. None where
     the message is about something else."""
     missing = NO_MEMBER.search(message)
-    written = None if missing is None else re.match(rf"(\w+)\s*\.\s*{missing[1]}\b", line[column - 1 :])
+    if missing is None:
+        written = None
+    else:
+        written = re.match(rf"(\w+)\s*\.\s*{missing[1]}\b", line[column - 1 :])
     if missing is None or written is None or written[1] not in members:
         return None
     noun, own = written[1], members[written[1]]

@@ -128,7 +128,9 @@ def _members(name: str) -> list[str]:
 
 
 def _attribute(verb: str) -> str:
-    return f"{verb}_" if verb in RESERVED else verb
+    if verb in RESERVED:
+        return f"{verb}_"
+    return verb
 
 
 class Evaluation:
@@ -185,7 +187,10 @@ class Evaluation:
     def _evaluate(self, label: str, text: str, module: starlark.Module) -> None:
         options = starlark.EvalOptions(check_cancelled=self._cancelled, max_callstack_size=self.limits.call_depth)
         starlark.parse(label, text, dialect())  # by itself first, so that its errors are its own
-        statements = self._syntax_of(label).statements() if label == MAIN else {}
+        if label == MAIN:
+            statements = self._syntax_of(label).statements()
+        else:
+            statements = {}
         if statements:
             text, self.recorder.lines = with_markers(text, statements, self._prelude.tell)
         # The value of the last statement is made JSON of, which not every value can be.
@@ -273,7 +278,12 @@ class Evaluation:
     def _unknown_params(self) -> dict[str, Any] | None:
         for name, near in self.recorder.unknown_params():
             has = ", ".join(f"'{one}'" for one in self.recorder.asked)
-            cure = f"Did you mean '{near[0]}'?" if near else f"It has {has}." if has else "It has none."
+            if near:
+                cure = f"Did you mean '{near[0]}'?"
+            elif has:
+                cure = f"It has {has}."
+            else:
+                cure = "It has none."
             cure += ' For seeds a program needs one: seed = param("seed", 0)' if name == "seed" else ""
             self.recorder.refused_param = name
             return self._finding(f"the program has no parameter '{name[:60]}'", MAIN, 1, 1) | {"cure": cure}

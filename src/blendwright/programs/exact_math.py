@@ -77,7 +77,9 @@ def cos_deg(degrees: float) -> float:
 
 
 def sin(angle: float) -> float:
-    return angle if abs(angle) < TINY else _sine_and_cosine(angle)[0] / ONE
+    if abs(angle) < TINY:
+        return angle
+    return _sine_and_cosine(angle)[0] / ONE
 
 
 def cos(angle: float) -> float:
@@ -122,7 +124,9 @@ def atan2(y: float, x: float) -> float:
     (up, up_parts), (right, right_parts) = y.as_integer_ratio(), x.as_integer_ratio()
     up, right = up * right_parts, right * up_parts
     if right >= 0:
-        return _arctan(up, right) / ONE if abs(y) >= TINY * abs(x) else y / x
+        if abs(y) >= TINY * abs(x):
+            return _arctan(up, right) / ONE
+        return y / x
     return ((PI if up >= 0 else -PI) - _arctan(up, -right)) / ONE
 
 
@@ -155,7 +159,10 @@ def _logarithm(value: float) -> int:
 
 def _inverse_hyperbolic(ratio: int) -> int:
     """The logarithm of (1 + ratio) / (1 - ratio)."""
-    sign = -1 if ratio < 0 else 1
+    if ratio < 0:
+        sign = -1
+    else:
+        sign = 1
     power = total = abs(ratio)
     square = power * power >> BITS
     divisor = 1
@@ -193,7 +200,9 @@ def _exponential(exponent: int) -> float:
     while term:
         term = (term * rest >> BITS) // index
         result, index = result + term, index + 1
-    return (result << doublings) / ONE if doublings >= 0 else result / (ONE << -doublings)
+    if doublings >= 0:
+        return (result << doublings) / ONE
+    return result / (ONE << -doublings)
 
 
 def exp(value: float) -> float:

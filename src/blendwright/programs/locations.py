@@ -41,14 +41,20 @@ class Syntax:
         self._calls: dict[int, list[CallSite]] | None = None
         try:
             # Of other ends of lines Python's parser counts more of them.
-            self._tree = None if "\r" in text or "\f" in text else ast.parse(text)
+            if "\r" in text or "\f" in text:
+                self._tree = None
+            else:
+                self._tree = ast.parse(text)
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             self._tree = None
 
     def statements(self) -> dict[int, str]:
         """The lines that begin with a statement, with their indentation."""
         found: dict[int, str] = {}
-        bodies = [] if self._tree is None else _bodies(self._tree)
+        if self._tree is None:
+            bodies = []
+        else:
+            bodies = _bodies(self._tree)
         while bodies:
             for statement in bodies.pop():
                 before = self._lines[statement.lineno - 1].encode()[: statement.col_offset].decode(errors="replace")
@@ -79,7 +85,10 @@ class Syntax:
         return (named or sites or [CallSite("", line, self.first_column(line), {})])[0]
 
     def first_column(self, line: int) -> int:
-        text = self._lines[line - 1] if 0 < line <= len(self._lines) else ""
+        if 0 < line <= len(self._lines):
+            text = self._lines[line - 1]
+        else:
+            text = ""
         return len(text) - len(text.lstrip()) + 1
 
     def _column(self, line: int, offset: int) -> int:
@@ -90,7 +99,9 @@ class Syntax:
 def _dotted(node: ast.expr) -> str:
     if isinstance(node, ast.Attribute):
         return f"{_dotted(node.value)}.{node.attr}"
-    return node.id if isinstance(node, ast.Name) else ""
+    if isinstance(node, ast.Name):
+        return node.id
+    return ""
 
 
 class ErrorPlace(NamedTuple):
@@ -110,7 +121,10 @@ def read_error(text: str, recorder: Recorder) -> ErrorPlace:
     stack, said = ("", text) if begin is None else (text[: begin.start()], text[begin.end() :])
     frames = recorder.frames(stack)
     arrows = list(ARROW.finditer(said))
-    message = said[: arrows[-1].start()] if arrows else said.split("\n")[0]
+    if arrows:
+        message = said[: arrows[-1].start()]
+    else:
+        message = said.split("\n")[0]
     if arrows and (label := arrows[-1][1]) != PRELUDE:
         return ErrorPlace(message, label, recorder.line(label, int(arrows[-1][2])), int(arrows[-1][3]), frames)
     label, line = frames[0] if frames else (MAIN, 1)
@@ -146,5 +160,7 @@ def _bodies(node: ast.AST) -> list[list[ast.stmt]]:
     if isinstance(node, ast.If):
         # An `elif` is an `if` in the other branch, and nothing can stand before it.
         chained = len(node.orelse) == 1 and isinstance(node.orelse[0], ast.If)
-        return [node.body] if chained else [node.body, node.orelse]
+        if chained:
+            return [node.body]
+        return [node.body, node.orelse]
     return []

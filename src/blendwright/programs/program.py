@@ -105,13 +105,16 @@ def _at(fault: Fault, message: str, cure: str, file: str, line: int, column: int
 
 
 def _finding(error: Mapping[str, Any]) -> Finding:
-    fault = Fault.LIMIT_EXCEEDED if error["limit"] else Fault.SCHEMA_INVALID
+    if error["limit"]:
+        fault = Fault.LIMIT_EXCEEDED
+    else:
+        fault = Fault.SCHEMA_INVALID
     callers = "".join(f", called from {file}:{line}" for file, line in error.get("called_from", ()))
     message = error["message"] + callers
     finding = _at(fault, message, error["cure"], error["file"], error["line"], error["column"])
-    return finding if error["param"] is None else Finding(
-        fault, message, f"/params/{error['param']}", error["cure"], place=finding.place
-    )  # fmt: skip
+    if error["param"] is None:
+        return finding
+    return Finding(fault, message, f"/params/{error['param']}", error["cure"], place=finding.place)
 
 
 def _diagnosed(ended: EvaluatorEnded, name: str, limits: Limits) -> Finding:

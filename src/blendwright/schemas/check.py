@@ -87,13 +87,18 @@ class Checker:
                 alike = [word for word in words if _plain(word) == _plain(value)]
                 if len(alike) == 1:
                     document, changed = _with(document, path, alike[0]), True
-        return document if changed else None
+        if changed:
+            return document
+        return None
 
     def _properties(self, path: Sequence[Any]) -> list[str]:
         """The fields that the schema at fault knows, following references on the way there."""
         part_schema: Any = self._schema
         for part in path[:-1]:
-            part_schema = resolved(self._schema, part_schema["$ref"]) if part == "$ref" else part_schema[part]
+            if part == "$ref":
+                part_schema = resolved(self._schema, part_schema["$ref"])
+            else:
+                part_schema = part_schema[part]
         return sorted(part_schema.get("properties", {}))
 
 
@@ -121,7 +126,10 @@ def _wrong_choices(error: Any) -> Iterator[tuple[list[Any], str, list[str]]]:
     """Where a word stands that is none of the choices: the path to it, the word, and the choices."""
     kind = error.kind
     if kind.name in {"enum", "const"} and isinstance(error.instance, str):
-        words = kind.options if kind.name == "enum" else [kind.expected_value]
+        if kind.name == "enum":
+            words = kind.options
+        else:
+            words = [kind.expected_value]
         yield list(error.instance_path), error.instance, [word for word in words if isinstance(word, str)]
     elif kind.name in {"anyOf", "oneOf"} and kind.context:
         choices = _discriminators(kind.context)
@@ -164,7 +172,9 @@ def _likeliest(branches: Sequence[Sequence[Any]], depth: int) -> Sequence[Any]:
 
 def _shown(value: Any) -> str:
     text = json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= SHOWN else text[: SHOWN - 3] + "..."
+    if len(text) <= SHOWN:
+        return text
+    return text[: SHOWN - 3] + "..."
 
 
 def whole_numbers(value: Any, schema: Any, root: Any) -> Any:
@@ -174,7 +184,9 @@ def whole_numbers(value: Any, schema: Any, root: Any) -> Any:
         return value
     rules = cast("dict[str, Any]", schema)
     if isinstance(value, float):
-        return int(value) if value.is_integer() and _kinds(rules, root) == {"integer"} else value
+        if value.is_integer() and _kinds(rules, root) == {"integer"}:
+            return int(value)
+        return value
     for part in _parts(rules, root):
         if isinstance(value, dict):
             fields, others = part.get("properties", {}), part.get("additionalProperties")
@@ -236,7 +248,10 @@ class ModelChecker:
         if not self._checker.fits(raw):
             findings = tuple(self._checker.findings(raw))
             for _ in range(MOST_RESPELLINGS):
-                respelled = self._checker.respelled(raw) if findings else None
+                if findings:
+                    respelled = self._checker.respelled(raw)
+                else:
+                    respelled = None
                 if respelled is None:
                     break
                 raw, findings = respelled, tuple(self._checker.findings(respelled))
@@ -268,7 +283,9 @@ def argument_advice(properties: Mapping[str, Any], otherwise: str) -> Advice:
     def advice(pointer: str) -> str:
         name = pointer.removeprefix("/").partition("/")[0]
         description = properties.get(name, {}).get("description")
-        return f"{name}: {description}" if description else otherwise
+        if description:
+            return f"{name}: {description}"
+        return otherwise
 
     return advice
 

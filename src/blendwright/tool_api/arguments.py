@@ -80,7 +80,9 @@ class Opaque:
         if not isinstance(value, list):
             return value
         parts = cast("list[Any]", value)
-        return parts[:3] if len(parts) == 4 and parts[3] == 1 else parts
+        if len(parts) == 4 and parts[3] == 1:
+            return parts[:3]
+        return parts
 
 
 class Factors:
@@ -89,7 +91,9 @@ class Factors:
     @staticmethod
     def in_own_terms(value: Any) -> Any:
         number = isinstance(value, (int, float)) and not isinstance(value, bool)
-        return [value, value, value] if number else value
+        if number:
+            return [value, value, value]
+        return value
 
 
 def _linear(part: float) -> float:
@@ -227,7 +231,9 @@ class PathArgument:
 
     @property
     def pointer(self) -> str:
-        return f"/{self.name}/{self.key}/{self.number}" if self.key else f"/{self.name}"
+        if self.key:
+            return f"/{self.name}/{self.key}/{self.number}"
+        return f"/{self.name}"
 
 
 def paths_in(model: type[BaseModel], args: Mapping[str, Any]) -> list[PathArgument]:

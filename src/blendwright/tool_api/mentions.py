@@ -101,7 +101,10 @@ def mentions(args: BaseModel, at: str = "") -> Iterator[Mention]:
         if mark is None:
             yield from _inside(value, place)
         elif isinstance(value, str):
-            owner = getattr(args, mark.inside) if mark.inside else ""
+            if mark.inside:
+                owner = getattr(args, mark.inside)
+            else:
+                owner = ""
             yield Mention(mark.role, mark.kind, value, owner, mark.surely, place)
         else:
             for key, part in _parts(value):

@@ -13,4 +13,6 @@ def mcp_name(name: str) -> str:
 def own_name(name: str, known: Iterable[str]) -> str:
     """The tool's own name, where this is the MCP name of exactly one of those known; else the name as it is."""
     meant = [own for own in known if mcp_name(own) == name]
-    return meant[0] if len(meant) == 1 else name
+    if len(meant) == 1:
+        return meant[0]
+    return name

@@ -22,7 +22,10 @@ class CancelToken:
     def cancel(self) -> None:
         """Call every listener, in this thread; a second time does nothing."""
         with self._lock:
-            listeners = [] if self._cancelled else list(self._listeners.values())
+            if self._cancelled:
+                listeners = []
+            else:
+                listeners = list(self._listeners.values())
             self._cancelled = True
             self._listeners.clear()
         for listener in listeners:

@@ -44,7 +44,8 @@ _Duplicates = Mapping[int, tuple[dict[str, Any], list[str]]]
 def read_json(text: bytes | str, *, any_value: bool = False) -> Read:
     """The value and no findings, or None and all of them. `any_value`: any depth and any number will do, as in a result,
     whose outputs may hold what no plan may."""
-    text = text.encode(errors="surrogatepass") if isinstance(text, str) else text
+    if isinstance(text, str):
+        text = text.encode(errors="surrogatepass")
     if len(text) > LARGEST:
         return _refused(f"the document has more than {LARGEST >> 20} MB", "Split it into several.")
     try:
@@ -123,7 +124,10 @@ def _read_closely(text: bytes, any_value: bool) -> Read:
     try:
         document: Any = json.loads(text, object_pairs_hook=join)
         # With any value allowed, only duplicates can be wrong: most documents are not walked, however deep.
-        problems = _problems(document, (), duplicates, any_value) if duplicates or not any_value else ()
+        if duplicates or not any_value:
+            problems = _problems(document, (), duplicates, any_value)
+        else:
+            problems = ()
         findings = tuple(islice(problems, MOST_FINDINGS))
     except RecursionError:
         return _refused(TOO_DEEP, LESS_NESTING)
@@ -133,7 +137,9 @@ def _read_closely(text: bytes, any_value: bool) -> Read:
     if duplicates and not findings:
         # Inside a value that a later duplicate replaced, there is no place left to point to.
         findings = (_wrong("a key is given more than once", (), "Give it once."),)
-    return (None, findings) if findings else (document, ())
+    if findings:
+        return (None, findings)
+    return (document, ())
 
 
 def _problems(
@@ -169,7 +175,10 @@ def _problem_of_scalar(value: Any) -> tuple[str, str] | None:
             return f"{value} is not a finite number", "Give a finite number."
     elif isinstance(value, int):
         if abs(value) > LARGEST_EXACT:
-            shown = value if abs(value) < 2**64 else "of more than 64 bits"
+            if abs(value) < 2**64:
+                shown = value
+            else:
+                shown = "of more than 64 bits"
             message = f"the integer {shown} is beyond what every JSON reader holds exactly"
             return message, "Give a smaller number, one with a decimal point, or text."
     elif value is not None:

@@ -7,9 +7,13 @@ from typing import Any, cast
 
 def fields_of(value: Any) -> dict[str, Any]:
     """The fields of an object; none where it is something else."""
-    return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
+    if isinstance(value, dict):
+        return cast("dict[str, Any]", value)
+    return {}
 
 
 def items_of(value: Any) -> list[Any]:
     """The items of a list; none where it is something else."""
-    return cast("list[Any]", value) if isinstance(value, list) else []
+    if isinstance(value, list):
+        return cast("list[Any]", value)
+    return []

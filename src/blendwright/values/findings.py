@@ -71,7 +71,9 @@ def pointer_of(parts: Iterable[str | int]) -> str:
 
 def cut(text: str) -> str:
     """A caller's id or name, as a message repeats it."""
-    return text if len(text) <= SHOWN else text[: SHOWN - 1] + "…"
+    if len(text) <= SHOWN:
+        return text
+    return text[: SHOWN - 1] + "…"
 
 
 def sentence(findings: Iterable[Finding]) -> str:
@@ -81,7 +83,9 @@ def sentence(findings: Iterable[Finding]) -> str:
     if len(joined) > LONGEST_SENTENCE:
         joined = joined[: LONGEST_SENTENCE - 1] + "…"
     more = len(messages) - MOST_SAID
-    return f"{joined}; and {more} more" if more > 0 else joined
+    if more > 0:
+        return f"{joined}; and {more} more"
+    return joined
 
 
 def did_you_mean(name_given: str, candidates: Iterable[str], *, otherwise: str) -> str:

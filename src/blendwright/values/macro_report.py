@@ -13,7 +13,10 @@ def reports_by_caller(reports: Iterable[OperationReport]) -> tuple[OperationRepo
     """One report for each operation of the caller, in the order of their first steps."""
     joined: dict[str, list[OperationReport]] = {}
     for report in reports:
-        id = report.operation_id if report.origin is None else report.origin.operation_id
+        if report.origin is None:
+            id = report.operation_id
+        else:
+            id = report.origin.operation_id
         joined.setdefault(id, []).append(report)
     return tuple(steps[0] if steps[0].origin is None else _one(steps) for steps in joined.values())
 
@@ -50,7 +53,9 @@ def _one(steps: Sequence[OperationReport]) -> OperationReport:
 def _status(steps: Sequence[OperationReport]) -> OperationStatus:
     statuses = {step.status for step in steps}
     if statuses <= {"succeeded", "skipped_idempotent"}:
-        return "skipped_idempotent" if statuses == {"skipped_idempotent"} else "succeeded"
+        if statuses == {"skipped_idempotent"}:
+            return "skipped_idempotent"
+        return "succeeded"
     return next(status for status in ("failed", "rolled_back", "refused", "skipped") if status in statuses)
 
 
@@ -94,7 +99,10 @@ def _result(steps: Sequence[OperationReport]) -> dict[str, Any]:
 
 def _receipt(step: OperationReport) -> dict[str, Any]:
     assert step.origin is not None
-    seed = None if step.receipt is None else step.receipt.get("seed")
+    if step.receipt is None:
+        seed = None
+    else:
+        seed = step.receipt.get("seed")
     return {
         "step": step.origin.step,
         "title": step.origin.title,

@@ -62,7 +62,9 @@ class Origin:
 def as_given(pointer: str, former_names: Mapping[str, str]) -> str:
     """A place in the arguments by the name that the document has for it."""
     name, slash, rest = pointer.removeprefix("/").partition("/")
-    return f"/{former_names[name]}{slash}{rest}" if name in former_names else pointer
+    if name in former_names:
+        return f"/{former_names[name]}{slash}{rest}"
+    return pointer
 
 
 def caller_pointer(pointer: str, sources: Mapping[str, str]) -> str | None:
@@ -95,7 +97,9 @@ class Site:
     @property
     def called_from(self) -> str:
         """For a message: nothing where the call stands by itself."""
-        return f"{CALLED_FROM}{self.callers[-1][0]}:{self.callers[-1][1]}" if self.callers else ""
+        if self.callers:
+            return f"{CALLED_FROM}{self.callers[-1][0]}:{self.callers[-1][1]}"
+        return ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +141,9 @@ class Operation:
     @property
     def caller_id(self) -> str:
         """The id of the caller's operation: its own, or that of the operation whose macro it is a step of."""
-        return self.id if self.origin is None else self.origin.operation_id
+        if self.origin is None:
+            return self.id
+        return self.origin.operation_id
 
     def in_arguments(self, finding: Finding) -> Finding:
         """A finding about its arguments, with its place in the plan's document. Of a step of a macro it says which step."""
@@ -147,7 +153,10 @@ class Operation:
         if self.origin is None:
             return self.in_program(finding.under(base))
         inner = caller_pointer(finding.pointer, self.origin.sources)
-        pointer = self.pointer if inner is None else base + inner
+        if inner is None:
+            pointer = self.pointer
+        else:
+            pointer = base + inner
         return self.in_program(replace(finding, message=f"{self.origin.label}: {finding.message}", pointer=pointer))
 
     def as_a_whole(self, finding: Finding) -> Finding:
@@ -199,7 +208,9 @@ class Plan:
 
     def as_written(self) -> Plan:
         """The plan as its author knows it."""
-        return self if self.written is None else replace(self, operations=self.written, written=None)
+        if self.written is None:
+            return self
+        return replace(self, operations=self.written, written=None)
 
 
 @dataclass(frozen=True, slots=True)

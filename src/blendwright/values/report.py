@@ -55,10 +55,18 @@ class StepDetails:
         """What became of the work of an operation that failed; None where there was none."""
         if self.answered:
             changes = [list(change) for change in self.changes]
-            return None if self.reverted_by is None else {"kept": [], "taken_back": changes}
-        scene = "rebuilt from the journal" if self.reverted_by else "the code worked on a copy, which was thrown away"
+            if self.reverted_by is None:
+                return None
+            return {"kept": [], "taken_back": changes}
+        if self.reverted_by:
+            scene = "rebuilt from the journal"
+        else:
+            scene = "the code worked on a copy, which was thrown away"
         work: dict[str, Any] = {"kept": [], "scene": f"as before the call; {scene}"}
-        printed = {} if self.printed is None else {"printed": self.printed}
+        if self.printed is None:
+            printed = {}
+        else:
+            printed = {"printed": self.printed}
         return work | {"deadline_seconds": self.deadline_seconds} | printed
 
 
@@ -98,7 +106,9 @@ class OperationReport:
     @property
     def partial_work(self) -> dict[str, Any] | None:
         """Of an operation that failed after it had begun."""
-        return None if self.fault is None or self.details is None else self.details.partial_work()
+        if self.fault is None or self.details is None:
+            return None
+        return self.details.partial_work()
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -234,7 +244,9 @@ class ReceiptSummary:
     def seed(self) -> int | None:
         """The seed, where all operations that have one share it."""
         distinct = set(self.seeds.values())
-        return distinct.pop() if len(distinct) == 1 else None
+        if len(distinct) == 1:
+            return distinct.pop()
+        return None
 
 
 def summarise_receipts(operations: Iterable[OperationReport]) -> ReceiptSummary:

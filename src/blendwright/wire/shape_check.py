@@ -70,8 +70,13 @@ def _inner_check(annotation: Any) -> Check | None:
     if get_origin(annotation) is list:
         return _each(parts[0])
     if get_origin(annotation) in (dict, Mapping):
-        values = _each(parts[1]) if parts[1] is not Any else None
-        return None if values is None else lambda value: values(value.values())
+        if parts[1] is not Any:
+            values = _each(parts[1])
+        else:
+            values = None
+        if values is None:
+            return None
+        return lambda value: values(value.values())
     return None
 
 

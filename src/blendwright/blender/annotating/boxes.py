@@ -78,4 +78,6 @@ def square_axes(matrix: Array) -> Array:
 
 def _unit(vector: Array, otherwise: Array) -> Array:
     length = np.linalg.norm(vector)
-    return vector / length if length > 1e-12 else otherwise
+    if length > 1e-12:
+        return vector / length
+    return otherwise

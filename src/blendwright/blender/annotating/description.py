@@ -54,7 +54,10 @@ def _instance(
     vertices = thing.world_vertices()
     points = model.to_camera(vertices)
     count, total = int(visible.sum()), None if full is None else int(full.sum())
-    size = float(np.linalg.norm(np.ptp(vertices, axis=0))) if len(vertices) else 0.0
+    if len(vertices):
+        size = float(np.linalg.norm(np.ptp(vertices, axis=0)))
+    else:
+        size = 0.0
     sources = labels.keypoints.get(thing.category, ())
     keypoints = keypoints_seen(keypoint_places(thing, sources, depsgraph), model, seen.depths, seen.something, size)
     return {
@@ -79,7 +82,9 @@ def _instance(
 
 
 def _mask(mask: Any) -> dict[str, Any] | None:
-    return {"size": list(mask.shape), "counts": boxes.run_lengths(mask)} if mask.any() else None
+    if mask.any():
+        return {"size": list(mask.shape), "counts": boxes.run_lengths(mask)}
+    return None
 
 
 def _plain(value: Any) -> Any:
@@ -90,4 +95,6 @@ def _plain(value: Any) -> Any:
         return _plain(value.tolist())
     if isinstance(value, list | tuple):
         return [_plain(each) for each in cast("list[Any]", value)]
-    return round(value, DIGITS) + 0.0 if isinstance(value, float) else value
+    if isinstance(value, float):
+        return round(value, DIGITS) + 0.0
+    return value

@@ -62,7 +62,9 @@ class Thing:
             for each in self.appearances
             if each.shape is not None and len(each.shape.vertices)
         ]
-        return np.concatenate(placed) if placed else np.zeros((0, 3))
+        if placed:
+            return np.concatenate(placed)
+        return np.zeros((0, 3))
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,8 +100,14 @@ def find_things(scene: Any, depsgraph: Any, labels: Labels) -> Shown:
     for entry in depsgraph.object_instances:
         source = entry.object.original
         evaluated.add(source.as_pointer())
-        instancer = entry.parent.original if entry.is_instance and entry.parent is not None else None
-        shown_by = source if instancer is None else instancer
+        if entry.is_instance and entry.parent is not None:
+            instancer = entry.parent.original
+        else:
+            instancer = None
+        if instancer is None:
+            shown_by = source
+        else:
+            shown_by = instancer
         if source.hide_render or shown_by.as_pointer() not in rendered or not entry.show_self:
             continue
         key, owner, category = _owner(labels, source, instancer, tuple(entry.persistent_id))
@@ -111,8 +119,14 @@ def find_things(scene: Any, depsgraph: Any, labels: Labels) -> Shown:
         thing = things.get(key)
         if thing is None:
             is_own = owner == source
-            place = matrix if is_own else np.array(owner.evaluated_get(depsgraph).matrix_world, dtype=np.float64)
-            made_by = instancer.name if instancer is not None and is_own and instancer != source else None
+            if is_own:
+                place = matrix
+            else:
+                place = np.array(owner.evaluated_get(depsgraph).matrix_world, dtype=np.float64)
+            if instancer is not None and is_own and instancer != source:
+                made_by = instancer.name
+            else:
+                made_by = None
             thing = things[key] = Thing(owner.name, made_by, category, place, owner)
         shape = _shape(entry.object, shapes)
         thing.appearances.append(Appearance(source.as_pointer(), matrix, random, shape))
@@ -162,7 +176,10 @@ def _shape(evaluated: Any, known: dict[int, Shape | None]) -> Shape | None:
             known[key] = _of_mesh(key, data)
         elif evaluated.type in TO_MESH:
             mesh = evaluated.to_mesh()
-            known[key] = None if mesh is None else _of_mesh(key, mesh)
+            if mesh is None:
+                known[key] = None
+            else:
+                known[key] = _of_mesh(key, mesh)
             evaluated.to_mesh_clear()
         else:
             known[key] = None

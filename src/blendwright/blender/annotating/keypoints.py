@@ -55,7 +55,9 @@ def _of_group(thing: Thing, name: str, depsgraph: Any) -> Array | None:
         for vertex in evaluated.data.vertices
         if any(each.group == group.index and each.weight > 0.0 for each in vertex.groups)
     ]
-    return _moved(thing, np.array(points, dtype=np.float64).mean(axis=0)) if points else None
+    if points:
+        return _moved(thing, np.array(points, dtype=np.float64).mean(axis=0))
+    return None
 
 
 def _of_bone(obj: Any, name: str, depsgraph: Any) -> Array | None:
@@ -81,7 +83,10 @@ def keypoints_seen(
     """X, Y and 2 for one that is seen, 1 for a hidden one, and zeros for what is not in the picture. `size` is that of the thing."""
     found: list[tuple[float, float, int]] = []
     for place in places:
-        seen = None if place is None else camera.to_camera(place[None])
+        if place is None:
+            seen = None
+        else:
+            seen = camera.to_camera(place[None])
         if seen is None or not camera.clip_start <= seen[0, 2] <= camera.clip_end:
             found.append((0.0, 0.0, 0))
             continue

@@ -56,7 +56,12 @@ def confine_linux(architecture: Architecture, allowance: Allowance) -> Confineme
     not_refused = selftest.acts_not_refused(surroundings)
     if not_refused:
         missing.append("the self-test got through with " + ", ".join(not_refused))
-    level = "full" if not missing else "partial" if version or filtered else "none"
+    if not missing:
+        level = "full"
+    elif version or filtered:
+        level = "partial"
+    else:
+        level = "none"
     return Confinement(level, version, filtered, limited, not_refused, "; ".join(missing) or None)
 
 
@@ -89,7 +94,9 @@ def _places_of(module: str) -> tuple[Path, ...]:
         return ()
     if spec.submodule_search_locations:
         return tuple(map(Path, spec.submodule_search_locations))
-    return (Path(spec.origin).parent,) if spec.has_location and spec.origin else ()
+    if spec.has_location and spec.origin:
+        return (Path(spec.origin).parent,)
+    return ()
 
 
 def _limit(allowance: Allowance, missing: list[str]) -> bool:
@@ -123,7 +130,10 @@ def limit_resources(allowance: Allowance) -> None:
         (resource.RLIMIT_CORE, 0),
     ):
         _, hard = resource.getrlimit(kind)
-        limit = requested if hard == resource.RLIM_INFINITY else min(requested, hard)
+        if hard == resource.RLIM_INFINITY:
+            limit = requested
+        else:
+            limit = min(requested, hard)
         resource.setrlimit(kind, (limit, limit))
 
 

@@ -180,7 +180,9 @@ _NUMBERS = ALLOWED | CONDITIONAL | PRETENDED | ABSENT | REFUSED
 
 def this_architecture() -> Architecture | None:
     """The architecture of this process, or None when there are no numbers for it."""
-    return _MACHINES.get(platform.machine()) if sys.maxsize > 2**32 else None
+    if sys.maxsize > 2**32:
+        return _MACHINES.get(platform.machine())
+    return None
 
 
 def number(name: str, architecture: Architecture) -> int | None:
@@ -191,7 +193,10 @@ def number(name: str, architecture: Architecture) -> int | None:
 def syscall(name: str, *arguments: object) -> int:
     """Make the call with ctypes arguments; a failure is an OSError."""
     architecture = this_architecture()
-    call_number = None if architecture is None else number(name, architecture)
+    if architecture is None:
+        call_number = None
+    else:
+        call_number = number(name, architecture)
     if call_number is None:
         raise NotImplementedError(f"{name} has no number on {platform.machine()}")
     libc = ctypes.CDLL(None, use_errno=True)

@@ -21,7 +21,10 @@ class Measures(Evaluation):
         if not evaluated.is_evaluated:
             return None
         values: dict[str, Any] = {"matrix_world": [number for row in evaluated.matrix_world for number in row]}
-        facts = self.geometry_facts(obj) if obj.type in _GEOMETRY else None
+        if obj.type in _GEOMETRY:
+            facts = self.geometry_facts(obj)
+        else:
+            facts = None
         if facts is not None:
             values |= {name: getattr(facts, name) for name in COUNTS}
             values |= {"instances": facts.loose_instances, "bounds_min": facts.low, "bounds_max": facts.high}

@@ -94,7 +94,9 @@ def _modifier_inputs(modifier: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _plain_or_name(value: Any) -> Any:
-    return value.name if hasattr(value, "name") else plain(value)
+    if hasattr(value, "name"):
+        return value.name
+    return plain(value)
 
 
 def _mesh(structs: BlockStructs, path: str, mesh: Any) -> None:

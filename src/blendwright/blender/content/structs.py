@@ -61,7 +61,10 @@ class BlockStructs:
     def __init__(self, block: Any, arrays: ArrayFile) -> None:
         self.arrays = arrays
         self.structs: dict[str, Struct] = {}
-        self.channels = animated_channels(block) if getattr(block, "animation_data", None) else NO_CHANNELS
+        if getattr(block, "animation_data", None):
+            self.channels = animated_channels(block)
+        else:
+            self.channels = NO_CHANNELS
         self._depth = 0
 
     def add(self, path: str, type_name: str, values: dict[str, Any]) -> None:
@@ -84,7 +87,10 @@ class BlockStructs:
         self._depth -= 1
 
     def _values(self, layout: TypeLayout, struct: Any) -> dict[str, Any]:
-        animated = self.channels.get((struct.as_pointer(), layout.name), {}) if self.channels else {}
+        if self.channels:
+            animated = self.channels.get((struct.as_pointer(), layout.name), {})
+        else:
+            animated = {}
         names = [*layout.scalar_names, *layout.float_names, *layout.vector_names]
         if self._depth > 1 and is_block(struct.bl_rna):
             names.remove("name")  # nobody sees it, and every Blender gives another one
@@ -136,7 +142,10 @@ class BlockStructs:
             if value.type == "STRING":
                 values["values"] = [plain(getattr(element, value.identifier)) for element in data]
             else:
-                width = value.array_length if value.is_array else 1
+                if value.is_array:
+                    width = value.array_length
+                else:
+                    width = 1
                 dtype = {"FLOAT": np.float32, "INT": np.int32, "BOOLEAN": np.bool_}[value.type]
                 array = np.empty(len(data) * width, dtype)
                 data.foreach_get(value.identifier, array)
@@ -155,11 +164,22 @@ class BlockStructs:
     def _properties(self, path: str, layout: TypeLayout, struct: Any) -> None:
         if layout.name in ("NodesModifier", "SequencerCompositorModifierData"):
             return  # the inputs of a node group, which have a reader of their own
-        own = custom(struct, layout.runtime, layout.system) if struct.keys() else None
+        if struct.keys():
+            own = custom(struct, layout.runtime, layout.system)
+        else:
+            own = None
         if own:
             self.add(joined(path, FREE), FREE, {name: plain(value) for name, value, *_ in own})
-        group = struct.bl_system_properties_get() if layout.system else struct if layout.runtime else None
-        added = None if group is None else system(group, struct.bl_rna, layout.runtime)
+        if layout.system:
+            group = struct.bl_system_properties_get()
+        elif layout.runtime:
+            group = struct
+        else:
+            group = None
+        if group is None:
+            added = None
+        else:
+            added = system(group, struct.bl_rna, layout.runtime)
         for name, value in added or ():
             self.add(joined(path, name), FREE, dict(_flat(name, value)))
 
@@ -189,11 +209,15 @@ def labelled(items: Iterable[Any]) -> list[tuple[str, Any]]:
 
 
 def joined(path: str, name: str) -> str:
-    return f"{path}.{name}" if path else name
+    if path:
+        return f"{path}.{name}"
+    return name
 
 
 def _block_name(block: Any) -> str | None:
-    return None if block is None else "/".join(key_of(block)[:2])
+    if block is None:
+        return None
+    return "/".join(key_of(block)[:2])
 
 
 def plain(value: Any) -> Any:
@@ -201,7 +225,9 @@ def plain(value: Any) -> Any:
     if value is None or isinstance(value, bool | int):
         return value
     if isinstance(value, float):
-        return value if np.isfinite(value) else str(value)
+        if np.isfinite(value):
+            return value
+        return str(value)
     if isinstance(value, str):
         return value.encode("utf-8", "replace").decode()
     if isinstance(value, bytes):

@@ -202,7 +202,10 @@ class Listener:
             return refuse(connection, "wrong_token", "this is not the token of the window")
         core = Core(connection, params)
         with self._lock:
-            taken = self._core if self._core is not None and not self._core.makes_way() else None
+            if self._core is not None and not self._core.makes_way():
+                taken = self._core
+            else:
+                taken = None
             is_closed = self._is_closed
             if taken is None and not is_closed:
                 self._core = core
@@ -238,12 +241,16 @@ def request_of(body: bytes) -> dict[str, Any]:
         request = json.loads(body)
     except (ValueError, RecursionError):
         return {}
-    return request if isinstance(request, dict) else {}
+    if isinstance(request, dict):
+        return request
+    return {}
 
 
 def id_of(body: bytes) -> int | None:
     request_id = request_of(body).get("id")
-    return request_id if type(request_id) is int else None
+    if type(request_id) is int:
+        return request_id
+    return None
 
 
 def hang_up(connection: socket.socket) -> None:
@@ -256,7 +263,9 @@ def _first_request(connection: socket.socket) -> dict[str, Any]:
     """Byte by byte as much as there must be, so that nothing of the second request is swallowed."""
     ends = monotonic() + FIRST_SECONDS
     (length,) = struct.unpack(">I", _exactly(connection, 4, ends))
-    return {} if length > LARGEST_FIRST else request_of(_exactly(connection, length, ends))
+    if length > LARGEST_FIRST:
+        return {}
+    return request_of(_exactly(connection, length, ends))
 
 
 def _exactly(connection: socket.socket, count: int, ends: float) -> bytes:
@@ -275,5 +284,8 @@ def _exactly(connection: socket.socket, count: int, ends: float) -> bytes:
 def _limit_sending(connection: socket.socket) -> None:
     # Windows takes milliseconds.
     is_posix = hasattr(signal, "SIGPIPE")
-    value = struct.pack("ll", SEND_SECONDS, 0) if is_posix else struct.pack("L", SEND_SECONDS * 1000)
+    if is_posix:
+        value = struct.pack("ll", SEND_SECONDS, 0)
+    else:
+        value = struct.pack("L", SEND_SECONDS * 1000)
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, value)

@@ -34,16 +34,22 @@ class OpenWindow:
     @property
     def core(self) -> Core | None:
         """The attached one."""
-        return None if self._listener is None else self._listener.core
+        if self._listener is None:
+            return None
+        return self._listener.core
 
     @property
     def session(self) -> Session | None:
-        return None if self.pump is None else self.pump.session
+        if self.pump is None:
+            return None
+        return self.pump.session
 
     @property
     def former_plans(self) -> list[dict[str, Any]]:
         """What cores that are not attached any more have done in the file that is open."""
-        return [] if self.pump is None else self.pump.former_plans
+        if self.pump is None:
+            return []
+        return self.pump.former_plans
 
     def connect(self, path: Path | None = None, *, timer: bool = True) -> None:
         """Begin to listen. Raises OSError or NotPrivate where that cannot be done."""
@@ -87,7 +93,9 @@ this_window = OpenWindow()
 
 def _tick() -> float | None:
     pump = this_window.pump
-    return None if pump is None else pump.tick()
+    if pump is None:
+        return None
+    return pump.tick()
 
 
 @persistent

@@ -207,7 +207,9 @@ def _clock(when: Any) -> str:
 def _line(text: Any, longest: int = LONGEST_LINE) -> str:
     """One line of the panel, whatever a core sends."""
     line = _seen(" ".join(str(text).split()))
-    return line if len(line) <= longest else f"{line[: longest - 1]}…"
+    if len(line) <= longest:
+        return line
+    return f"{line[: longest - 1]}…"
 
 
 def _wrapped(text: Any) -> list[str]:
@@ -222,11 +224,9 @@ def _wrapped(text: Any) -> list[str]:
 
 def _seen(text: str) -> str:
     """Without what turns the direction of writing, shows as nothing, or is no text to Blender."""
-    return (
-        text
-        if text.isprintable()
-        else "".join(sign if sign.isprintable() else "\N{REPLACEMENT CHARACTER}" for sign in text)
-    )
+    if text.isprintable():
+        return text
+    return "".join(sign if sign.isprintable() else "\N{REPLACEMENT CHARACTER}" for sign in text)
 
 
 CLASSES = (

@@ -74,7 +74,12 @@ class Pump:
             logger.exception("the core is hung up on")
             self._release()
         idle = monotonic() - self._last_request
-        interval = 0.0 if idle < HOT_SECONDS else WARM_INTERVAL if idle < WARM_SECONDS else IDLE_INTERVAL
+        if idle < HOT_SECONDS:
+            interval = 0.0
+        elif idle < WARM_SECONDS:
+            interval = WARM_INTERVAL
+        else:
+            interval = IDLE_INTERVAL
         self._returned = (monotonic(), interval)
         return interval
 
@@ -183,7 +188,10 @@ class Pump:
 
     def _keep_plans(self, session: Session) -> None:
         # A session that was ended belongs to a file that is not open any more.
-        kept = [] if session.ended is not None else [*session.status.plans, *self.former_plans]
+        if session.ended is not None:
+            kept = []
+        else:
+            kept = [*session.status.plans, *self.former_plans]
         self.former_plans = kept[:MOST_PLANS]
 
     def _release(self) -> None:

@@ -28,7 +28,10 @@ def directory() -> Path:
     runtime = os.environ.get("XDG_RUNTIME_DIR")
     if runtime:
         return Path(runtime) / "blendwright" / "windows"
-    user = os.getuid() if hasattr(os, "getuid") else os.environ.get("USERNAME", "user")
+    if hasattr(os, "getuid"):
+        user = os.getuid()
+    else:
+        user = os.environ.get("USERNAME", "user")
     return Path(tempfile.gettempdir()) / f"blendwright-{user}" / "windows"
 
 
@@ -43,7 +46,9 @@ def prepare(path: Path) -> None:
 
 def _ours_above(path: Path) -> list[Path]:
     """`<tempdir>/blendwright-<uid>` and `<runtime>/blendwright`, which an earlier window may have made."""
-    return [path.parent] if path.parent.name.startswith("blendwright") else []
+    if path.parent.name.startswith("blendwright"):
+        return [path.parent]
+    return []
 
 
 def _require_private(part: Path) -> None:

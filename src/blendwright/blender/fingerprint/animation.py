@@ -91,7 +91,10 @@ def action_curves(action: Any, slot: Any) -> Iterator[Any]:
 
 def _add(channels: Channels, block: Any, path: str, index: int) -> None:
     head = path.split(".", 1)[0].split("[", 1)[0]
-    prop = block.bl_rna.properties.get(head) if head else None
+    if head:
+        prop = block.bl_rna.properties.get(head)
+    else:
+        prop = None
     if prop is not None and prop.is_runtime:
         # Resolving it would create the add-on's group.
         owner, name = block, path
@@ -102,7 +105,10 @@ def _add(channels: Channels, block: Any, path: str, index: int) -> None:
         else:
             parent, _, name = path.rpartition(".")
         try:
-            owner = block.path_resolve(parent) if parent else block
+            if parent:
+                owner = block.path_resolve(parent)
+            else:
+                owner = block
         except ValueError:
             return  # the curve animates nothing
         if not hasattr(owner, "as_pointer"):

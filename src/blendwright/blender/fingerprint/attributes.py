@@ -37,7 +37,9 @@ _DTYPES = {"FLOAT": "<f4", "INT": "<i4", "BOOLEAN": "?"}
 
 def blob(array: Any) -> bytes:
     """An array's bytes, or their hash when they are many."""
-    return array.tobytes() if array.nbytes <= SMALL else hashlib.sha256(array).digest()
+    if array.nbytes <= SMALL:
+        return array.tobytes()
+    return hashlib.sha256(array).digest()
 
 
 @cache
@@ -102,7 +104,10 @@ def _element(attribute_class: type) -> tuple[str, int, str | None, str]:
     owner: Any = attribute_class
     properties = owner.bl_rna.properties["data"].fixed_type.properties
     value = next(p for p in properties if p.identifier != "rna_type")
-    width = value.array_length if getattr(value, "is_array", False) else 1
+    if getattr(value, "is_array", False):
+        width = value.array_length
+    else:
+        width = 1
     return value.identifier, width, _DTYPES.get(value.type), owner.bl_rna.identifier
 
 

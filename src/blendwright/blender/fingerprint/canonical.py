@@ -23,14 +23,18 @@ _SESSION_DIRECTORY = re.compile(r"/blender_\w{6}(?=/|$)")
 
 
 def fold(value: float) -> float:
-    return value + 0.0 if value == value else _NAN
+    if value == value:
+        return value + 0.0
+    return _NAN
 
 
 def fold_all(values: Iterable[float]) -> tuple[float, ...]:
     folded = tuple(map(_plus_zero, values))
     total = sum(folded)
     # The sum is NaN when a value is, and for opposite infinities too.
-    return folded if total == total else tuple([value if value == value else _NAN for value in folded])
+    if total == total:
+        return folded
+    return tuple([value if value == value else _NAN for value in folded])
 
 
 class _Folded(dict[tuple[float, ...], tuple[float, ...]]):
@@ -59,7 +63,9 @@ def fold_array(values: Any) -> Any:
 def folded_bytes(values: Any) -> bytes:
     """The bytes of a short array of single-precision floats, folded."""
     raw: bytes = values.tobytes()
-    return fold_array(np.asarray(values)).tobytes() if may_need_fold(raw) else raw
+    if may_need_fold(raw):
+        return fold_array(np.asarray(values)).tobytes()
+    return raw
 
 
 def may_need_fold(raw: bytes) -> bool:
@@ -87,7 +93,9 @@ def canonical_path(path: str, owner: Any) -> str:
     if base and path.startswith(f"{base}/"):
         return "//" + path[len(base) + 1 :]
     # Saving turns an empty path into a relative one that leads to the root.
-    return "" if path == "/" else _SESSION_DIRECTORY.sub("/blender", path)
+    if path == "/":
+        return ""
+    return _SESSION_DIRECTORY.sub("/blender", path)
 
 
 def _slashes(path: str) -> str:

@@ -77,8 +77,13 @@ class NumberColumns:
 
     def _floats(self, block: Any) -> bytes:
         group = self._groups[1]
-        packed = group.memory(block) if _SHOW_MEMORY else self._float_row.pack(*group.values(block))
-        return self._float_row.pack(*fold_all(self._float_row.unpack(packed))) if may_need_fold(packed) else packed
+        if _SHOW_MEMORY:
+            packed = group.memory(block)
+        else:
+            packed = self._float_row.pack(*group.values(block))
+        if may_need_fold(packed):
+            return self._float_row.pack(*fold_all(self._float_row.unpack(packed)))
+        return packed
 
     def _flags(self, block: Any) -> bytes:
         return bytes(self._groups[2].values(block))
@@ -148,21 +153,34 @@ class _Group:
         return rows
 
     def enums(self, block: Any) -> tuple[str, ...]:
-        return self._enums(block) if self._enums else ()
+        if self._enums:
+            return self._enums(block)
+        return ()
 
     def memory(self, block: Any) -> bytes:
         """The floats of one datablock, copied from vectors and matrices as they are in memory: as `foreach_get` gives them."""
-        pieces: list[Any] = [*self._arrays(block)] if self._arrays else []
+        pieces: list[Any]
+        if self._arrays:
+            pieces = [*self._arrays(block)]
+        else:
+            pieces = []
         if self._packed is None:
             plain = [(i, len(array)) for i, array in enumerate(pieces) if not hasattr(array, "__buffer__")]
             self._packed = [(i, packing.Struct(f"<{width}f").pack) for i, width in plain]
         for index, pack in self._packed:
             pieces[index] = pack(*pieces[index][:])
-        scalars = self._pack_scalars(*self._scalars(block)) if self._scalars else b""
+        if self._scalars:
+            scalars = self._pack_scalars(*self._scalars(block))
+        else:
+            scalars = b""
         return scalars + b"".join(pieces)
 
     def values(self, block: Any) -> list[Any]:
-        values: list[Any] = [*self._scalars(block)] if self._scalars else []
+        values: list[Any]
+        if self._scalars:
+            values = [*self._scalars(block)]
+        else:
+            values = []
         if self._vectors:
             for vector in self._vectors(block):
                 values += vector[:]  # a slice is read in one piece

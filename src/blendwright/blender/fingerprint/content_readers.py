@@ -210,7 +210,10 @@ def encode_group_inputs(walk: Walk, modifier: Any, out: Out) -> None:
             name: str = prop.identifier
             struct = getattr(structs, name)
             group = struct.bl_system_properties_get()
-            animated = walk.channels.get((struct.as_pointer(), name), {}) if walk.channels else {}
+            if walk.channels:
+                animated = walk.channels.get((struct.as_pointer(), name), {})
+            else:
+                animated = {}
             values = [(key, blanked(plain(group[key]), animated.get(key))) for key in sorted(group.keys())]
             out.append((name, values))
 

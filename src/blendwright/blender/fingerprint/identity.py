@@ -135,7 +135,9 @@ def scene_of(collection: Any) -> Any:
 def layer_collections(layer: Any) -> Iterator[tuple[tuple[str, ...], Any]]:
     """The collections of a view layer, parents before children, each with the names on the way down."""
     # Blender 5.2 makes the tree when it is needed for the first time.
-    return iter(()) if layer.layer_collection is None else _with_children(layer.layer_collection, ())
+    if layer.layer_collection is None:
+        return iter(())
+    return _with_children(layer.layer_collection, ())
 
 
 # Not inside the function above: one that calls itself by a name around it is a cycle, which only the collector frees.

@@ -77,7 +77,10 @@ def leaves(blocks: Sequence[Any], grouped: Mapping[Any, bool] = NO_GROUPS) -> li
     if not blocks:
         return []
     columns = _number_columns(kind_of(blocks[0]))
-    rows = columns.several(blocks) if columns else [b""] * len(blocks)
+    if columns:
+        rows = columns.several(blocks)
+    else:
+        rows = [b""] * len(blocks)
     return _digests(blocks, columns, rows, Walk(NO_CHANNELS, grouped))
 
 
@@ -99,7 +102,10 @@ def _stand_in(kind: str, name: str) -> bytes:
 def _empty(kind: str) -> tuple[bytes, list[Any]]:
     """The content of a datablock that nobody has written to; the first of its words is its name."""
     blocks = getattr(_data, kind)
-    made = blocks.new(STAND_IN, None) if kind == "objects" else blocks.new(STAND_IN)
+    if kind == "objects":
+        made = blocks.new(STAND_IN, None)
+    else:
+        made = blocks.new(STAND_IN)
     columns = _number_columns(kind)
     try:
         return read(made, columns, columns.one(made) if columns else b"", Walk(NO_CHANNELS, NO_GROUPS))
@@ -125,7 +131,10 @@ def full(skip: Callable[[Any], bool]) -> dict[Key, bytes]:
             columns = _number_columns(kind)
             if has_libraries and kind in STAND_INS:
                 _empty(kind)  # before the datablocks are gone through, since it makes one
-            rows = columns.bulk(blocks) if columns else repeat(b"")
+            if columns:
+                rows = columns.bulk(blocks)
+            else:
+                rows = repeat(b"")
             listed = [(block, row) for block, row in zip(blocks, rows, strict=False) if not skip(block)]
             if kind == "images":
                 listed = [pair for pair in listed if pair[0].type not in RENDER_RESULTS]
@@ -136,7 +145,10 @@ def full(skip: Callable[[Any], bool]) -> dict[Key, bytes]:
                 listed = [pair for pair in listed if not _is_linked(pair[0])]
             for batch in batched(listed):
                 members, rows = zip(*batch, strict=True)
-                keys = map(key_of, members) if has_libraries else zip(repeat(kind), map(_name, members), strict=False)
+                if has_libraries:
+                    keys = map(key_of, members)
+                else:
+                    keys = zip(repeat(kind), map(_name, members), strict=False)
                 leaves.update(zip(keys, _digests(members, columns, rows, walk), strict=True))
         for key in _memberships(skip):
             leaves[key] = MEMBER
@@ -148,7 +160,10 @@ def _digests(blocks: Sequence[Any], columns: NumberColumns | None, rows: Sequenc
     by_type: dict[type[Any], list[int]] = {}
     digests: list[bytes] = [b""] * len(blocks)
     can_be_animated = hasattr(blocks[0], "animation_data")  # all of one kind, or none
-    animations = map(_animation, blocks) if can_be_animated else repeat(None, len(blocks))
+    if can_be_animated:
+        animations = map(_animation, blocks)
+    else:
+        animations = repeat(None, len(blocks))
     for place, (block, animation) in enumerate(zip(blocks, animations, strict=True)):
         if animation is None:
             by_type.setdefault(block.__class__, []).append(place)

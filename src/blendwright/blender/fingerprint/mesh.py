@@ -69,7 +69,10 @@ def _encode_alike(
 ) -> None:
     topology, others, can_look_up = _layout(names)
     # Half of a mesh's attributes do not count: to look the others up takes less time than to list all.
-    stored = attributes if can_look_up else [*map(all_by_name, attributes)]
+    if can_look_up:
+        stored = attributes
+    else:
+        stored = [*map(all_by_name, attributes)]
     blobs = Blobs()
     _add_topology(meshes, topology, stored, outs, blobs)
     types: set[str] = set()
@@ -82,7 +85,10 @@ def _encode_alike(
         if others:
             # Which layers a render uses by default; the ones active in the interface stay out.
             out.append(attributes[place].default_color_name)
-            layers = mesh.uv_layers if _TYPE_OF_UVS in types else ()
+            if _TYPE_OF_UVS in types:
+                layers = mesh.uv_layers
+            else:
+                layers = ()
             if len(layers):
                 out.append([layer.name for layer in layers if layer.active_render])
         skin = mesh.skin_vertices
@@ -117,7 +123,10 @@ def _add_topology(
                 out.append(b"")
             continue
         name, value, width, rooms = part
-        add = blobs.add if rooms is _WHOLE else blobs.add_floats
+        if rooms is _WHOLE:
+            add = blobs.add
+        else:
+            add = blobs.add_floats
         stored = [found[name] for found in attributes]
         for data, out in zip([*map(_data, stored)], outs, strict=True):
             array = rooms[len(data) * width]

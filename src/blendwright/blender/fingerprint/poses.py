@@ -44,7 +44,10 @@ def _is_new(walk: Walk, struct: Any, type_name: str) -> bool:
         return False
     if type_name == "PoseBone" and (struct.keys() or struct.color.palette != "DEFAULT"):
         return False
-    animated = walk.channels.get((struct.as_pointer(), type_name), {}) if walk.channels else {}
+    if walk.channels:
+        animated = walk.channels.get((struct.as_pointer(), type_name), {})
+    else:
+        animated = {}
     if new.vectors:
         for (name, expected), vector in zip(new.vector_values.items(), new.vectors(struct), strict=True):
             values = tuple(vector)

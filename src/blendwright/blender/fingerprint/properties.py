@@ -52,7 +52,10 @@ def custom(struct: Any, runtime: frozenset[str], separate: bool) -> list[Any] | 
             continue
         if name == _OBSOLETE_GROUP and is_group and isinstance(struct, _Camera):
             continue
-        shown = None if is_group or not says else _shown(struct, name, value)
+        if is_group or not says:
+            shown = None
+        else:
+            shown = _shown(struct, name, value)
         entries.append((name, plain(value), shown) if shown else (name, plain(value)))
     return entries or None
 
@@ -87,7 +90,10 @@ def plain(value: Any) -> Any:
     if value is None or isinstance(value, str | bytes):
         return value
     if isinstance(value, _ID):
-        return None if value.is_embedded_data else key_of(value)  # Blender forgets such a pointer when it saves
+        # Blender forgets such a pointer when it saves
+        if value.is_embedded_data:
+            return None
+        return key_of(value)
     if hasattr(value, "to_dict"):
         return [(name, plain(value[name])) for name in sorted(value.keys())]
     if hasattr(value, "to_list"):
@@ -115,12 +121,17 @@ def _settings(group: Any, names: list[str], rna: Any) -> list[Any]:
 
 def _setting(value: Any, rna: Any, prop: Any) -> Any:
     if hasattr(value, "to_dict"):
-        inner = prop.fixed_type if prop is not None and prop.type == "POINTER" else None
+        if prop is not None and prop.type == "POINTER":
+            inner = prop.fixed_type
+        else:
+            inner = None
         return _settings(value, sorted(value.keys()), inner) or _ABSENT
     if prop is not None and prop.type == "COLLECTION":
         return [_settings(item, sorted(item.keys()), prop.fixed_type) for item in value] or _ABSENT
     canonical = plain(value)
-    return _ABSENT if prop is not None and canonical == _default(rna.identifier, prop) else canonical
+    if prop is not None and canonical == _default(rna.identifier, prop):
+        return _ABSENT
+    return canonical
 
 
 def _default(owner: str, prop: Any) -> Any:
@@ -147,4 +158,6 @@ def _read_default(prop: Any) -> Any:
 
 
 def _as_stored(value: float) -> float:
-    return packing.unpack("<f", packing.pack("<f", value))[0] if math.isfinite(value) else value
+    if math.isfinite(value):
+        return packing.unpack("<f", packing.pack("<f", value))[0]
+    return value

@@ -123,7 +123,10 @@ class TypeLayout:
             elif prop.type == "POINTER":
                 parts.append((name, _pointer_kind(prop)))
             else:
-                kind = NAMES if any((owner, name) in REFERENCE_LISTS for owner in chain) else _collection_kind(prop)
+                if any((owner, name) in REFERENCE_LISTS for owner in chain):
+                    kind = NAMES
+                else:
+                    kind = _collection_kind(prop)
                 parts.append((name, kind))
         self.scalar_names = tuple(scalars)
         self.scalars = getter(self.scalar_names)
@@ -184,7 +187,9 @@ def _pointer_kind(prop: Any) -> int:
     if target.identifier == "ID":
         return ANY_BLOCK
     if is_block(target):
-        return OWNED_BLOCK if target.identifier in _OWNED_BLOCK_TYPES else BLOCK
+        if target.identifier in _OWNED_BLOCK_TYPES:
+            return OWNED_BLOCK
+        return BLOCK
     if target.identifier in OWNED_STRUCTS:
         return STRUCT
     if not prop.is_readonly or not REFERENCED_STRUCTS.isdisjoint(bases(target)):
@@ -221,10 +226,16 @@ def bulk_columns(type_name: str) -> tuple[tuple[str, int, str], ...] | None:
 def number_column(prop: Any) -> tuple[str, int, str] | None:
     """How `foreach_get` reads a property, or None when it cannot."""
     if prop.type == "ENUM":
-        return None if prop.is_enum_flag or not len(prop.enum_items_static) else (prop.identifier, 1, "<i4")
+        if prop.is_enum_flag or not len(prop.enum_items_static):
+            return None
+        return (prop.identifier, 1, "<i4")
     if prop.type not in _NUMBERS:
         return None
-    width: int = prop.array_length if prop.is_array else 1
+    width: int
+    if prop.is_array:
+        width = prop.array_length
+    else:
+        width = 1
     if width == 0:  # a length of its own per instance
         return None
     return (prop.identifier, width, {"INT": "<i4", "FLOAT": "<f4", "BOOLEAN": "?"}[prop.type])

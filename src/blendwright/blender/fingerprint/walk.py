@@ -77,7 +77,10 @@ class Walk:
     def struct(self, struct: Any, out: Out) -> None:
         """All of a struct: its type, its values, its parts, its custom properties."""
         layout, readers = self._layouts.get(struct.__class__) or self.layout_of(struct)
-        channels = self.channels.get((struct.as_pointer(), layout.name)) if self.channels else None
+        if self.channels:
+            channels = self.channels.get((struct.as_pointer(), layout.name))
+        else:
+            channels = None
         if channels:
             out.append(layout.name)
             self._values(layout, struct, channels, out)
@@ -134,12 +137,21 @@ class Walk:
                 out.append([None if i in left_out else v for i, v in enumerate(folded_vector(value, depth))])
 
     def properties(self, struct: Any, layout: TypeLayout, channels: dict[str, set[int]] | None, out: Out) -> None:
-        own = custom(struct, layout.runtime, layout.system) if struct.keys() else None
+        if struct.keys():
+            own = custom(struct, layout.runtime, layout.system)
+        else:
+            own = None
         if layout.system:
             group = struct.bl_system_properties_get()
-            added = None if group is None else system(group, struct.bl_rna, layout.runtime)
+            if group is None:
+                added = None
+            else:
+                added = system(group, struct.bl_rna, layout.runtime)
         else:
-            added = system(struct, struct.bl_rna, layout.runtime) if layout.runtime else None
+            if layout.runtime:
+                added = system(struct, struct.bl_rna, layout.runtime)
+            else:
+                added = None
         if own and layout.name == "AssetMetaData":
             own = [item for item in own if item[0] not in _WRITTEN_ON_SAVE]
         if channels:
@@ -244,7 +256,9 @@ def _add_values(layout: TypeLayout, struct: Any, out: Out) -> None:
 
 def has_properties(layout: TypeLayout) -> Callable[[Any], bool]:
     """Tells whether a struct has custom properties or settings of add-ons. Nearly all have none."""
-    return _has_any if layout.system else _has_own
+    if layout.system:
+        return _has_any
+    return _has_own
 
 
 def have_properties(layout: TypeLayout, structs: Sequence[Any]) -> list[bool]:
@@ -278,7 +292,9 @@ def _is_present(value: Any, kind: int) -> bool:
 def reference(struct: Any) -> str | None:
     """A struct that lives in a named list elsewhere."""
     name = getattr(struct, "identifier", None) or getattr(struct, "name", None)
-    return name if isinstance(name, str) else None
+    if isinstance(name, str):
+        return name
+    return None
 
 
 def blanked(value: Any, indices: set[int] | None) -> Any:

@@ -46,7 +46,10 @@ def look_alike(reference: Any, picture: Any) -> bool:
 def compared(reference: Any, picture: Any, outline: Any, wanted: Any | None, source: str) -> PictureComparison:
     """`reference` and `picture` are bytes of equal size; `outline` and `wanted` are where the scene and the reference show something."""
     apart = np.abs(reference.astype(np.int16) - picture).astype(np.float64)
-    both = None if wanted is None else int((wanted | outline).sum())
+    if wanted is None:
+        both = None
+    else:
+        both = int((wanted | outline).sum())
     return PictureComparison(
         silhouette_iou=None if not both or wanted is None else float((wanted & outline).sum() / both),
         silhouette_from=source,
@@ -77,7 +80,10 @@ def panels(reference: Any, picture: Any, outline: Any, wanted: Any | None, chose
 
 def _outlines(outline: Any, wanted: Any | None) -> Any:
     found = np.full((*outline.shape, 3), 24, np.uint8)
-    reference = np.zeros_like(outline) if wanted is None else wanted
+    if wanted is None:
+        reference = np.zeros_like(outline)
+    else:
+        reference = wanted
     found[reference & outline] = BOTH
     found[reference & ~outline] = ONLY_REFERENCE
     found[outline & ~reference] = ONLY_SCENE
@@ -88,7 +94,10 @@ def sheet(drawn: Mapping[str, Any], captions: Mapping[str, str], letters: Letter
     """Panels under their captions, two in a row where there are four, else all in one."""
     first = next(iter(drawn.values()))
     height, width = first.shape[:2]
-    columns = 2 if len(drawn) == 4 else len(drawn)
+    if len(drawn) == 4:
+        columns = 2
+    else:
+        columns = len(drawn)
     rows = -(-len(drawn) // columns)
     text = line_height(first)
     strip = text + 8

@@ -30,7 +30,10 @@ def contact_sheet(pictures: Sequence[tuple[str | None, str]], letters: Lettering
 def _field(file: str | None) -> Any:
     """A picture in the middle of a square, in its own shape."""
     field = np.full((SIDE, SIDE, 3), FIELD, np.uint8)
-    pixels = None if file is None else read_picture(file, MOST_PIXELS)
+    if file is None:
+        pixels = None
+    else:
+        pixels = read_picture(file, MOST_PIXELS)
     if pixels is None:
         return field
     height, width = pixels.shape[:2]

@@ -83,7 +83,10 @@ def _channel_list(value: bytes) -> Iterator[tuple[str, str]]:
 def _channels(data: bytes, part: Part, rows: tuple[int, ...], several: bool) -> Iterator[tuple[str, Any]]:
     """A row of the file has its channels one after the other, behind its number and its length."""
     width, height = part.size
-    head = 12 if several else 8
+    if several:
+        head = 12
+    else:
+        head = 8
     line = np.dtype([(f"c{number}", sort, (width,)) for number, (_, sort) in enumerate(part.channels)])
     table = np.empty(height, line)
     for start in rows:

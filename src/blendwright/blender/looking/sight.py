@@ -61,7 +61,9 @@ def depth_picture(seen: SightArrays) -> Any:
 
 def depth_range(seen: SightArrays) -> tuple[float, float] | None:
     depths = seen.depths[seen.anything]
-    return (float(depths.min()), float(depths.max())) if len(depths) else None
+    if len(depths):
+        return (float(depths.min()), float(depths.max()))
+    return None
 
 
 def sight(seen: SightArrays) -> Sight:

@@ -75,12 +75,21 @@ class BooleanMaker:
             )
         with self._result(cutter, "difference" if operation == "intersect" else "intersect", False) as counterpart:
             facts = facts_of(counterpart)
-            rest = facts.volume if facts.faces else 0.0
+            if facts.faces:
+                rest = facts.volume
+            else:
+                rest = 0.0
         allowed = TOLERANCE * (whole + share)
-        overlap = after.volume if operation == "intersect" else rest
+        if operation == "intersect":
+            overlap = after.volume
+        else:
+            overlap = rest
         if overlap is not None and overlap <= allowed and operation != "union":
             raise _unreached(self._obj, cutter, at)
-        expected = whole + share if operation == "union" else whole
+        if operation == "union":
+            expected = whole + share
+        else:
+            expected = whole
         total = after.volume + (rest or 0.0)
         if rest is None or abs(total - expected) > allowed:
             message = (
@@ -143,7 +152,10 @@ class BooleanMaker:
         slots = self._slots_of(cutter)
         for face in bm.faces:
             if not face[marks]:
-                face.material_index = slots[face.material_index] if face.material_index < len(slots) else 0
+                if face.material_index < len(slots):
+                    face.material_index = slots[face.material_index]
+                else:
+                    face.material_index = 0
         bm.faces.layers.int.remove(marks)
         put_in_order(bm, new_places(bm, set()))
         write(bm, own)

@@ -17,14 +17,23 @@ def clean_mesh(mesh: Any, distance: float | None, degenerate: bool, loose: bool,
     try:
         bm.from_mesh(mesh)
         old = list(bm.faces)
-        welded = _shrunk(bm, lambda: _ops.remove_doubles(bm, verts=bm.verts[:], dist=distance)) if distance else 0
+        if distance:
+            welded = _shrunk(bm, lambda: _ops.remove_doubles(bm, verts=bm.verts[:], dist=distance))
+        else:
+            welded = 0
         thin = len(bm.faces)
         if degenerate:
             _ops.dissolve_degenerate(bm, dist=distance or 1e-7, edges=bm.edges[:])
         flat = thin - len(bm.faces)
-        strays = _shrunk(bm, lambda: _delete_loose(bm)) if loose else 0
+        if loose:
+            strays = _shrunk(bm, lambda: _delete_loose(bm))
+        else:
+            strays = 0
         bm.normal_update()
-        turned = _outward(bm) if normals else 0
+        if normals:
+            turned = _outward(bm)
+        else:
+            turned = 0
         found = CleanedMesh(welded=welded, degenerate=flat, loose=strays, turned=turned)
         if (len(bm.verts), len(bm.edges), len(bm.faces)) != _counts(mesh) or turned:
             put_in_order(bm, new_places(bm, {face for face in old if face.is_valid}))

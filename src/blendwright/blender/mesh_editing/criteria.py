@@ -27,7 +27,10 @@ def axis_vector(direction: Any) -> Any:
     """A direction as a unit vector."""
     if isinstance(direction, str):
         values = [0.0, 0.0, 0.0]
-        values["XYZ".index(direction[1])] = -1.0 if direction[0] == "-" else 1.0
+        if direction[0] == "-":
+            values["XYZ".index(direction[1])] = -1.0
+        else:
+            values["XYZ".index(direction[1])] = 1.0
         return Vector(values)
     return Vector(direction).normalized()
 
@@ -66,13 +69,19 @@ def _by_criteria(
     editor: "MeshEditor", criteria: Criteria, domain: str, at: str
 ) -> tuple[Elements, list[tuple[str, int]]]:
     """What fits all of them, and how many fit each."""
-    wanted = "faces" if criteria.outline else domain
+    if criteria.outline:
+        wanted = "faces"
+    else:
+        wanted = domain
     fitting: set[Any] | None = None
     counts: list[tuple[str, int]] = []
     for name, source, predicate in _predicates(editor, criteria, wanted, at):
         chosen = converted([one for one in editor.elements(source) if predicate(one)], source, wanted)
         counts.append((name, len(chosen)))
-        fitting = set(chosen) if fitting is None else fitting & set(chosen)
+        if fitting is None:
+            fitting = set(chosen)
+        else:
+            fitting = fitting & set(chosen)
     together = [one for one in editor.elements(wanted) if fitting is None or one in fitting]
     if criteria.outline:
         around = outline(together)
@@ -94,7 +103,10 @@ def _predicates(editor: "MeshEditor", criteria: Criteria, domain: str, at: str) 
             yield "normal", "faces", lambda face: _looks(face.normal, direction, criteria.angle_deg)
     if criteria.box is not None:
         low, high = criteria.box
-        matrix = editor.world if world else None
+        if world:
+            matrix = editor.world
+        else:
+            matrix = None
         yield "box", domain, lambda one: _is_between(_place(one, matrix), low, high)
     for name in ("inside", "outside"):
         earlier = getattr(criteria, name)
@@ -129,7 +141,9 @@ def _looks(normal: Any, direction: Any, most_deg: float) -> bool:
 
 
 def _place(element: Any, matrix: Any) -> Any:
-    return center_of(element) if matrix is None else matrix @ center_of(element)
+    if matrix is None:
+        return center_of(element)
+    return matrix @ center_of(element)
 
 
 def _is_between(place: Any, low: Any, high: Any) -> bool:
@@ -151,7 +165,10 @@ def _by_attribute(editor: "MeshEditor", name: str, at: str) -> tuple[str, Predic
         known = sorted(
             key for key, one in attributes if one.domain in SORTS and one.data_type in LAYERS and key[0] != "."
         )
-        listed = f"It has: {', '.join(known[:10])}." if known else "It has none of these."
+        if known:
+            listed = f"It has: {', '.join(known[:10])}."
+        else:
+            listed = "It has none of these."
         message = f"the mesh has no attribute '{name}' of true or false, or of numbers, on vertices, edges or faces"
         raise StepError.of(Fault.TARGET_NOT_FOUND, message, at=at, cure=listed)
     domain = SORTS[attribute.domain]
@@ -166,7 +183,10 @@ def _by_weight(editor: "MeshEditor", name: str, at: str) -> Predicate:
     group = editor.obj.vertex_groups.get(name)
     if group is None:
         known = [one.name for one in editor.obj.vertex_groups]
-        listed = f"It has: {', '.join(known[:10])}." if known else "It has none."
+        if known:
+            listed = f"It has: {', '.join(known[:10])}."
+        else:
+            listed = "It has none."
         raise StepError.of(Fault.TARGET_NOT_FOUND, f"the object has no vertex group '{name}'", at=at, cure=listed)
     layer = editor.bm.verts.layers.deform.active
     return lambda vertex: layer is not None and vertex[layer].get(group.index, 0.0) > HALF

@@ -33,7 +33,10 @@ def decimate(editor: MeshEditor, edit: edits.Decimate, chosen: Elements, at: str
         settings: dict[str, Any] = {"decimate_type": "UNSUBDIV", "iterations": 2 * edit.unsubdivide}
     else:
         triangles = sum(len(face.verts) - 2 for face in editor.bm.faces)
-        ratio = edit.ratio if edit.ratio is not None else (edit.faces or 0) / max(triangles, 1)
+        if edit.ratio is not None:
+            ratio = edit.ratio
+        else:
+            ratio = (edit.faces or 0) / max(triangles, 1)
         settings = {"decimate_type": "COLLAPSE", "ratio": min(1.0, ratio)}
         settings |= {"use_collapse_triangulate": edit.triangles or edit.faces is not None}
     _remake(editor, "DECIMATE", settings, edit.name, at)

@@ -92,7 +92,10 @@ def bevel(editor: MeshEditor, edit: edits.Bevel, chosen: Elements, at: str) -> N
     editor.require_room(len(editor.bm.verts) + len(chosen) * (edit.segments + 1) ** 2, at)
     copies = _copy_uvs(editor.bm)
     # Edges bring their vertices: a vertex alone would be an end that is not rounded.
-    corners = converted(chosen, "edges", "vertices") if edit.domain == "edges" else []
+    if edit.domain == "edges":
+        corners = converted(chosen, "edges", "vertices")
+    else:
+        corners = []
     made = _ops.bevel(
         editor.bm,
         geom=[*chosen, *corners],
@@ -171,9 +174,15 @@ def cut(editor: MeshEditor, edit: edits.Cut, chosen: Elements, at: str) -> None:
 
 def transform(editor: MeshEditor, edit: edits.TransformSelection, chosen: Elements, at: str) -> None:
     vertices = converted(chosen, edit.domain, "vertices")
-    into = editor.world if edit.space == "world" else Matrix.Identity(4)
+    if edit.space == "world":
+        into = editor.world
+    else:
+        into = Matrix.Identity(4)
     places = [into @ center_of(vertex) for vertex in vertices]
-    pivot = Vector(edit.pivot) if edit.pivot is not None else _mean(places)
+    if edit.pivot is not None:
+        pivot = Vector(edit.pivot)
+    else:
+        pivot = _mean(places)
     turn = Euler([math.radians(angle) for angle in edit.rotate_deg]).to_matrix().to_4x4()
     matrix = Matrix.Translation(pivot + Vector(edit.translate)) @ turn @ Matrix.Diagonal((*edit.scale, 1.0))
     back = into.inverted_safe() @ matrix @ Matrix.Translation(-pivot)

@@ -12,7 +12,10 @@ def nearest_weights(mesh: Any, to_armature: Any, armature: Any, per: str) -> dic
     if per == "vertex":
         chosen = np.argmin(distances, axis=1)
     else:
-        parts = _parts(mesh) if per == "part" else np.zeros(len(mesh.vertices), np.int64)
+        if per == "part":
+            parts = _parts(mesh)
+        else:
+            parts = np.zeros(len(mesh.vertices), np.int64)
         totals = np.stack([np.bincount(parts, weights=column) for column in distances.T], axis=1)
         chosen = np.argmin(totals, axis=1)[parts]
     weights: dict[str, dict[int, float]] = {}

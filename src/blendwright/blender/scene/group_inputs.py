@@ -72,7 +72,9 @@ def _names(struct: Any) -> list[str]:
 
 def _read(struct: Any, name: str) -> Any:
     # A menu without items has no valid value; its number is there all the same.
-    return struct[name] if struct.bl_rna.properties[name].type == "ENUM" else getattr(struct, name)
+    if struct.bl_rna.properties[name].type == "ENUM":
+        return struct[name]
+    return getattr(struct, name)
 
 
 def _write(struct: Any, name: str, value: Any) -> None:

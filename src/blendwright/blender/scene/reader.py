@@ -33,7 +33,10 @@ class SceneReader:
         self._state = state
         self._files = files
         self._outbox = outbox
-        self._ends = None if seconds is None else monotonic() + seconds
+        if seconds is None:
+            self._ends = None
+        else:
+            self._ends = monotonic() + seconds
         self._stale = True
         self._active: Any | None = None
         self.undo_log = UndoLog(state)
@@ -64,7 +67,10 @@ class SceneReader:
         existing = self._state.named(kind.blocks)
         if name in existing:
             return ()
-        there = f", or name one of the {len(existing)} {kind.blocks} there are" if existing else ""
+        if existing:
+            there = f", or name one of the {len(existing)} {kind.blocks} there are"
+        else:
+            there = ""
         cure = did_you_mean(name, existing, otherwise=f"Create it first{there}.")
         return (Finding(Fault.TARGET_NOT_FOUND, f"there is no {kind.label} named '{name}'", at, cure),)
 
@@ -136,7 +142,10 @@ class SceneReader:
 
     def content_hash(self, block: Any) -> str:
         key = fp.key_of(block)
-        cached = None if self.undo_log.free(key) else self._state.leaf_hash(key)
+        if self.undo_log.free(key):
+            cached = None
+        else:
+            cached = self._state.leaf_hash(key)
         return (cached or fp.leaf(block)).hex()
 
     def likeness(self, block: Any) -> str:
@@ -161,7 +170,9 @@ class SceneReader:
 
     @property
     def seconds_left(self) -> float | None:
-        return None if self._ends is None else max(0.0, self._ends - monotonic())
+        if self._ends is None:
+            return None
+        return max(0.0, self._ends - monotonic())
 
     def frame_file(self, frame: int) -> str:
         directory = Path(self._files.get(FRAMES_DIRECTORY, self._outbox / "frames"))

@@ -57,7 +57,10 @@ def _copy(stage: SimulationStage, world: Any, body: Body, graph: Any) -> tuple[A
     positions = np.empty(len(mesh.vertices) * 3, np.float32)
     mesh.vertices.foreach_get("co", positions)
     points = positions.reshape(-1, 3)
-    middle = Vector(((points.min(axis=0) + points.max(axis=0)) / 2).tolist()) if len(points) else Vector()
+    if len(points):
+        middle = Vector(((points.min(axis=0) + points.max(axis=0)) / 2).tolist())
+    else:
+        middle = Vector()
     place.translation = own @ middle
     offset = place.inverted_safe() @ own
     mesh.transform(offset)

@@ -139,15 +139,24 @@ def _densities(found: UvMap, areas: Any, uv_areas: Any, texture_size: int) -> Se
 
 def layers(uvs: Any, grid: int) -> Any:
     """How many triangles lie over each texel's centre, over the tile or, where the map is larger, over all of it."""
-    low = np.minimum(uvs.min(axis=(0, 1)), 0.0) if len(uvs) else np.zeros(2)
-    high = np.maximum(uvs.max(axis=(0, 1)), 1.0) if len(uvs) else np.ones(2)
+    if len(uvs):
+        low = np.minimum(uvs.min(axis=(0, 1)), 0.0)
+    else:
+        low = np.zeros(2)
+    if len(uvs):
+        high = np.maximum(uvs.max(axis=(0, 1)), 1.0)
+    else:
+        high = np.ones(2)
     scale = grid / float((high - low).max())
     return counted_layers((uvs - low) * scale, grid, grid)
 
 
 def counted_layers(triangles: Any, width: int, height: int, numbers: Any = None) -> Any:
     """How many triangles cover each point of a grid; with `numbers` (one per triangle), the number of the last one, -1 where none is."""
-    layer = np.zeros((height, width), np.int32) if numbers is None else np.full((height, width), -1, np.int32)
+    if numbers is None:
+        layer = np.zeros((height, width), np.int32)
+    else:
+        layer = np.full((height, width), -1, np.int32)
     for index, (a, b, c) in enumerate(triangles):
         area = (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
         if abs(area) < 1e-9:

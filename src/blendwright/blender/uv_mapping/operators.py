@@ -63,7 +63,10 @@ def _pack(margin: float, *, rotate: bool, even: bool, tight: bool = False) -> No
     if even:
         _ops.uv.average_islands_scale()
     # The exact shapes of islands take Blender seconds where their boxes take milliseconds.
-    shape = "CONCAVE" if tight else "AABB"
+    if tight:
+        shape = "CONCAVE"
+    else:
+        shape = "AABB"
     _ops.uv.pack_islands(margin=margin, rotate=rotate, scale=True, shape_method=shape)
 
 

@@ -48,12 +48,20 @@ def _fresh_link(address: str, key: str) -> str:
         headers = {"Origin": address.rstrip("/"), KEY_HEADER: key}
         connection.request("POST", LINKS, headers=headers)
         answer = connection.getresponse()
-        told: Any = json.loads(answer.read(MOST_BYTES)) if answer.status == 200 else None
+        told: Any
+        if answer.status == 200:
+            told = json.loads(answer.read(MOST_BYTES))
+        else:
+            told = None
     except (http.client.HTTPException, ValueError) as error:
         raise OSError("what answers there is no console") from error
     finally:
         connection.close()
-    link: object = cast("dict[str, Any]", told).get("link") if isinstance(told, dict) else None
+    link: object
+    if isinstance(told, dict):
+        link = cast("dict[str, Any]", told).get("link")
+    else:
+        link = None
     if not isinstance(link, str) or not link.startswith(address + LINK):
         raise OSError("it gives no link")
     if not LINK_SECRET.fullmatch(link.removeprefix(address + LINK)):

@@ -36,14 +36,14 @@ class WindowSceneMethods(SceneMethods):
 
     def hash(self, request: HashRequest) -> SceneHash:
         """Outside a turn nothing is known from step to step."""
-        return (
-            {"hash": self._state.root()}
-            if self._turns.is_open and not request.get("full")
-            else super().hash({"full": True})
-        )
+        if self._turns.is_open and not request.get("full"):
+            return {"hash": self._state.root()}
+        return super().hash({"full": True})
 
     def _leaves(self) -> Mapping[fp.Key, bytes]:
-        return super()._leaves() if self._turns.is_open else fp.full(is_tombstone)
+        if self._turns.is_open:
+            return super()._leaves()
+        return fp.full(is_tombstone)
 
     def _in_a_turn(self, handle: Handler) -> Handler:
         def handle_in_turn(params: dict[str, Any]) -> object:

@@ -71,7 +71,10 @@ def _copy_custom(source: Any, target: Any, runtime: frozenset[str]) -> None:
         del target[name]
     for name in theirs:
         value = source[name]
-        target[name] = _own(value) if isinstance(value, bpy.types.ID) else _plain(value)
+        if isinstance(value, bpy.types.ID):
+            target[name] = _own(value)
+        else:
+            target[name] = _plain(value)
         try:
             target.id_properties_ui(name).update_from(source.id_properties_ui(name))
         except TypeError:
@@ -88,8 +91,14 @@ def _plain(value: Any) -> Any:
 def _stored(struct: Any) -> set[str]:
     """The names of the groups of add-ons that are there: asking for another one would make it."""
     # Apart since Blender 5.0, among the user's own properties before.
-    group: Any = struct.bl_system_properties_get() if hasattr(struct, "bl_system_properties_get") else struct
-    return set() if group is None else set(group.keys())
+    group: Any
+    if hasattr(struct, "bl_system_properties_get"):
+        group = struct.bl_system_properties_get()
+    else:
+        group = struct
+    if group is None:
+        return set()
+    return set(group.keys())
 
 
 def _is_embedded(theirs: Any, ours: Any) -> bool:
@@ -98,12 +107,15 @@ def _is_embedded(theirs: Any, ours: Any) -> bool:
 
 def _own(block: Any) -> Any:
     """What the window has in the place of a datablock of the file."""
-    return None if block is None else getattr(_data, kind_of(block)).get((block.name, None))
+    if block is None:
+        return None
+    return getattr(_data, kind_of(block)).get((block.name, None))
 
 
 def _assign(source: Any, target: Any, name: str) -> None:
     value = getattr(source, name)
-    value = value[:] if hasattr(value, "foreach_get") else value
+    if hasattr(value, "foreach_get"):
+        value = value[:]
     _put(target, name, value)
 
 

@@ -88,6 +88,9 @@ class WindowState(SceneState):
                 uid = owner.session_uid
                 if uid not in self._updated_trees:
                     self._updated_trees.add(uid)
-                    tree = owner if kind == "node_groups" else owner.node_tree
+                    if kind == "node_groups":
+                        tree = owner
+                    else:
+                        tree = owner.node_tree
                     if tree is not None and owner.library is None:
                         tree.interface_update(bpy.context)

@@ -84,7 +84,9 @@ class WindowSession:
 
     def answer_pending(self) -> list[bytes]:
         """The answers of steps that wait to be hashed: before Blender goes on with anything else."""
-        return self._in_window(self._conversation.answer_pending) if self._conversation.has_pending else []
+        if self._conversation.has_pending:
+            return self._in_window(self._conversation.answer_pending)
+        return []
 
     def must_answer_pending(self) -> bool:
         return self._conversation.must_answer_pending()
@@ -142,7 +144,10 @@ def _advising(hello: Handler) -> Handler:
 def attach(params: dict[str, Any]) -> tuple[WindowSession, dict[str, Any]]:
     """Begin with a core whose token was checked; the answer to its `window.attach`."""
     core: object = params.get("core")
-    about = cast("dict[str, Any]", core) if isinstance(core, dict) else {}
+    if isinstance(core, dict):
+        about = cast("dict[str, Any]", core)
+    else:
+        about = {}
     session = WindowSession(about)
     answer = {"ok": True, "pid": os.getpid(), "blender": bpy.app.version_string, "scratch": str(session.scratch)}
     return session, answer

@@ -32,8 +32,12 @@ class Status:
         self.plans = [_bounded(plan) for plan in _dicts(params.get("plans"))[:MOST_PLANS]]
         self.approvals = [_bounded(asked) for asked in _dicts(params.get("approvals"))[:MOST_APPROVALS]]
         running, core = params.get("running"), params.get("core")
-        self.running = _bounded(cast("Any", running)) if isinstance(running, dict) else None
-        self.core = _bounded(cast("Any", core)) if isinstance(core, dict) else self.core
+        if isinstance(running, dict):
+            self.running = _bounded(cast("Any", running))
+        else:
+            self.running = None
+        if isinstance(core, dict):
+            self.core = _bounded(cast("Any", core))
         pressed = {"answers": self._answers}
         self._answers = []
         return pressed
@@ -56,7 +60,10 @@ class Status:
 def progress(running: dict[str, Any]) -> str:
     """How far a plan is, in one line: as many parts of it as are known."""
     done, total = running.get("done"), running.get("total")
-    count = f"{done} of {total}" if isinstance(done, int) and isinstance(total, int) and total else ""
+    if isinstance(done, int) and isinstance(total, int) and total:
+        count = f"{done} of {total}"
+    else:
+        count = ""
     words = (running.get("label"), count, running.get("operation"))
     return ", ".join(one_line(part) for part in words if part)
 
@@ -77,5 +84,8 @@ def _bounded(shown: Any) -> dict[str, Any]:
 
 
 def _dicts(value: object) -> list[dict[str, Any]]:
-    items = cast("list[Any]", value) if isinstance(value, list) else []
+    if isinstance(value, list):
+        items = cast("list[Any]", value)
+    else:
+        items = []
     return [item for item in items if isinstance(item, dict)]

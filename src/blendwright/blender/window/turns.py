@@ -234,7 +234,9 @@ def _text(params: dict[str, Any], name: str) -> str:
     value = params.get(name)
     if not isinstance(value, str) or not value:
         raise Refused("malformed_request", f"{name} must be a text")
-    return one_line(value, LONGEST_LABEL) if name == "label" else value
+    if name == "label":
+        return one_line(value, LONGEST_LABEL)
+    return value
 
 
 def _file(params: dict[str, Any]) -> Path:

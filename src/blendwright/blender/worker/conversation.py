@@ -94,7 +94,9 @@ class Conversation:
         return [self._bytes(number, deferred.finish) for number, deferred in pending]
 
     def _behind_pending(self, answer: bytes | None) -> list[bytes]:
-        return [] if answer is None else [*self.answer_pending(), answer]
+        if answer is None:
+            return []
+        return [*self.answer_pending(), answer]
 
     def _answer(self, body: bytes) -> bytes | None:
         """The answer to a request; None when it is pending and comes later."""
@@ -174,7 +176,9 @@ def encoded(answer: dict[str, Any]) -> bytes:
         raw = to_json(answer)
     except ValueError:
         return _encode(answer).encode()
-    return _encode(answer).encode() if b"NaN" in raw or b"Infinity" in raw else raw
+    if b"NaN" in raw or b"Infinity" in raw:
+        return _encode(answer).encode()
+    return raw
 
 
 def _parse(body: bytes) -> dict[str, Any]:

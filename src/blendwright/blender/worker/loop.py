@@ -32,7 +32,10 @@ class Loop:
                     self._send(conversation.receive(body))
             except frames.FrameError as error:
                 self._send(conversation.answer_pending())
-                code = "oversized_frame" if isinstance(error, frames.OversizedFrame) else "truncated_frame"
+                if isinstance(error, frames.OversizedFrame):
+                    code = "oversized_frame"
+                else:
+                    code = "truncated_frame"
                 frames.write_frame(self._write_fd, error_answer(None, code, str(error)))
                 return STREAM_BROKEN
             self._send(conversation.answer_pending())

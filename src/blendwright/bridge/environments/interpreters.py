@@ -58,9 +58,15 @@ def ask(path: Path) -> Interpreter | None:
 def _candidates(version: tuple[int, int]) -> Iterator[Path]:
     """Where such a Python may be, each file once."""
     major, minor = version
-    suffix = ".exe" if sys.platform == "win32" else ""
+    if sys.platform == "win32":
+        suffix = ".exe"
+    else:
+        suffix = ""
     names = tuple(f"{name}{suffix}" for name in (f"python{major}.{minor}", f"python{major}", "python"))
-    folders = [Path(sys.base_prefix, "bin"), Path(sys.base_prefix)] if sys.version_info[:2] == version else []
+    if sys.version_info[:2] == version:
+        folders = [Path(sys.base_prefix, "bin"), Path(sys.base_prefix)]
+    else:
+        folders = []
     folders += [Path(part) for part in os.environ.get("PATH", "").split(os.pathsep) if part]
     for root in _installations():
         places = sorted(root.glob(f"*{major}.{minor}[.-]*"), key=_patch, reverse=True)

@@ -53,10 +53,15 @@ class Environment:
     def problem(self) -> str | None:
         """What keeps it from being used, as far as files tell; None where nothing does."""
         if self.executable is not None:
-            gone = None if os.access(self.executable, os.X_OK) else f"{self.executable} cannot be run any more"
+            if os.access(self.executable, os.X_OK):
+                gone = None
+            else:
+                gone = f"{self.executable} cannot be run any more"
             return gone or (None if self.packages.is_dir() else "its packages are gone")
         # A link to a Python that was removed since is no file.
-        return None if self.interpreter.is_file() else f"its Python {self.python} is gone"
+        if self.interpreter.is_file():
+            return None
+        return f"its Python {self.python} is gone"
 
     @property
     def outdated(self) -> bool:

@@ -24,7 +24,10 @@ class BlenderExecutable(ProcessSource):
     @classmethod
     def from_text(cls, text: str) -> Self | None:
         path = Path(text).expanduser()
-        found = None if path.exists() else shutil.which(text)
+        if path.exists():
+            found = None
+        else:
+            found = shutil.which(text)
         return cls(path if found is None else Path(found))
 
     def command(self, arguments: list[str]) -> list[str]:

@@ -23,7 +23,9 @@ class NamedBlender(ProcessSource):
     @classmethod
     def from_text(cls, text: str) -> Self | None:
         named = VERSION_TEXT.fullmatch(text) or (NAME.fullmatch(text) and environment_named(text) is not None)
-        return cls(text) if named else None
+        if named:
+            return cls(text)
+        return None
 
     def command(self, arguments: list[str]) -> list[str]:
         return self.source().command(arguments)
@@ -52,7 +54,9 @@ def default_source() -> ProcessSource:
     if own_blender() is not None:
         return PythonEnvironment()
     usable = next((each for each in environments() if each.problem() is None), None)
-    return source_of(usable) if usable is not None else NamedBlender(NEWEST.name)
+    if usable is not None:
+        return source_of(usable)
+    return NamedBlender(NEWEST.name)
 
 
 def _how_to_get(name: str) -> str:

@@ -89,7 +89,10 @@ def _fields(data: Mapping[str, Any]) -> dict[str, Any]:
     listed: dict[str, Any] = {
         name: tuple(data[name]) for name in ("items", "gives") if isinstance(data.get(name), list)
     }
-    parts = {"fields": _properties(data["fields"])} if "fields" in data else {}
+    if "fields" in data:
+        parts = {"fields": _properties(data["fields"])}
+    else:
+        parts = {}
     return {**data, **listed, **parts}
 
 
@@ -108,7 +111,10 @@ def _item_list(name: str, data: Mapping[str, Any]) -> ItemList:
 @cache
 def catalogue(blender: str = NEWEST, kind: TreeKind = "geometry") -> Catalogue:
     """The catalogue of a version in `VERSIONS`."""
-    name = blender if kind == "geometry" else f"{kind}-{blender}"
+    if kind == "geometry":
+        name = blender
+    else:
+        name = f"{kind}-{blender}"
     text = files("blendwright.nodes.catalogue").joinpath(f"{name}.json").read_bytes()
     return Catalogue(json.loads(text))
 
@@ -123,4 +129,6 @@ def catalogue_for(version: Sequence[int] | None, kind: TreeKind = "geometry") ->
     if version is None:
         return catalogue(NEWEST, kind)
     name = f"{version[0]}.{version[1]}"
-    return catalogue(name, kind) if name in VERSIONS else None
+    if name in VERSIONS:
+        return catalogue(name, kind)
+    return None

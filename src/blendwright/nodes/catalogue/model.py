@@ -43,7 +43,9 @@ class SocketType:
     @property
     def key(self) -> str:
         """What payloads call it."""
-        return self.name if self.by_name else self.identifier
+        if self.by_name:
+            return self.name
+        return self.identifier
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +100,9 @@ class Layout:
     off: tuple[SocketType, ...]
 
     def side(self, side: Side) -> tuple[SocketType, ...]:
-        return self.inputs if side == "inputs" else self.outputs
+        if side == "inputs":
+            return self.inputs
+        return self.outputs
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +149,9 @@ class NodeType:
 
 def word(value: Any) -> str:
     """A value as the catalogue's settings spell it."""
-    return str(value).lower() if isinstance(value, bool) else str(value)
+    if isinstance(value, bool):
+        return str(value).lower()
+    return str(value)
 
 
 def _agree(names: tuple[str, ...], words: tuple[str, ...], values: Mapping[str, Any]) -> bool:

@@ -46,7 +46,9 @@ def _rank(node: NodeType, words: list[str]) -> int:
     ranks = [next((number for number, text in enumerate(texts, 2) if word in text), 0) for word in words]
     if not all(ranks):
         return 0
-    return 1 if " ".join(words) == node.label.casefold() else max(ranks, default=1)
+    if " ".join(words) == node.label.casefold():
+        return 1
+    return max(ranks, default=1)
 
 
 def _socket_words(node: NodeType) -> str:
@@ -88,7 +90,9 @@ def _socket(socket: SocketType) -> dict[str, Any]:
 
 
 def _property(node: NodeType, prop: Property) -> dict[str, Any]:
-    return {**_fields(prop), "items": list(node.choices(prop.name, {}))} if prop.items else _fields(prop)
+    if prop.items:
+        return {**_fields(prop), "items": list(node.choices(prop.name, {}))}
+    return _fields(prop)
 
 
 def _fields(described: SocketType | Property) -> dict[str, Any]:

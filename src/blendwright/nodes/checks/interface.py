@@ -46,7 +46,8 @@ def _socket_problems(tree: SimulatedTree, socket: InterfaceSocket, at: str) -> I
     if socket.socket_type not in types:
         base = next((each for each in types if socket.socket_type.startswith(each)), None)
         cure = did_you_mean(socket.socket_type, types, otherwise=f"One of: {', '.join(types)}.")
-        cure = f"Use '{base}', and 'subtype' for the rest." if base else cure
+        if base:
+            cure = f"Use '{base}', and 'subtype' for the rest."
         yield invalid(f"a group has no sockets of type '{socket.socket_type}'", at + "/socket_type", cure)
         return
     kind = tree.catalogue.kind(socket.socket_type)
@@ -58,7 +59,10 @@ def _socket_problems(tree: SimulatedTree, socket: InterfaceSocket, at: str) -> I
     elif socket.min is not None and socket.max is not None and socket.min > socket.max:
         yield invalid("'min' is greater than 'max'", at + "/min", "Give the smaller one as 'min'.")
     if socket.default is not None:
-        size = [0.0] * socket.dimensions if socket.dimensions and kind == "VECTOR" else None
+        if socket.dimensions and kind == "VECTOR":
+            size = [0.0] * socket.dimensions
+        else:
+            size = None
         socket_type = SocketType(
             socket.name, socket.name, socket.socket_type, kind, default=size, min=socket.min, max=socket.max
         )
@@ -71,7 +75,10 @@ def apply_interface(tree: SimulatedTree, edit: SetInterface) -> None:
         existing, listed = tree.interface[side], edit.listed[side]
         names_before = Counter(socket.name for socket in existing or ())
         for key in edit.removed[side]:
-            existing = None if existing is None else _without(existing, key)
+            if existing is None:
+                existing = None
+            else:
+                existing = _without(existing, key)
         if listed is not None and edit.replace:
             existing = list(listed)
         elif existing is not None:
@@ -89,7 +96,9 @@ def _without(existing: list[InterfaceSocket], key: str) -> list[InterfaceSocket]
     """What is left when a socket is removed; None where only Blender knows which one is meant."""
     positions = _positions(existing, key)
     if not positions:
-        return None if IDENTIFIER.fullmatch(key) else existing
+        if IDENTIFIER.fullmatch(key):
+            return None
+        return existing
     return [socket for index, socket in enumerate(existing) if index not in positions]
 
 

@@ -29,7 +29,10 @@ def cycle_problems(tree: SimulatedTree, pointers: LinkPointers) -> Iterator[Find
         pointer = pointers.get((source, target))
         if source.node == target.node or _leads(following, target.node, source.node):
             geometry = tree.catalogue.tree_kind == "geometry"
-            cure = "Leave it out; to repeat something, use a repeat zone." if geometry else "Leave it out."
+            if geometry:
+                cure = "Leave it out; to repeat something, use a repeat zone."
+            else:
+                cure = "Leave it out."
             yield invalid(f"a link from '{source.node}' to '{target.node}' closes a cycle", pointer or "", cure)
         else:
             following.setdefault(source.node, set()).add(target.node)
@@ -95,16 +98,23 @@ class _FieldAnalysis:
             return None
         incoming = self._into.get(end.node, [])
         if node.type.bl_idname == REROUTE:
-            return self.is_field(incoming[0][0]) if incoming else None
+            if incoming:
+                return self.is_field(incoming[0][0])
+            return None
         sockets = matching_sockets(end.key, self._tree.sockets(end.node, "outputs").known)
-        gives = sockets[0].gives if len(sockets) == 1 else None
+        if len(sockets) == 1:
+            gives = sockets[0].gives
+        else:
+            gives = None
         match gives:
             case "field":
                 return True
             case "single":
                 return False
             case "implicit":
-                return True if not incoming else self._any(incoming) or None
+                if not incoming:
+                    return True
+                return self._any(incoming) or None
             case tuple():
                 return self._any([link for link in incoming if link[1].key in gives])
             case _:
@@ -112,4 +122,8 @@ class _FieldAnalysis:
 
     def _any(self, links: list[LinkEnds]) -> bool | None:
         answers = [self.is_field(source) for source, _ in links]
-        return True if True in answers else None if None in answers else False
+        if True in answers:
+            return True
+        if None in answers:
+            return None
+        return False

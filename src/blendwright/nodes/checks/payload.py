@@ -44,7 +44,9 @@ def check_payload(
 def sort_of_target(payload: edits.Payload, blender: Sequence[int] | None) -> TreeSort:
     """What sort of tree a payload is for."""
     target = payload.target
-    return sort_of(target.owner, target.kind, blender) if isinstance(target, NodesTarget) else GEOMETRY_GROUP
+    if isinstance(target, NodesTarget):
+        return sort_of(target.owner, target.kind, blender)
+    return GEOMETRY_GROUP
 
 
 def check_payload_for(payload: edits.Payload, blender: Sequence[int] | None) -> list[Finding]:
@@ -55,11 +57,15 @@ def check_payload_for(payload: edits.Payload, blender: Sequence[int] | None) -> 
     kind = sort_of_target(payload, blender).kind
     if blender is not None:
         node_types = catalogue_for(blender, kind)
-        return check_payload(payload, node_types) if node_types else []
+        if node_types:
+            return check_payload(payload, node_types)
+        return []
     findings = check_payload(payload, catalogue(VERSIONS[0], kind))
     # Looked at with older catalogues only where the newest finds something.
     taken_by_none = findings and all(check_payload(payload, catalogue(version, kind)) for version in VERSIONS[1:])
-    return findings if taken_by_none else []
+    if taken_by_none:
+        return findings
+    return []
 
 
 class _PayloadCheck:
@@ -81,7 +87,9 @@ class _PayloadCheck:
 
     def _type_of(self, node_id: str) -> str | None:
         node = self._tree.nodes.get(node_id)
-        return None if node is None else node.type.bl_idname
+        if node is None:
+            return None
+        return node.type.bl_idname
 
     def _sockets_of(self, node_id: str, side: Side) -> Mapping[str, str]:
         return {socket.identifier: socket.type for socket in self._tree.sockets(node_id, side).known}
@@ -179,7 +187,10 @@ class _PayloadCheck:
         node = self._tree.nodes[node_id]
         if name == "node_tree" and node.type.bl_idname == self._tree.group_node:
             target = self._payload.target
-            own_name = target.group if isinstance(target, NodesTarget) else target.node_group_name
+            if isinstance(target, NodesTarget):
+                own_name = target.group
+            else:
+                own_name = target.node_group_name
             if value is not None and value == own_name:
                 yield invalid(f"node group '{value}' cannot hold itself", at, "Name another node group.")
             return
@@ -224,7 +235,10 @@ class _PayloadCheck:
         ends = self._end(edit.source, source), self._end(edit.target, target)
         if isinstance(source, SocketType) and isinstance(target, SocketType):
             rerouted = self._is_reroute(edit.source.node) or self._is_reroute(edit.target.node)
-            problems = [] if rerouted else list(conversion_problems(self._tree, source, target, edit.at))
+            if rerouted:
+                problems = []
+            else:
+                problems = list(conversion_problems(self._tree, source, target, edit.at))
             yield from problems
             if problems:
                 return
@@ -236,7 +250,10 @@ class _PayloadCheck:
         ends: list[LinkEnd | None] = []
         sides: tuple[tuple[edits.SocketRef | None, Side], ...] = ((edit.source, "outputs"), (edit.target, "inputs"))
         for ref, side in sides:
-            socket = find_socket(self._tree, ref, side) if ref else None
+            if ref:
+                socket = find_socket(self._tree, ref, side)
+            else:
+                socket = None
             if isinstance(socket, Finding):
                 yield socket
                 return

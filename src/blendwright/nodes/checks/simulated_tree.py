@@ -165,7 +165,10 @@ class SimulatedTree:
         node = self.nodes[node_id]
         layouts = node.type.layouts_for(node.values)
         fixed = _unique(socket for layout in layouts for socket in layout.side(side))
-        off = _unique(socket for layout in layouts for socket in layout.off) if side == "inputs" else ()
+        if side == "inputs":
+            off = _unique(socket for layout in layouts for socket in layout.off)
+        else:
+            off = ()
         extra, complete = self._dynamic_sockets(node_id, node, side)
         own = tuple(self._with_items(node, socket) for socket in fixed)
         return Sockets((*own, *extra), off, complete and len(layouts) == 1)
@@ -223,7 +226,9 @@ class SimulatedTree:
         # The node's own type: that of its output.
         layouts = node.type.layouts_for(node.values)
         outputs = [layout.outputs[0].type for layout in layouts if layout.outputs]
-        return outputs[0] if len(set(outputs)) == 1 else None
+        if len(set(outputs)) == 1:
+            return outputs[0]
+        return None
 
     def _socket_by_name(self, name: str, socket_type: str) -> SocketType:
         return SocketType(name, name, socket_type, self.catalogue.kind(socket_type), by_name=True)

@@ -34,7 +34,9 @@ def socket_keys(sockets: Sequence[SocketType]) -> list[str]:
 def find_socket(tree: SimulatedTree, at: SocketRef, side: Side, *, off: bool = False) -> SocketType | Finding | None:
     """The socket that is meant, what is wrong, or None when that cannot be known. `off`: inputs that are not available count."""
     if at.node not in tree.nodes:
-        return None if tree.may_exist(at.node) else unknown_node(tree, at.node, at.node_at)
+        if tree.may_exist(at.node):
+            return None
+        return unknown_node(tree, at.node, at.node_at)
     sockets = tree.sockets(at.node, side)
     matches = matching_sockets(at.socket, sockets.known)
     if len(matches) == 1:
@@ -60,7 +62,11 @@ def unknown_node(tree: SimulatedTree, node_id: str, at: str) -> Finding:
 
 def _missing_socket(tree: SimulatedTree, at: SocketRef, side: Side, sockets: Sockets, unavailable: bool) -> Finding:
     kind = _type(tree, at.node)
-    other: Side = "outputs" if side == "inputs" else "inputs"
+    other: Side
+    if side == "inputs":
+        other = "outputs"
+    else:
+        other = "inputs"
     names = list(dict.fromkeys(name for socket in sockets.known for name in (socket.name, socket.key) if name))
     listed = f"It has: {', '.join(socket_keys(sockets.known)) or 'none'}."
     if unavailable:

@@ -55,7 +55,10 @@ def property_problems(prop: Property, value: Any, choices: Sequence[str], at: st
     if prop.type == "ENUM":
         yield from _enum(what, prop, choices, value, at)
     elif prop.type in ("DATABLOCK", "NODE"):
-        expected = "the id of a node or null" if prop.type == "NODE" else f"the name of a {prop.kind} or null"
+        if prop.type == "NODE":
+            expected = "the id of a node or null"
+        else:
+            expected = f"the name of a {prop.kind} or null"
         yield from _reference(what, expected, value, at)
     elif prop.type in ("COLOR_RAMP", "CURVE_MAPPING"):
         yield from _structured(what, RAMP if prop.type == "COLOR_RAMP" else CURVES, value, at)
@@ -169,8 +172,14 @@ def _scalar(what: str, kind: str, value: Any, least: float | None, most: float |
 def _numbers(
     what: str, value: Any, least_size: int, most_size: int, least: float | None, most: float | None, at: str
 ) -> Iterator[Finding]:
-    size = f"{least_size}" if least_size == most_size else f"{least_size} to {most_size}"
-    parts = cast("list[Any]", value) if isinstance(value, list) else []
+    if least_size == most_size:
+        size = f"{least_size}"
+    else:
+        size = f"{least_size} to {most_size}"
+    if isinstance(value, list):
+        parts = cast("list[Any]", value)
+    else:
+        parts = []
     if not least_size <= len(parts) <= most_size:
         yield _wrong_type(what, f"a list of {size} numbers", value, at)
         return
@@ -189,4 +198,6 @@ def invalid(message: str, at: str, cure: str) -> Finding:
 
 def _shortened(value: Any) -> str:
     text = repr(value)
-    return text if len(text) <= SHOWN else text[: SHOWN - 3] + "..."
+    if len(text) <= SHOWN:
+        return text
+    return text[: SHOWN - 3] + "..."

@@ -29,7 +29,10 @@ class CodeFiles(dict[str, str]):
         if len(fitting) == 1:
             return fitting[0]
         names = ", ".join(sorted(Path(name).name for name in self)) or "none"
-        which = "fits several of them" if fitting else "is not among them"
+        if fitting:
+            which = "fits several of them"
+        else:
+            which = "is not among them"
         raise KeyError(f"'{path}' {which}; declared files: {names}")
 
 

@@ -68,7 +68,9 @@ def _slots(library: Path, function: bytes) -> Iterator[int]:
 
     def place(tag: int) -> int:
         # The loader of most systems has put addresses in the place of offsets.
-        return dynamic[tag] if dynamic[tag] >= base else dynamic[tag] + base
+        if dynamic[tag] >= base:
+            return dynamic[tag]
+        return dynamic[tag] + base
 
     for table, size in ((JUMPS, SIZE_OF_JUMPS), (RELOCATIONS, SIZE_OF_RELOCATIONS)):
         if table not in dynamic:

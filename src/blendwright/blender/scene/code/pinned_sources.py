@@ -96,7 +96,10 @@ def _pin_clock(undo: contextlib.ExitStack, clock: _Clock) -> None:
     _replace(undo, time, sleep=clock.sleep, strftime=strftime, asctime=_from(time.localtime, _asctime))
     _replace(undo, datetime, datetime=_pinned_datetime(clock))
     if sys.platform == "linux":
-        core = "numpy._core" if numpy.lib.NumpyVersion(numpy.__version__) >= "2.0.0" else "numpy.core"
+        if numpy.lib.NumpyVersion(numpy.__version__) >= "2.0.0":
+            core = "numpy._core"
+        else:
+            core = "numpy.core"
         library = importlib.import_module(f"{core}._multiarray_umath").__file__
         undo.enter_context(replaced_clock(str(library), clock.whole_seconds))
 

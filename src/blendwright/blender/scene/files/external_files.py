@@ -39,10 +39,14 @@ def rebase(home: str) -> bool:
     changed: list[str] = []
 
     def rebased(block: Any, path: str) -> str | None:
-        absolute = (
-            posixpath.normpath(posixpath.join(home, path[2:].replace("\\", "/"))) if path.startswith("//") else path
-        )
-        new = f"//{absolute[len(home) + 1 :]}" if absolute.startswith(f"{home}/") else absolute
+        if path.startswith("//"):
+            absolute = posixpath.normpath(posixpath.join(home, path[2:].replace("\\", "/")))
+        else:
+            absolute = path
+        if absolute.startswith(f"{home}/"):
+            new = f"//{absolute[len(home) + 1 :]}"
+        else:
+            new = absolute
         if not home or not path or new == path:
             return None
         changed.append(new)

@@ -23,8 +23,14 @@ class _Bounds:
     def add(self, points: Any) -> None:
         if len(points):
             low, high = points.min(axis=0), points.max(axis=0)
-            self._low = low if self._low is None else np.minimum(self._low, low)
-            self._high = high if self._high is None else np.maximum(self._high, high)
+            if self._low is None:
+                self._low = low
+            else:
+                self._low = np.minimum(self._low, low)
+            if self._high is None:
+                self._high = high
+            else:
+                self._high = np.maximum(self._high, high)
 
     @property
     def corners(self) -> tuple[list[float], list[float]]:
@@ -43,7 +49,10 @@ def facts_of(depsgraph: Any, objects: Iterable[Any]) -> FileFacts:
     triangles = open_edges = uv_maps = 0
     tessellated = _tessellated(depsgraph)
     for instance in depsgraph.object_instances:
-        owner = instance.parent if instance.is_instance else instance.object
+        if instance.is_instance:
+            owner = instance.parent
+        else:
+            owner = instance.object
         obj = instance.object
         if owner.original.session_uid not in chosen or obj.type not in SURFACES:
             continue
@@ -123,7 +132,10 @@ def _used_materials(obj: Any, mesh: Any) -> list[Any]:
 def textures_of(material: Any) -> Iterator[TextureFacts]:
     """The pictures that reach the inputs of a material's shader; those that reach its surface by another way count for `Surface`."""
     tree = material.node_tree
-    output = None if tree is None else tree.get_output_node("ALL")
+    if tree is None:
+        output = None
+    else:
+        output = tree.get_output_node("ALL")
     if output is None or not output.inputs[SURFACE].is_linked:
         return
     shaders = [node for node in _upstream(output.inputs[SURFACE]) if node.type == "BSDF_PRINCIPLED"]

@@ -126,7 +126,10 @@ def pack_painted_images(at: str) -> None:
             continue
         try:
             image.pack()
-            reason = "it has several views" if image.is_dirty else ""
+            if image.is_dirty:
+                reason = "it has several views"
+            else:
+                reason = ""
         except RuntimeError as error:
             reason = " ".join(str(error).removeprefix("Error:").split())
         if reason:

@@ -22,7 +22,9 @@ def make_absolute(new: Sequence[tuple[str, Any]], staged: Path, origin: Path) ->
     came = {block.session_uid for _, block in new}
 
     def absolute(block: Any, path: str) -> str | None:
-        return _absolute(path, str(staged), str(origin)) if path and block.session_uid in came else None
+        if path and block.session_uid in came:
+            return _absolute(path, str(staged), str(origin))
+        return None
 
     external_files.visit(absolute, packed=True)
     for kind, block in new:

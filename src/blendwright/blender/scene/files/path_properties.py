@@ -127,7 +127,10 @@ def _inputs(modifier: Any) -> Iterator[str]:
     tree = modifier.node_group
     for item in tree.interface.items_tree if tree is not None else ():
         if item.item_type == "SOCKET" and getattr(item, "subtype", "") in PATHS:
-            value = stored_inputs.value_of(modifier, item.identifier) if item.in_out == "INPUT" else None
+            if item.in_out == "INPUT":
+                value = stored_inputs.value_of(modifier, item.identifier)
+            else:
+                value = None
             if value:
                 yield str(value)
 

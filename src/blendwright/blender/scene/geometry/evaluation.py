@@ -74,7 +74,10 @@ def _of_reference(reference: Any, open_edges: bool, depth: int) -> GeometryFacts
     """What one instance is made of: geometry, an object, or a collection."""
     if hasattr(reference, "instances_pointcloud"):
         return _of_set(reference, open_edges, depth)
-    members = reference.all_objects if hasattr(reference, "all_objects") else [reference]
+    if hasattr(reference, "all_objects"):
+        members = reference.all_objects
+    else:
+        members = [reference]
     return _total(
         [
             _moved(_of_set(member.evaluated_geometry(), open_edges, depth), np.array(member.matrix_world)[None])
@@ -105,7 +108,10 @@ def _of_data(data: Any, open_edges: bool) -> GeometryFacts:
 
 
 def _strokes(layer: Any) -> Any:
-    frame = layer.current_frame() if hasattr(layer, "current_frame") else None
+    if hasattr(layer, "current_frame"):
+        frame = layer.current_frame()
+    else:
+        frame = None
     return getattr(getattr(frame, "drawing", None), "strokes", ())
 
 

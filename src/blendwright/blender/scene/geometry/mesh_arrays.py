@@ -99,7 +99,9 @@ def _with_facts(meshes: Sequence[_Raw]) -> list[MeshArrays]:
 
     def count(where: npt.NDArray[np.bool_], owner: Indices) -> list[int]:
         # Most scenes have nothing of a sort that is counted here, which is seen sooner than counted.
-        return np.bincount(owner[where], minlength=number).tolist() if where.any() else [0] * number
+        if where.any():
+            return np.bincount(owner[where], minlength=number).tolist()
+        return [0] * number
 
     uses = np.bincount(corner_edges, minlength=len(of_edge))
     along = np.bincount(corner_edges[ends[corner_edges * 2] == corner_vertices], minlength=len(of_edge))

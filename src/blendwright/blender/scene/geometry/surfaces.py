@@ -52,7 +52,9 @@ class BpySurfaces:
 
     def facts(self, obj: Any) -> SurfaceFacts | None:
         arrays = self._arrays.get(obj.name)
-        return None if arrays is None else arrays.facts
+        if arrays is None:
+            return None
+        return arrays.facts
 
     def bounds(self, obj: Any) -> Bounds | None:
         facts = self.facts(obj)
@@ -143,7 +145,10 @@ class BpySurfaces:
     def _triangles_of(self, obj: Any) -> Triangles | None:
         if obj.name not in self._triangles:
             with self._mesh(obj) as mesh:
-                found = None if mesh is None else triangles_of(mesh, self._arrays[obj.name], self._points(obj))
+                if mesh is None:
+                    found = None
+                else:
+                    found = triangles_of(mesh, self._arrays[obj.name], self._points(obj))
             self._triangles[obj.name] = found
         return self._triangles[obj.name]
 
@@ -172,7 +177,10 @@ class BpySurfaces:
 
     @contextmanager
     def _mesh(self, obj: Any) -> Generator[Any | None]:
-        evaluated = obj.evaluated_get(self._graph) if obj.type in SOLID else None
+        if obj.type in SOLID:
+            evaluated = obj.evaluated_get(self._graph)
+        else:
+            evaluated = None
         if evaluated is None or not evaluated.is_evaluated:
             yield None
         elif obj.type == "MESH":
@@ -183,7 +191,9 @@ class BpySurfaces:
 
 
 def _ordered(one: float, other: float) -> tuple[float, float]:
-    return (one, other) if one <= other else (other, one)
+    if one <= other:
+        return (one, other)
+    return (other, one)
 
 
 def _boxes_meet(one: Bounds, other: Bounds, within: float) -> bool:

@@ -36,8 +36,14 @@ class Triangles:
         self._block_lows = np.minimum.reduceat(self._lows, starts, axis=0)
         self._block_highs = np.maximum.reduceat(self._highs, starts, axis=0)
         single = len(starts) == 1
-        self.low = self._block_lows[0] if single else self._block_lows.min(axis=0)
-        self.high = self._block_highs[0] if single else self._block_highs.max(axis=0)
+        if single:
+            self.low = self._block_lows[0]
+        else:
+            self.low = self._block_lows.min(axis=0)
+        if single:
+            self.high = self._block_highs[0]
+        else:
+            self.high = self._block_highs.max(axis=0)
 
     @property
     def corners(self) -> Floats:

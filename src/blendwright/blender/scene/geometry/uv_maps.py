@@ -20,7 +20,10 @@ class UvMaps(RecordedWrites):
         from blendwright.blender.uv_mapping import operators
 
         uvs = operators.unwrapped(obj.data, method, uv_map, pack=pack, **settings)
-        closed = operators.without_extent(obj.data, uvs) if method in operators.ALONG_SEAMS else 0
+        if method in operators.ALONG_SEAMS:
+            closed = operators.without_extent(obj.data, uvs)
+        else:
+            closed = 0
         if closed:
             message = (
                 f"{closed} of {len(obj.data.polygons)} faces of '{obj.name}' cannot be unfolded: no seam opens them"

@@ -62,7 +62,9 @@ class Baking(Images):
         image.pixels.foreach_get(values)
         brightest = values.reshape(-1, image.channels)[:, :3].max(axis=1)
         filled = brightest[brightest > 0.0]
-        return (float(filled.min()), float(filled.max())) if len(filled) else None
+        if len(filled):
+            return (float(filled.min()), float(filled.max()))
+        return None
 
 
 @contextmanager
@@ -89,7 +91,10 @@ def _selected(obj: Any, sources: Sequence[Any]) -> Generator[None]:
 def _a_material(obj: Any) -> Generator[None]:
     """What has no material has none that could say where to bake to."""
     # An object keeps a slot that its data has lost.
-    slots = list(obj.material_slots) if len(obj.data.materials) else []
+    if len(obj.data.materials):
+        slots = list(obj.material_slots)
+    else:
+        slots = []
     if slots and all(slot.material is not None for slot in slots):
         yield
         return
@@ -116,7 +121,10 @@ def _a_material(obj: Any) -> Generator[None]:
 def _target(material: Any, image: Any) -> Generator[None]:
     """The active image node of a material is where it is baked to."""
     tree = material.node_tree
-    active = None if tree.nodes.active is None else tree.nodes.active.name
+    if tree.nodes.active is None:
+        active = None
+    else:
+        active = tree.nodes.active.name
     node = tree.nodes.new("ShaderNodeTexImage")
     node.name = TARGET
     node.image = image
@@ -125,4 +133,7 @@ def _target(material: Any, image: Any) -> Generator[None]:
         yield
     finally:
         tree.nodes.remove(tree.nodes[TARGET])
-        tree.nodes.active = None if active is None else tree.nodes[active]
+        if active is None:
+            tree.nodes.active = None
+        else:
+            tree.nodes.active = tree.nodes[active]

@@ -60,7 +60,10 @@ class Images(RecordedWrites):
         found = np.empty(len(image.pixels), np.float32)
         image.pixels.foreach_get(found)
         pixels = found.reshape(-1, image.channels)
-        tolerance = FINE if image.is_float else COARSE
+        if image.is_float:
+            tolerance = FINE
+        else:
+            tolerance = COARSE
         return bool(np.allclose(pixels[:, :3], wanted[:, :3], rtol=1e-5, atol=tolerance))
 
     def pack_image(self, image: Any) -> None:
@@ -79,7 +82,10 @@ class Images(RecordedWrites):
             output = scene.render.image_settings
             for name, value in {**MEDIUM, **settings, "color_management": "OVERRIDE"}.items():
                 setattr(output, name, value)
-            output.view_settings.view_transform = "Raw" if plain else "Standard"
+            if plain:
+                output.view_settings.view_transform = "Raw"
+            else:
+                output.view_settings.view_transform = "Standard"
             image.save_render(file, scene=scene)
         except RuntimeError as error:
             reason = " ".join(str(error).removeprefix("Error:").split())
@@ -105,11 +111,16 @@ class Images(RecordedWrites):
                 return None
             values = np.empty(len(image.pixels), np.float32)
             image.pixels.foreach_get(values)
-            black = BLACK_LIGHT if image.is_float else BLACK_STORED
+            if image.is_float:
+                black = BLACK_LIGHT
+            else:
+                black = BLACK_STORED
             pixels = values.reshape(-1, image.channels)
         if pixels.shape[1] == 4:
             pixels = pixels[pixels[:, 3] > 0.0]
-        return float((pixels[:, :3].max(axis=1) > black).mean()) if len(pixels) else None
+        if len(pixels):
+            return float((pixels[:, :3].max(axis=1) > black).mean())
+        return None
 
 
 @contextmanager

@@ -44,7 +44,10 @@ class Looking(Rendering):
             with lettering() as letters:
                 labels.draw_labels(picture, sight.labels(found), letters)
         else:
-            picture = sight.mask_picture(seen) if form == "MASK" else sight.depth_picture(seen)
+            if form == "MASK":
+                picture = sight.mask_picture(seen)
+            else:
+                picture = sight.depth_picture(seen)
         png_files.write_png(file, picture)
         return found
 

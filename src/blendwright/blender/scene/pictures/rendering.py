@@ -46,8 +46,14 @@ class Rendering(RecordedWrites):
     ) -> tuple[int, int]:
         shader_cache.unpack()
         scene = self.active
-        color_mode = "RGBA" if scene.render.film_transparent else "RGB"
-        settings = {**PNG, "color_mode": color_mode} if output is None else {**self._medium(output), **output}
+        if scene.render.film_transparent:
+            color_mode = "RGBA"
+        else:
+            color_mode = "RGB"
+        if output is None:
+            settings = {**PNG, "color_mode": color_mode}
+        else:
+            settings = {**self._medium(output), **output}
         # A format decides what else is valid: what it changes is put back behind it.
         held = {name: getattr(scene.render.image_settings, name) for name in ("color_mode", "color_depth", "exr_codec")}
         with (

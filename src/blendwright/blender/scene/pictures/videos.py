@@ -37,7 +37,11 @@ class Videos(Rendering):
             _set_encoder(film.render, codec, quality)
             film.frame_start, film.frame_end = 1, len(pictures)
             editor = film.sequence_editor_create()
-            strips = editor.strips if hasattr(editor, "strips") else editor.sequences  # until 4.4
+            # until 4.4
+            if hasattr(editor, "strips"):
+                strips = editor.strips
+            else:
+                strips = editor.sequences
             strip = strips.new_image("frames", pictures[0], 1, 1)
             for picture in pictures[1:]:
                 strip.elements.append(Path(picture).name)

@@ -101,7 +101,9 @@ class Membership(RecordedWrites):
 
     def _collection(self, home: fp.Key) -> Any:
         block = self._block(home)
-        return block.collection if home[0] == Kind.SCENE.blocks else block
+        if home[0] == Kind.SCENE.blocks:
+            return block.collection
+        return block
 
     def _touch_layers(self, home: fp.Key) -> None:
         """The view layers of scenes repeat the tree of collections, with flags."""

@@ -100,7 +100,10 @@ def copy_of(block: Any) -> Any:
 @contextmanager
 def preserving_depth(block: Any) -> Generator[None]:
     """Blender flattens a curve of two dimensions whenever an object is given it; one that was not flat before shall not be."""
-    lists = _points(block) if isinstance(block, bpy.types.Curve) and block.dimensions == "2D" else []
+    if isinstance(block, bpy.types.Curve) and block.dimensions == "2D":
+        lists = _points(block)
+    else:
+        lists = []
     coordinates = [np.empty(len(points) * width, np.float32) for points, _, width in lists]
     for (points, name, _), numbers in zip(lists, coordinates, strict=True):
         points.foreach_get(name, numbers)
@@ -143,7 +146,10 @@ def repoint(tree: Any, image: Any) -> None:
                 if isinstance(modifier, bpy.types.NodesModifier) and modifier.node_group == tree:
                     modifier.node_group = image
             continue
-        outer = user if isinstance(user, bpy.types.NodeTree) else getattr(user, "node_tree", None)
+        if isinstance(user, bpy.types.NodeTree):
+            outer = user
+        else:
+            outer = getattr(user, "node_tree", None)
         for node in outer.nodes if outer is not None else ():
             if getattr(node, "node_tree", None) == tree:
                 node.node_tree = image

@@ -313,7 +313,11 @@ class RecordedWrites(SceneReader):
         if target == holder:
             return lambda: self._block(key)
         root = target.id_data
-        inside: references.Path = () if root == holder else (_embedded(root),)
+        inside: references.Path
+        if root == holder:
+            inside = ()
+        else:
+            inside = (_embedded(root),)
         if target == root:
             return lambda: references.resolve(self._block(key), inside)
         try:
@@ -340,4 +344,6 @@ def _put_slots(obj: Any, saved_values: list[tuple[int, Thaw]]) -> None:
 
 def _embedded(block: Any) -> str:
     """The property that holds an embedded datablock."""
-    return "collection" if isinstance(block, bpy.types.Collection) else "node_tree"
+    if isinstance(block, bpy.types.Collection):
+        return "collection"
+    return "node_tree"

@@ -99,7 +99,10 @@ def pointees_of_item(value: Any) -> set[Any]:
 def resolve(owner: Any, path: Path) -> Any:
     value = owner
     for part in path:
-        value = value[part] if isinstance(part, (int, Item)) else getattr(value, part)
+        if isinstance(part, (int, Item)):
+            value = value[part]
+        else:
+            value = getattr(value, part)
     return value
 
 

@@ -64,7 +64,10 @@ class Removal(Membership):
 
     def _clear(self, user: Any, victims: dict[Any, None]) -> None:
         """Clear the pointers of one datablock to others."""
-        parent = user.collection if isinstance(user, bpy.types.Scene) else user
+        if isinstance(user, bpy.types.Scene):
+            parent = user.collection
+        else:
+            parent = user
         if isinstance(parent, bpy.types.Collection):
             for child in [child for child in parent.children if child in victims]:
                 self.unlink(parent, child)

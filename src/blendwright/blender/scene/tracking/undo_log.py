@@ -58,7 +58,9 @@ class UndoLog:
     def is_member(self, key: fp.Key) -> bool:
         """Whether an object is in a collection, from the fingerprint: asking Blender is linear in the collection's size."""
         pending = self._members.get(key)
-        return self._state.leaf_hash(key) is not None if pending is None else pending
+        if pending is None:
+            return self._state.leaf_hash(key) is not None
+        return pending
 
     def member(self, key: fp.Key, present: bool) -> None:
         self.touch(key)
@@ -81,7 +83,9 @@ class UndoLog:
 
     def written(self) -> Collection[fp.Key]:
         """What the tool itself touched."""
-        return self._before.keys() - self._marked if self._marked else self._before.keys()
+        if self._marked:
+            return self._before.keys() - self._marked
+        return self._before.keys()
 
     def seal(self) -> list[list[str]]:
         """Hash what was touched; returns what really changed."""
@@ -106,5 +110,7 @@ class UndoLog:
 
     def _digest(self, key: fp.Key) -> bytes | None:
         if key[0] == fp.MEMBERSHIP:
-            return fp.MEMBER if self.is_member(key) else None
+            if self.is_member(key):
+                return fp.MEMBER
+            return None
         return self._state.read_hash(key)
