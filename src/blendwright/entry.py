@@ -9,7 +9,6 @@ from __future__ import annotations
 import gc
 import importlib
 import os
-import signal
 import sys
 from types import ModuleType
 from typing import Any
@@ -21,6 +20,9 @@ def main() -> None:
     arguments = sys.argv[1:]
     if arguments == ["--version"] and _printed(f"blendwright {__version__}\n"):
         return
+    # Not at the top: `--version` needs nothing of this.
+    from blendwright.util.interrupts import hold_interrupts
+
     prepare_loading()
     hold_interrupts()
     if arguments[:1] == ["serve"] and not {"--http", "--help"} & {part.partition("=")[0] for part in arguments}:
@@ -71,17 +73,6 @@ def loaded() -> None:
         gc.freeze()
         _set_aside = True
     gc.enable()
-
-
-def hold_interrupts() -> None:
-    """Keep Ctrl-C waiting while the program loads: before that is done nobody could answer it."""
-    if hasattr(signal, "pthread_sigmask"):
-        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-
-
-def accept_interrupts() -> None:
-    if hasattr(signal, "pthread_sigmask"):
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
 
 
 def _printed(line: str) -> bool:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Annotated, Any, get_type_hints
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
 import blendwright
@@ -34,9 +34,16 @@ SETTINGS: dict[str, Any] = {
 class LateCommands(TyperGroup):
     """Knows the names and summaries of its commands, and loads the one that runs."""
 
+    def list_commands(self, ctx: Any) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        command = COMMANDS.get(cmd_name)
+        return None if command is None else TyperCommand(cmd_name, help=command.summary, rich_markup_mode=None)
+
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
         name, command, rest = super().resolve_command(ctx, args)
-        if name in COMMANDS:
+        if name is not None and name in COMMANDS:
             command = load_command(name)
         loaded()
         return name, command, rest
@@ -113,10 +120,6 @@ def options(
 ) -> None:
     if verbose:
         os.environ.setdefault(LOG_LEVEL, "info")
-
-
-for _name, _command in COMMANDS.items():
-    app.command(_name, help=_command.summary)(lambda: None)
 
 
 def run() -> Any:

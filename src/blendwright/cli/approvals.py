@@ -15,7 +15,6 @@ from typing import Annotated, Any
 
 from blendwright.approvals import pending as approving
 from blendwright.approvals.pending import parse_grants
-from blendwright.approvals.request import ApprovalAnswer, ApprovalRequest, Approver
 from blendwright.cli.options import AsJson, Workspace
 from blendwright.cli.output import Exit, SafeConsole, notes, present
 from blendwright.cli.parameters import argument, option
@@ -23,6 +22,7 @@ from blendwright.cli.proposal import at_a_terminal
 from blendwright.records.requests import StoredApproval
 from blendwright.util.cancel import CancelToken
 from blendwright.util.invisible_text import escape_invisible
+from blendwright.values.approval import ApprovalAnswer, ApprovalRequest, Approver
 
 # Makes room on the screen for a question.
 Pause = Callable[[], AbstractContextManager[None]]

@@ -9,7 +9,7 @@ import contextlib
 from collections.abc import Generator, Sequence
 from typing import TYPE_CHECKING
 
-from blendwright.entry import accept_interrupts, hold_interrupts
+from blendwright.util.interrupts import accept_interrupts, hold_interrupts
 
 if TYPE_CHECKING:
     from blendwright.workspace.early_blender import EarlyBlender

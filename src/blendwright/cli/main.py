@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 
 from blendwright.cli.output import Exit, begin_output, fail, notes
 from blendwright.cli.plain_line import plain_command
-from blendwright.entry import accept_interrupts
+from blendwright.util.interrupts import accept_interrupts
 from blendwright.values.errors import BlendwrightError, EnvironmentUnfit, JournalError, Refusal
 from blendwright.values.faults import RENDERINGS, Fault
 

@@ -67,9 +67,9 @@ def bisect(
     """The first commit after `good` (the first of the workspace, where none is named) at which `expect` does not hold any more.
 
     `expect` is an expression over `scene` and `audit`, as `engine/scene/predicate_values.py` makes them. An expression that does not
-    fit a scene does not hold there. Among n commits, at most log2(n) + 1 scenes are rebuilt. Raises Refusal for what is no expression, where the two
-    commits do not lie on one line, and where the check holds at the bad one or not at the good one; RebuildFailed where a scene is not
-    what the journal says."""
+    fit a scene does not hold there. Among n commits, at most log2(n) + 1 scenes are rebuilt. Raises Refusal for what is no expression,
+    where the two commits do not lie on one line, and where the check holds at the bad one or not at the good one; RebuildFailed where a
+    scene is not what the journal says."""
     with contextlib.ExitStack() as ends:
         journal = ends.enter_context(read_journal(workspace))
         line = _line(journal, good, bad)

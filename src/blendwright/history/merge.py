@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from blendwright.engine.invocation import new_id
 from blendwright.engine.moves.commit_names import HEAD, find, require_head
 from blendwright.engine.moves.replaced_plans import operations_of
 from blendwright.engine.options import RunOptions
@@ -27,11 +26,12 @@ from blendwright.history.merge_rules import (
     touched_by,
     unmergeable,
 )
-from blendwright.history.touched import DATA
 from blendwright.journal import JournalView
 from blendwright.records.branches import Merge
 from blendwright.records.changes import CommitChanges
+from blendwright.records.touched import DATA
 from blendwright.tools.catalog import tools
+from blendwright.util.ids import new_id
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding

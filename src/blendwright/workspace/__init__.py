@@ -13,11 +13,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from blendwright.approvals.request import Approver
     from blendwright.engine.options import RunOptions
     from blendwright.policy.policy import Policy
     from blendwright.policy.session_contract import Proposal
     from blendwright.util.cancel import CancelToken
+    from blendwright.values.approval import Approver
     from blendwright.workspace.open_scene import OpenScene
     from blendwright.workspace.opening import open
 

@@ -9,8 +9,8 @@ from typing import Any, cast
 
 import orjson
 
+from blendwright.schemas.json_reader import read_json
 from blendwright.server.transport.early_server import LARGEST_MESSAGE
-from blendwright.util.json_reader import read_json
 
 PARSE_ERROR = -32700
 INVALID_REQUEST = -32600

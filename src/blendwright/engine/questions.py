@@ -12,11 +12,11 @@ from dataclasses import replace
 from time import monotonic
 
 from blendwright.approvals.ask import ApprovalOutcome
-from blendwright.approvals.request import ApprovalRequest
 from blendwright.engine.invocation import Invocation
 from blendwright.engine.options import PhaseClock, RunDeadline, RunOptions
 from blendwright.engine.session import Session
 from blendwright.policy.refusals import APPROVAL_OUTDATED
+from blendwright.values.approval import ApprovalRequest
 
 # So often a person is asked again in one run because others have changed the scene; then what is asked about is refused.
 MOST_ASKED_AGAIN = 2

@@ -1,0 +1,17 @@
+"""Registers the capability `server`."""
+
+from __future__ import annotations
+
+from blendwright.capabilities import Capability, Command
+
+CAPABILITY = Capability(
+    name="server",
+    summary="The MCP server, over stdio and HTTP.",
+    commands={
+        "serve": Command(
+            "server.commands",
+            "serve",
+            "Serve a workspace to a language-model host: over stdio, or over HTTP with a bearer token.",
+        ),
+    },
+)
