@@ -45,7 +45,7 @@ class Capability:
     summary: str
     commands: Mapping[str, Command] = field(default_factory=dict[str, Command])
     offers: Mapping[str, str] = field(default_factory=dict[str, str])
-    """For the name of a point, `module:attribute` of what is offered there."""
+    """For the name of a point, the `module` or `module:attribute` that is offered there."""
     needs: tuple[str, ...] = ()
     """Other capabilities that it cannot work without. If one of them is missing, this one is missing as well."""
 
@@ -78,9 +78,10 @@ def capabilities() -> tuple[Capability, ...]:
 
 
 def load(where: str) -> Any:
-    """Import `module:attribute` of this package."""
-    module, _, attribute = where.partition(":")
-    return getattr(import_module(f"{PACKAGE}.{module}"), attribute)
+    """Import `module:attribute`, or a whole `module`, of this package."""
+    name, _, attribute = where.partition(":")
+    module = import_module(f"{PACKAGE}.{name}")
+    return getattr(module, attribute) if attribute else module
 
 
 def _installed(name: str) -> Capability | None:

@@ -12,11 +12,10 @@ from typing import Any
 import pytest
 import rfc8785
 
-from blendwright.engine.invocation import Invocation, OperationKeys, canonical, operation_key
+from blendwright.engine.invocation import Invocation, OperationKeys, canonical, new_id, new_ids, operation_key
 from blendwright.plan.validate import validate_arguments
 from blendwright.tools.catalog import tools
 from blendwright.util.canonical import digest
-from blendwright.util.ids import new_id, new_ids
 
 ODD = [
     0.0,

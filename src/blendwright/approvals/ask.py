@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Protocol
+from uuid import uuid4
 
 import orjson
 
@@ -26,7 +27,6 @@ from blendwright.policy.session_contract import ContractTerms
 from blendwright.tool_api.tool import AnyTool
 from blendwright.util.cancel import CancelToken
 from blendwright.util.canonical import digest
-from blendwright.util.ids import new_id
 from blendwright.util.invisible_text import escape_invisible
 from blendwright.values.approval import (
     Approval,
@@ -157,7 +157,7 @@ class Approvals:
         return ApprovalRequest(
             id=_new_id(),
             operation_hash=operation_hash(act, 1, args, key=None, baseline=baseline),
-            request_id=new_id(),
+            request_id=uuid4().hex,
             operation_id=act,
             tool=act,
             safety_level=level,

@@ -13,7 +13,7 @@ from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
 import blendwright
-from blendwright.cli.commands import COMMANDS, command_function
+from blendwright.cli.commands import COMMANDS, CORE, command_function
 from blendwright.cli.examples import epilog
 from blendwright.cli.output import console
 from blendwright.cli.parameters import Parameter, option
@@ -35,11 +35,19 @@ class LateCommands(TyperGroup):
     """Knows the names and summaries of its commands, and loads the one that runs."""
 
     def list_commands(self, ctx: Any) -> list[str]:
-        return list(COMMANDS)
+        self._know_all()
+        return list(self.commands)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        command = COMMANDS.get(cmd_name)
-        return None if command is None else TyperCommand(cmd_name, help=command.summary, rich_markup_mode=None)
+        if cmd_name in CORE:
+            return _placeholder(cmd_name)
+        # Only for a name that is not in the core: this imports the capabilities. Suggestions for a wrong name come from here too.
+        self._know_all()
+        return self.commands.get(cmd_name)
+
+    def _know_all(self) -> None:
+        for name in COMMANDS:
+            self.commands.setdefault(name, _placeholder(name))
 
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
         name, command, rest = super().resolve_command(ctx, args)
@@ -47,6 +55,11 @@ class LateCommands(TyperGroup):
             command = load_command(name)
         loaded()
         return name, command, rest
+
+
+def _placeholder(name: str) -> Any:
+    """A command with its summary only."""
+    return TyperCommand(name, help=COMMANDS[name].summary, rich_markup_mode=None)
 
 
 def load_command(name: str) -> Any:

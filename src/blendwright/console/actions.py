@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from blendwright.approvals import pending as approving
+from blendwright.engine.invocation import new_id
 from blendwright.engine.moves.commit_names import HEAD, find, refusal, require_head, require_name
 from blendwright.engine.options import RunOptions
 from blendwright.history.fork import fork
@@ -21,7 +22,6 @@ from blendwright.records.requests import StoredApproval
 from blendwright.records.results import Moved
 from blendwright.tool_api.promises import SafetyLevel
 from blendwright.util.cancel import CancelToken
-from blendwright.util.ids import new_id
 from blendwright.values.approval import Approval, ApprovalAnswer, ApprovalRequest, Approver
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from blendwright.engine.invocation import Invocation, OperationKeys
+from blendwright.engine.invocation import Invocation, OperationKeys, new_id
 from blendwright.engine.ledger import changes_of, handles_of
 from blendwright.engine.options import DEFAULT_OPTIONS, PhaseClock, RunOptions, too_much_time
 from blendwright.engine.runner import Runner
@@ -17,7 +17,6 @@ from blendwright.schemas.json_reader import non_interoperable_values
 from blendwright.tool_api.promises import Determinism
 from blendwright.tool_api.tool import AnyTool
 from blendwright.tool_api.tool_names import own_name
-from blendwright.util.ids import new_id
 from blendwright.values.events import CallEnded, CallIds
 from blendwright.values.faults import REFUSALS, Fault
 from blendwright.values.findings import Finding, did_you_mean, sentence

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from blendwright.engine.invocation import Invocation
+from blendwright.engine.invocation import Invocation, new_id
 from blendwright.engine.scene.live_scene import LiveScene
 from blendwright.journal import Journal
 from blendwright.policy.objections import Objection, PathFindings, ProposedCall, Stage, approval_ruling, concerning
@@ -29,7 +29,6 @@ from blendwright.policy.session_contract import (
 from blendwright.tool_api.promises import Determinism
 from blendwright.tool_api.tool import AnyTool
 from blendwright.tools.registry import tool_registry
-from blendwright.util.ids import new_id
 from blendwright.values.errors import Refusal
 from blendwright.values.findings import Finding
 from blendwright.values.plan import Operation

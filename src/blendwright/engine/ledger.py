@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from blendwright.engine.contract import ActiveContract
-from blendwright.engine.invocation import Invocation
+from blendwright.engine.invocation import Invocation, new_id
 from blendwright.engine.scene.external_files import External
 from blendwright.engine.scene.live_scene import LiveScene
 from blendwright.journal import Journal
@@ -18,7 +18,6 @@ from blendwright.records.audit import AuditDetails, Status
 from blendwright.records.changes import MOST_CHANGES
 from blendwright.records.checkpoints import StagedCheckpoint
 from blendwright.records.commits import CommitResult, Entry, NewAudit, NewCommit, NewReading
-from blendwright.util.ids import new_id
 from blendwright.values.errors import BlendwrightError
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding

@@ -16,6 +16,7 @@ from typing import Any
 
 from blendwright.bridge.worker_source import WorkerSource
 from blendwright.engine.files.scratch import SCENE_FILE
+from blendwright.engine.invocation import new_id
 from blendwright.engine.moves.commit_names import find
 from blendwright.engine.scene.external_files import External, current_externals
 from blendwright.engine.scene.rebuild import rebuild_commit
@@ -24,7 +25,6 @@ from blendwright.records.audit import AuditDetails
 from blendwright.records.checkpoints import StagedCheckpoint
 from blendwright.records.commits import Commit, NewCommit
 from blendwright.util import crash_points
-from blendwright.util.ids import new_id
 from blendwright.values.errors import RebuildFailed, Refusal
 from blendwright.values.faults import Fault
 from blendwright.workspace.locations import workspace_directory

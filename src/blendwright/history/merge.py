@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from blendwright.engine.invocation import new_id
 from blendwright.engine.moves.commit_names import HEAD, find, require_head
 from blendwright.engine.moves.replaced_plans import operations_of
 from blendwright.engine.options import RunOptions
@@ -31,7 +32,6 @@ from blendwright.records.branches import Merge
 from blendwright.records.changes import CommitChanges
 from blendwright.records.touched import DATA
 from blendwright.tools.catalog import tools
-from blendwright.util.ids import new_id
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding

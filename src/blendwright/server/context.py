@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 from blendwright.engine.heartbeat import Waiting
+from blendwright.engine.invocation import new_id
 from blendwright.engine.options import RunOptions
 from blendwright.macros import Macro
 from blendwright.policy.host_profile import HostStatement
@@ -35,7 +36,6 @@ from blendwright.server.transport.elicitation import AsidePrompt
 from blendwright.server.workspace_queue import WorkspaceQueue
 from blendwright.tool_api.tool import AnyTool
 from blendwright.util.cancel import CancelToken
-from blendwright.util.ids import new_id
 from blendwright.values.approval import Approver, SessionPrompt
 from blendwright.values.errors import BlendwrightError, Refusal
 from blendwright.values.faults import Fault

@@ -10,12 +10,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from blendwright.engine.invocation import new_id
 from blendwright.engine.moves.commit_names import require_head
 from blendwright.journal import Journal
 from blendwright.records.audit import AuditDetails
 from blendwright.records.commits import Commit, NewCommit
 from blendwright.util import crash_points
-from blendwright.util.ids import new_id
 
 UPGRADE = "workspace.upgrade"
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from blendwright.bridge.worker_source import WorkerSource
 from blendwright.engine.calls import NOWHERE
 from blendwright.engine.files.scratch import open_scratch_file
+from blendwright.engine.invocation import new_id
 from blendwright.engine.moves.commit_names import find
 from blendwright.engine.options import RunOptions
 from blendwright.engine.scene.rebuild import rebuild_commit, take_worker
@@ -24,7 +25,6 @@ from blendwright.tool_api.tool import AnyTool
 from blendwright.tools.catalog import tools
 from blendwright.tools.render.viewpoint import DIRECTIONS, IN_PERSPECTIVE, NamedView
 from blendwright.util.cancel import CancelToken
-from blendwright.util.ids import new_id
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from blendwright.engine.invocation import new_id
 from blendwright.engine.scene.external_files import External
 from blendwright.records.audit import AuditDetails
 from blendwright.records.checkpoints import StagedCheckpoint
 from blendwright.records.commits import CommitKind, NewCommit
-from blendwright.util.ids import new_id
 from blendwright.util.invisible_text import escape_invisible
 from blendwright.values.findings import cut
 

@@ -25,7 +25,7 @@ __all__ = ["Approver", "CancelToken", "OpenScene", "Policy", "Proposal", "RunOpt
 
 # Loaded when it is first asked for: the program uses single modules of this package.
 _MODULES = {
-    "Approver": "approvals.request",
+    "Approver": "values.approval",
     "CancelToken": "util.cancel",
     "OpenScene": "workspace.open_scene",
     "Policy": "policy.policy",

@@ -13,6 +13,7 @@ from time import perf_counter
 
 from blendwright.blendfile.comparison import same_content
 from blendwright.engine.files.scratch import copy_scene
+from blendwright.engine.invocation import new_id
 from blendwright.engine.moves import branch_names as branches
 from blendwright.engine.moves.commit_names import HEAD, find, find_branch, refusal, require_head, require_name
 from blendwright.engine.moves.replaced_plans import last_plan, replaced_commit
@@ -27,7 +28,6 @@ from blendwright.records.checkpoints import REDO_BUDGET, GcReport, StagedCheckpo
 from blendwright.records.commits import Commit, NewCommit
 from blendwright.records.results import Moved, MoveKind
 from blendwright.util import crash_points
-from blendwright.util.ids import new_id
 from blendwright.values.errors import JournalError, Refusal
 from blendwright.values.faults import Fault
 from blendwright.wire.remote_scene import RemoteScene

@@ -13,12 +13,12 @@ from itertools import chain, count, groupby
 from operator import attrgetter
 from typing import NamedTuple
 
+from blendwright.engine.invocation import new_id
 from blendwright.journal import Journal, JournalView
 from blendwright.records.audit import REPLACE, AuditDetails
 from blendwright.records.changes import CommitChanges
 from blendwright.records.commits import Commit, NewAudit
 from blendwright.tool_api.tool import AnyTool
-from blendwright.util.ids import new_id
 from blendwright.values.errors import JournalError, Refusal
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding

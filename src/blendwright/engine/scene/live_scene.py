@@ -12,6 +12,7 @@ from time import monotonic, perf_counter
 from typing import Any
 
 from blendwright.engine.files.scratch import SCENE_FILE, open_scene_file
+from blendwright.engine.invocation import new_id
 from blendwright.engine.scene.background_checkpoints import BackgroundCheckpoints
 from blendwright.engine.scene.external_files import External, Externals, OpenedFile, current_externals
 from blendwright.engine.scene.fingerprint_scheme import other_scheme, scheme_of
@@ -22,7 +23,6 @@ from blendwright.records.commits import Commit, NewCommit
 from blendwright.records.results import Mismatch
 from blendwright.util import crash_points
 from blendwright.util.cancel import CancelToken
-from blendwright.util.ids import new_id
 from blendwright.values.errors import BlendwrightError, EnvironmentUnfit, JournalError, RebuildFailed
 from blendwright.values.events import CallIds, Observer, Remark, SceneBuilt, WorkerTrouble, silent
 from blendwright.wire.blender_profile import WorkerProfile
