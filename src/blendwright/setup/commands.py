@@ -10,7 +10,6 @@ import typer
 
 from blendwright.cli.options import AsJson, Attach, Blender, Workspace
 from blendwright.cli.output import Cell, Exit, SafeConsole, notes, present
-from blendwright.cli.parameters import argument, option
 from blendwright.setup import blenders
 from blendwright.setup.doctor import Check, check_environment, check_host
 from blendwright.setup.hosts import HOSTS, Scope, entry, host_named, install, snippet
@@ -45,10 +44,16 @@ def _show(out: SafeConsole, rows: list[blenders.ListedBlender]) -> None:
 
 @blender_app.command("add")
 def add_command(
-    what: Annotated[str, argument("VERSION|PATH", "A version such as 5.2, or the path of an installed Blender.")],
-    name: Annotated[str | None, option("--name NAME", "Call it this; its version otherwise.")] = None,
-    python: Annotated[str | None, option("--python PATH", "Make the environment with this Python.")] = None,
-    again: Annotated[bool, option("--again", "Make it anew, even where it is there.")] = False,
+    what: Annotated[
+        str, typer.Argument(metavar="VERSION|PATH", help="A version such as 5.2, or the path of an installed Blender.")
+    ],
+    name: Annotated[
+        str | None, typer.Option("--name", metavar="NAME", help="Call it this; its version otherwise.")
+    ] = None,
+    python: Annotated[
+        str | None, typer.Option("--python", metavar="PATH", help="Make the environment with this Python.")
+    ] = None,
+    again: Annotated[bool, typer.Option("--again", help="Make it anew, even where it is there.")] = False,
     json: AsJson = False,
 ) -> int:
     """Make an environment for a Blender in your data directory, or prepare an installed Blender; then --blender takes it by name."""
@@ -67,7 +72,8 @@ def add_command(
 
 @blender_app.command("remove")
 def remove_command(
-    name: Annotated[str, argument("NAME", "As `blendwright blender list` shows it.")], json: AsJson = False
+    name: Annotated[str, typer.Argument(metavar="NAME", help="As `blendwright blender list` shows it.")],
+    json: AsJson = False,
 ) -> int:
     """Remove an environment that was added. An installed Blender itself stays as it is."""
     removed = blenders.remove_blender(name, progress=lambda line: notes().show(line, "dim"))
@@ -75,7 +81,9 @@ def remove_command(
 
 
 def init_host(
-    name: Annotated[str, typer.Argument(metavar="HOST", help=f"One of: {', '.join(HOSTS)}.")],
+    name: Annotated[
+        str, typer.Argument(metavar="HOST", help=f"One of: {', '.join(HOSTS)}.", autocompletion=lambda: HOSTS)
+    ],
     workspace: Workspace = ".blendwright",
     scope: Annotated[Scope, typer.Option("--scope", help="For this user everywhere, or for this project.")] = "user",
     replace: Annotated[bool, typer.Option("--replace", help="Replace an entry of ours that differs.")] = False,
@@ -108,7 +116,13 @@ def init_host(
 def doctor(
     blender: Blender = None,
     host: Annotated[
-        str | None, typer.Option("--host", metavar="HOST", help="Also check the set-up of this language-model host.")
+        str | None,
+        typer.Option(
+            "--host",
+            metavar="HOST",
+            help="Also check the set-up of this language-model host.",
+            autocompletion=lambda: HOSTS,
+        ),
     ] = None,
     json: AsJson = False,
 ) -> int:
