@@ -44,6 +44,8 @@ class Capability:
     name: str
     summary: str
     commands: Mapping[str, Command] = field(default_factory=dict[str, Command])
+    examples: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
+    """What the help of a command, or of one of its group, ends with; see `cli/examples.py`."""
     offers: Mapping[str, str] = field(default_factory=dict[str, str])
     """For the name of a point, the `module` or `module:attribute` that is offered there."""
     needs: tuple[str, ...] = ()

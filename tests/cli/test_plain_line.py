@@ -15,10 +15,12 @@ import typer
 from blendwright.cli import application, main
 from blendwright.cli.application import load_command
 from blendwright.cli.commands import command_function
-from blendwright.cli.examples import EXAMPLES
+from blendwright.cli.examples import all_examples
 from blendwright.cli.plain_line import plain_command, read_plain
 from plans import box
 from shell import Shell
+
+EXAMPLES = all_examples()
 
 # A line, and whether it is plain.
 LINES = {

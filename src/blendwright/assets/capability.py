@@ -15,4 +15,7 @@ CAPABILITY = Capability(
         ),
     },
     offers={"asset_supply": "assets.supply:library_supply"},
+    examples={
+        "assets": ("blendwright assets wooden chair", "blendwright assets --kind materials --limit 5"),
+    },
 )

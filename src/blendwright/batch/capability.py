@@ -13,4 +13,16 @@ CAPABILITY = Capability(
         ),
     },
     offers={"console.batches": "batch.console.section:SECTION"},
+    examples={
+        "batch": ("blendwright batch run toys.star --seeds 0:500 --workers 2 --out toys",),
+        "batch run": (
+            "blendwright batch run toys.star --seeds 0:500 --workers 2 --out toys",
+            "blendwright batch run toys.star --params toys.csv --output glb --out toys",
+            "blendwright batch run toys.json --out toys        # the same again: goes on",
+        ),
+        "batch status": ("blendwright batch status toys",),
+        "batch retry": ("blendwright batch retry toys --failed",),
+        "batch show": ("blendwright batch show toys 42",),
+        "batch export": ("blendwright batch export toys.star --seeds 0:500 --out toys --to job --format openjd",),
+    },
 )

@@ -19,4 +19,7 @@ CAPABILITY = Capability(
         "history",
         "proofs",
     ),
+    examples={
+        "ui": ("blendwright ui", "blendwright ui shop --read-only --no-open", "blendwright ui --engine env"),
+    },
 )

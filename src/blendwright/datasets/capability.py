@@ -9,4 +9,7 @@ CAPABILITY = Capability(
     summary="Data sets for training, written from the annotated cases of a batch.",
     offers={"batch.commands": "datasets.commands:COMMAND"},
     needs=("batch",),
+    examples={
+        "batch dataset": ("blendwright batch dataset toys --format coco --to toys/coco",),
+    },
 )

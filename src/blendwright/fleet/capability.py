@@ -14,4 +14,10 @@ CAPABILITY = Capability(
     },
     offers={"batch.fleet": "fleet.port:FLEET"},
     needs=("batch",),
+    examples={
+        "worker": (
+            "blendwright worker --engine postgres://artist@db/batches --workers 4",
+            "blendwright worker --engine env --once           # until nothing waits",
+        ),
+    },
 )

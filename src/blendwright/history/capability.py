@@ -42,4 +42,24 @@ CAPABILITY = Capability(
             "Run the commits of another branch again on top of this one: all of them or none.",
         ),
     },
+    examples={
+        "branch": (
+            "blendwright branch",
+            "blendwright branch red-lamp 12",
+            "blendwright branch red-lamp --delete",
+        ),
+        "switch": ("blendwright switch red-lamp", "blendwright switch blue-lamp --create --at 12"),
+        "tag": ("blendwright tag approved", "blendwright tag draft 12"),
+        "fork": ("blendwright fork HEAD ../variant", "blendwright fork 12 ../earlier"),
+        "blame": (
+            "blendwright blame",
+            "blendwright blame Lamp --property location.2",
+            "blendwright blame Steel --kind materials",
+        ),
+        "bisect": (
+            "blendwright bisect --expect 'audit.errors == 0'",
+            """blendwright bisect --expect '"Lamp" in scene.objects' --good 12""",
+        ),
+        "merge": ("blendwright merge red-lamp --dry-run", "blendwright merge red-lamp"),
+    },
 )

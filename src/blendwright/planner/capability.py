@@ -19,4 +19,15 @@ CAPABILITY = Capability(
             "Measure a planner: success rate, attempts, tokens and time over a folder of requests.",
         ),
     },
+    examples={
+        "ask": (
+            "blendwright ask 'a round table with four chairs'",
+            "blendwright ask 'make the lamp red' --yes --image lamp.png",
+            "blendwright ask 'a fence' --dry-run            # only the plan",
+        ),
+        "eval": (
+            "blendwright eval examples/requests",
+            "blendwright eval examples/requests --only table --attempts 2",
+        ),
+    },
 )

@@ -10,4 +10,11 @@ CAPABILITY = Capability(
     commands={
         "audit": Command("proofs.commands", "audit_app", "The audit chain."),
     },
+    examples={
+        "audit": ("blendwright audit verify",),
+        "audit verify": ("blendwright audit verify", "blendwright audit verify proof.jsonl"),
+        "audit bundle": ("blendwright audit bundle proof.jsonl", "blendwright audit bundle proof.jsonl --scenes"),
+        "audit key": ("blendwright audit key",),
+        "audit list": ("blendwright audit list --status failed", "blendwright audit list --tool object.delete"),
+    },
 )

@@ -14,4 +14,10 @@ CAPABILITY = Capability(
             "Serve a workspace to a language-model host: over stdio, or over HTTP with a bearer token.",
         ),
     },
+    examples={
+        "serve": (
+            "blendwright serve --workspace shop           # over stdio, for a host",
+            "blendwright serve --http 127.0.0.1:8000 --ui",
+        ),
+    },
 )

@@ -16,4 +16,15 @@ CAPABILITY = Capability(
             "setup.commands", "blender_app", "The Blenders that can be used: list, add and remove them."
         ),
     },
+    examples={
+        "doctor": ("blendwright doctor", "blendwright doctor --host gemini-cli"),
+        "init-host": (
+            "blendwright init-host claude-desktop",
+            "blendwright init-host codex --print          # only show what would be written",
+        ),
+        "blender": ("blendwright blender list",),
+        "blender list": ("blendwright blender list",),
+        "blender add": ("blendwright blender add 4.5", "blendwright blender add /usr/bin/blender --name studio"),
+        "blender remove": ("blendwright blender remove 4.5",),
+    },
 )

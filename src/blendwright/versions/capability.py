@@ -19,4 +19,11 @@ CAPABILITY = Capability(
             "Open a file in two Blenders and compare: will the scene survive? Exit code 1 says that it parts.",
         ),
     },
+    examples={
+        "upgrade": (
+            "blendwright upgrade --blender 5.2            # only the report",
+            "blendwright upgrade --blender 5.2 --yes --report report",
+        ),
+        "compare": ("blendwright compare shop.blend --blender 4.5 --blender 5.2",),
+    },
 )

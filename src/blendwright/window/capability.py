@@ -24,4 +24,9 @@ CAPABILITY = Capability(
             "Write the extension for a Blender that you have open: one file for Blender 4.2 to 5.2 on every system.",
         ),
     },
+    examples={
+        "attach": ("blendwright attach --list", "blendwright attach", "blendwright attach 4711 --restore"),
+        "detach": ("blendwright detach",),
+        "extension": ("blendwright extension", "blendwright extension --output window.zip"),
+    },
 )
