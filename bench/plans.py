@@ -14,8 +14,8 @@ from bench.table import row
 from blendwright.dialects import operations
 from blendwright.plan.validate import ValidPlan, validate
 from blendwright.policy.session_contract import ContractTerms
+from blendwright.schemas.json_reader import read_json
 from blendwright.tools import catalog
-from blendwright.util.json_reader import read_json
 
 SIZES = (10_000, 100_000)
 MOST_SECONDS = 10.0

@@ -78,7 +78,7 @@ def _runner(runs: int) -> Generator[Runner]:
         journal = Journal(Path(place) / "workspace")
         scene = LiveScene(_Ready(pool, runs + 1), journal, catalog.fingerprint(), spare=False)
         files = FileAccess({}, Path(place) / "artifacts")
-        session = Session(scene, journal, catalog.tools(), ContractDraft(catalog.tools().values()), files)
+        session = Session(scene, journal, catalog.tools(), ContractDraft(catalog.tools()), files)
         yield Runner(session)
         journal.close()
 

@@ -8,9 +8,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from typer.main import get_command
-
-from blendwright.cli.application import app
+from blendwright.cli.commands import COMMANDS
 from blendwright.macros import package_macros
 from blendwright.schemas import published
 from blendwright.tools import catalog
@@ -36,7 +34,7 @@ def main() -> int:
 def _problems(document: Path) -> Iterator[str]:
     text = document.read_text()
     name = document.relative_to(ROOT)
-    commands = set(getattr(get_command(app), "commands", {}))
+    commands = set(COMMANDS)
     targets = set(re.findall(r"^([a-z][a-z-]*):", (ROOT / "Makefile").read_text(), re.MULTILINE))
     known = {*catalog.tools(), *package_macros(), *published.names()}
     for link in LINK.findall(text):

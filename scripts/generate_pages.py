@@ -20,10 +20,12 @@ from pydantic.fields import FieldInfo
 import blendwright
 from blendwright.cli.application import load_command
 from blendwright.cli.commands import COMMANDS
-from blendwright.cli.examples import EXAMPLES
+from blendwright.cli.examples import all_examples
 from blendwright.policy.policy import Policy
 from blendwright.schemas import published
 from blendwright.values.faults import RENDERINGS, Fault
+
+EXAMPLES = all_examples()
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = ROOT / "docs" / "reference"

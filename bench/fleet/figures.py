@@ -15,12 +15,12 @@ from procrastinate import App, PsycopgConnector
 from procrastinate.jobs import Status
 
 from blendwright.batch.definition import Batch, BatchSource, Output
+from blendwright.batch.definition_checks import batch_queue
 from blendwright.batch.engines.engine import Job
 from blendwright.batch.results.table import ResultRow
 from blendwright.fleet.address import Address
 from blendwright.fleet.database import Database, connection_settings
 from blendwright.fleet.job_queue import TASK, JobQueue
-from blendwright.fleet.requests import batch_queue
 from blendwright.fleet.results import PostgresResults
 
 TICKS = os.sysconf("SC_CLK_TCK")

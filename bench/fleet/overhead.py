@@ -17,11 +17,11 @@ from procrastinate.jobs import Status
 from bench.fleet.figures import OUTPUTS, ROW
 from bench.table import row
 from blendwright.batch.definition import Batch, BatchSource, Output
+from blendwright.batch.definition_checks import batch_queue
 from blendwright.batch.engines.engine import Job
 from blendwright.fleet.address import Address
 from blendwright.fleet.database import Database, connection_settings
 from blendwright.fleet.job_queue import CaseJob, JobQueue
-from blendwright.fleet.requests import batch_queue
 from blendwright.fleet.results import PostgresResults
 
 CASES = 400

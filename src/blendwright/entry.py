@@ -6,7 +6,6 @@ A command that runs something has Blender started while the rest of the program 
 from __future__ import annotations
 
 import os
-import signal
 import sys
 
 from blendwright import __version__
@@ -16,24 +15,15 @@ def main() -> None:
     arguments = sys.argv[1:]
     if arguments == ["--version"] and _printed(f"blendwright {__version__}\n"):
         return
-    # What pydantic calls plugins is code of any package in the environment, which has no business here.
+    from blendwright.util.interrupts import hold_interrupts  # not at the top: `--version` needs nothing of it
+
+    # Plugins of pydantic would be code of any package in the environment.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     hold_interrupts()
-    from blendwright.cli.early_blender import blender_started
+    from blendwright.workspace.early_blender import blender_started
 
     with blender_started(arguments):
         _run()
-
-
-def hold_interrupts() -> None:
-    """Keep Ctrl-C waiting while the program loads: before that is done nobody could answer it."""
-    if hasattr(signal, "pthread_sigmask"):
-        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-
-
-def accept_interrupts() -> None:
-    if hasattr(signal, "pthread_sigmask"):
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
 
 
 def _printed(line: str) -> bool:

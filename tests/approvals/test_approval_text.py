@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from blendwright.approvals.request import ApprovalAnswer
 from blendwright.approvals.text import LONGEST_TEXT, line
 from blendwright.dialects import operations
 from blendwright.journal import approvals as kept
 from blendwright.policy.policy import Policy, Rules, Verdict
 from blendwright.tools import catalog
+from blendwright.values.approval import ApprovalAnswer
 from blendwright.values.outcome import Outcome
 from blendwright.values.report import RunReport
 from support.engine.engine import Engine

@@ -6,8 +6,8 @@ import time
 
 import pytest
 
-from blendwright.approvals.request import ApprovalAnswer, Approver
 from blendwright.policy.policy import Policy, Rules, Verdict
+from blendwright.values.approval import ApprovalAnswer, Approver
 from blendwright.values.faults import Fault
 from support.engine.approval_calls import GRANTED, Clock, Person, Slow, answer, delete, id_of, numbers, rules_of, thing
 from support.engine.engine import Engine

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from blendwright.approvals.request import ApprovalAnswer, ApprovalRequest, Approver
 from blendwright.dialects import operations, steps
 from blendwright.policy.policy import AuditSettings, Levels, Policy, Rules, Verdict
 from blendwright.policy.redaction import redacted
 from blendwright.util.cancel import CancelToken
+from blendwright.values.approval import ApprovalAnswer, ApprovalRequest, Approver
 from blendwright.values.faults import Fault
 from support.engine.approval_calls import GRANTED, Clock, Person, Slow, answer, delete, numbers, rules_of, thing
 from support.engine.engine import Engine

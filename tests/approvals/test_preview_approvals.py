@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 import blendwright
-from blendwright.approvals.request import NOBODY, ApprovalAnswer, Approver
 from blendwright.engine.options import RunOptions
-from blendwright.engine.preview import Preview
 from blendwright.journal import approvals as kept
 from blendwright.policy.policy import Policy, Rules, Verdict
+from blendwright.records.results import Preview
+from blendwright.values.approval import NOBODY, ApprovalAnswer, Approver
 from support.engine.people import Person
 from support.plans.documents import box
 

@@ -13,7 +13,7 @@ from PIL import Image
 import blendwright
 from blendwright.assets.index import AssetLibraries
 from blendwright.assets.search import search
-from blendwright.assets.supply import AssetSupply
+from blendwright.assets.supply import LibrarySupply
 from blendwright.engine.files.access import FileAccess
 from blendwright.plan.validate import validate_arguments
 from blendwright.policy.policy import AssetSettings, Policy, Verdict
@@ -285,7 +285,7 @@ def test_nothing_is_written_to_a_folder_of_assets(tmp_path: Path, tool: str, arg
     library, root = tmp_path / "props", tmp_path / "root"
     library.mkdir()
     root.mkdir()
-    supply = AssetSupply(AssetLibraries({"props": library}, None))
+    supply = LibrarySupply(AssetLibraries({"props": library}, None))
     files = FileAccess({str(root): Verdict.ALLOW}, tmp_path / "artifacts", assets=supply)
     for place, wrong in ((library, ["POLICY_BLOCKED"]), (root, [])):
         args, findings, _ = validate_arguments(tools()[tool], {argument: str(place / name)})

@@ -15,7 +15,7 @@ from PIL import EpsImagePlugin, Image
 
 from assets.test_assets import write_chair
 from blendwright.assets.index import AssetLibraries
-from blendwright.assets.supply import AssetSupply
+from blendwright.assets.supply import LibrarySupply
 from blendwright.blendfile import assets as blend_assets
 from blendwright.blendfile.assets import read_assets
 from blendwright.blendfile.file_format import HEAD
@@ -108,6 +108,6 @@ def test_a_name_that_is_no_text_hides_nothing(tmp_path: Path) -> None:
         (place / os.fsdecode(name)).write_bytes(b"glTF")
     scratch = tmp_path / "scratch"
     scratch.mkdir()
-    supply = AssetSupply(AssetLibraries({"props": place}, tmp_path / "cache"))
+    supply = LibrarySupply(AssetLibraries({"props": place}, tmp_path / "cache"))
     told = json.loads(Path(supply.supply("search", "words", {"words": "", "limit": 9}, scratch)).read_bytes())
     assert [each["asset"] for each in told["found"]] == ["props/good.glb"]

@@ -17,10 +17,10 @@ from blendwright.batch.cases import case_runner
 from blendwright.batch.cases.job_handler import CaseHandler
 from blendwright.batch.commands.consent import consented_blender, consented_grants
 from blendwright.batch.definition import Batch
+from blendwright.batch.definition_checks import batch_queue
 from blendwright.batch.directory import BatchDirectory
 from blendwright.batch.engines.engine import Job
 from blendwright.batch.outputs.locations import open_results
-from blendwright.fleet.requests import batch_queue
 from blendwright.values.errors import EnvironmentUnfit, Refusal
 from support.processes.shell import Shell, at_a_terminal
 

@@ -6,13 +6,13 @@ import shutil
 
 import pytest
 
-from blendwright.approvals.request import ApprovalAnswer, ApprovalRequest, Approver
 from blendwright.blendfile.comparison import same_content
 from blendwright.engine.files.scratch import SCENE_FILE
 from blendwright.engine.moves.navigation import History
 from blendwright.engine.scene.rebuild import rebuild_commit, replay
 from blendwright.policy.policy import Policy, Rules
 from blendwright.util.cancel import CancelToken
+from blendwright.values.approval import ApprovalAnswer, ApprovalRequest, Approver
 from support.engine.engine import Engine
 
 TRUSTING = Policy(policy=Rules(trusted_python="ask"))

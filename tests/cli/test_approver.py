@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from blendwright.approvals.request import ApprovalAnswer, ApprovalRequest
 from blendwright.cli import approvals
 from blendwright.cli.approvals import TerminalApprover
 from blendwright.util.cancel import CancelToken
+from blendwright.values.approval import ApprovalAnswer, ApprovalRequest
 
 
 def question(id: str = "op", level: str = "destructive", **more: Any) -> ApprovalRequest:

@@ -15,10 +15,10 @@ from blendwright.cli.validate import validate
 from blendwright.dialects.registry import read_plan
 from blendwright.macros.loading import read_macros
 from blendwright.planner.answers import read_proposal as read_planner_answer
+from blendwright.schemas.json_reader import read_json
 from blendwright.server.tools.plans import TOOLS
 from blendwright.server.transport.jsonrpc import PARSE_ERROR, message_error
 from blendwright.tools import catalog
-from blendwright.util.json_reader import read_json
 from blendwright.values.errors import Refusal
 from blendwright.values.findings import Finding
 from blendwright.workspace.contracts import read_contract, read_proposal

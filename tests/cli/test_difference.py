@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from blendwright.cli.output import console, show_difference
-from blendwright.engine.scene.differences import Changed, Difference, Entry, PropertyChange
+from blendwright.records.results import Changed, Difference, Entry, PropertyChange
 
 
 def test_people_get_a_difference_line_by_line(capfd: pytest.CaptureFixture[str]) -> None:

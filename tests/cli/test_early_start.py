@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from blendwright.bridge import spawn
-from blendwright.cli.early_blender import CACHE_FOLDER, expected_workspace
+from blendwright.workspace.early_blender import CACHE_FOLDER, expected_workspace
 from support.plans.documents import box
 from support.processes.shell import Shell
 from support.suite.in_one_test import in_one_test

@@ -13,10 +13,12 @@ import pytest
 
 from blendwright.cli.application import load_command
 from blendwright.cli.commands import COMMANDS
-from blendwright.cli.examples import EXAMPLES
+from blendwright.cli.examples import all_examples
 from blendwright.plan.validate import validate_arguments
 from blendwright.tools import catalog
 from support.processes.shell import Shell
+
+EXAMPLES = all_examples()
 
 PROGRAMS = Path(__file__).parents[2] / "examples"
 # What needs no Blender, no model, no network and no workspace.

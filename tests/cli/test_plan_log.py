@@ -8,10 +8,10 @@ import pytest
 
 import blendwright
 from blendwright.dialects.registry import parse_plan
-from blendwright.history.plan_log import plan_log, program_title
-from blendwright.history.replace_plan import run_instead
 from blendwright.journal import JournalView
 from blendwright.records.commits import Commit
+from blendwright.views.plan_log import plan_log, program_title
+from blendwright.workspace.replace_plan import run_instead
 from support.plans.documents import box
 from support.processes.shell import Shell
 from support.suite.in_one_test import in_one_test

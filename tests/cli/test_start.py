@@ -84,8 +84,9 @@ def test_a_command_loads_no_tool_server_or_planner(arguments: tuple[str, ...]) -
     loaded = ours(loaded_by(*arguments))
     tools = {name for name in NAMES if f"blendwright.tools.{name}" in loaded}
     assert tools <= WITHOUT_A_CALL
-    server = {name for name in loaded if name.startswith(("blendwright.server.", "blendwright.planner."))}
-    assert server <= {"blendwright.server.commands"}
+    registration = {f"blendwright.{name}{part}" for name in ("server", "planner") for part in ("", ".capability")}
+    others = {name for name in loaded if name.startswith(("blendwright.server", "blendwright.planner"))}
+    assert others <= registration
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -114,7 +115,7 @@ def test_a_command_shows_its_own_help(shell: Shell, name: str) -> None:
 
 GROUPS = [
     ("audit", ["verify", "bundle", "key", "list"]),
-    ("batch", ["run", "status", "retry", "dataset", "show", "export"]),
+    ("batch", ["run", "status", "retry", "show", "export", "dataset"]),
     ("blender", ["list", "add", "remove"]),
 ]
 

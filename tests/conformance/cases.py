@@ -13,7 +13,7 @@ import pytest
 from pydantic import ValidationError
 
 from blendwright.assets.index import AssetLibraries
-from blendwright.assets.supply import AssetSupply
+from blendwright.assets.supply import LibrarySupply
 from blendwright.tool_api.arguments import SUPPLIED, file_arguments
 from blendwright.tool_api.promises import Determinism, Idempotence, Revert, SafetyLevel
 from blendwright.tool_api.tool import AnyTool, Example
@@ -134,7 +134,7 @@ def supplied(role: str, args: Mapping[str, Any], room: Path) -> str:
     directory.mkdir(exist_ok=True)
     if role == "search":
         libraries = AssetLibraries({"room": room}, None)
-        return AssetSupply(libraries).supply(role, "words", {"words": "", "limit": 12, **args}, directory)
+        return LibrarySupply(libraries).supply(role, "words", {"words": "", "limit": 12, **args}, directory)
     (directory / "download").write_bytes(b"glTF")
     texts = dict.fromkeys(("name", "description", "author", "license", "source", "copyright"), "said")
     told: dict[str, Any] = {**texts, "tags": [], "sha256": "0", "bytes": 4, "file_name": "chair.glb"}

@@ -14,12 +14,12 @@ from typing import Any
 import apsw
 import pytest
 
+from blendwright.batch.console.batches import DirectoryBatch
+from blendwright.batch.console.routes import picture_of
 from blendwright.batch.definition import Batch, BatchSource, Output
 from blendwright.batch.results.sqlite import FILE, SqliteResults
 from blendwright.batch.results.table import ResultRow
-from blendwright.console.batches import DirectoryBatch
 from blendwright.console.guard import POLICY
-from blendwright.console.routes.batches import picture_of
 from blendwright.console.serve import ConsoleSettings, make_console
 from blendwright.values.errors import EnvironmentUnfit, Refusal
 from support.hosts.consoles import OpenConsole, Page, open_console

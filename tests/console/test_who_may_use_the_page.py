@@ -16,7 +16,7 @@ from blendwright.console.guard import LARGEST_BODY, LARGEST_ENTRY, PAGE_KEY
 from blendwright.console.serve import ConsoleSettings, make_console
 from blendwright.console.sessions import Sessions
 from blendwright.journal import Journal
-from blendwright.util.json_reader import read_json
+from blendwright.schemas.json_reader import read_json
 from blendwright.values.errors import EnvironmentUnfit, Refusal
 from blendwright.web.listening import free_port
 from journal.ledger import baseline, chain

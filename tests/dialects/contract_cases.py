@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from blendwright.dialects import operations, steps
-from blendwright.util.json_reader import read_json
+from blendwright.schemas.json_reader import read_json
 from blendwright.values.findings import Finding
 from support.plans.documents import findings
 

@@ -14,8 +14,8 @@ from blendwright.dialects.registry import recognise
 from blendwright.plan.repair import refused
 from blendwright.plan.validate import ValidPlan, validate
 from blendwright.policy.session_contract import ContractTerms
+from blendwright.schemas.json_reader import read_json
 from blendwright.tools import catalog
-from blendwright.util.json_reader import read_json
 from blendwright.values.findings import Finding, pointer_of
 from support.plans.documents import box, geonodes_plan, patch_step, python_step, step, tree_step
 

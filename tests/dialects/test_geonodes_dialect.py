@@ -15,13 +15,13 @@ from blendwright.plan.repair import refused
 from blendwright.plan.validate import ValidPlan, validate
 from blendwright.policy.policy import Limits
 from blendwright.policy.session_contract import ContractTerms
+from blendwright.schemas.json_reader import read_json
 from blendwright.schemas.published import schema
 from blendwright.tool_api.arguments import Result
 from blendwright.tool_api.promises import SAFE_ONE_TIME_WRITE, Determinism
 from blendwright.tool_api.scene import Kind, Scene
 from blendwright.tool_api.tool import Example, Tool
 from blendwright.tools import catalog
-from blendwright.util.json_reader import read_json
 from blendwright.values.findings import Finding
 from blendwright.values.plan import Plan
 from support.plans.documents import GEONODES_EXAMPLE, codes, geonodes_plan, patch_step, python_step, tree_step

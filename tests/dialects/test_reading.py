@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from blendwright.dialects.registry import recognise
-from blendwright.util import json_reader
-from blendwright.util.json_reader import non_interoperable_values, read_json
+from blendwright.schemas import json_reader
+from blendwright.schemas.json_reader import non_interoperable_values, read_json
 from blendwright.values.findings import Finding
 
 

@@ -8,7 +8,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from blendwright.approvals.request import ApprovalAnswer, ApprovalRequest, Approver
 from blendwright.dialects import operations
 from blendwright.engine.options import RunOptions
 from blendwright.engine.runner import Runner
@@ -19,6 +18,7 @@ from blendwright.policy.policy import LimitsAsked, Policy, Rules, Verdict
 from blendwright.policy.session_contract import Proposal
 from blendwright.tool_api.promises import Determinism
 from blendwright.util.cancel import CancelToken
+from blendwright.values.approval import ApprovalAnswer, ApprovalRequest, Approver
 from blendwright.values.plan import Plan
 from blendwright.values.report import OperationReport, RunReport
 from support.engine.engine import Engine

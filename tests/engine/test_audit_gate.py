@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import blendwright
-from blendwright.approvals.request import Approver
+from blendwright.values.approval import Approver
 from blendwright.values.faults import Fault
 
 CLEANUP = Path(__file__).parents[2] / "examples" / "cleanup"

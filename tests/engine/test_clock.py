@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from blendwright.approvals.request import ApprovalAnswer, ApprovalRequest
 from blendwright.engine import ledger
 from blendwright.journal import Journal, approvals, store
+from blendwright.values.approval import ApprovalAnswer, ApprovalRequest
 from blendwright.values.errors import Refusal
 from support.engine.engine import Engine
 from support.plans.documents import box, of_operations

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 import blendwright
-from blendwright.approvals.request import NOBODY, ApprovalAnswer, Approver
 from blendwright.engine.files.access import FileAccess
 from blendwright.engine.options import RunOptions
 from blendwright.journal.approvals import answer
 from blendwright.policy.policy import Policy, Rules, Verdict
+from blendwright.values.approval import NOBODY, ApprovalAnswer, Approver
 from blendwright.values.errors import Refusal
 from blendwright.values.findings import Finding
 from support.engine.people import Person

@@ -13,12 +13,12 @@ import apsw
 import pytest
 
 import blendwright
-from blendwright.approvals.request import ApprovalAnswer, ApprovalRequest, Approver
 from blendwright.engine.files import scratch as scratch_files
 from blendwright.journal import store as journal_store
 from blendwright.policy.policy import Policy, Rules
 from blendwright.util import crash_points
 from blendwright.util.cancel import CancelToken
+from blendwright.values.approval import ApprovalAnswer, ApprovalRequest, Approver
 from blendwright.values.errors import EnvironmentUnfit, JournalError
 from blendwright.values.faults import Fault
 from blendwright.values.report import OperationReport

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from blendwright.approvals.request import ApprovalAnswer, Approver
 from blendwright.dialects.envelopes import core_envelope, plan_outcome, result_envelope
 from blendwright.policy.policy import Policy, Rules
+from blendwright.values.approval import ApprovalAnswer, Approver
 from blendwright.values.faults import Fault
 from blendwright.values.outcome import Outcome
 from support.engine.engine import Engine

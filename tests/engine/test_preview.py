@@ -10,7 +10,7 @@ import pytest
 
 import blendwright
 from blendwright.engine.options import RunOptions
-from blendwright.engine.preview import Preview
+from blendwright.records.results import Preview
 from blendwright.values.errors import EnvironmentUnfit
 from blendwright.workspace.preview import preview
 from support.engine.engine import TRIALS, all_tools

@@ -11,12 +11,12 @@ import pytest
 import blendwright
 from blendwright.dialects.registry import parse_plan
 from blendwright.engine.moves.commit_names import require_head
-from blendwright.engine.preview import Preview
-from blendwright.history.replace_plan import run_instead
+from blendwright.records.results import Preview
 from blendwright.values.errors import Refusal
 from blendwright.values.plan import Boundary, Plan
 from blendwright.workspace.open_scene import OpenScene
 from blendwright.workspace.preview import preview as preview_alone
+from blendwright.workspace.replace_plan import run_instead
 
 
 def plan(request: str, *names: str, parent: str | None = None, boundary: Boundary | None = None) -> Plan:

@@ -10,13 +10,13 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from blendwright.approvals.request import ApprovalAnswer, ApprovalRequest
 from blendwright.engine.invocation import new_id
 from blendwright.journal import Journal, approvals
 from blendwright.records.branches import Merge, SwitchTo
 from blendwright.records.commits import OperationMatch
 from blendwright.records.recovery import NewIntent
 from blendwright.util import crash_points
+from blendwright.values.approval import ApprovalAnswer, ApprovalRequest
 from journal.ledger import audit, baseline, chain, key_of, operation, saved, wanted
 
 Tell = Callable[[str], None]

@@ -9,9 +9,9 @@ from typing import Any
 import apsw
 import pytest
 
-from blendwright.approvals.request import Approval, ApprovalAnswer, ApprovalRequest, operation_hash
 from blendwright.journal import Journal, JournalView, approvals
 from blendwright.journal.audit.log import AuditAppender
+from blendwright.values.approval import Approval, ApprovalAnswer, ApprovalRequest, operation_hash
 from blendwright.values.errors import EnvironmentUnfit, JournalError, Refusal
 from journal.ledger import baseline, chain
 

@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 from pydantic import Field
 
 from blendwright.plan.validate import ValidatedArguments, validate_arguments
+from blendwright.schemas.json_reader import non_interoperable_values
 from blendwright.tool_api.arguments import Args, Name, Result, Seed, Text, UnitFloat, Vector3
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tool_api.scene import Kind, Scene
 from blendwright.tool_api.tool import Example, Tool
 from blendwright.tools import catalog
-from blendwright.util.json_reader import non_interoperable_values
 from blendwright.values.findings import Finding
 
 

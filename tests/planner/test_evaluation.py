@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 import blendwright
-from blendwright.approvals.request import Approver
 from blendwright.dialects.registry import parse_plan
 from blendwright.planner.budget import Budget
 from blendwright.planner.evaluation import EvaluatedRequest, evaluate, read_requests
 from blendwright.planner.port import PlanRequest, PlanResponse, ServiceUnavailable
+from blendwright.values.approval import Approver
 from blendwright.values.errors import Refusal
 from planner.scripted import USAGE, Scripted, op, plan
 from support.plans.documents import findings

@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 
 import blendwright
-from blendwright.engine.preview import Preview
 from blendwright.planner.answers import PlanProposal
 from blendwright.planner.budget import Budget, Price
 from blendwright.planner.loop import PlannerRun
 from blendwright.planner.port import Blocked, KeyRefused, PlanRequest, PlanResponse, ServiceUnavailable, Truncated
 from blendwright.planner.result import PlannerResult
 from blendwright.policy.policy import Policy, Rules, Verdict
+from blendwright.records.results import Preview
 from blendwright.util.cancel import CancelToken
 from blendwright.workspace.open_scene import OpenScene
 from planner.scripted import USAGE, Scripted, codes, first, op, plan, told

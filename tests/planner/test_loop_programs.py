@@ -9,9 +9,9 @@ import pytest
 from scripted import Scripted, told
 
 import blendwright
+from blendwright.dialects.lessons import PROGRAM_EXAMPLE
 from blendwright.planner.answers import PlanProposal, read_proposal
 from blendwright.planner.loop import PlannerRun
-from blendwright.planner.plannable import PROGRAM_EXAMPLE
 from blendwright.planner.prompt import build_first_request
 from blendwright.workspace.open_scene import OpenScene
 

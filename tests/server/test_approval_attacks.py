@@ -16,10 +16,10 @@ from mcp.client.client import Client
 from mcp_types import ElicitResult
 
 from blendwright.approvals.ask import ALPHABET
-from blendwright.approvals.request import ApprovalAnswer
 from blendwright.journal import approvals as kept
 from blendwright.server.context import ServerContext
 from blendwright.server.service import TOOLS, Service
+from blendwright.values.approval import ApprovalAnswer
 from blendwright.values.errors import Refusal
 from blendwright.workspace.reading import read_journal
 from support.hosts.mcp import Era, connected, cube, operation, plan, talk

@@ -11,7 +11,6 @@ import pytest
 from mcp.shared.exceptions import MCPError
 from mcp_types import ElicitResult
 
-from blendwright.approvals.request import ApprovalAnswer, ApprovalRequest
 from blendwright.server.answers.response import ToolResponse
 from blendwright.server.transport.client_info import ProgressReporter
 from blendwright.server.transport.elicitation import (
@@ -22,6 +21,7 @@ from blendwright.server.transport.elicitation import (
     session_approver,
 )
 from blendwright.util.cancel import CancelToken
+from blendwright.values.approval import ApprovalAnswer, ApprovalRequest
 
 
 def question(seconds: float = 60, **more: Any) -> ApprovalRequest:

@@ -12,10 +12,10 @@ from mcp.shared.memory import create_client_server_memory_streams
 from mcp.shared.message import SessionMessage
 from mcp_types import ElicitRequestFormParams, ElicitResult, JSONRPCRequest, JSONRPCResponse, jsonrpc_message_adapter
 
-from blendwright.approvals.request import ApprovalAnswer
 from blendwright.journal.approvals import answer
 from blendwright.server.context import ServerContext
 from blendwright.server.service import Service
+from blendwright.values.approval import ApprovalAnswer
 from blendwright.workspace.reading import read_journal
 from support.hosts.mcp import Era, cube, operation, plan, talk
 

@@ -9,9 +9,9 @@ from mcp.client.client import Client
 from mcp.shared.exceptions import MCPError
 from mcp_types import PromptReference, ResourceTemplateReference
 
+from blendwright.dialects.lessons import GEONODES_EXAMPLE, OPERATIONS_EXAMPLE
 from blendwright.dialects.registry import parse_plan
 from blendwright.plan.validate import ValidPlan, validate
-from blendwright.planner.plannable import GEONODES_EXAMPLE, OPERATIONS_EXAMPLE
 from blendwright.policy.session_contract import ContractTerms
 from blendwright.server.answers.response import LONGEST_TEXT, sanitise
 from blendwright.server.context import ServerContext

@@ -8,11 +8,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from blendwright.approvals.request import ApprovalAnswer
 from blendwright.engine.options import RunOptions
 from blendwright.journal import approvals
 from blendwright.journal.statistics import Statistics
 from blendwright.util.cancel import CancelToken
+from blendwright.values.approval import ApprovalAnswer
 from blendwright.values.errors import EnvironmentUnfit
 from blendwright.values.faults import Fault
 from blendwright.values.plan import Boundary

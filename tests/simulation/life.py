@@ -14,13 +14,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from blendwright.approvals.request import Approver
 from blendwright.bridge.spawn import WorkerSettings
 from blendwright.engine.options import RunOptions
 from blendwright.engine.scene.live_scene import LiveScene
 from blendwright.engine.scene.problems import find_problems, return_to
 from blendwright.policy.policy import Levels, LimitsAsked, Policy, Rules, Verdict
 from blendwright.policy.session_contract import Proposal
+from blendwright.values.approval import Approver
 from blendwright.values.errors import (
     BlendwrightError,
     EnvironmentUnfit,

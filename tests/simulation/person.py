@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from blendwright.approvals.request import ApprovalAnswer, ApprovalPrompt, ApprovalRequest
 from blendwright.util.cancel import CancelToken
+from blendwright.values.approval import ApprovalAnswer, ApprovalPrompt, ApprovalRequest
 from simulation.oracle import Oracle
 from simulation.world import World
 

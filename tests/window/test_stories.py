@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 import blendwright
-from blendwright.approvals.request import ApprovalAnswer, ApprovalRequest
 from blendwright.policy.policy import Policy, Rules
+from blendwright.values.approval import ApprovalAnswer, ApprovalRequest
 from blendwright.values.errors import Refusal
 from blendwright.window.attach import attach
 from blendwright.window.panel import LONGEST_TEXT, WindowPanel

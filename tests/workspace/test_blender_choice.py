@@ -15,8 +15,8 @@ from blendwright.bridge.sources.blender_executable import BlenderExecutable
 from blendwright.bridge.sources.named_blender import NamedBlender
 from blendwright.bridge.sources.python_environment import PythonEnvironment
 from blendwright.policy.policy import BlenderChoice, Policy
-from blendwright.setup.blenders import chosen_blender
 from blendwright.values.errors import EnvironmentUnfit, Refusal
+from blendwright.workspace.blender_choice import chosen_blender
 from blendwright.workspace.contracts import negotiated
 from blendwright.workspace.locations import user_file
 from blendwright.workspace.policy_files import FILE

@@ -36,7 +36,7 @@ def test_a_warm_request_crosses_no_more_files_and_functions_than_the_limits_say(
 def test_the_architecture_walks_through_every_file_that_is_entered_and_no_other(printed: str) -> None:
     entered = set(re.findall(r"^  (\S+\.py): ", printed, re.MULTILINE))
     text = WALK.read_text()
-    walk = text[text.index("## A run, end to end") : text.index("## Folders")]
+    walk = text[text.index("## A run, end to end") : text.index("## Processes")]
     named = set(re.findall(r"`([a-z_]+(?:/[a-z_]+)+\.py)`", walk))
     inside_blender_or_a_call = {"blender/step.py", "engine/calls.py", "workspace/run_records.py"}
     assert entered <= named, sorted(entered - named)

@@ -11,11 +11,24 @@ import shlex
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import cached_property
+from typing import Any, Protocol
+from uuid import uuid4
 
 import orjson
 
-from blendwright.approvals.request import (
+from blendwright.approvals.text import line
+from blendwright.journal import Journal
+from blendwright.journal.approvals import SESSION
+from blendwright.policy.objections import approval_ruling, approval_ruling_for
+from blendwright.policy.policy import Ruling, Verdict
+from blendwright.policy.refusals import outdated_approval, refusal
+from blendwright.policy.session_contract import ContractTerms
+from blendwright.tool_api.tool import AnyTool
+from blendwright.util.cancel import CancelToken
+from blendwright.util.canonical import digest
+from blendwright.util.invisible_text import escape_invisible
+from blendwright.values.approval import (
     Approval,
     ApprovalAnswer,
     ApprovalRequest,
@@ -23,18 +36,6 @@ from blendwright.approvals.request import (
     SessionPrompt,
     operation_hash,
 )
-from blendwright.approvals.text import line
-from blendwright.engine.files.access import FileAccess
-from blendwright.engine.invocation import Invocation, new_id
-from blendwright.journal import Journal
-from blendwright.journal.approvals import SESSION
-from blendwright.policy.objections import approval_ruling, approval_ruling_for
-from blendwright.policy.policy import Ruling
-from blendwright.policy.refusals import outdated_approval, refusal
-from blendwright.policy.session_contract import ContractTerms
-from blendwright.util.cancel import CancelToken
-from blendwright.util.canonical import digest
-from blendwright.util.invisible_text import escape_invisible
 from blendwright.values.findings import Finding
 
 # Typed by people: without letters that look like others.
@@ -46,6 +47,45 @@ SESSION_SECONDS = 12 * 3600.0
 # As many operations a person can be shown in one question.
 MOST_TOGETHER = 100
 YES = (ApprovalAnswer.APPROVED, ApprovalAnswer.SESSION)
+
+
+class CallPromises(Protocol):
+    """What the tool of a call promises for its arguments."""
+
+    @property
+    def capabilities(self) -> tuple[str, ...]: ...
+    @property
+    def with_files(self) -> bool: ...
+
+
+class AskedCall(Protocol):
+    """A call that a person may be asked about. The engine's `Invocation` is one."""
+
+    @property
+    def request_id(self) -> str: ...
+    @property
+    def operation_id(self) -> str: ...
+    @property
+    def tool(self) -> AnyTool: ...
+    @property
+    def args(self) -> Mapping[str, Any]: ...
+    @property
+    def model(self) -> Any: ...
+    @property
+    def safety_level(self) -> str: ...
+    @property
+    def key(self) -> str: ...
+    @property
+    def single_call(self) -> bool: ...
+    @cached_property
+    def promises(self) -> CallPromises: ...
+
+
+class FilePaths(Protocol):
+    """What the engine knows about the files of a call: the paths without links, and the rule of each root."""
+
+    def normalised(self, tool: AnyTool, args: dict[str, Any]) -> tuple[dict[str, Any], tuple[Finding, ...]]: ...
+    def rules_for(self, tool: AnyTool, args: Mapping[str, Any]) -> tuple[tuple[str, Verdict], ...]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,14 +101,14 @@ class ApprovalOutcome:
 class Approvals:
     """Asks, and keeps the answers in the journal."""
 
-    def __init__(self, journal: Journal, files: FileAccess) -> None:
+    def __init__(self, journal: Journal, files: FilePaths) -> None:
         self._journal = journal
         self._files = files
         self._terms: ContractTerms | None = None
         self._rulings: dict[tuple[Any, ...], Ruling | None] = {}
         self._session = secrets.token_hex(16)
 
-    def requests(self, terms: ContractTerms, calls: Sequence[Invocation], baseline: str) -> dict[str, ApprovalRequest]:
+    def requests(self, terms: ContractTerms, calls: Sequence[AskedCall], baseline: str) -> dict[str, ApprovalRequest]:
         """What a person has to be asked about the calls that are to run, in their order, by operation."""
         rulings = {call.operation_id: self._ruling(terms, call) for call in calls}
         requests: dict[str, ApprovalRequest] = {}
@@ -82,7 +122,7 @@ class Approvals:
         return requests
 
     def _request(
-        self, terms: ContractTerms, call: Invocation, ruling: Ruling, baseline: str, after: str
+        self, terms: ContractTerms, call: AskedCall, ruling: Ruling, baseline: str, after: str
     ) -> ApprovalRequest:
         """What a person is asked about this call. `after` stands for everything that the run does before it.
 
@@ -117,7 +157,7 @@ class Approvals:
         return ApprovalRequest(
             id=_new_id(),
             operation_hash=operation_hash(act, 1, args, key=None, baseline=baseline),
-            request_id=new_id(),
+            request_id=uuid4().hex,
             operation_id=act,
             tool=act,
             safety_level=level,
@@ -127,7 +167,7 @@ class Approvals:
             needed_grants=frozenset(ruling.grants),
         )
 
-    def _ruling(self, terms: ContractTerms, call: Invocation) -> Ruling | None:
+    def _ruling(self, terms: ContractTerms, call: AskedCall) -> Ruling | None:
         """What the rules say; without files, that is one answer for every call of the tool at its level."""
         if call.promises.with_files:
             return approval_ruling(

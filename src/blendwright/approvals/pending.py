@@ -2,30 +2,31 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from blendwright.approvals.request import ApprovalAnswer, ApprovalPrompt, ApprovalRequest
+from blendwright.journal import JournalView
 from blendwright.journal.approvals import answer, revoke, waiting
 from blendwright.records.requests import StoredApproval
 from blendwright.tool_api.promises import SafetyLevel, SafetyMode
 from blendwright.tools import catalog
+from blendwright.values.approval import ApprovalAnswer, ApprovalPrompt, ApprovalRequest
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, did_you_mean
-from blendwright.workspace.reading import read_journal
 
 
 def pending_approvals(workspace: str | Path) -> tuple[StoredApproval, ...]:
     """The requests that wait for an answer."""
-    with read_journal(workspace) as journal:
+    with contextlib.closing(JournalView(Path(workspace).resolve())) as journal:
         return journal.approvals()
 
 
 def session_allowances(workspace: str | Path) -> tuple[StoredApproval, ...]:
     """The kinds of operation that a person allowed for a session."""
-    with read_journal(workspace) as journal:
+    with contextlib.closing(JournalView(Path(workspace).resolve())) as journal:
         return journal.allowances()
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,8 +11,11 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from blendwright.assets.index import AssetLibraries
+from blendwright.assets.online import HttpCatalogue
 from blendwright.assets.search import search
-from blendwright.values.errors import Refusal
+from blendwright.engine.files.resolved_paths import without_links
+from blendwright.policy.policy import Policy
+from blendwright.values.errors import EnvironmentUnfit, Refusal
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, did_you_mean
 
@@ -25,11 +28,21 @@ NO_CATALOGUE = 'Name one in [assets.online] of your own blendwright.toml, and se
 
 
 @dataclass(frozen=True, slots=True)
-class AssetSupply:
+class LibrarySupply:
     """The libraries of a workspace, and a catalogue on another machine where the user has named one."""
 
     libraries: AssetLibraries
     online: OnlineCatalogue | None = None
+
+    @property
+    def folders(self) -> Collection[Path]:
+        return self.libraries.directories.values()
+
+    def place(self, asset: str) -> Path | None:
+        return self.libraries.place(asset)
+
+    def holds(self, path: Path) -> bool:
+        return self.libraries.holds(path)
 
     def supply(self, role: str, argument: str, args: Mapping[str, Any], directory: Path) -> str:
         """Leave in a directory of the worker what a call asks for; returns its path. Raises Refusal."""
@@ -78,4 +91,15 @@ class AssetSupply:
         return str(directory / FOUND)
 
 
-NO_ASSETS = AssetSupply(AssetLibraries({}, None))
+def library_supply(policy: Policy) -> LibrarySupply:
+    """The folders of assets that the settings name, and their catalogue. Raises EnvironmentUnfit for what cannot be a folder."""
+    directories: dict[str, Path] = {}
+    for name, directory in policy.assets.directories.items():
+        try:
+            directories[name] = without_links(Path(directory).expanduser())
+        except (OSError, RuntimeError, ValueError) as error:
+            message = f"[assets.directories] names a folder that cannot be, {directory!r}: {error}"
+            raise EnvironmentUnfit(message, cure="Correct it in blendwright.toml.") from error
+    online = policy.assets.online
+    catalogue = None if online.url is None else HttpCatalogue(online.url, online.max_mb << 20)
+    return LibrarySupply(AssetLibraries.of(directories), catalogue)

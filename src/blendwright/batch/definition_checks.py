@@ -8,7 +8,6 @@ from __future__ import annotations
 from blendwright.batch.definition import Batch
 from blendwright.batch.outputs.makers import output_of
 from blendwright.batch.results.table import ResultsTable
-from blendwright.fleet.requests import batch_queue
 from blendwright.values.errors import EnvironmentUnfit, Refusal
 
 UNSOUND = "unsound"
@@ -17,6 +16,15 @@ BY_DATA = (
     TypeError, ValueError, LookupError, AttributeError, ArithmeticError, AssertionError, RecursionError,
 )  # fmt: skip
 _AGAIN = "Submit the batch again, with the same Blendwright everywhere."
+
+
+def queue_of(version: str, registry: str) -> str:
+    """Jobs of a batch wait where only those look who have its Blender and its tools: nobody else can take one."""
+    return f"cases-{version}-{registry[:16]}"
+
+
+def batch_queue(batch: Batch) -> str:
+    return queue_of(batch.blender_version, batch.registry)
 
 
 def read_definition(results: ResultsTable, id: str, queue: str | None) -> Batch:

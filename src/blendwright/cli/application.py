@@ -7,11 +7,11 @@ import sys
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
 import blendwright
-from blendwright.cli.commands import COMMANDS, command_function
+from blendwright.cli.commands import COMMANDS, CORE, command_function
 from blendwright.cli.examples import epilog
 from blendwright.cli.output import console
 
@@ -30,11 +30,31 @@ SETTINGS: dict[str, Any] = {
 class LateCommands(TyperGroup):
     """Knows the names and summaries of its commands, and loads the one that runs."""
 
+    def list_commands(self, ctx: Any) -> list[str]:
+        self._know_all()
+        return list(self.commands)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        if cmd_name in CORE:
+            return _placeholder(cmd_name)
+        # Only for a name that is not in the core: this imports the capabilities. Suggestions for a wrong name come from here too.
+        self._know_all()
+        return self.commands.get(cmd_name)
+
+    def _know_all(self) -> None:
+        for name in COMMANDS:
+            self.commands.setdefault(name, _placeholder(name))
+
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
         name, command, rest = super().resolve_command(ctx, args)
-        if name in COMMANDS:
+        if name is not None and name in COMMANDS:
             command = load_command(name)
         return name, command, rest
+
+
+def _placeholder(name: str) -> Any:
+    """A command with its summary only."""
+    return TyperCommand(name, help=COMMANDS[name].summary, rich_markup_mode=None)
 
 
 def load_command(name: str) -> Any:
@@ -86,10 +106,6 @@ def options(
 ) -> None:
     if verbose:
         os.environ.setdefault(LOG_LEVEL, "info")
-
-
-for _name, _command in COMMANDS.items():
-    app.command(_name, help=_command.summary)(lambda: None)
 
 
 def run() -> Any:

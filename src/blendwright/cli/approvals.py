@@ -17,13 +17,13 @@ import typer
 
 from blendwright.approvals import pending as approving
 from blendwright.approvals.pending import parse_grants
-from blendwright.approvals.request import ApprovalAnswer, ApprovalRequest, Approver
 from blendwright.cli.options import AsJson, Workspace
 from blendwright.cli.output import Exit, SafeConsole, notes, present
 from blendwright.cli.proposal import at_a_terminal
 from blendwright.records.requests import StoredApproval
 from blendwright.util.cancel import CancelToken
 from blendwright.util.invisible_text import escape_invisible
+from blendwright.values.approval import ApprovalAnswer, ApprovalRequest, Approver
 
 # Makes room on the screen for a question.
 Pause = Callable[[], AbstractContextManager[None]]

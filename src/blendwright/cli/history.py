@@ -23,12 +23,12 @@ from blendwright.cli.output import (
     show_difference,
 )
 from blendwright.cli.progress import waiting
-from blendwright.engine.moves.navigation import REDO_BUDGET, Moved
-from blendwright.engine.scene.rebuild import Replay
-from blendwright.history.plan_log import PlanEntry, PlanPage, plan_log
+from blendwright.records.checkpoints import REDO_BUDGET
 from blendwright.records.commits import HeadMove
+from blendwright.records.results import Moved, Replay
 from blendwright.views import export as exporting
 from blendwright.views import queries
+from blendwright.views.plan_log import PlanEntry, PlanPage, plan_log
 from blendwright.workspace.opening import open_existing
 
 Number = Annotated[str, typer.Argument(metavar="N", help="The number of a commit, HEAD, a branch or a tag.")]

@@ -8,7 +8,7 @@ import sys
 from typing import Any, NoReturn
 
 from blendwright.cli.output import Exit, begin_output, fail, notes
-from blendwright.entry import accept_interrupts
+from blendwright.util.interrupts import accept_interrupts
 from blendwright.values.errors import BlendwrightError, EnvironmentUnfit, JournalError, Refusal
 from blendwright.values.faults import RENDERINGS, Fault
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from blendwright.cli.drawing import Drawing
-    from blendwright.engine.scene.differences import Difference
+    from blendwright.records.results import Difference
     from blendwright.values.outcome import Outcome
     from blendwright.values.plan import Plan
     from blendwright.values.report import RunReport

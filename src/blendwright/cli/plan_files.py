@@ -11,7 +11,7 @@ import orjson
 
 from blendwright.dialects import registry
 from blendwright.dialects.dialect import Surroundings
-from blendwright.util.json_reader import LARGEST, read_json
+from blendwright.schemas.json_reader import LARGEST, read_json
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
 from blendwright.values.plan import Boundary, Plan

@@ -52,12 +52,11 @@ from blendwright.cli.proposal import command_line
 from blendwright.cli.session import open_session, stops_on_interrupt
 from blendwright.dialects import registry
 from blendwright.dialects.envelopes import plan_outcome, render_envelope, result_envelope
-from blendwright.engine.preview import Preview
-from blendwright.history.replace_plan import replaced_by_last, run_instead
 from blendwright.policy.host_profile import EnvelopeName
 from blendwright.records.commits import Commit
+from blendwright.records.results import Preview
+from blendwright.schemas.json_reader import LARGEST, read_json
 from blendwright.util.cancel import CancelToken
-from blendwright.util.json_reader import LARGEST, read_json
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
 from blendwright.values.outcome import Outcome
@@ -68,6 +67,7 @@ from blendwright.views.queries import external_findings
 from blendwright.window.attach import follow_window
 from blendwright.workspace import RunOptions
 from blendwright.workspace.preview import preview as preview_plan
+from blendwright.workspace.replace_plan import replaced_by_last, run_instead
 from blendwright.workspace.validate import missing_names_beside
 
 STYLES = {"succeeded": "green", "refused": "yellow", "skipped_idempotent": "cyan", "skipped": "yellow"}

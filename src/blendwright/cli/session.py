@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Any
 
 import blendwright
-from blendwright.approvals.request import Approver
-from blendwright.cli.early_blender import early_blender
 from blendwright.cli.output import Exit, fail, note_recovered
 from blendwright.cli.proposal import command_line
 from blendwright.util.cancel import CancelToken
+from blendwright.values.approval import Approver
 from blendwright.views.queries import call_reader
 from blendwright.workspace.contracts import read_contract
+from blendwright.workspace.early_blender import early_blender
 
 
 def open_session(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import Annotated, Any, cast
 
 import typer
 
@@ -20,9 +20,6 @@ from blendwright.workspace.opening import DEFAULT_WORKSPACE, EXAMPLE, create_wor
 from blendwright.workspace.policy_files import DEFAULT, LoadedPolicy, load_policy, settings_of
 from blendwright.workspace.policy_files import FILE as POLICY
 from blendwright.workspace.recovery import RepairReport, repair_workspace
-
-if TYPE_CHECKING:
-    from prometheus_client import Metric
 
 PURPOSES = {POLICY: "what calls may do here; everything is at its default", EXAMPLE: "a plan to try"}
 
@@ -157,13 +154,7 @@ def metrics(
         # As it is: the format of Prometheus is for programs too.
         sys.stdout.write(numbers.openmetrics() if openmetrics else numbers.text())
 
-    families = numbers.registry.collect
-    return present(json, lambda: {"ok": True, "metrics": [_family(family) for family in families()]}, show)
-
-
-def _family(family: Metric) -> dict[str, Any]:
-    samples = [{"name": sample.name, "labels": dict(sample.labels), "value": sample.value} for sample in family.samples]
-    return {"name": family.name, "type": family.type, "help": family.documentation, "samples": samples}
+    return present(json, lambda: {"ok": True, "metrics": numbers.to_json()}, show)
 
 
 def contract(

@@ -10,10 +10,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from blendwright.approvals import pending as approving
-from blendwright.approvals.request import Approval, ApprovalAnswer, ApprovalRequest, Approver
 from blendwright.engine.invocation import new_id
 from blendwright.engine.moves.commit_names import HEAD, find, refusal, require_head, require_name
-from blendwright.engine.moves.navigation import Moved
 from blendwright.engine.options import RunOptions
 from blendwright.history.fork import fork
 from blendwright.history.merge import MERGE, Merged, plan_merge_of
@@ -21,8 +19,10 @@ from blendwright.journal import Journal
 from blendwright.records.audit import AuditDetails
 from blendwright.records.commits import NewAudit
 from blendwright.records.requests import StoredApproval
+from blendwright.records.results import Moved
 from blendwright.tool_api.promises import SafetyLevel
 from blendwright.util.cancel import CancelToken
+from blendwright.values.approval import Approval, ApprovalAnswer, ApprovalRequest, Approver
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
 from blendwright.values.report import RunReport

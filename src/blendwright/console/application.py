@@ -13,17 +13,15 @@ from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
-from blendwright.console.batches import ConsoleBatch
 from blendwright.console.bisections import Bisections
 from blendwright.console.guard import ANOTHER_LINK, ENTRY, SESSION, PageGuard
 from blendwright.console.live import Live
 from blendwright.console.responses import answering, fields, in_thread, json_response, text
 from blendwright.console.routes.actions import Acting
-from blendwright.console.routes.batches import BatchReading
 from blendwright.console.routes.views import Reading
+from blendwright.console.sections import OpenBatches
 from blendwright.console.sessions import Session, Sessions
 from blendwright.console.workspaces import ConsoleWorkspace
-from blendwright.fleet.console_batches import Fleet
 from blendwright.web.origins import Names
 from blendwright.wire.console_door import LINK, LINKS
 
@@ -65,20 +63,17 @@ class Console:
     def __init__(
         self,
         workspaces: Sequence[ConsoleWorkspace],
-        batches: Sequence[ConsoleBatch],
+        batches: OpenBatches | None,
         host: str,
         port: int,
         *,
-        fleet: Fleet | None = None,
         read_only: bool = False,
         window_key: str | None = None,
     ) -> None:
         self.live = Live()
         self.sessions = Sessions(on_end=lambda session: self.live.end_streams(session.id))
         self._workspaces = {one.id: one for one in workspaces}
-        self._directories = tuple(batches)
-        self._batches: dict[str, ConsoleBatch] = {one.id: one for one in batches}
-        self._fleet = fleet
+        self._batches = batches
         self._read_only = read_only
         self._files = static_files()
         # Cookies know no ports and no tabs: two of either would take each other's. The id of the session follows.
@@ -93,7 +88,7 @@ class Console:
             Route(LINKS, answering(self._link), methods=["POST"]),
             *reading.routes(),
             *Acting(reading, self._bisections, self.live).routes(),
-            *BatchReading(self._batches, self.live).routes(),
+            *([] if batches is None else batches.routes(self.live)),
             Route("/{name:path}", self._file, methods=["GET"]),
         ]
         guarded = Starlette(routes=routes)
@@ -110,8 +105,8 @@ class Console:
         self._bisections.close()
         for workspace in self._workspaces.values():
             workspace.close()
-        if self._fleet is not None:
-            self._fleet.close()
+        if self._batches is not None:
+            self._batches.close()
 
     async def _enter(self, request: Request) -> Response:
         session = self.sessions.enter(text(await fields(request), "link"))
@@ -138,13 +133,8 @@ class Console:
         return answer
 
     async def _told(self, session: Session) -> Mapping[str, object]:
-        if self._fleet is not None:
-            # Batches are submitted while the page is open: whoever loads it again sees them, the newest first.
-            found = {one.id: one for one in (*self._directories, *await in_thread(self._fleet.batches))}
-            self._batches.clear()
-            self._batches.update(found)
         workspaces = [one.told for one in self._workspaces.values()]
-        batches = [one.told for one in self._batches.values()]
+        batches: Sequence[Mapping[str, str]] = () if self._batches is None else await in_thread(self._batches.listed)
         about = {"session": session.id, "read_only": self._read_only}
         return {**about, "workspaces": workspaces, "batches": batches}
 

@@ -15,10 +15,9 @@ from typing import TYPE_CHECKING, Annotated
 import anyio
 import typer
 
-from blendwright.batch.directory import is_batch
-from blendwright.batch.outputs.shared_storage import is_url
 from blendwright.cli.options import Blender, FleetEngine
 from blendwright.cli.output import Exit, notes
+from blendwright.console.sections import BATCHES
 from blendwright.console.serve import ConsoleSettings, console_beside, door_of, serve_console, with_port
 from blendwright.util.cancel import CancelToken
 from blendwright.values.errors import Refusal
@@ -64,12 +63,14 @@ def ui(
     The link is good once. Enter asks for another one, Ctrl-C ends the console."""
     at_terminal = sys.stdin.isatty() and sys.stderr.isatty()
     opens = at_terminal if open is None else open
-    places = tuple(one for one in (*(workspaces or ()), *(batch or ())) if is_url(one))
+    section = BATCHES.offer()
+    given = (*(workspaces or ()), *(batch or ()))
+    places = () if section is None else tuple(one for one in given if section.is_shared(one))
     if places and engine is None:
         cure = "Name the database that has its results: --engine env, or --engine postgres://user@host/database."
         raise Refusal.of(Fault.ARGS_INVALID, f"{places[0]} is a place of outputs of a fleet", cure)
     named = [Path(one) for one in workspaces or ([] if batch or engine else [DEFAULT_WORKSPACE]) if one not in places]
-    recognised = [path for path in named if is_batch(path)]
+    recognised = [] if section is None else [path for path in named if section.is_batch(path)]
     settings = ConsoleSettings(
         tuple(path for path in named if path not in recognised),
         (*recognised, *(Path(one) for one in batch or () if one not in places)),

@@ -8,13 +8,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from blendwright.approvals.request import ApprovalRequest
-from blendwright.history.timeline import workspace_holder
 from blendwright.policy.redaction import redacted
+from blendwright.values.approval import ApprovalRequest
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
 from blendwright.views.live_feed import audit_of_request
 from blendwright.views.queries import programs_of
+from blendwright.views.timeline import workspace_holder
 from blendwright.workspace.policy_files import load_policy
 from blendwright.workspace.run_records import RunRecord, run_record
 

@@ -15,7 +15,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from blendwright.util.json_reader import read_json
+from blendwright.schemas.json_reader import read_json
 from blendwright.values.errors import BlendwrightError, EnvironmentUnfit, RebuildFailed, Refusal
 from blendwright.values.faults import RENDERINGS, Fault
 

@@ -11,9 +11,8 @@ from pathlib import Path
 from typing import TextIO
 
 from blendwright.console.application import Console, address_of
-from blendwright.console.batches import DirectoryBatch
+from blendwright.console.sections import BATCHES, BatchSection
 from blendwright.console.workspaces import Acting, ConsoleWorkspace
-from blendwright.fleet.console_batches import Fleet
 from blendwright.values.errors import EnvironmentUnfit, Refusal
 from blendwright.values.faults import Fault
 from blendwright.web.listening import free_port, listen
@@ -52,28 +51,35 @@ def make_console(settings: ConsoleSettings, acting: Acting | None = None) -> Con
         cure = "Leave --host out, or give --any-address too where that is meant."
         raise Refusal.of(Fault.POLICY_BLOCKED, message, cure)
     directories = [workspace_directory(path) for path in settings.workspaces]
-    batches = [DirectoryBatch(path) for path in settings.batches]
+    section = batch_section() if settings.batches or settings.places or settings.engine else None
     for directory in directories:
         if acting is None and not is_workspace(directory):
             raise EnvironmentUnfit(
                 f"{directory} is not a workspace", cure="Name another directory, or start one: blendwright new."
             )
-    for batch in batches:
-        batch.place.require()
-    named = [*directories, *(one.id for one in batches), *settings.places]
+    batches = [] if section is None else [section.identity(path) for path in settings.batches]
+    named = [*directories, *batches, *settings.places]
     if len(set(named)) != len(named):
         raise Refusal.of(Fault.ARGS_INVALID, "a workspace or batch is named twice", "Name each once.")
-    fleet = None if settings.engine is None else Fleet(settings.engine, settings.places).open()
+    shown = None if section is None else section.open(settings.batches, settings.engine, settings.places)
     workspaces = [ConsoleWorkspace(one, blender=settings.blender, acting=acting) for one in directories]
     return Console(
         workspaces,
-        batches,
+        shown,
         settings.host,
         settings.port,
-        fleet=fleet,
         read_only=settings.read_only,
         window_key=settings.window_key,
     )
+
+
+def batch_section() -> BatchSection:
+    """Raises Refusal where the package is not installed."""
+    section = BATCHES.offer()
+    if section is None:
+        message = "this installation has no batches"
+        raise Refusal.of(Fault.ARGS_INVALID, message, "Leave --batch and --engine out.")
+    return section
 
 
 async def serve_console(settings: ConsoleSettings, *, again: TextIO | None = None) -> signal.Signals | None:

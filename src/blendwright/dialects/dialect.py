@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 import rfc8785
 
 from blendwright.schemas.check import Checker
+from blendwright.schemas.json_reader import non_interoperable_values
 from blendwright.schemas.published import schema
-from blendwright.util.json_reader import non_interoperable_values
 from blendwright.values.errors import BlendwrightError
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding

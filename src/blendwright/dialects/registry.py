@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from blendwright.dialects import geonodes, operations, program, steps
 from blendwright.dialects.dialect import Dialect, Surroundings
-from blendwright.util.json_reader import read_json
+from blendwright.schemas.json_reader import read_json
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding

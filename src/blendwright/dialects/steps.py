@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from blendwright.dialects.dialect import Dialect, ParsedDocument, ResultContract, checker, refuse_broken
 from blendwright.plan.graph import graph_findings, read_graph
-from blendwright.util.json_reader import non_interoperable_values
+from blendwright.schemas.json_reader import non_interoperable_values
 from blendwright.util.json_shapes import fields_of, items_of
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, pointer_of, sentence

@@ -13,10 +13,10 @@ from blendwright.engine.runner import Runner
 from blendwright.macros import Macro
 from blendwright.plan.validate import ValidPlan, validate
 from blendwright.policy.refusals import refusal
+from blendwright.schemas.json_reader import non_interoperable_values
 from blendwright.tool_api.promises import Determinism
 from blendwright.tool_api.tool import AnyTool
 from blendwright.tool_api.tool_names import own_name
-from blendwright.util.json_reader import non_interoperable_values
 from blendwright.values.events import CallEnded, CallIds
 from blendwright.values.faults import REFUSALS, Fault
 from blendwright.values.findings import Finding, did_you_mean, sentence

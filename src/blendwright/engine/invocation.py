@@ -15,11 +15,11 @@ from typing import Any
 import orjson
 import rfc8785
 
-from blendwright.approvals.request import Approval
 from blendwright.tool_api.arguments import file_arguments, paths_in
 from blendwright.tool_api.promises import Determinism, Isolation, SafetyLevel
 from blendwright.tool_api.tool import AnyTool, Tool
 from blendwright.util.canonical import digest
+from blendwright.values.approval import Approval
 from blendwright.values.events import CallIds
 from blendwright.wire.methods import StepRequest
 

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from time import monotonic, perf_counter
 from typing import Any
 
-from blendwright.approvals.request import Approver
 from blendwright.engine.heartbeat import Waiting
 from blendwright.policy.refusals import refusal
 from blendwright.policy.session_contract import ContractTerms
 from blendwright.tool_api.promises import Determinism
 from blendwright.tool_api.tool import AnyTool
 from blendwright.util.cancel import CancelToken
+from blendwright.values.approval import Approver
 from blendwright.values.errors import Cancelled, DeadlinePassed, WorkerError
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding

@@ -11,23 +11,19 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Self
 
-from blendwright.approvals.ask import Approvals
-from blendwright.approvals.request import ApprovalRequest, Approver
-from blendwright.assets.supply import NO_ASSETS, AssetSupply
+from blendwright.approvals.ask import Approvals, AskedCall
 from blendwright.engine.calls import call
 from blendwright.engine.contract import ContractDraft
 from blendwright.engine.files.access import FileAccess, Staged
+from blendwright.engine.files.assets import NO_ASSETS, AssetSupply
 from blendwright.engine.files.delivery import deliver_picture, written_files
 from blendwright.engine.files.render_frames import KeptFrames
 from blendwright.engine.files.roots import FileRoots
 from blendwright.engine.files.scratch import copy_scene, open_scene_file
-from blendwright.engine.invocation import Invocation
 from blendwright.engine.moves.navigation import CHECKOUT, History
 from blendwright.engine.options import RunOptions
 from blendwright.engine.runner import Runner
 from blendwright.engine.scene.differences import (
-    Difference,
-    LimitedDifference,
     SceneSnapshot,
     compare,
     limit_difference,
@@ -43,14 +39,16 @@ from blendwright.policy.objections import approval_ruling_for
 from blendwright.policy.policy import Ruling
 from blendwright.policy.refusals import refusal
 from blendwright.policy.session_contract import ContractTerms
+from blendwright.records.results import Preview
 from blendwright.tool_api.promises import SafetyLevel
 from blendwright.tool_api.tool import AnyTool
+from blendwright.values.approval import ApprovalRequest, Approver
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 from blendwright.values.outcome import Outcome
 from blendwright.values.plan import Schedule
-from blendwright.values.report import OperationReport, ReceiptSummary, RunReport, summarise_receipts
+from blendwright.values.report import OperationReport, RunReport, summarise_receipts
 from blendwright.wire.remote_scene import RemoteScene
 
 
@@ -123,7 +121,7 @@ class PreviewApprovals(Approvals):
             if not granted.issuperset(ruling.grants)
         )
 
-    def _ruling(self, terms: ContractTerms, call: Invocation) -> Ruling | None:
+    def _ruling(self, terms: ContractTerms, call: AskedCall) -> Ruling | None:
         ruling = super()._ruling(terms, call)
         if ruling is None or ruling.in_person:
             return None  # trusted code runs in no preview: it is refused where it would
@@ -150,45 +148,6 @@ Look = Callable[[RemoteScene], None]
 PICTURE = "picture.png"
 # Denoised, this few give a clean picture.
 PICTURE_SAMPLES = 10
-NO_DIFFERENCE = limit_difference(Difference((), (), (), unseen=False))
-
-
-@dataclass(frozen=True, slots=True)
-class Preview:
-    """What a plan would do. The report's hashes are those that a run would reach; it has no commits and no receipts.
-
-    `receipts` sums up those of the copy: what a run would promise.
-    `picture` is None when none was asked for, or there is nothing to see; it has findings when it could not be made.
-    `asks` names the tools that a run would ask a person about, and why.
-    """
-
-    report: RunReport
-    differences: LimitedDifference = NO_DIFFERENCE
-    picture: Outcome | None = None
-    receipts: ReceiptSummary | None = None
-    asks: tuple[str, ...] = ()
-
-    @property
-    def ok(self) -> bool:
-        return self.report.ok and (self.picture is None or self.picture.ok)
-
-    @property
-    def picture_notes(self) -> tuple[str, ...]:
-        """What may surprise about the picture: that it is black."""
-        made = self.picture.result if self.picture is not None else None
-        return tuple((made or {}).get("notes", ()))
-
-    def to_json(self) -> dict[str, Any]:
-        """As the command prints it."""
-        result = self.differences.difference.to_json()
-        about: dict[str, Any] = {"totals": dict(self.differences.totals), "unseen": result.pop("unseen")}
-        about |= {"asks": list(self.asks), "notes": [*self.report.notes, *self.picture_notes]}
-        return {
-            "dialect": self.report.dialect,
-            "ok": self.ok,
-            "result": result,
-            "report": {**self.report.to_json(), **about},
-        }
 
 
 @dataclass(frozen=True, slots=True)

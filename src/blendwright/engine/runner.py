@@ -9,13 +9,12 @@ from dataclasses import replace
 from itertools import groupby
 from typing import Any
 
-from blendwright.approvals.questions import Questions
-from blendwright.approvals.request import ApprovalRequest
 from blendwright.engine.failures import finding_of
 from blendwright.engine.idempotency import MOST_KEPT, WORTH_KEEPING, Classification, LastPlan, classify
 from blendwright.engine.invocation import Invocation, OperationKeys, new_ids
 from blendwright.engine.ledger import unrunnable_note
 from blendwright.engine.options import DEFAULT_OPTIONS, PhaseClock, RunDeadline, RunOptions
+from blendwright.engine.questions import Questions
 from blendwright.engine.run_state import RunState
 from blendwright.engine.sending.pipeline import SCENE_CHANGED, Pipeline
 from blendwright.engine.session import Session
@@ -24,6 +23,7 @@ from blendwright.records.commits import Entry, NewAudit
 from blendwright.tool_api.promises import Determinism
 from blendwright.util import crash_points
 from blendwright.util.gc_pause import LARGE_PLAN, gc_paused
+from blendwright.values.approval import ApprovalRequest
 from blendwright.values.errors import BlendwrightError, RebuildFailed, Refusal, WorkerError
 from blendwright.values.events import RunBrokenOff, RunEnded, RunStarted
 from blendwright.values.faults import Fault

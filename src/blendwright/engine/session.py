@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from blendwright.approvals.ask import Approvals
-from blendwright.approvals.request import NOBODY, Approver
 from blendwright.engine.contract import ActiveContract, ContractDraft
 from blendwright.engine.files.access import FileAccess
 from blendwright.engine.ledger import Ledger
@@ -14,6 +13,7 @@ from blendwright.journal import Journal
 from blendwright.macros import Macro
 from blendwright.policy.session_contract import Proposal
 from blendwright.tool_api.tool import AnyTool
+from blendwright.values.approval import NOBODY, Approver
 from blendwright.values.events import Observer, silent
 from blendwright.window.exclusive_step import exclusive_step
 

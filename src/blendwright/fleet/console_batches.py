@@ -10,10 +10,10 @@ from pathlib import Path
 from time import monotonic
 from typing import Any, BinaryIO, cast
 
+from blendwright.batch.console.batches import ConsoleBatch, open_plain
 from blendwright.batch.outputs.shared_storage import FILE, FsspecOutputs, check_url
 from blendwright.batch.outputs.store import CASES
 from blendwright.batch.results.reader import ResultsReader
-from blendwright.console.batches import ConsoleBatch, open_plain
 from blendwright.fleet.address import read_address
 from blendwright.fleet.reading import ReadingDatabase
 from blendwright.fleet.results_view import PostgresResultsView

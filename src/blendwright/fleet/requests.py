@@ -9,30 +9,22 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from blendwright.batch.definition_checks import queue_of
 from blendwright.batch.directory import BatchDirectory
 from blendwright.batch.engines.engine import Engine, LaneSettings
 from blendwright.batch.input.prepare import catalogue_of
 from blendwright.fleet.address import VARIABLE, Address, import_psycopg, read_address
-from blendwright.setup.blenders import blender_version, chosen_blender
 from blendwright.values.errors import EnvironmentUnfit, Refusal
 from blendwright.values.faults import Fault
+from blendwright.workspace.blender_choice import blender_version, chosen_blender
 from blendwright.workspace.policy_files import load_policy
 from blendwright.workspace.settings import load_settings
 
 if TYPE_CHECKING:
-    from blendwright.batch.definition import Batch
+    pass
 
 MOST_ATTEMPTS = 10
 """More than on one machine: here machines come and go under cases that are not to blame."""
-
-
-def queue_of(version: str, registry: str) -> str:
-    """Jobs of a batch wait where only those look who have its Blender and its tools: nobody else can take one."""
-    return f"cases-{version}-{registry[:16]}"
-
-
-def batch_queue(batch: Batch) -> str:
-    return queue_of(batch.blender_version, batch.registry)
 
 
 def machine_queue(directory: Path, blender: str | None) -> str:

@@ -10,9 +10,9 @@ import orjson
 
 from blendwright.batch.cases.case import Case
 from blendwright.batch.definition import Batch
+from blendwright.batch.definition_checks import batch_queue
 from blendwright.batch.results.table import Claim, Counts, ResultRow, ResultsTable, Standing
 from blendwright.fleet.database import Database
-from blendwright.fleet.requests import batch_queue
 from blendwright.util import crash_points
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault

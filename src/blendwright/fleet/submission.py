@@ -9,6 +9,7 @@ from pathlib import Path
 
 from blendwright.batch.cases.jobs import jobs_of
 from blendwright.batch.definition import Batch
+from blendwright.batch.definition_checks import batch_queue
 from blendwright.batch.input.tables import Row
 from blendwright.batch.outputs.store import NAME, OutputStore
 from blendwright.batch.results.table import Counts, ResultsTable
@@ -16,7 +17,6 @@ from blendwright.fleet.address import Address
 from blendwright.fleet.database import Database
 from blendwright.fleet.engine import EngineSettings, PostgresEngine
 from blendwright.fleet.job_queue import cases_per_job
-from blendwright.fleet.requests import batch_queue
 from blendwright.fleet.results import PostgresResults
 from blendwright.workspace.settings import load_settings
 

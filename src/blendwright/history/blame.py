@@ -7,38 +7,23 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Any, cast
 
 from blendwright.bridge.worker_source import WorkerSource
 from blendwright.engine.moves.commit_names import find
 from blendwright.engine.scene.rebuild import rebuild_commit
-from blendwright.history.touched import OBJECTS, Followed, Follower, Touch, TouchKind
 from blendwright.journal import JournalView
 from blendwright.records.commits import Commit
+from blendwright.records.touched import OBJECTS, Followed, Follower, Touch, TouchKind
 from blendwright.tools.catalog import tools
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
+from blendwright.views.authors import Who, commit_authors
 from blendwright.wire.methods import StepRequest
 from blendwright.wire.remote_scene import HANG_SECONDS, RemoteScene
 from blendwright.workspace.reading import inspection_workers, read_journal
 
-By = Literal["model", "person", "code", "file"]
 INSPECT = "object.inspect"
-
-
-@dataclass(frozen=True, slots=True)
-class Who:
-    """Who is behind a commit: a model that planned it or sent it as a host, a person at the command line or in a window, a program of
-    the Python API, or a file that was taken in. `asked` are the words that a planner was given, `program` the hash of the program that
-    the plan came from, `approved_by` how a person agreed where one was asked."""
-
-    by: By
-    host: str | None = None
-    transport: str | None = None
-    model: str | None = None
-    asked: str | None = None
-    program: str | None = None
-    approved_by: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,50 +137,16 @@ def blame_all(workspace: str | Path, *, kind: str = OBJECTS, at: int | str = "HE
         return BlameList(lines, follower.origin, tuple(follower.incomplete))
 
 
-def commit_authors(journal: JournalView) -> Callable[[Commit], Who]:
-    """Who is behind each commit of a list of them; what they share is looked up once."""
-    return _Blamed(journal).who
-
-
 class _Blamed:
-    """Touches with their commits and who is behind those; requests and contracts are looked up once."""
+    """Adds the commit and its author to each touch. Reads every commit once."""
 
     def __init__(self, journal: JournalView) -> None:
-        self._journal = journal
         self._commit: Callable[[int], Commit] = cache(journal.show)
-        self._host: Callable[[str], Mapping[str, Any]] = cache(self._read_host)
-        self._request: Callable[[str], tuple[str | None, str | None, str | None]] = cache(self._read_request)
+        self._who = commit_authors(journal)
 
     def of(self, touch: Touch, value: Any = None) -> Blamed:
         commit = self._commit(touch.commit)
-        return Blamed(commit, touch.kind, touch.name, touch.change, self.who(commit), value)
-
-    def who(self, commit: Commit) -> Who:
-        if commit.kind != "operation":
-            edited = commit.kind == "adopt" and "window" in commit.args
-            return Who("person" if edited else "file", transport="window" if edited else None)
-        host = self._host(str(commit.receipt.get("contract") or ""))
-        model, asked, program = self._request(commit.request_id)
-        name, transport = host.get("name"), host.get("transport")
-        by: By = "person" if transport == "command_line" else "code"
-        if model is not None or transport in ("stdio", "http"):
-            by = "model"
-        return Who(by, name, transport, model, asked, program, self._approved_by(commit))
-
-    def _read_host(self, contract: str) -> Mapping[str, Any]:
-        kept = self._journal.contract(contract)
-        return {} if kept is None else kept["host"]
-
-    def _read_request(self, request_id: str) -> tuple[str | None, str | None, str | None]:
-        attempts, programs = self._journal.attempts(request_id), self._journal.programs(request_id)
-        model, asked = (attempts[-1].model, attempts[-1].asked) if attempts else (None, None)
-        return model, asked, programs[-1].hash if programs else None
-
-    def _approved_by(self, commit: Commit) -> str | None:
-        if commit.receipt.get("approval") is None:
-            return None
-        records = self._journal.audit_records(after=commit.audit_sequence - 1, limit=1)
-        return records[0].record.get("approval_by") if records else None
+        return Blamed(commit, touch.kind, touch.name, touch.change, self._who(commit), value)
 
 
 def _require_object(kind: str, followed: Followed) -> None:

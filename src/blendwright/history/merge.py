@@ -27,10 +27,10 @@ from blendwright.history.merge_rules import (
     touched_by,
     unmergeable,
 )
-from blendwright.history.touched import DATA
 from blendwright.journal import JournalView
 from blendwright.records.branches import Merge
 from blendwright.records.changes import CommitChanges
+from blendwright.records.touched import DATA
 from blendwright.tools.catalog import tools
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault

@@ -17,7 +17,6 @@ from typing import Any, Literal
 
 import orjson
 
-from blendwright.approvals.request import Approval, ApprovalAnswer, ApprovalRequest
 from blendwright.journal.audit.head_notes import require_unused
 from blendwright.journal.audit.log import AuditAppender
 from blendwright.journal.lines.ancestry import head_row
@@ -25,6 +24,7 @@ from blendwright.journal.store import FILE, Row, Store, from_json, utc_now
 from blendwright.records.audit import AuditDetails
 from blendwright.records.commits import NewAudit
 from blendwright.records.requests import StoredApproval
+from blendwright.values.approval import Approval, ApprovalAnswer, ApprovalRequest
 from blendwright.values.errors import EnvironmentUnfit, Refusal
 from blendwright.values.faults import Fault
 

@@ -12,7 +12,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
-from blendwright.approvals.request import Approval, ApprovalRequest
 from blendwright.journal import approvals, planner_attempts, programs, recovery
 from blendwright.journal import rows as row
 from blendwright.journal.audit import head_notes
@@ -40,6 +39,7 @@ from blendwright.records.recovery import NewIntent
 from blendwright.records.requests import NewAttempt
 from blendwright.util import crash_points
 from blendwright.values import events
+from blendwright.values.approval import Approval, ApprovalRequest
 from blendwright.values.errors import JournalError
 from blendwright.values.plan import ProgramSource
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from blendwright.journal import approvals, journal_copy, planner_attempts, programs, recovery, statistics
 from blendwright.journal import rows as row
-from blendwright.journal.audit import head_notes
+from blendwright.journal.audit import head_notes, proof_lines
 from blendwright.journal.audit import log as audit_log
 from blendwright.journal.audit import verification as audit_verification
 from blendwright.journal.checkpoints import rebuild_routes
@@ -23,7 +23,6 @@ from blendwright.journal.lines import branches, head_moves, line_changes, merges
 from blendwright.journal.lines.ancestry import Ancestry, commits_among, head_row
 from blendwright.journal.statistics import Statistics
 from blendwright.journal.store import FILE, Store, from_json
-from blendwright.proofs import lines as proof_lines
 from blendwright.records.audit import AuditHead, AuditRecord, AuditReport
 from blendwright.records.branches import Branch, Merge
 from blendwright.records.changes import CommitChanges

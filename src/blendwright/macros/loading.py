@@ -17,9 +17,9 @@ from blendwright.macros.definition import FORMAT, Macro, MacroDocument
 from blendwright.macros.expansion import expand
 from blendwright.macros.linking import link, unknown_callee
 from blendwright.schemas.check import model_problems
+from blendwright.schemas.json_reader import read_json
 from blendwright.tool_api.tool import AnyTool
 from blendwright.tools import catalog
-from blendwright.util.json_reader import read_json
 from blendwright.util.json_shapes import fields_of
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault

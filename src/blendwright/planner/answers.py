@@ -19,8 +19,8 @@ from typing import Any, Literal, cast
 from blendwright.dialects import registry
 from blendwright.planner.port import Turn
 from blendwright.planner.prompt_data import fenced
+from blendwright.schemas.json_reader import read_json
 from blendwright.util.canonical import digest
-from blendwright.util.json_reader import read_json
 from blendwright.values.errors import Refusal
 from blendwright.values.findings import Finding
 from blendwright.values.plan import Boundary, Plan

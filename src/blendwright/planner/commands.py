@@ -33,7 +33,6 @@ from blendwright.cli.output import (
 from blendwright.cli.progress import Pausable
 from blendwright.cli.proposal import at_a_terminal
 from blendwright.cli.session import open_session, stops_on_interrupt
-from blendwright.engine.preview import Preview
 from blendwright.planner.answers import AttemptFailure, PlanProposal
 from blendwright.planner.budget import Budget, Price
 from blendwright.planner.evaluation import Evaluation, EvaluationResult, evaluate, read_requests
@@ -44,6 +43,7 @@ from blendwright.planner.prompt import build_first_request
 from blendwright.planner.providers import Provider, create_planner
 from blendwright.planner.result import PlannerResult
 from blendwright.policy.redaction import redacted
+from blendwright.records.results import Preview
 from blendwright.util.cancel import CancelToken
 from blendwright.values.errors import EnvironmentUnfit, Refusal
 from blendwright.values.faults import Fault

@@ -15,12 +15,12 @@ from typing import Any, cast
 
 from blendwright.dialects import registry
 from blendwright.engine.options import RunOptions
-from blendwright.engine.preview import Preview
 from blendwright.planner.answers import AttemptFailure, PlanProposal, Stage, read_proposal, repair_turns
 from blendwright.planner.budget import Budget, Sleep, UsageMeter, request_plan
 from blendwright.planner.port import NoResponse, Planner, PlannerError, PlanRequest, PlanResponse, Usage
 from blendwright.planner.result import Ending, PlannerAttempt, PlannerResult
 from blendwright.records.requests import NewAttempt
+from blendwright.records.results import Preview
 from blendwright.util.cancel import CancelToken
 from blendwright.util.canonical import digest
 from blendwright.values.faults import RENDERINGS, Fault

@@ -16,9 +16,9 @@ from typing import Any, cast
 import orjson
 
 from blendwright.planner.port import ResponseSchema
+from blendwright.schemas.json_reader import read_json
 from blendwright.tool_api.promises import SafetyLevel
 from blendwright.tool_api.tool import AnyTool
-from blendwright.util.json_reader import read_json
 
 # Parts of a schema (every property, item and alternative counts) that one answer's form may have. Services compile schemas into
 # automata and refuse big ones, without publishing where the border is: this bound is ours, and what is refused is asked again packed.

@@ -6,9 +6,9 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from blendwright.dialects.registry import render
-from blendwright.engine.preview import Preview
 from blendwright.planner.answers import Stage
 from blendwright.planner.port import PlannerError, Usage
+from blendwright.records.results import Preview
 from blendwright.values.report import RunReport
 
 Ending = Literal["done", "proposed", "declined", "gave_up", "failed", "service", "interrupted"]

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, cast
 
 import orjson
 
-from blendwright.util.json_reader import LARGEST_EXACT
+from blendwright.schemas.json_reader import LARGEST_EXACT
 
 FRAME = re.compile(r"^  \* (<\w+>):(\d+), in ", re.MULTILINE)
 # Digits enough for a whole number that JSON readers may not hold exactly; most texts have none.

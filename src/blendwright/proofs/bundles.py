@@ -1,7 +1,7 @@
 """Proof bundles: a journal in one signed file, which is checked elsewhere without the workspace and without Blender.
 
-The file is lines of JSON: what the journal holds (`proofs/lines.py`), then the digests of those lines, a thousand in a line, then
-the signature over everything before it. So an edit is found by the signature, and its line by the digests and by the chain.
+The file is lines of JSON: what the journal holds (`journal/audit/proof_lines.py`), then the digests of those lines, a thousand in a
+line, then the signature over everything before it. So an edit is found by the signature, and its line by the digests and by the chain.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from typing import Any, BinaryIO
 
 import orjson
 
+from blendwright.journal.audit.proof_lines import FORMAT
 from blendwright.journal.store import as_json
 from blendwright.proofs.check import MOST_LINES, ProofCheck
-from blendwright.proofs.lines import FORMAT
 from blendwright.proofs.signing_keys import SigningKey, fingerprint_of, signing_key
 from blendwright.records.audit import AuditHead
 from blendwright.util.no_follow import open_directory, write_whole

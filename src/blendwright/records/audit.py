@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
-from blendwright.approvals.request import Approval
+from blendwright.values.approval import Approval
 
 Status = Literal["succeeded", "failed", "rolled_back", "skipped_idempotent"]
 # A plan takes the place of the last one. The record has the request of the new one, and as operation the last commit of the old one.

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
-from blendwright.approvals.request import ApprovalRequest
+from blendwright.values.approval import ApprovalRequest
 
 ApprovalState = Literal["pending", "approved", "declined", "used"]
 

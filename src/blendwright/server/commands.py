@@ -1,34 +1,37 @@
-"""blendwright serve, init-host, doctor: the engine for language-model hosts, and whether it can work here."""
+"""blendwright serve: the MCP server."""
 
 from __future__ import annotations
 
+import json
 import os
 import secrets
 import signal
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import anyio
 import typer
 
-from blendwright.cli.options import AsJson, Attach, Blender, MinimumDeterminism, Workspace
-from blendwright.cli.output import Cell, Exit, SafeConsole, notes, present
+from blendwright.capabilities import Point
+from blendwright.cli.options import Attach, Blender, MinimumDeterminism, Workspace
+from blendwright.cli.output import Exit, notes
 from blendwright.policy.host_profile import EnvelopeName, HostLimits, HostStatement, Verification
-from blendwright.setup.doctor import Check, check_environment, check_host
-from blendwright.setup.hosts import HOSTS, Scope, entry, host_named, install, remote_entry, snippet
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
 from blendwright.workspace.contracts import read_host_profile
-from blendwright.workspace.locations import home_directory
 from blendwright.workspace.policy_files import FILE as POLICY
 
 if TYPE_CHECKING:
+    from blendwright.server.serve import Settings
     from blendwright.server.transport.call_log import CallEnded
     from blendwright.window.binding import Attached
 
 TOKEN = "BLENDWRIGHT_TOKEN"
+# The console offers to run beside a server: a function that adds itself to the settings.
+COMPANION: Point[Callable[[Settings], Settings]] = Point("server.companion")
 
 
 def serve(
@@ -124,9 +127,10 @@ def serve(
         ),
     )
     if ui:
-        from blendwright.console.commands import with_console
-
-        settings = with_console(settings)
+        companion = COMPANION.offer()
+        if companion is None:
+            raise Refusal.of(Fault.ARGS_INVALID, "this installation has no console", "Leave --ui out.")
+        settings = companion(settings)
     if attach is not None:
         from blendwright.window.attach import attach_if_open
 
@@ -150,7 +154,8 @@ def _show_address(address: tuple[str, int], made_up: str) -> None:
     if made_up:
         out.labelled("bearer token (shown once):", made_up, "", text_style="bold")
     out.show(f"for a host that speaks HTTP, with the token in {TOKEN}:")
-    out.show("  " + remote_entry(url, TOKEN))
+    headers = {"Authorization": f"Bearer ${{{TOKEN}}}"}
+    out.show("  " + json.dumps({"mcpServers": {"blendwright": {"type": "http", "url": url, "headers": headers}}}))
 
 
 def _show_call(ended: CallEnded) -> None:
@@ -172,74 +177,3 @@ def address_of(text: str) -> tuple[str, int]:
     if not colon or not host or not port.isdecimal() or not 0 < int(port) < 65536:
         raise Refusal.of(Fault.ARGS_INVALID, f"'{text}' is not HOST:PORT", "For example: --http 127.0.0.1:8000")
     return host, int(port)
-
-
-def init_host(
-    name: Annotated[
-        str, typer.Argument(metavar="HOST", help=f"One of: {', '.join(HOSTS)}.", autocompletion=lambda: HOSTS)
-    ],
-    workspace: Workspace = ".blendwright",
-    scope: Annotated[Scope, typer.Option("--scope", help="For this user everywhere, or for this project.")] = "user",
-    replace: Annotated[bool, typer.Option("--replace", help="Replace an entry of ours that differs.")] = False,
-    print_only: Annotated[bool, typer.Option("--print", help="Only print what to write into its file.")] = False,
-    attach: Attach = None,
-    json: AsJson = False,
-) -> int:
-    """Configure a host to start our server. Everything else in its configuration stays as it is."""
-    host = host_named(name)
-    ours = entry(host, Path(workspace), attach)
-    document = {"ok": True, "host": name, "entry": ours}
-    if print_only:
-        text = snippet(host, ours)
-
-        def show_text(_: SafeConsole) -> None:
-            # As it is: it may be sent into a file.
-            sys.stdout.write(text)
-
-        return present(json, lambda: document | {"written": False, "text": text}, show_text)
-    file = host.file(scope, home=home_directory(), project=Path.cwd())
-    written = install(host, file, ours, replace=replace)
-
-    def show(out: SafeConsole) -> None:
-        out.show(f"{'wrote' if written else 'was there already:'} {file}")
-        out.show(f"check it: blendwright doctor --host {name}", "dim")
-
-    return present(json, lambda: document | {"file": str(file), "written": written}, show)
-
-
-def doctor(
-    blender: Blender = None,
-    host: Annotated[
-        str | None,
-        typer.Option(
-            "--host",
-            metavar="HOST",
-            help="Also check the set-up of this language-model host.",
-            autocompletion=lambda: HOSTS,
-        ),
-    ] = None,
-    json: AsJson = False,
-) -> int:
-    """Check that Blendwright can work here; says what is missing and how to get it."""
-    from blendwright.cli.progress import waiting  # not above: a server that starts has no use for it
-
-    with waiting("looking, and starting a Blender", show=not json):
-        checks = [*check_environment(blender), *([] if host is None else check_host(host))]
-    fit = all(check.ok or not check.required for check in checks)
-    return present(
-        json,
-        lambda: {"ok": fit, "checks": [check.to_json() for check in checks]},
-        lambda out: _show_checks(out, checks, fit),
-        Exit.DONE if fit else Exit.UNFIT,
-    )
-
-
-def _show_checks(out: SafeConsole, checks: list[Check], fit: bool) -> None:
-    rows: list[tuple[Cell, ...]] = []
-    for check in checks:
-        word = ("ok", "green") if check.ok else ("missing", "red") if check.required else ("note", "yellow")
-        rows.append((word, (check.name, "bold"), check.found))
-        if check.cure and not check.ok:
-            rows.append(("", "", check.cure))
-    out.columns(rows)
-    out.show("ready" if fit else "not ready: see what is missing above")

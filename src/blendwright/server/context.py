@@ -19,7 +19,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
-from blendwright.approvals.request import Approver, SessionPrompt
 from blendwright.engine.heartbeat import Waiting
 from blendwright.engine.invocation import new_id
 from blendwright.engine.options import RunOptions
@@ -37,6 +36,7 @@ from blendwright.server.transport.elicitation import AsidePrompt
 from blendwright.server.workspace_queue import WorkspaceQueue
 from blendwright.tool_api.tool import AnyTool
 from blendwright.util.cancel import CancelToken
+from blendwright.values.approval import Approver, SessionPrompt
 from blendwright.values.errors import BlendwrightError, Refusal
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding

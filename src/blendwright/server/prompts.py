@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import mcp_types as types
 from mcp.shared.exceptions import MCPError
 
-from blendwright.planner.plannable import GEONODES_EXAMPLE, OPERATIONS_EXAMPLE, PLAN_RULES
+from blendwright.dialects.lessons import GEONODES_EXAMPLE, OPERATIONS_EXAMPLE, PLAN_RULES
 from blendwright.server.transport.client_info import RequestContext
 
 

@@ -1,14 +1,19 @@
-"""blendwright blender list, add, remove: the Blenders that workers can be had of."""
+"""blendwright doctor, init-host and blender: what this machine has, and setting it up."""
 
 from __future__ import annotations
 
+import sys
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from blendwright.cli.options import AsJson
-from blendwright.cli.output import Cell, SafeConsole, notes, present
+from blendwright.cli.options import AsJson, Attach, Blender, Workspace
+from blendwright.cli.output import Cell, Exit, SafeConsole, notes, present
 from blendwright.setup import blenders
+from blendwright.setup.doctor import Check, check_environment, check_host
+from blendwright.setup.hosts import HOSTS, Scope, entry, host_named, install, snippet
+from blendwright.workspace.locations import home_directory
 
 STYLES = {"ready": "green", "outdated": "yellow", "broken": "red", "not added": "dim", "no python": "dim"}
 
@@ -73,3 +78,74 @@ def remove_command(
     """Remove an environment that was added. An installed Blender itself stays as it is."""
     removed = blenders.remove_blender(name, progress=lambda line: notes().show(line, "dim"))
     return present(json, lambda: {"ok": True, "removed": removed.name}, lambda out: out.show(f"removed {removed.name}"))
+
+
+def init_host(
+    name: Annotated[
+        str, typer.Argument(metavar="HOST", help=f"One of: {', '.join(HOSTS)}.", autocompletion=lambda: HOSTS)
+    ],
+    workspace: Workspace = ".blendwright",
+    scope: Annotated[Scope, typer.Option("--scope", help="For this user everywhere, or for this project.")] = "user",
+    replace: Annotated[bool, typer.Option("--replace", help="Replace an entry of ours that differs.")] = False,
+    print_only: Annotated[bool, typer.Option("--print", help="Only print what to write into its file.")] = False,
+    attach: Attach = None,
+    json: AsJson = False,
+) -> int:
+    """Configure a host to start our server. Everything else in its configuration stays as it is."""
+    host = host_named(name)
+    ours = entry(host, Path(workspace), attach)
+    document = {"ok": True, "host": name, "entry": ours}
+    if print_only:
+        text = snippet(host, ours)
+
+        def show_text(_: SafeConsole) -> None:
+            # As it is: it may be sent into a file.
+            sys.stdout.write(text)
+
+        return present(json, lambda: document | {"written": False, "text": text}, show_text)
+    file = host.file(scope, home=home_directory(), project=Path.cwd())
+    written = install(host, file, ours, replace=replace)
+
+    def show(out: SafeConsole) -> None:
+        out.show(f"{'wrote' if written else 'was there already:'} {file}")
+        out.show(f"check it: blendwright doctor --host {name}", "dim")
+
+    return present(json, lambda: document | {"file": str(file), "written": written}, show)
+
+
+def doctor(
+    blender: Blender = None,
+    host: Annotated[
+        str | None,
+        typer.Option(
+            "--host",
+            metavar="HOST",
+            help="Also check the set-up of this language-model host.",
+            autocompletion=lambda: HOSTS,
+        ),
+    ] = None,
+    json: AsJson = False,
+) -> int:
+    """Check that Blendwright can work here; says what is missing and how to get it."""
+    from blendwright.cli.progress import waiting  # not above: a server that starts has no use for it
+
+    with waiting("looking, and starting a Blender", show=not json):
+        checks = [*check_environment(blender), *([] if host is None else check_host(host))]
+    fit = all(check.ok or not check.required for check in checks)
+    return present(
+        json,
+        lambda: {"ok": fit, "checks": [check.to_json() for check in checks]},
+        lambda out: _show_checks(out, checks, fit),
+        Exit.DONE if fit else Exit.UNFIT,
+    )
+
+
+def _show_checks(out: SafeConsole, checks: list[Check], fit: bool) -> None:
+    rows: list[tuple[Cell, ...]] = []
+    for check in checks:
+        word = ("ok", "green") if check.ok else ("missing", "red") if check.required else ("note", "yellow")
+        rows.append((word, (check.name, "bold"), check.found))
+        if check.cure and not check.ok:
+            rows.append(("", "", check.cure))
+    out.columns(rows)
+    out.show("ready" if fit else "not ready: see what is missing above")

@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from blendwright.approvals.request import Approver
 from blendwright.bridge.worker_source import WorkerSource
 from blendwright.engine.files.delivery import deliver_picture
 from blendwright.engine.files.scratch import SCENE_FILE
@@ -20,6 +19,7 @@ from blendwright.records.commits import Commit
 from blendwright.tool_api.promises import SafetyLevel
 from blendwright.util.cancel import CancelToken
 from blendwright.util.no_follow import open_directory, open_file, write_whole
+from blendwright.values.approval import Approver
 from blendwright.values.errors import EnvironmentUnfit, RebuildFailed, Refusal
 from blendwright.values.faults import Fault
 from blendwright.values.outcome import Outcome

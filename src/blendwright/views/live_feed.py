@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from blendwright.history.timeline import branch_list
 from blendwright.journal import JournalView
 from blendwright.journal.store import FILE as JOURNAL
 from blendwright.records.audit import AuditRecord
+from blendwright.views.timeline import branch_list
 from blendwright.workspace.run_records import DIRECTORY as RUNS
 
 # Audit records in one step; whoever lags behind takes several.

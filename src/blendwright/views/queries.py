@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 
 from blendwright.engine.moves.commit_names import find, require_head
 from blendwright.engine.scene.differences import (
-    Difference,
     SceneSnapshot,
     compare,
     objects_to_inspect,
@@ -23,7 +22,7 @@ from blendwright.engine.scene.differences import (
     with_modifier_settings,
 )
 from blendwright.engine.scene.external_files import External, Externals, current_externals, findings_about
-from blendwright.engine.scene.rebuild import Replay, rebuild_commit
+from blendwright.engine.scene.rebuild import rebuild_commit
 from blendwright.engine.scene.rebuild import replay as replay_journal
 from blendwright.engine.scene.renames import renaming_calls
 from blendwright.journal import JournalView
@@ -31,6 +30,7 @@ from blendwright.policy.redaction import redacted, redacted_receipt
 from blendwright.records.audit import AuditRecord
 from blendwright.records.commits import Commit, HeadMove
 from blendwright.records.requests import Attempt, StoredProgram
+from blendwright.records.results import Difference, Replay
 from blendwright.util.cancel import CancelToken
 from blendwright.util.no_follow import read_file
 from blendwright.values.errors import Refusal

@@ -10,16 +10,11 @@ from typing import Any
 
 from blendwright.engine.files.scratch import SCENE_FILE, open_scratch_file
 from blendwright.engine.moves.commit_names import find
-from blendwright.engine.scene.differences import (
-    Difference,
-    compare,
-    objects_to_inspect,
-    take_snapshot,
-    with_modifier_settings,
-)
+from blendwright.engine.scene.differences import compare, objects_to_inspect, take_snapshot, with_modifier_settings
 from blendwright.engine.scene.rebuild import rebuild_commit, redo_in_batches
 from blendwright.journal import JournalView
 from blendwright.records.commits import Commit
+from blendwright.records.results import Difference
 from blendwright.values.errors import RebuildFailed, Refusal
 from blendwright.values.faults import Fault
 from blendwright.views.before_and_after import AFTER, EYE, PICTURE_SECONDS, PREVIEW, LookSteps, framed

@@ -6,11 +6,12 @@ from pathlib import Path
 from typing import Literal
 
 from blendwright.engine.moves.commit_names import refusal, require_head
-from blendwright.engine.moves.navigation import History, Moved
+from blendwright.engine.moves.navigation import History
 from blendwright.engine.scene.live_scene import LiveScene
 from blendwright.journal import Journal
 from blendwright.records.branches import SwitchTo
 from blendwright.records.commits import Commit
+from blendwright.records.results import Moved
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
 from blendwright.window.attached_scene import AttachedScene

@@ -10,8 +10,8 @@ from concurrent.futures import Future
 from time import monotonic, sleep, time
 from typing import Any
 
-from blendwright.approvals.request import ApprovalAnswer, ApprovalRequest
 from blendwright.util.cancel import CancelToken
+from blendwright.values.approval import ApprovalAnswer, ApprovalRequest
 from blendwright.values.errors import WorkerError
 from blendwright.values.events import CallEnded, Committed, Event, RunEnded, RunStarted
 from blendwright.window.attached_scene import AttachedScene

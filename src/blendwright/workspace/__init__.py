@@ -13,11 +13,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from blendwright.approvals.request import Approver
     from blendwright.engine.options import RunOptions
     from blendwright.policy.policy import Policy
     from blendwright.policy.session_contract import Proposal
     from blendwright.util.cancel import CancelToken
+    from blendwright.values.approval import Approver
     from blendwright.workspace.open_scene import OpenScene
     from blendwright.workspace.opening import open
 
@@ -25,7 +25,7 @@ __all__ = ["Approver", "CancelToken", "OpenScene", "Policy", "Proposal", "RunOpt
 
 # Loaded when it is first asked for: the program uses single modules of this package.
 _MODULES = {
-    "Approver": "approvals.request",
+    "Approver": "values.approval",
     "CancelToken": "util.cancel",
     "OpenScene": "workspace.open_scene",
     "Policy": "policy.policy",

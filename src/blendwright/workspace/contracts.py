@@ -18,13 +18,13 @@ from blendwright.policy.policy import Policy
 from blendwright.policy.refusals import refusal
 from blendwright.policy.session_contract import Proposal, SessionContract, other_version
 from blendwright.schemas.check import model_problems
-from blendwright.setup.blenders import chosen_blender
+from blendwright.schemas.json_reader import read_json
 from blendwright.tool_api.tool import AnyTool
-from blendwright.util.json_reader import read_json
 from blendwright.util.json_shapes import fields_of
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, pointer_of
+from blendwright.workspace.blender_choice import chosen_blender
 from blendwright.workspace.policy_files import DEFAULT, settings_of
 from blendwright.workspace.settings import load_settings
 

@@ -18,10 +18,10 @@ from blendwright.engine.calls import call
 from blendwright.engine.files.roots import FileRoots
 from blendwright.engine.idempotency import MOST_KEPT
 from blendwright.engine.moves.commit_names import find
-from blendwright.engine.moves.navigation import CHECKOUT, History, Moved
+from blendwright.engine.moves.navigation import CHECKOUT, History
 from blendwright.engine.moves.replaced_plans import Instead
 from blendwright.engine.options import DEFAULT_OPTIONS, RunOptions
-from blendwright.engine.preview import Look, Preview
+from blendwright.engine.preview import Look
 from blendwright.engine.runner import Runner
 from blendwright.engine.session import Session
 from blendwright.journal import Journal
@@ -31,6 +31,7 @@ from blendwright.plan.repair import refused
 from blendwright.plan.validate import ValidPlan, validate
 from blendwright.policy.objections import denied
 from blendwright.policy.session_contract import ContractTerms, Proposal, SessionContract
+from blendwright.records.results import Moved, Preview
 from blendwright.tool_api.promises import Determinism, SafetyLevel
 from blendwright.tool_api.tool import AnyTool
 from blendwright.util import crash_points

@@ -14,7 +14,6 @@ from dataclasses import dataclass, replace
 from importlib.resources import files
 from pathlib import Path
 
-from blendwright.approvals.request import NOBODY, Approver
 from blendwright.bridge.pool import Pool
 from blendwright.bridge.spawn import EarlyWorker
 from blendwright.bridge.worker_source import WorkerSource
@@ -26,8 +25,8 @@ from blendwright.engine.session import Session
 from blendwright.journal import Journal
 from blendwright.policy.policy import Policy
 from blendwright.policy.session_contract import Proposal, SessionContract
-from blendwright.setup.blenders import chosen_blender
 from blendwright.tool_api.tool import AnyTool
+from blendwright.values.approval import NOBODY, Approver
 from blendwright.values.errors import Refusal
 from blendwright.values.events import Observer, WorkspaceClosed, WorkspaceOpened
 from blendwright.values.faults import Fault
@@ -36,6 +35,7 @@ from blendwright.window.attached_scene import AttachedScene
 from blendwright.window.binding import WindowBinding, connect_bound, require_unbound, spare_source
 from blendwright.window.panel import WindowPanel
 from blendwright.wire.console_door import ConsoleDoor
+from blendwright.workspace.blender_choice import chosen_blender
 from blendwright.workspace.locations import is_workspace, workspace_directory
 from blendwright.workspace.observing.event_bus import EventBus, open_event_bus
 from blendwright.workspace.open_scene import OpenScene

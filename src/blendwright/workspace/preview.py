@@ -15,7 +15,7 @@ from blendwright.dialects.registry import parse_plan
 from blendwright.engine.moves.navigation import CHECKOUT, History
 from blendwright.engine.moves.replaced_plans import Instead, ReplacedPlan, new_request_id, operations_of, replaced_plan
 from blendwright.engine.options import DEFAULT_OPTIONS, RunOptions
-from blendwright.engine.preview import Look, Preview, Previewer
+from blendwright.engine.preview import Look, Previewer
 from blendwright.engine.scene.external_files import Externals
 from blendwright.engine.scene.live_scene import LiveScene
 from blendwright.engine.session import Session
@@ -27,12 +27,13 @@ from blendwright.plan.validate import ValidPlan, validate
 from blendwright.policy.objections import denied
 from blendwright.policy.policy import Policy
 from blendwright.policy.session_contract import Proposal
-from blendwright.setup.blenders import chosen_blender
+from blendwright.records.results import Preview
 from blendwright.tool_api.promises import SafetyLevel
 from blendwright.tool_api.tool import AnyTool
 from blendwright.values.errors import EnvironmentUnfit, JournalError
 from blendwright.values.plan import Plan
 from blendwright.wire.worker_port import WorkerPool
+from blendwright.workspace.blender_choice import chosen_blender
 from blendwright.workspace.reading import read_journal
 from blendwright.workspace.recovery import recover
 from blendwright.workspace.scratch import SessionScratch, unfit_on_os_error

@@ -15,11 +15,11 @@ from blendwright.bridge.worker_source import WorkerSource
 from blendwright.engine.scene.external_files import Externals
 from blendwright.engine.scene.rebuild import take_worker
 from blendwright.journal import Journal, JournalView
-from blendwright.setup.blenders import chosen_blender
 from blendwright.tools import catalog
 from blendwright.values.events import WorkspaceClosed
 from blendwright.wire.remote_scene import RemoteScene
 from blendwright.wire.worker_port import WorkerPool
+from blendwright.workspace.blender_choice import chosen_blender
 from blendwright.workspace.observing.event_bus import EventBus, open_event_bus
 from blendwright.workspace.policy_files import load_policy
 from blendwright.workspace.scratch import SessionScratch, unfit_on_os_error

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
-from blendwright.assets.index import AssetLibraries
-from blendwright.assets.online import HttpCatalogue
-from blendwright.assets.supply import AssetSupply
 from blendwright.bridge.spawn import WorkerSettings
+from blendwright.capabilities import Point
 from blendwright.engine.contract import ContractDraft
 from blendwright.engine.files.access import FileAccess
-from blendwright.engine.files.resolved_paths import without_links
+from blendwright.engine.files.assets import NO_ASSETS, AssetSupply
 from blendwright.engine.files.roots import FileRoots
 from blendwright.engine.files.scratch import LARGER_CURE, copy_opened_in, size_problem
 from blendwright.journal import JournalView
@@ -28,6 +26,9 @@ from blendwright.values.errors import EnvironmentUnfit, Refusal
 from blendwright.values.faults import Fault
 from blendwright.workspace.policy_files import allowed_roots, load_policy
 from blendwright.workspace.scratch import unfit_on_os_error
+
+# The package `assets` offers a function that makes the supply from the settings.
+ASSET_SUPPLY: Point[Callable[[Policy], AssetSupply]] = Point("asset_supply")
 
 
 @dataclass(frozen=True)
@@ -92,23 +93,15 @@ def _files_in_reach(draft: ContractDraft, directory: Path, assets: AssetSupply) 
 
 
 def asset_supply(policy: Policy) -> AssetSupply:
-    """The folders of assets that the settings name, and their catalogue. Raises EnvironmentUnfit for what cannot be a folder."""
-    directories: dict[str, Path] = {}
-    for name, directory in policy.assets.directories.items():
-        try:
-            directories[name] = without_links(Path(directory).expanduser())
-        except (OSError, RuntimeError, ValueError) as error:
-            message = f"[assets.directories] names a folder that cannot be, {directory!r}: {error}"
-            raise EnvironmentUnfit(message, cure="Correct it in blendwright.toml.") from error
-    online = policy.assets.online
-    catalogue = None if online.url is None else HttpCatalogue(online.url, online.max_mb << 20)
-    return AssetSupply(AssetLibraries.of(directories), catalogue)
+    """The assets that the settings name. Raises EnvironmentUnfit for a folder that cannot be used."""
+    make = ASSET_SUPPLY.offer()
+    return NO_ASSETS if make is None else make(policy)
 
 
 def workspace_roots(directory: Path) -> FileRoots:
     """Where calls in a workspace may read and write, by its settings."""
     policy = load_policy(directory).policy
-    return FileRoots(policy.policy.roots, directory, asset_supply(policy).libraries.directories.values())
+    return FileRoots(policy.policy.roots, directory, asset_supply(policy).folders)
 
 
 def heads_directory(policy: Policy) -> Path | None:

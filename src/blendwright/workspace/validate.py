@@ -17,10 +17,10 @@ from blendwright.macros import FOLDER as OWN_MACROS
 from blendwright.plan.validate import ValidPlan, validate
 from blendwright.policy.objections import PathFindings, Stage
 from blendwright.policy.session_contract import ContractTerms, Proposal, agree
+from blendwright.schemas.json_reader import read_json
 from blendwright.tool_api.arguments import file_arguments
 from blendwright.tool_api.tool import AnyTool
 from blendwright.tools import catalog
-from blendwright.util.json_reader import read_json
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from blendwright.approvals.request import ApprovalAnswer, Approver
 from blendwright.policy.policy import Constraints, Policy, Rules
 from blendwright.tool_api.promises import Determinism
+from blendwright.values.approval import ApprovalAnswer, Approver
 from blendwright.values.faults import Fault
 from blendwright.values.outcome import Outcome
 from support.engine.engine import Engine

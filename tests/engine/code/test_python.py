@@ -12,7 +12,6 @@ from typing import Any
 
 import pytest
 
-from blendwright.approvals.request import ApprovalAnswer, Approver
 from blendwright.engine.calls import call
 from blendwright.engine.code import sandbox_run as apart
 from blendwright.engine.preview import PreviewApprovals
@@ -22,6 +21,7 @@ from blendwright.policy.policy import LimitsAsked, Policy, Rules
 from blendwright.policy.session_contract import Proposal
 from blendwright.server.transport.elicitation import PendingApproval
 from blendwright.util.cancel import CancelToken
+from blendwright.values.approval import ApprovalAnswer, Approver
 from blendwright.values.faults import Fault
 from support.engine.engine import Engine
 from support.engine.people import Person

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from blendwright.engine.scene.differences import Difference, Renamed, SceneSnapshot, compare
+from blendwright.engine.scene.differences import SceneSnapshot, compare
 from blendwright.engine.scene.renames import renaming_calls
+from blendwright.records.results import Difference, Renamed
 
 
 def thing(data: str | None = "Box", **properties: Any) -> dict[str, Any]:

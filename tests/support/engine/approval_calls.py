@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from blendwright.approvals.request import ApprovalAnswer, ApprovalRequest, Approver
 from blendwright.journal import approvals as kept
 from blendwright.util.cancel import CancelToken
+from blendwright.values.approval import ApprovalAnswer, ApprovalRequest, Approver
 from blendwright.values.outcome import Outcome
 from support.engine.engine import Engine
 

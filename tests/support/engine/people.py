@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from blendwright.approvals.request import ApprovalAnswer, ApprovalRequest
 from blendwright.util.cancel import CancelToken
+from blendwright.values.approval import ApprovalAnswer, ApprovalRequest
 
 
 class Person:

@@ -221,7 +221,7 @@ def compares_the_beginning(compare_digest: Function) -> Function:
 
 
 def approves_what_was_declined(answer_of: Function) -> Function:
-    from blendwright.approvals.request import ApprovalAnswer
+    from blendwright.values.approval import ApprovalAnswer
 
     def wrong(result: Any) -> ApprovalAnswer:
         answer = answer_of(result)
@@ -231,7 +231,7 @@ def approves_what_was_declined(answer_of: Function) -> Function:
 
 
 def approves_code_by_its_level(ask: Function) -> Function:
-    from blendwright.approvals.request import ApprovalAnswer
+    from blendwright.values.approval import ApprovalAnswer
 
     def wrong(self: Any, request: Any, *, cancel: Any = None) -> ApprovalAnswer:
         answer = ask(self, request, cancel=cancel)

@@ -9,7 +9,6 @@ from time import perf_counter
 from typing import Any
 
 from blendwright.approvals.pending import parse_grants
-from blendwright.approvals.request import Approver
 from blendwright.batch.cases.case import Case
 from blendwright.batch.cases.lane_workers import LaneWorkers
 from blendwright.batch.cases.prefix_store import PrefixStore
@@ -19,6 +18,7 @@ from blendwright.batch.outputs.makers import make_outputs
 from blendwright.dialects import registry
 from blendwright.dialects.dialect import Surroundings
 from blendwright.util.cancel import CancelToken
+from blendwright.values.approval import Approver
 from blendwright.values.errors import Refusal
 from blendwright.values.events import Event, SceneBuilt
 from blendwright.values.faults import Fault

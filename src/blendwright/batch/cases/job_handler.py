@@ -28,13 +28,13 @@ from blendwright.batch.results.table import Claim, ResultRow
 from blendwright.engine.code.resource_guard import usage
 from blendwright.journal.store import utc_now
 from blendwright.policy.policy import Policy, Verdict
-from blendwright.setup.blenders import chosen_blender
 from blendwright.util import crash_points
 from blendwright.util.cancel import CancelToken
 from blendwright.util.directory_removal import remove_directory
 from blendwright.values.errors import BlendwrightError, EnvironmentUnfit, WorkerLost
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
+from blendwright.workspace.blender_choice import chosen_blender
 from blendwright.workspace.policy_files import load_policy
 from blendwright.workspace.settings import load_settings
 

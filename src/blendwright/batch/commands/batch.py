@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,11 +12,13 @@ import typer
 from blendwright.batch.commands.consent import consented_blender, consented_grants
 from blendwright.batch.commands.display import BatchDisplay
 from blendwright.batch.commands.export import export_command
+from blendwright.batch.commands.options import AsJson, AsParquet, Directory, JsonLines, Workers
 from blendwright.batch.coordinator import BatchRun, RunSummary
 from blendwright.batch.definition import KEEPS, Batch, Keep, Output
 from blendwright.batch.directory import BatchDirectory
 from blendwright.batch.engines.local_pool import LocalPool
 from blendwright.batch.farm_formats import select_rows
+from blendwright.batch.fleet_port import require_fleet
 from blendwright.batch.input.batch_file import BatchDocument, read_batch_file
 from blendwright.batch.input.parquet_files import require_pyarrow
 from blendwright.batch.input.prepare import prepare
@@ -25,12 +27,10 @@ from blendwright.batch.outputs.locations import open_results
 from blendwright.batch.outputs.makers import KINDS, output_of
 from blendwright.batch.results.files import write_result_files
 from blendwright.batch.results.table import Counts, Standing
+from blendwright.capabilities import Point
 from blendwright.cli.options import Approve, Blender, FleetEngine, Set
 from blendwright.cli.output import Exit, SafeConsole, notes, present
 from blendwright.cli.plan_files import parameters
-from blendwright.datasets.samples import annotated_cases
-from blendwright.datasets.write import FORMATS, write_dataset
-from blendwright.fleet.commands.batch import open_fleet_results, retry_on_fleet, run_on_fleet, show_fleet
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
 
@@ -49,15 +49,8 @@ After an interruption, a crash, or with more rows: the same command again.
 
 batch_app = typer.Typer(help=HELP, no_args_is_help=True)
 
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON on standard output, nothing else.")]
-JsonLines = Annotated[
-    bool, typer.Option("--json", help="Print a line of JSON for every case, and one for the whole at the end.")
-]
-Directory = Annotated[str, typer.Argument(metavar="DIR|URL", help="What `batch run` had as --out.")]
-Workers = Annotated[
-    int | None, typer.Option("--workers", metavar="N", help="How many Blenders at once; as many as processors.", min=1)
-]
-AsParquet = Annotated[bool, typer.Option("--parquet", help="Write results.parquet as well.")]
+# Further commands of this group: the name and the function.
+COMMANDS: Point[tuple[str, Callable[..., int]]] = Point("batch.commands")
 
 
 @batch_app.command("run")
@@ -129,7 +122,7 @@ def run_command(
         case_seconds=None if said is None else said.case_seconds,
     )
     if engine is not None:
-        return run_on_fleet(engine, out, prepared, detach=detach, json=json)
+        return require_fleet().run(engine, out, prepared, detach=detach, json=json)
     place = BatchDirectory(directory)
     return _run(prepared.batch, prepared.rows, place, workers, blender, parquet=parquet, json=json)
 
@@ -219,7 +212,7 @@ def status_command(
 ) -> int:
     """Show how far a batch is, which may be running, and the cases that failed; write the files with its results anew."""
     if engine is not None:
-        return show_fleet(engine, directory, json=json)
+        return require_fleet().show(engine, directory, json=json)
     place = BatchDirectory(Path(directory).resolve())
     place.require()
     with open_results(str(place.results)) as results:
@@ -258,7 +251,7 @@ def retry_command(
         message = "with --engine, each worker says itself what Blender it has and what it allows"
         raise Refusal.of(Fault.ARGS_INVALID, message, "Leave --blender and --approve out, and give them to `worker`.")
     if engine is not None:
-        return retry_on_fleet(engine, directory, json=json)
+        return require_fleet().retry(engine, directory, json=json)
     place = BatchDirectory(Path(directory).resolve())
     place.require()
     with place.locked(), open_results(str(place.results)) as results:
@@ -272,35 +265,6 @@ def retry_command(
     return _run(batch, None, place, workers, blender, parquet=parquet, json=json)
 
 
-@batch_app.command("dataset")
-def dataset_command(
-    directory: Directory,
-    form: Annotated[str, typer.Option("--format", metavar=f"{'|'.join(FORMATS)}", help="What to write.")],
-    to: Annotated[
-        Path, typer.Option("--to", metavar="PATH", help="Where it goes; the same again goes on after an interruption.")
-    ],
-    json: AsJson = False,
-) -> int:
-    """Write a data set for training from the cases that were annotated (`--output annotations`), in the order of their numbers."""
-    place = BatchDirectory(Path(directory).resolve())
-    place.require()
-    chosen = FORMATS[FORMATS.index(form)] if form in FORMATS else None
-    if chosen is None:
-        raise typer.BadParameter(f"'{form}' is not one of {', '.join(FORMATS)}.")
-    target = to.resolve()
-    with open_results(str(place.results)) as results:
-        batch = results.batch()
-        assert batch is not None
-        written = write_dataset(lambda: annotated_cases(results.rows(batch.id)), chosen, target)
-
-    def show(out: SafeConsole) -> None:
-        out.labelled("dataset", f"{written.cases} cases, {len(written.categories)} categories", "bold green")
-        out.show(f"  wrote   {target}")
-
-    told = {"ok": True, "format": chosen, "path": str(target), "cases": written.cases, "categories": written.categories}
-    return present(json, lambda: told, show)
-
-
 @batch_app.command("show")
 def show_command(
     directory: Directory,
@@ -312,7 +276,11 @@ def show_command(
     place = BatchDirectory(Path(directory).resolve())
     if engine is None:
         place.require()
-    with open_results(str(place.results)) if engine is None else open_fleet_results(engine, directory) as results:
+    with (
+        open_results(str(place.results))
+        if engine is None
+        else require_fleet().open_results(engine, directory) as results
+    ):
         standing = results.standing(int(case) if case.isdecimal() and len(case) < 16 else case)
     if standing is None:
         cure = "results.csv lists the cases with their numbers."
@@ -345,3 +313,5 @@ def _show_standing(out: SafeConsole, standing: Standing, place: BatchDirectory) 
 
 
 batch_app.command("export")(export_command)
+for _name, _command in COMMANDS.offers():
+    batch_app.command(_name)(_command)

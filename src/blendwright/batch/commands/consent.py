@@ -13,10 +13,10 @@ from collections.abc import Sequence
 from blendwright.approvals.pending import parse_grants
 from blendwright.cli.output import notes
 from blendwright.cli.proposal import at_a_terminal
-from blendwright.setup.blenders import is_blender_name
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
+from blendwright.workspace.blender_choice import is_blender_name
 
 
 def consented_blender(given: str | None, said: str | None, where: str) -> str | None:

@@ -16,7 +16,7 @@ from blendwright.batch.input import sampling
 from blendwright.batch.input.tables import Row, table_rows
 from blendwright.batch.outputs.makers import output_of
 from blendwright.schemas.check import model_problems
-from blendwright.util.json_reader import LARGEST, read_json
+from blendwright.schemas.json_reader import LARGEST, read_json
 from blendwright.util.json_shapes import fields_of
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault

@@ -14,11 +14,11 @@ from blendwright.batch.input.tables import Row
 from blendwright.dialects import registry
 from blendwright.macros import macro_registry
 from blendwright.plan.validate import ValidPlan
-from blendwright.setup.blenders import blender_version, chosen_blender
+from blendwright.schemas.json_reader import LARGEST, read_json
 from blendwright.util.canonical import digest
-from blendwright.util.json_reader import LARGEST, read_json
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
+from blendwright.workspace.blender_choice import blender_version, chosen_blender
 from blendwright.workspace.policy_files import load_policy
 from blendwright.workspace.programs import program_surroundings
 from blendwright.workspace.settings import WorkspaceSettings, load_settings

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from blendwright.batch.input.parquet_files import read_parquet
-from blendwright.util.json_reader import read_json
+from blendwright.schemas.json_reader import read_json
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding

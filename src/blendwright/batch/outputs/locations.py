@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from blendwright.batch.fleet_port import require_fleet
 from blendwright.batch.outputs.store import DirectoryOutputs, OutputStore
 from blendwright.batch.results.sqlite import SqliteResults
 from blendwright.batch.results.table import ResultsTable
@@ -19,11 +20,7 @@ def results_in_database(outputs: str) -> str:
 def open_results(place: str) -> ResultsTable:
     """Raises EnvironmentUnfit where there can be none."""
     if place.startswith(DATABASE):
-        from blendwright.fleet.address import read_address
-        from blendwright.fleet.database import Database
-        from blendwright.fleet.results import PostgresResults
-
-        return PostgresResults(Database(read_address(None)), place.removeprefix(DATABASE))
+        return require_fleet().results_of(place.removeprefix(DATABASE))
     return SqliteResults(Path(place))
 
 

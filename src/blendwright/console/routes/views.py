@@ -20,7 +20,6 @@ from blendwright.console.picture_cache import NOTHING
 from blendwright.console.plans import asked_in, run_details, run_summary
 from blendwright.console.responses import answering, ended, in_thread, json_response, number
 from blendwright.console.workspaces import ConsoleWorkspace
-from blendwright.history import timeline
 from blendwright.history.blame import Blamed, blame_all
 from blendwright.history.merge import plan_merge
 from blendwright.policy.redaction import redacted
@@ -30,7 +29,7 @@ from blendwright.records.requests import StoredApproval
 from blendwright.util.invisible_text import escape_invisible
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
-from blendwright.views import queries
+from blendwright.views import queries, timeline
 from blendwright.views.scene_views import PicturePair, SceneViews
 from blendwright.workspace.policy_files import load_policy
 from blendwright.workspace.preview import preview

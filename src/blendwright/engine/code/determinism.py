@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import zip_longest
 from typing import Any
 
-from blendwright.engine.scene.differences import Difference, compare, take_snapshot
+from blendwright.engine.scene.differences import compare, take_snapshot
+from blendwright.records.results import Difference
 from blendwright.values.errors import RebuildFailed
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding

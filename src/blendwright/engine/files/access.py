@@ -13,8 +13,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from blendwright.assets.supply import NO_ASSETS, AssetSupply
 from blendwright.engine.code.resource_guard import MOST_ENTRIES, UncountableDirectory, entries_below
+from blendwright.engine.files.assets import NO_ASSETS, AssetSupply
 from blendwright.engine.files.delivery import COMPANIONS, Move, deliver, written_files
 from blendwright.engine.files.render_frames import KeptFrames, deliver_frames, frame_path
 from blendwright.engine.files.resolved_paths import (
@@ -74,7 +74,7 @@ class FileAccess:
         """
         self.scratch_mb = scratch_mb
         self.assets = assets
-        self._roots = FileRoots(roots, workspace, assets.libraries.directories.values())
+        self._roots = FileRoots(roots, workspace, assets.folders)
         # It may lie elsewhere, behind a link; one that is put there from now on is not followed.
         self._artifacts = artifacts.resolve()
 
@@ -168,7 +168,7 @@ class FileAccess:
 
     def _named(self, each: PathArgument) -> str:
         """The path that an argument means: an asset may be named by its library."""
-        place = self.assets.libraries.place(each.path) if each.role == "asset" else None
+        place = self.assets.place(each.path) if each.role == "asset" else None
         return each.path if place is None else str(place)
 
     def _copy_companions(self, path: Path, directory: Path, each: PathArgument) -> None:
@@ -186,7 +186,7 @@ class FileAccess:
 
     def _readable(self, path: Path) -> bool:
         """Whether calls may read there: in the roots, and in folders of assets, which nobody writes to."""
-        return self._allowed(path) or (self.assets.libraries.holds(path) and not self._roots.is_own(path))
+        return self._allowed(path) or (self.assets.holds(path) and not self._roots.is_own(path))
 
     def _stage_together(self, files: Sequence[Path], scratch: Path, name: str) -> dict[str, str]:
         """Copies that lie to each other as the files do, since one may name another. Their sizes count together."""

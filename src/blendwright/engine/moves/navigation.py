@@ -7,10 +7,9 @@ A scene is rebuilt and its hash compared before HEAD moves to it, so a commit th
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from time import perf_counter
-from typing import Literal
 
 from blendwright.blendfile.comparison import same_content
 from blendwright.engine.files.scratch import copy_scene
@@ -25,8 +24,9 @@ from blendwright.engine.scene.rebuild import rebuild_commit, take_worker
 from blendwright.journal import Journal
 from blendwright.records.audit import AuditDetails
 from blendwright.records.branches import Branch, SwitchTo
-from blendwright.records.checkpoints import GcReport, StagedCheckpoint
+from blendwright.records.checkpoints import REDO_BUDGET, GcReport, StagedCheckpoint
 from blendwright.records.commits import Commit, NewCommit
+from blendwright.records.results import Moved, MoveKind
 from blendwright.util import crash_points
 from blendwright.values.errors import JournalError, Refusal
 from blendwright.values.faults import Fault
@@ -36,20 +36,6 @@ from blendwright.wire.worker_port import WorkerPool
 ADOPT = "workspace.adopt"
 # What the rules know a move of HEAD by.
 CHECKOUT = "history.checkout"
-# Redo of a simple operation takes about 0.1 ms: so many commits are redone within the time that Blender takes to start.
-REDO_BUDGET = 5000
-
-
-@dataclass(frozen=True, slots=True)
-class Moved:
-    """Where HEAD was, and the commit whose scene is now the current one; `branch` is the one that it is on now, None for none."""
-
-    kind: Literal["checkout", "undo", "redo"]
-    origin: int
-    commit: Commit
-    branch: str | None
-    brought_back: bool = False
-    """Whether an undone plan had taken the place of another one, whose scene this is."""
 
 
 class History:
@@ -191,7 +177,7 @@ class History:
         """Remove the checkpoints that no commit needs, or that HEAD, redo, the branches and the tags do not need."""
         return self._journal.gc(redo_budget=redo_budget, drop_other_lines=drop_other_lines, dry_run=dry_run)
 
-    def _move(self, kind: Literal["checkout", "undo", "redo"], target: Commit, switch: SwitchTo | None = None) -> Moved:
+    def _move(self, kind: MoveKind, target: Commit, switch: SwitchTo | None = None) -> Moved:
         origin = require_head(self._journal).number
         if switch is not None and target.number == origin:
             self._journal.move_head(kind, origin, switch)

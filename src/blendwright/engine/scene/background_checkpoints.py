@@ -16,10 +16,11 @@ from pathlib import Path
 from time import perf_counter
 
 from blendwright.engine.files.scratch import SCENE_FILE
-from blendwright.engine.scene.rebuild import Mismatch, rebuild, redo_in_batches, take_worker
+from blendwright.engine.scene.rebuild import rebuild, redo_in_batches, take_worker
 from blendwright.journal import Journal, JournalView
 from blendwright.records.checkpoints import Checkpoint, StagedCheckpoint
 from blendwright.records.commits import Commit
+from blendwright.records.results import Mismatch
 from blendwright.util import crash_points
 from blendwright.values.errors import BlendwrightError
 from blendwright.values.events import Observer, Remark, silent

@@ -9,10 +9,11 @@ Where both scenes can be read, the snapshots are completed by the settings of mo
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 from blendwright.engine.scene.renames import Key, Properties, find_renames, under_new_names
+from blendwright.records.results import Changed, Difference, Entry, LimitedDifference, PropertyChange, Renamed
 from blendwright.tools.object.inspect import Inspect, InspectArgs
 from blendwright.tools.scene.snapshot import SnapshotArgs, TakeSnapshot
 from blendwright.values.errors import RebuildFailed
@@ -40,54 +41,6 @@ class SceneSnapshot:
 
     hash: str
     entries: Mapping[Key, Properties]
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    kind: str
-    name: str
-
-
-@dataclass(frozen=True, slots=True)
-class PropertyChange:
-    """None stands for what was not there, too."""
-
-    property: str
-    old: Any
-    new: Any
-
-
-@dataclass(frozen=True, slots=True)
-class Changed:
-    kind: str
-    name: str
-    properties: tuple[PropertyChange, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Renamed:
-    kind: str
-    old: str
-    name: str
-
-
-@dataclass(frozen=True, slots=True)
-class Difference:
-    """`unseen`: the scenes are not equal, in something that snapshots do not show. What was renamed is neither created nor removed;
-    what else changed of it stands under its new name."""
-
-    created: tuple[Entry, ...]
-    changed: tuple[Changed, ...]
-    removed: tuple[Entry, ...]
-    unseen: bool
-    renamed: tuple[Renamed, ...] = ()
-
-    @property
-    def is_empty(self) -> bool:
-        return not (self.created or self.changed or self.removed or self.unseen or self.renamed)
-
-    def to_json(self) -> dict[str, Any]:
-        return asdict(self)
 
 
 def take_snapshot(worker: RemoteScene) -> SceneSnapshot:
@@ -216,14 +169,6 @@ MOST_INSPECTED = 200
 # An answer stays within bounds whatever the scenes; what is left out is counted.
 MOST_ENTRIES = 500
 MOST_PROPERTIES = 100
-
-
-@dataclass(frozen=True, slots=True)
-class LimitedDifference:
-    """A difference with at most so many entries and properties; `totals` counts all entries."""
-
-    difference: Difference
-    totals: Mapping[str, int]
 
 
 def objects_to_inspect(before: SceneSnapshot, after: SceneSnapshot) -> list[str]:

@@ -16,16 +16,11 @@ from blendwright.engine.invocation import new_id
 from blendwright.engine.scene.background_checkpoints import BackgroundCheckpoints
 from blendwright.engine.scene.external_files import External, Externals, OpenedFile, current_externals
 from blendwright.engine.scene.fingerprint_scheme import other_scheme, scheme_of
-from blendwright.engine.scene.rebuild import (
-    Mismatch,
-    Rebuilt,
-    rebuild,
-    require_same_blender,
-    take_worker,
-)
+from blendwright.engine.scene.rebuild import Rebuilt, rebuild, require_same_blender, take_worker
 from blendwright.journal import Journal
 from blendwright.records.audit import AuditDetails
 from blendwright.records.commits import Commit, NewCommit
+from blendwright.records.results import Mismatch
 from blendwright.util import crash_points
 from blendwright.util.cancel import CancelToken
 from blendwright.values.errors import BlendwrightError, EnvironmentUnfit, JournalError, RebuildFailed

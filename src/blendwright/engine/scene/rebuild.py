@@ -13,7 +13,7 @@ from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from time import perf_counter
-from typing import Any, Literal, cast
+from typing import Any, cast
 
 import orjson
 
@@ -23,6 +23,7 @@ from blendwright.journal import JournalView
 from blendwright.records.checkpoints import Checkpoint
 from blendwright.records.commits import Commit, CommittedStep
 from blendwright.records.recovery import RebuildRoute
+from blendwright.records.results import By, Mismatch, Replay
 from blendwright.util import crash_points
 from blendwright.values.errors import EnvironmentUnfit, JournalError, RebuildFailed, WorkerFault
 from blendwright.wire.blender_profile import hash_scheme
@@ -36,19 +37,6 @@ WINDOW = 64
 # Requests with that many steps on their way at once, and the size of arguments that one of them takes (a frame holds 32 MiB).
 BATCHES_UNDERWAY = 2
 BATCH_SIZE = 8 << 20
-
-
-@dataclass(frozen=True, slots=True)
-class Mismatch:
-    """Where journal and scene part: what the journal says, and what was found."""
-
-    commit: int
-    what: str
-    expected: Any
-    found: Any
-
-    def reason(self) -> str:
-        return f"{self.what} led to another scene than the journal says"
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,27 +229,6 @@ def _redoing(commit: Commit | CommittedStep) -> str:
 PAGE = 1000
 # Another Blender rounds elsewhere: numbers that agree to this share are the same result.
 TOLERANCE = 1e-5
-
-By = Literal["hashes", "results"]
-
-
-@dataclass(frozen=True, slots=True)
-class Replay:
-    """`agreed` is the last commit up to which everything agreed; `by` says what could be compared. `other` counts the commits of a
-    workspace that was moved which belong to another Blender, and were left out."""
-
-    head: int
-    commits: int
-    by: By
-    redone: int
-    opened: int
-    other: int
-    agreed: int | None
-    mismatch: Mismatch | None
-
-    @property
-    def ok(self) -> bool:
-        return self.mismatch is None
 
 
 def head_line(journal: JournalView) -> list[Commit]:

@@ -15,10 +15,10 @@ from itertools import islice
 from time import monotonic
 from typing import Any
 
-from blendwright.approvals.questions import Questions
 from blendwright.engine.failures import finding_of
 from blendwright.engine.invocation import Invocation
 from blendwright.engine.options import RunDeadline, RunOptions
+from blendwright.engine.questions import Questions
 from blendwright.engine.run_state import RunState
 from blendwright.engine.scene.rebuild import WINDOW
 from blendwright.engine.sending.exclusive_step import StepOutcome, report_exception, revert_method

@@ -10,9 +10,10 @@ import typer
 from blendwright.cli.options import AsJson, Blender, Workspace
 from blendwright.cli.output import SafeConsole, present
 from blendwright.history import blame as blaming
-from blendwright.history.blame import Blamed, Who
+from blendwright.history.blame import Blamed
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
+from blendwright.views.authors import Who
 
 LONGEST = 60
 

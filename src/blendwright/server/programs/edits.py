@@ -16,12 +16,12 @@ import orjson
 from pydantic import Field
 
 from blendwright.engine.moves.replaced_plans import Instead
-from blendwright.history.replace_plan import params_in_force
 from blendwright.schemas.check import ModelChecker
 from blendwright.tool_api.arguments import Args
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
+from blendwright.workspace.replace_plan import params_in_force
 
 LAST = "last"
 AT = "/program_edit"

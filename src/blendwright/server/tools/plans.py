@@ -15,14 +15,11 @@ from typing import Any, Literal, NamedTuple
 
 from pydantic import Field
 
-from blendwright.approvals.request import NOBODY
-from blendwright.approvals.skip import approval_note, run_the_rest
 from blendwright.dialects.envelopes import plan_outcome
 from blendwright.dialects.registry import parse_plan, render
 from blendwright.engine.heartbeat import Waiting
 from blendwright.engine.moves.replaced_plans import Instead, replaced_request
 from blendwright.engine.options import too_much_time
-from blendwright.history.replace_plan import last_program, plan_of_program, run_instead
 from blendwright.plan.graph import Owners
 from blendwright.plan.repair import refused as refused_report
 from blendwright.plan.validate import ValidPlan
@@ -37,6 +34,7 @@ from blendwright.server.answers.plan_report import (
     told_of,
 )
 from blendwright.server.answers.response import Picture, ToolResponse, success
+from blendwright.server.answers.skip_unapproved import approval_note, run_the_rest
 from blendwright.server.context import Caller, ServerContext
 from blendwright.server.instructions import MOST_USED
 from blendwright.server.pictures.pictures import pictures_made
@@ -47,6 +45,7 @@ from blendwright.server.programs.parse import read_program
 from blendwright.server.tools.server_tool import server_tool
 from blendwright.tool_api.arguments import Args
 from blendwright.tool_api.promises import Determinism
+from blendwright.values.approval import NOBODY
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
@@ -55,6 +54,7 @@ from blendwright.values.plan import Plan
 from blendwright.values.report import OperationReport, RunReport
 from blendwright.workspace.names.unresolved import granted_by_refused, granted_by_valid
 from blendwright.workspace.open_scene import OpenScene
+from blendwright.workspace.replace_plan import last_program, plan_of_program, run_instead
 from blendwright.workspace.validate import check, refused_plan
 
 PLAN = "{request_id, operations:[{operation_id, tool_name, args}]}, or a steps plan. What uses what another makes waits for it."

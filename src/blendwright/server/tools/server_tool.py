@@ -14,6 +14,7 @@ from typing import Any, cast, get_type_hints
 
 from blendwright.policy.policy import Costs
 from blendwright.schemas.check import ModelChecker, resolved
+from blendwright.schemas.json_reader import non_interoperable_values, read_json
 from blendwright.server.answers.response import ToolResponse, failure
 from blendwright.server.answers.tool_schema import listed_schema, short_description, short_schema, used_arguments
 from blendwright.server.context import Caller, ServerContext
@@ -21,7 +22,6 @@ from blendwright.tool_api.arguments import Args, former_name_note, in_own_terms
 from blendwright.tool_api.promises import Idempotence, SafetyLevel
 from blendwright.tool_api.tool import AnyTool, Tool
 from blendwright.tool_api.tool_names import mcp_name
-from blendwright.util.json_reader import non_interoperable_values, read_json
 from blendwright.values.findings import Finding, pointer_of
 
 # gemini-cli adds this to every call, whatever the schema says.

@@ -8,7 +8,6 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
-from blendwright.history.plan_log import PlanEntry, PlanPage, plan_log
 from blendwright.policy.host_profile import HostLimits, HostStatement
 from blendwright.server.answers.plan_report import brief_difference
 from blendwright.server.answers.response import ToolResponse, failure, success
@@ -19,6 +18,7 @@ from blendwright.tool_api.promises import Determinism
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 from blendwright.values.outcome import DeterminismClass
+from blendwright.views.plan_log import PlanEntry, PlanPage, plan_log
 from blendwright.views.queries import commit_log, compare_commits
 from blendwright.workspace.contracts import sources_of
 from blendwright.workspace.open_scene import OpenScene

@@ -22,12 +22,12 @@ from mcp.server.session import ServerSession
 from mcp.shared.exceptions import MCPError
 from pydantic import ValidationError
 
-from blendwright.approvals.request import ApprovalAnswer, ApprovalRequest, SessionPrompt
 from blendwright.server.answers.response import ToolResponse
 from blendwright.server.transport.client_info import ProgressReporter
 from blendwright.server.workspace_queue import WorkspaceQueue
 from blendwright.util.cancel import CancelToken
 from blendwright.util.invisible_text import escape_invisible
+from blendwright.values.approval import ApprovalAnswer, ApprovalRequest, SessionPrompt
 
 KEY = "approval"
 # Each keeps a thread until it is answered or expires. What would be one more is left for `blendwright approve`.

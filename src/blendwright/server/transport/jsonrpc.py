@@ -9,7 +9,7 @@ from typing import Any, cast
 
 import orjson
 
-from blendwright.util.json_reader import read_json
+from blendwright.schemas.json_reader import read_json
 
 # In bytes: larger than any plan that the dialects accept, small enough that no client can fill the memory.
 LARGEST_MESSAGE = 64 * 1024 * 1024

@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from blendwright.history.touched import Follower
 from blendwright.journal import JournalView
 from blendwright.journal.journal_copy import has_journal
+from blendwright.records.touched import Follower
 from blendwright.tool_api.scene import Kind
 from blendwright.values.errors import EnvironmentUnfit, JournalError
 from blendwright.values.faults import Fault

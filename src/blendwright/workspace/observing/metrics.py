@@ -47,6 +47,15 @@ class Metrics:
         untyped: Any = exposition
         return untyped.generate_latest(self.registry).decode()
 
+    def to_json(self) -> list[dict[str, Any]]:
+        """Every metric with its samples."""
+        return [_family(family) for family in self.registry.collect()]
+
+
+def _family(family: Metric) -> dict[str, Any]:
+    samples = [{"name": sample.name, "labels": dict(sample.labels), "value": sample.value} for sample in family.samples]
+    return {"name": family.name, "type": family.type, "help": family.documentation, "samples": samples}
+
 
 class _Collector(Collector):
     def __init__(self, counters: EventCounters) -> None:

@@ -64,7 +64,7 @@ BREAKS: dict[str, Bug] = {
     "GN-PLAN-06": _schema("done may be anything", "of_another_kind", *("properties", "done"), holds={}),
     "GN-PLAN-07": Bug(
         "a plan is looked for inside of a text",
-        "blendwright.util.json_reader:read_json",
+        "blendwright.schemas.json_reader:read_json",
         looks_for_the_plan_in_a_text,
         DIALECT,
         "words_around_the_plan",

@@ -105,7 +105,7 @@ BREAKS: dict[str, Bug] = {
     ),
     "OPS-SCHEMA-04": Bug(
         "documents are read by a reader that takes NaN and repeated keys",
-        "blendwright.util.json_reader:read_json",
+        "blendwright.schemas.json_reader:read_json",
         reads_like_anybody,
         "tests/dialects/test_reading.py",
         "no_single_meaning",

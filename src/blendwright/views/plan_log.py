@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from blendwright.engine.moves.commit_names import find
-from blendwright.history.blame import Who, commit_authors
-from blendwright.history.timeline import about
 from blendwright.journal import JournalView
 from blendwright.records.commits import Commit, PlanSpan
 from blendwright.records.requests import StoredProgram
+from blendwright.views.authors import Who, commit_authors
 from blendwright.views.queries import named_commits
+from blendwright.views.timeline import about
 from blendwright.workspace.reading import read_journal
 
 # Of what a plan was, in one line.

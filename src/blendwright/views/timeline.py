@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from blendwright.history.blame import commit_authors
 from blendwright.journal import JournalView
 from blendwright.journal.lock import current_holder
 from blendwright.records.commits import Commit
+from blendwright.views.authors import commit_authors
 from blendwright.views.queries import commit_details
 from blendwright.workspace.reading import read_journal
 

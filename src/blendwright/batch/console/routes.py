@@ -20,9 +20,9 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
+from blendwright.batch.console.batches import ConsoleBatch
 from blendwright.batch.outputs.store import NAME
 from blendwright.batch.results.table import CaseStatus, Counts, ResultRow, Standing
-from blendwright.console.batches import ConsoleBatch
 from blendwright.console.guard import SESSION
 from blendwright.console.live import Live
 from blendwright.console.responses import answering, in_thread, json_response, number

@@ -15,7 +15,7 @@ from collections.abc import Generator, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from blendwright.entry import accept_interrupts, hold_interrupts
+from blendwright.util.interrupts import accept_interrupts, hold_interrupts
 
 if TYPE_CHECKING:
     from blendwright.bridge.spawn import EarlyWorker

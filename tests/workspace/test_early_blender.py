@@ -9,11 +9,11 @@ import pytest
 
 import blendwright
 from blendwright.bridge.spawn import EarlyWorker
-from blendwright.cli.early_blender import CACHE_FOLDER, WINDOW, start_early
 from blendwright.policy.policy import Constraints, Policy
 from blendwright.tools import registry_cache
 from blendwright.values.errors import EnvironmentUnfit
 from blendwright.window.binding import FILE as BINDING
+from blendwright.workspace.early_blender import CACHE_FOLDER, WINDOW, start_early
 from blendwright.workspace.locations import SETTINGS, user_file
 from blendwright.workspace.opening import create_workspace
 

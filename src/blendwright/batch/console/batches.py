@@ -6,7 +6,7 @@ import hashlib
 import threading
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import asdict
 from pathlib import Path
@@ -18,10 +18,12 @@ from blendwright.batch.outputs.store import CASES
 from blendwright.batch.results.reader import ResultsReader
 from blendwright.batch.results.table import Counts
 from blendwright.batch.results.view import ResultsView
-from blendwright.console.live import Tell
 from blendwright.util.no_follow import open_file
 from blendwright.values.errors import BlendwrightError
 from blendwright.workspace.policy_files import load_policy
+
+# Sends an event with its data to the page.
+Tell = Callable[[str, Mapping[str, Any]], None]
 
 POLL_SECONDS = 0.4
 AGAIN_SECONDS = 1.0

@@ -11,11 +11,11 @@ from collections.abc import Sequence
 from time import monotonic
 
 from blendwright.approvals.ask import ApprovalOutcome
-from blendwright.approvals.request import ApprovalRequest
 from blendwright.engine.invocation import Invocation
 from blendwright.engine.options import PhaseClock, RunDeadline, RunOptions
 from blendwright.engine.session import Session
 from blendwright.policy.refusals import outdated_approval
+from blendwright.values.approval import ApprovalRequest
 from blendwright.values.findings import Finding
 
 

@@ -1,0 +1,1 @@
+"""The batches in the console: its routes, and the batches that it shows."""

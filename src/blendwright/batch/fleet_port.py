@@ -1,0 +1,53 @@
+"""What a batch needs of a fleet: a database that has its queue and its results. The package `fleet` offers it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Protocol
+
+from blendwright.capabilities import Point
+from blendwright.values.errors import Refusal
+from blendwright.values.faults import Fault
+
+if TYPE_CHECKING:
+    from blendwright.batch.console.batches import ConsoleBatch
+    from blendwright.batch.input.prepare import Prepared
+    from blendwright.batch.results.table import ResultsTable
+
+
+class FleetBatches(Protocol):
+    """The batches in one database, for the console."""
+
+    def batches(self) -> Sequence[ConsoleBatch]: ...
+    def close(self) -> None: ...
+
+
+class FleetPort(Protocol):
+    """`engine` is the address of the database, or `env`. `out` is the URL of the outputs."""
+
+    def run(self, engine: str, out: str, prepared: Prepared, *, detach: bool, json: bool) -> int: ...
+    def retry(self, engine: str, out: str, *, json: bool) -> int: ...
+    def show(self, engine: str, out: str, *, json: bool) -> int: ...
+    def open_results(self, engine: str, out: str) -> ResultsTable:
+        """Raises Refusal where no batch was submitted for these outputs."""
+        ...
+
+    def results_of(self, outputs: str) -> ResultsTable:
+        """The results in the database that the environment names."""
+        ...
+
+    def console_batches(self, engine: str, places: Sequence[str]) -> FleetBatches:
+        """Raises EnvironmentUnfit where the database does not answer."""
+        ...
+
+
+FLEET: Point[FleetPort] = Point("batch.fleet")
+
+
+def require_fleet() -> FleetPort:
+    """Raises Refusal where the package is not installed."""
+    fleet = FLEET.offer()
+    if fleet is None:
+        message = "this installation runs batches on this machine only"
+        raise Refusal.of(Fault.ARGS_INVALID, message, "Leave --engine out, or install the package 'fleet'.")
+    return fleet

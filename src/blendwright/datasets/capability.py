@@ -1,0 +1,15 @@
+"""Registers the capability `datasets`."""
+
+from __future__ import annotations
+
+from blendwright.capabilities import Capability
+
+CAPABILITY = Capability(
+    name="datasets",
+    summary="Data sets for training, written from the annotated cases of a batch.",
+    offers={"batch.commands": "datasets.commands:COMMAND"},
+    needs=("batch",),
+    examples={
+        "batch dataset": ("blendwright batch dataset toys --format coco --to toys/coco",),
+    },
+)

@@ -1,0 +1,67 @@
+"""Who is behind a commit, as the journal knows it: from its contract, its request and its approval."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Literal
+
+from blendwright.journal import JournalView
+from blendwright.records.commits import Commit
+
+By = Literal["model", "person", "code", "file"]
+
+
+@dataclass(frozen=True, slots=True)
+class Who:
+    """Who is behind a commit: a model that planned it or sent it as a host, a person at the command line or in a window, a program of
+    the Python API, or a file that was taken in. `asked` are the words that a planner was given, `program` the hash of the program that
+    the plan came from, `approved_by` how a person agreed where one was asked."""
+
+    by: By
+    host: str | None = None
+    transport: str | None = None
+    model: str | None = None
+    asked: str | None = None
+    program: str | None = None
+    approved_by: str | None = None
+
+
+def commit_authors(journal: JournalView) -> Callable[[Commit], Who]:
+    """Return a function that names the author of a commit. It reads each request and each contract once."""
+    return _Authors(journal).who
+
+
+class _Authors:
+    def __init__(self, journal: JournalView) -> None:
+        self._journal = journal
+        self._host: Callable[[str], Mapping[str, Any]] = cache(self._read_host)
+        self._request: Callable[[str], tuple[str | None, str | None, str | None]] = cache(self._read_request)
+
+    def who(self, commit: Commit) -> Who:
+        if commit.kind != "operation":
+            edited = commit.kind == "adopt" and "window" in commit.args
+            return Who("person" if edited else "file", transport="window" if edited else None)
+        host = self._host(str(commit.receipt.get("contract") or ""))
+        model, asked, program = self._request(commit.request_id)
+        name, transport = host.get("name"), host.get("transport")
+        by: By = "person" if transport == "command_line" else "code"
+        if model is not None or transport in ("stdio", "http"):
+            by = "model"
+        return Who(by, name, transport, model, asked, program, self._approved_by(commit))
+
+    def _read_host(self, contract: str) -> Mapping[str, Any]:
+        kept = self._journal.contract(contract)
+        return {} if kept is None else kept["host"]
+
+    def _read_request(self, request_id: str) -> tuple[str | None, str | None, str | None]:
+        attempts, programs = self._journal.attempts(request_id), self._journal.programs(request_id)
+        model, asked = (attempts[-1].model, attempts[-1].asked) if attempts else (None, None)
+        return model, asked, programs[-1].hash if programs else None
+
+    def _approved_by(self, commit: Commit) -> str | None:
+        if commit.receipt.get("approval") is None:
+            return None
+        records = self._journal.audit_records(after=commit.audit_sequence - 1, limit=1)
+        return records[0].record.get("approval_by") if records else None
