@@ -72,6 +72,8 @@ PRINTED_FILE = "printed.txt"
 FRAMES_DIRECTORY = ":frames"
 # The error code of a step whose epoch ended with an earlier failure.
 EPOCH_CLOSED = "epoch_closed"
+# The error code for a scene that hides a driver outside of `animation_data.drivers`.
+HIDDEN_DRIVER = "hidden_driver"
 
 
 def is_consistent(answer: StepAnswer) -> bool:

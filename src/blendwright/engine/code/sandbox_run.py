@@ -37,10 +37,10 @@ from blendwright.policy.refusals import refusal
 from blendwright.tool_api.promises import Isolation
 from blendwright.util.cancel import CancelToken
 from blendwright.util.no_follow import copy, open_file
-from blendwright.values.errors import DeadlinePassed, Refusal, WorkerError
+from blendwright.values.errors import DeadlinePassed, Refusal, WorkerError, WorkerFault
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
-from blendwright.wire.methods import PRINTED_FILE, ActiveItem, StepAnswer, StepRequest
+from blendwright.wire.methods import HIDDEN_DRIVER, PRINTED_FILE, ActiveItem, StepAnswer, StepRequest
 from blendwright.wire.remote_scene import RemoteScene
 
 # Opening and saving have no deadline in the arguments; a file made to hang Blender must end some time.
@@ -298,6 +298,8 @@ class IsolatedRunner:
             finding = Finding(Fault.EXECUTION_FAILED, message, "/code", CURE)
             if isinstance(error, DeadlinePassed):
                 finding = broken_off(error)
+            if isinstance(error, WorkerFault) and error.code == HIDDEN_DRIVER:
+                finding = hidden_driver_left(error)
         self._scene.discard()
         return code_answer(before, findings=(finding,), ran=last.answer, reverted_by="rebuild")
 
