@@ -144,6 +144,12 @@ class SaveRequest(FileRequest):
     full: NotRequired[bool]
 
 
+class ExportRequest(FileRequest):
+    """Where to export; with `keep_unused` datablocks without users get a fake user, so that the file keeps them."""
+
+    keep_unused: NotRequired[bool]
+
+
 class HashRequest(TypedDict):
     """With `full` the hash is recomputed."""
 
@@ -275,7 +281,7 @@ def _method(name: str, request: type, answer: type) -> Method:
 RESET = _method("reset", NoArguments, SceneHash)
 OPEN = _method("open", OpenRequest, SceneHash)
 SAVE = _method("save", SaveRequest, SceneHash)
-EXPORT = _method("export", FileRequest, ExportAnswer)
+EXPORT = _method("export", ExportRequest, ExportAnswer)
 SWAP = _method("swap", SwapRequest, SwapAnswer)
 HASH = _method("hash", HashRequest, SceneHash)
 UNLISTED = _method("unlisted", NoArguments, UnlistedAnswer)

@@ -18,9 +18,10 @@ def hide_driver(place: str = "strip", expression: str | None = "1.0") -> str:
 
     Without an expression the scene is the same, but for the driver."""
     data: Any = bpy.data
-    obj = data.objects.new("Hiding", data.meshes.new("Hiding"))
+    obj: Any = data.objects.new("Hiding", data.meshes.new("Hiding"))
     bpy.context.scene.collection.objects.link(obj)
-    owner, path = obj, "location"
+    owner: Any = obj
+    path = "location"
     if place == "node tree strip":
         material: Any = data.materials.new("Hiding")
         if material.node_tree is None:

@@ -14,6 +14,7 @@ from blendwright.blender import fingerprint as fp
 from blendwright.blender.scene.code import hidden_drivers
 from blendwright.blender.window.bringing import bring
 from stage import Stage
+
 NAMED = re.compile("drivers are hidden on F-curves .* of (actions|objects|materials|shape_keys) '")
 
 

@@ -13,6 +13,7 @@ from blendwright.blender.alike_steps import NEVER, begin_all
 from blendwright.blender.confinement import Confinement
 from blendwright.blender.content import write_content
 from blendwright.blender.scene import SceneState
+from blendwright.blender.scene.code.execution import protect_unused
 from blendwright.blender.scene.code.hidden_drivers import HiddenDriverError
 from blendwright.blender.scene.code.scripts import active_content, silenced
 from blendwright.blender.scene.files import external_files
@@ -125,8 +126,10 @@ class SceneMethods:
         self._bound_log()
         return self._hash()
 
-    def export(self, request: methods.FileRequest) -> methods.ExportAnswer:
+    def export(self, request: methods.ExportRequest) -> methods.ExportAnswer:
         path = self._inside(request["path"])
+        if request.get("keep_unused"):
+            protect_unused()
         try:
             with silenced(lambda key: None) as carried:
                 self._state.save(path)

@@ -13,7 +13,9 @@ from blendwright.values.errors import StepError
 from blendwright.values.faults import Fault
 
 MAX_LISTED_LOCATIONS = 5
-REMOVE_CURVES = "Remove these F-curves or their NLA strips from the file in Blender, with scripts off, and save it again."
+REMOVE_CURVES = (
+    "Remove these F-curves or their NLA strips from the file in Blender, with scripts off, and save it again."
+)
 
 
 class HiddenDriverError(RuntimeError):
