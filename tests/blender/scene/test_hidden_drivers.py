@@ -84,3 +84,26 @@ def test_ordinary_drivers_and_animation_are_not_taken_for_hidden_ones(stage: Sta
     obj.driver_add("location", 0).driver.expression = "frame * 2"
     obj.keyframe_insert("scale", frame=1)
     assert hidden_drivers.hidden_driver_problem(fp.all_blocks()) == ""
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_refusing_a_hidden_driver_does_not_run_it(stage: Stage, place: str) -> None:
+    mark = stage.scratch / "mark"
+    hide_driver(place, f"open({str(mark)!r}, 'w').close() or 1.0")
+    file = stage.scratch / "hidden.blend"
+    bpy.ops.wm.save_as_mainfile(filepath=str(file), copy=True, compress=False)
+    stage.state.reset()
+    mark.unlink(missing_ok=True)
+    preferences = bpy.context.preferences.filepaths
+    before = preferences.use_scripts_auto_execute
+    preferences.use_scripts_auto_execute = True
+    try:
+        files = {str(file): str(file)}
+        stage.refusal("file.import", {"path": str(file)}, files=files)
+        stage.refusal("file.link", {"path": str(file), "link": [{"kind": "objects", "name": "Hiding"}]}, files=files)
+        assert bring(stage.state, file, [["objects", "Hiding", "created"]])
+        with pytest.raises(RuntimeError, match="drivers are hidden"):
+            stage.state.open(file)
+    finally:
+        preferences.use_scripts_auto_execute = before
+    assert not mark.exists()
