@@ -107,3 +107,12 @@ def test_refusing_a_hidden_driver_does_not_run_it(stage: Stage, place: str) -> N
     finally:
         preferences.use_scripts_auto_execute = before
     assert not mark.exists()
+
+
+@pytest.mark.parametrize("mode", ["append", "instance", "link"])
+def test_an_asset_that_hides_a_driver_is_not_added(stage: Stage, mode: str) -> None:
+    file = saved(stage, "nested strip")
+    args = {"asset": str(file), "name": "Hiding", "kind": "objects", "mode": mode}
+    [finding] = stage.refusal("asset.add", args, files={str(file): str(file)})
+    assert finding["code"] == "POLICY_BLOCKED" and NAMED.search(finding["message"])
+    assert "Hiding" not in bpy.data.objects
