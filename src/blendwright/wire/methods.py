@@ -72,6 +72,8 @@ PRINTED_FILE = "printed.txt"
 FRAMES_DIRECTORY = ":frames"
 # The error code of a step whose epoch ended with an earlier failure.
 EPOCH_CLOSED = "epoch_closed"
+# The error code for a scene that hides a driver outside of `animation_data.drivers`.
+HIDDEN_DRIVER = "hidden_driver"
 
 
 def is_consistent(answer: StepAnswer) -> bool:
@@ -140,6 +142,12 @@ class SaveRequest(FileRequest):
     """Where to save; without `full` the hash is the one kept from step to step, not a full recomputation."""
 
     full: NotRequired[bool]
+
+
+class ExportRequest(FileRequest):
+    """Where to export; with `keep_unused` datablocks without users get a fake user, so that the file keeps them."""
+
+    keep_unused: NotRequired[bool]
 
 
 class HashRequest(TypedDict):
@@ -273,7 +281,7 @@ def _method(name: str, request: type, answer: type) -> Method:
 RESET = _method("reset", NoArguments, SceneHash)
 OPEN = _method("open", OpenRequest, SceneHash)
 SAVE = _method("save", SaveRequest, SceneHash)
-EXPORT = _method("export", FileRequest, ExportAnswer)
+EXPORT = _method("export", ExportRequest, ExportAnswer)
 SWAP = _method("swap", SwapRequest, SwapAnswer)
 HASH = _method("hash", HashRequest, SceneHash)
 UNLISTED = _method("unlisted", NoArguments, UnlistedAnswer)

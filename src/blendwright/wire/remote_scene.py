@@ -118,9 +118,12 @@ class RemoteScene(ABC):
         """Write the scene to a .blend file; returns its hash, recomputed where `full` says so."""
         return self.call(methods.SAVE.name, {"path": file, "full": full}, deadline=deadline, cancel=cancel)["hash"]
 
-    def export(self, file: str) -> ExportAnswer:
-        """Write the scene to a .blend file that leaves the workspace, without code that would run where it is opened."""
-        return self.call(methods.EXPORT.name, {"path": file}, deadline=HANG_SECONDS)
+    def export(self, file: str, *, keep_unused: bool = False, deadline: float = HANG_SECONDS) -> ExportAnswer:
+        """Write the scene to a .blend file that leaves the workspace, without code that would run where it is opened.
+
+        With `keep_unused` the file also keeps datablocks without users."""
+        request: methods.ExportRequest = {"path": file, "keep_unused": True} if keep_unused else {"path": file}
+        return self.call(methods.EXPORT.name, request, deadline=deadline)
 
     def swap(self, file: str, *, deadline: float, drop_unused: bool = False, home: str = "") -> SwapAnswer:
         """Open a file in place of the scene, and compare the two. `drop_unused`: without what nothing in it uses. `home`: where the file

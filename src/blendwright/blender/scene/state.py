@@ -15,6 +15,7 @@ import bpy
 
 from blendwright.blender import fingerprint as fp
 from blendwright.blender.fingerprint.identity import kind_of
+from blendwright.blender.scene.code.hidden_drivers import reject_hidden_drivers
 from blendwright.blender.scene.tracking.spacers import Spacers
 from blendwright.blender.scene.tracking.unused import remove_unused
 from blendwright.tool_api.scene import Kind
@@ -241,6 +242,7 @@ class SceneState:
         self._tombstones.clear()
         bpy.ops.wm.open_mainfile(filepath=str(path), load_ui=False, use_scripts=False)
         self.reject_reserved_names()
+        reject_hidden_drivers()
         if drop_unused:
             remove_unused()
         self._prepare(full=full)

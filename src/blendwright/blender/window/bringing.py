@@ -15,6 +15,7 @@ import bpy
 
 from blendwright.blender import fingerprint as fp
 from blendwright.blender.scene import SceneState
+from blendwright.blender.scene.code.hidden_drivers import hidden_driver_problem
 from blendwright.blender.scene.files.linking import drop_linked, library_paths
 from blendwright.blender.scene.state import RESERVED_PREFIX
 from blendwright.blender.window.scene_settings import take_over_settings
@@ -40,6 +41,10 @@ def bring(state: SceneState, path: Path, changes: Sequence[Sequence[str]]) -> st
     before = library_paths()
     wanted = [(kind, name) for kind, name, what in blocks if what != REMOVED]
     linked = _linked(path, wanted)
+    # Before anything is evaluated: with Blender's auto-run preference on, a hidden driver would run Python in the window.
+    if problem := hidden_driver_problem((kind, block) for kind, block in fp.all_blocks() if block.library is not None):
+        drop_linked(lambda key: True, before)
+        return problem
     missing = [name for (_, name), block in linked.items() if block is None]
     if missing:
         return f"the file has no {', '.join(missing[:5])}"

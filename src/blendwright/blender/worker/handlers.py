@@ -13,6 +13,8 @@ from blendwright.blender.alike_steps import NEVER, begin_all
 from blendwright.blender.confinement import Confinement
 from blendwright.blender.content import write_content
 from blendwright.blender.scene import SceneState
+from blendwright.blender.scene.code.execution import protect_unused
+from blendwright.blender.scene.code.hidden_drivers import HiddenDriverError
 from blendwright.blender.scene.code.scripts import active_content, silenced
 from blendwright.blender.scene.files import external_files
 from blendwright.blender.scene.files.interchange import IMPORTERS, read_back
@@ -105,6 +107,9 @@ class SceneMethods:
         try:
             full, drop_unused = request.get("full", True), request.get("drop_unused", False)
             self._state.open(path, full=full, drop_unused=drop_unused)
+        except HiddenDriverError as error:
+            self._state.reset()
+            raise Refused(methods.HIDDEN_DRIVER, str(error)) from error
         except RuntimeError as error:
             self._state.reset()
             raise Refused("cannot_open", f"Blender cannot open the file: {error}") from error
@@ -118,10 +123,15 @@ class SceneMethods:
         self._bound_log()
         return self._hash()
 
-    def export(self, request: methods.FileRequest) -> methods.ExportAnswer:
+    def export(self, request: methods.ExportRequest) -> methods.ExportAnswer:
         path = self._inside(request["path"])
-        with silenced(lambda key: None) as carried:
-            self._state.save(path)
+        if request.get("keep_unused"):
+            protect_unused()
+        try:
+            with silenced(lambda key: None) as carried:
+                self._state.save(path)
+        except StepError as error:
+            raise Refused(methods.HIDDEN_DRIVER, error.finding.message) from error
         self._state.refresh()
         return {**self._hash(), "cleaned": [cast("methods.Script", asdict(entry)) for entry in carried]}
 

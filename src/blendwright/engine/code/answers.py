@@ -16,7 +16,7 @@ from pydantic import ValidationError
 from blendwright.engine.code.determinism import contradiction
 from blendwright.engine.failures import finding_of
 from blendwright.engine.invocation import Invocation
-from blendwright.values.errors import WorkerError
+from blendwright.values.errors import WorkerError, WorkerFault
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 from blendwright.wire.methods import ActiveItem, StepAnswer
@@ -97,6 +97,13 @@ def forbidden_content(unexpected: Sequence[ActiveItem]) -> Finding:
     more = f" and {len(unexpected) - len(named)} more" if len(unexpected) > len(named) else ""
     message = f"the code left behind what safe code may not: {', '.join(named)}{more}"
     cure = "Leave no registered texts, scripted drivers, scripts, linked libraries or paths of files in the scene."
+    return Finding(Fault.POLICY_BLOCKED, message[:LONGEST_MESSAGE], "/code", cure)
+
+
+def hidden_driver_left(error: WorkerFault) -> Finding:
+    """Return the finding for code whose scene has a driver outside of `animation_data.drivers`."""
+    message = f"the code left behind what safe code may not: {error.message}"
+    cure = "Leave drivers where driver_add puts them; the scene is as before."
     return Finding(Fault.POLICY_BLOCKED, message[:LONGEST_MESSAGE], "/code", cure)
 
 

@@ -22,11 +22,13 @@ from blendwright.engine.code.answers import (
     failed_again,
     failure_of,
     forbidden_content,
+    hidden_driver_left,
     result_of,
     without_paths,
 )
 from blendwright.engine.code.determinism import contradiction, output_difference, scene_difference
 from blendwright.engine.code.resource_guard import ResourceGuard
+from blendwright.engine.code.written_scenes import WrittenSceneCheck
 from blendwright.engine.files.access import NO_FILES, FileAccess, Staged
 from blendwright.engine.files.scratch import SCENE_FILE, copy_scene, open_scene_file
 from blendwright.engine.heartbeat import Heartbeat, Waiting
@@ -37,10 +39,10 @@ from blendwright.policy.refusals import refusal
 from blendwright.tool_api.promises import Isolation
 from blendwright.util.cancel import CancelToken
 from blendwright.util.no_follow import copy, open_file
-from blendwright.values.errors import DeadlinePassed, Refusal, WorkerError
+from blendwright.values.errors import DeadlinePassed, Refusal, WorkerError, WorkerFault
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
-from blendwright.wire.methods import PRINTED_FILE, ActiveItem, StepAnswer, StepRequest
+from blendwright.wire.methods import HIDDEN_DRIVER, PRINTED_FILE, ActiveItem, StepAnswer, StepRequest
 from blendwright.wire.remote_scene import RemoteScene
 
 # Opening and saving have no deadline in the arguments; a file made to hang Blender must end some time.
@@ -177,6 +179,9 @@ class IsolatedRunner:
         finding = output_difference(first.result["output"], last.result["output"]) if last is not first else None
         if finding is not None:
             return code_answer(before, findings=(finding,), ran=first.answer)
+        finding = self._replace_written_scenes(content_before, limits)
+        if finding is not None:
+            return code_answer(before, findings=(finding,), ran=last.answer)
         rehearsed = "rehearse" in request
         if all(run.unchanged for run in runs) or (rehearsed and not call.proof_demanded):
             reverted_by = "rebuild" if rehearsed else None
@@ -188,6 +193,13 @@ class IsolatedRunner:
             self._scene.discard()
             answer["after"], answer["reverted_by"] = before, "rebuild"
         return answer
+
+    def _replace_written_scenes(self, content_before: Sequence[ActiveItem], limits: CodeLimits) -> Finding | None:
+        """Replace the .blend files that the code wrote as outputs by checked copies; return why one cannot be delivered."""
+        check = WrittenSceneCheck(
+            lambda: self._fresh_worker(limits, bare=True), limits.left, self._scratch_mb, content_before
+        )
+        return check.replace_by_checked(self.staged)
 
     def _run_apart(
         self,
@@ -298,6 +310,8 @@ class IsolatedRunner:
             finding = Finding(Fault.EXECUTION_FAILED, message, "/code", CURE)
             if isinstance(error, DeadlinePassed):
                 finding = broken_off(error)
+            if isinstance(error, WorkerFault) and error.code == HIDDEN_DRIVER:
+                finding = hidden_driver_left(error)
         self._scene.discard()
         return code_answer(before, findings=(finding,), ran=last.answer, reverted_by="rebuild")
 

@@ -49,7 +49,7 @@ class CodeExecution(SceneReader):
             scratch = self._outbox.parent
             restore_render_outputs(outputs, scratch)
             take_in_loaded_files(scratch)
-        _protect_unused()
+        protect_unused()
         self._state.forget_names()
         return printed.text(), printed.cut
 
@@ -97,8 +97,8 @@ def _code_error(error: BaseException, printed: str) -> StepError:
     return StepError.of(Fault.EXECUTION_FAILED, f"{position}the code raised {message}{tail}", at="/code", cure=cure)
 
 
-def _protect_unused() -> None:
-    """Blender drops datablocks without users when it saves; what the code made shall not be lost that way."""
+def protect_unused() -> None:
+    """Give datablocks without users a fake user: Blender would drop them when it saves."""
     for _, block in fp.all_blocks():
         if block.users == 0 and block.library is None:
             block.use_fake_user = True

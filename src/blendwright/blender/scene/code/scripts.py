@@ -12,6 +12,7 @@ from typing import Any, cast
 import bpy
 
 from blendwright.blender import fingerprint as fp
+from blendwright.blender.scene.code.hidden_drivers import animated_parts, refuse_hidden_drivers
 from blendwright.blender.scene.files import external_files, path_properties
 from blendwright.tool_api.file_port import Carried
 from blendwright.util.canonical import digest
@@ -34,7 +35,10 @@ class Script:
 
 @contextmanager
 def silenced(touch: Callable[[fp.Key], None]) -> Generator[list[Carried]]:
-    """Nothing in the scene runs by itself; yields what was silenced. `touch` is told of every datablock that is written to."""
+    """Nothing in the scene runs by itself; yields what was silenced. `touch` is told of every datablock that is written to.
+
+    Raises StepError if the scene hides a driver, which cannot be silenced."""
+    refuse_hidden_drivers("")
     scripts = list(_scripts())
     for script in scripts:
         touch(fp.key_of(script.block))
@@ -128,10 +132,9 @@ def _of_block(kind: str, block: Any) -> Iterator[Script]:
         yield from _style_modules(block)
     if kind == "cameras" and any(getattr(block, name, value) != value for name, value in OSL_CAMERA.items()):
         yield _script(block, "OSL script", "", OSL_CAMERA, block)
-    for owner in (block, getattr(block, "node_tree", None)):
-        if owner is not None:
-            yield from _drivers(block, owner)
-            yield from _osl_nodes(block, owner)
+    for owner in animated_parts(block):
+        yield from _drivers(block, owner)
+        yield from _osl_nodes(block, owner)
 
 
 def _drivers(block: Any, owner: Any) -> Iterator[Script]:

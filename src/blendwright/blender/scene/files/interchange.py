@@ -12,6 +12,7 @@ from typing import Any
 
 import bpy
 
+from blendwright.blender.scene.code.hidden_drivers import refuse_hidden_drivers
 from blendwright.blender.scene.code.scripts import silenced
 from blendwright.blender.scene.files.file_facts import facts_of
 from blendwright.blender.scene.files.imported_blocks import RESULTS, ImportTracker, link_imported, pack_painted_images
@@ -112,6 +113,7 @@ class Interchange(SceneReader):
         renamed = _import_with_original_names(tracker, import_once)
         new = tracker.new()
         reject_unsupported(new)
+        refuse_hidden_drivers("/path")
         link_imported(self.active, home, new, requested)
         make_absolute(new, Path(path).parent, self._origin(path))
         pack_painted_images("/path")

@@ -10,6 +10,7 @@ from typing import Any
 import bpy
 
 from blendwright.blender import fingerprint as fp
+from blendwright.blender.scene.code.hidden_drivers import refuse_hidden_drivers
 from blendwright.blender.scene.files.interchange import Interchange, reject_unsupported, reporting_broken_file
 from blendwright.tool_api.file_port import Arrival
 from blendwright.tool_api.scene import Kind
@@ -54,6 +55,7 @@ class Linking(Interchange):
         _refuse_further_libraries(before, library)
         new = [(kind, block) for kind, block in fp.all_blocks() if block.session_uid not in present]
         reject_unsupported(new, linked=False)
+        refuse_hidden_drivers("/path")
         self._state.forget_names()
         return [block for kind in contents for block in getattr(target, kind.value) if block is not None]
 
