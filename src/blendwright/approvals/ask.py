@@ -9,7 +9,7 @@ import hashlib
 import secrets
 import shlex
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -23,7 +23,7 @@ from blendwright.approvals.request import (
     SessionPrompt,
     operation_hash,
 )
-from blendwright.approvals.text import line
+from blendwright.approvals.text import question
 from blendwright.engine.files.access import FileAccess
 from blendwright.engine.invocation import Invocation, new_id
 from blendwright.journal import Journal
@@ -45,6 +45,7 @@ IN_SESSION = "allowed for the session"
 SESSION_SECONDS = 12 * 3600.0
 # As many operations a person can be shown in one question.
 MOST_TOGETHER = 100
+MOST_CHARACTERS_TOGETHER = 12_000
 YES = (ApprovalAnswer.APPROVED, ApprovalAnswer.SESSION)
 
 
@@ -90,6 +91,7 @@ class Approvals:
         key, after = (None, "") if call.single_call else (call.key, after)
         # Where a path leads is what counts, and what is shown.
         args = self._files.normalised(call.tool, dict(call.args))[0] if call.promises.with_files else call.args
+        shown = escape_invisible(call.tool.shown_for(call.model))
         return ApprovalRequest(
             id=_new_id(),
             operation_hash=operation_hash(
@@ -99,10 +101,10 @@ class Approvals:
             operation_id=call.operation_id,
             tool=call.tool.name,
             safety_level=call.safety_level,
-            what=line(call.tool, args, terms.audit.redact),
-            why=ruling.reasons,
+            what=question(call.tool, args, terms.audit.redact, shown),
+            why=tuple(escape_invisible(reason) for reason in (*ruling.reasons, *ruling.notes)),
             expires=time.time() + terms.constraints.rules.approval_seconds,
-            shown=escape_invisible(call.tool.shown_for(call.model)),
+            shown=shown,
             in_person=ruling.in_person,
             needed_grants=frozenset(ruling.grants),
         )
@@ -130,9 +132,8 @@ class Approvals:
     def _ruling(self, terms: ContractTerms, call: Invocation) -> Ruling | None:
         """What the rules say; without files, that is one answer for every call of the tool at its level."""
         if call.promises.with_files:
-            return approval_ruling(
-                terms, call.tool, call.model, call.safety_level, self._files.rules_for(call.tool, call.args)
-            )
+            roots, hidden = self._files.rules_for(call.tool, call.args), self._files.hidden_inputs(call.tool, call.args)
+            return approval_ruling(terms, call.tool, call.model, call.safety_level, roots, hidden)
         if terms is not self._terms:
             self._terms, self._rulings = terms, {}
         key = (call.tool.name, call.safety_level, call.promises.capabilities)
@@ -211,9 +212,8 @@ class Approvals:
         open_ones = {id: one for id, one in requests.items() if self._must_be_asked(one, approver)}
         if not isinstance(prompt, SessionPrompt) or len(open_ones) < 2:
             return {}
-        waiting = list(open_ones.values())
-        for first in range(0, len(waiting), MOST_TOGETHER):
-            answers = self._ask_these(waiting[first : first + MOST_TOGETHER], prompt, cancel)
+        for together in _in_parts(open_ones.values()):
+            answers = self._ask_these(together, prompt, cancel)
             if answers is None or answers:
                 return answers or {}  # the scene is another, and each is asked about as it is now; or it was no yes
         return {}
@@ -304,6 +304,21 @@ class Approvals:
 
 def _new_id() -> str:
     return "".join(secrets.choice(ALPHABET) for _ in range(8))
+
+
+def _in_parts(requests: Iterable[ApprovalRequest]) -> list[list[ApprovalRequest]]:
+    """Return the requests in groups that each fit one question. A request that is too long by itself is in none of them."""
+    parts: list[list[ApprovalRequest]] = [[]]
+    characters = 0
+    for request in requests:
+        if request.characters > MOST_CHARACTERS_TOGETHER:
+            continue
+        if len(parts[-1]) == MOST_TOGETHER or characters + request.characters > MOST_CHARACTERS_TOGETHER:
+            parts.append([])
+            characters = 0
+        parts[-1].append(request)
+        characters += request.characters
+    return [part for part in parts if part]
 
 
 def _declined(request: ApprovalRequest) -> Finding:
