@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -170,3 +171,15 @@ def test_what_does_not_go_into_the_sidebar_whole_is_not_asked_there(monkeypatch:
     request = ApprovalRequest("1", "h", "r", "o", "python.run", "safe_write", "run", (), time.time() + 60, shown=code)
     assert panel.ask(request) is ApprovalAnswer.NONE
     assert asked == []
+
+
+def test_the_sidebar_is_shown_every_path_outputs_first_or_points_elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    what = f'python.run\nwrites "/home/x/thesis.blend"\nreads "/in/{"m" * 300}.glb"\nwith {{}}'
+    shown: list[ApprovalRequest] = []
+    monkeypatch.setattr(WindowPanel, "_show", lambda _, requests: shown.extend(requests))
+    request = ApprovalRequest("1", "h", "r", "o", "python.run", "destructive", what, ("a rule",), time.time() + 60)
+    panel = WindowPanel({})
+    assert panel.ask(request) is ApprovalAnswer.NONE and [one.what for one in shown] == [what]
+    panel.ask(replace(request, shown="x" * LONGEST_TEXT))
+    assert len(shown) == 1
+    assert "blendwright approve" in str(panel.__dict__["_plans"][0]["label"])
