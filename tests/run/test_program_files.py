@@ -31,6 +31,7 @@ PROGRAMS = [
     "pyproject.toml", "setup.cfg", "x.html", "x.svg", "font.ttf", "x.service", "x.EXE", "noxfile", "x.blend1", "x.yml",
     "package.json", "PACKAGE.JSON", "tsconfig.build.json", "composer.json", "settings.json", "kernel.json", "requirements.txt",
     "requirements-dev.txt", "CMakeLists.txt", "CLAUDE.md", "agents.md", "startup.blend", "userpref.blend",
+    "requirements/base.txt", "plugInfo.json",
     "evil.png.", "evil.py\u200b", "evil\u2024py", "evil.png\u200b", "package\u200b.json", "evil.\u0440ng", "x.png:evil", "x.png .py",
 ]  # fmt: skip
 DATA = [
@@ -49,7 +50,7 @@ DATA = [
 ]
 CODE_DIRECTORIES = [
     "site-packages", "lib/python3.13/site-packages/x", "dist-packages", "node_modules/x", "__pycache__", "Site-Packages",
-    "NODE_MODULES", "site-packages.", "site\u200b-packages", "\uff4eode_modules",
+    "NODE_MODULES", "conda-meta", "x.dist-info", "x.egg-info", "site-packages.", "site\u200b-packages", "\uff4eode_modules",
 ]  # fmt: skip
 HIDDEN_DIRECTORIES = [".git/hooks", ".vscode", ".github/workflows", ".hg", "\uff0egit", "\u200b.git", "\u2024git"]
 

@@ -31,38 +31,39 @@ DATA_SUFFIXES: Mapping[str, frozenset[str]] = {
 ALL_DATA_SUFFIXES = frozenset(suffix for suffixes in DATA_SUFFIXES.values() for suffix in suffixes)
 
 # Names with a suffix from the list above that programs execute, or take their configuration or instructions from. Patterns as in
-# fnmatch, matched against the plain form of a name.
+# fnmatch, matched against the plain form of a name, and of the name with its directory.
 CONFIGURATION_NAMES: tuple[str, ...] = (
     # JavaScript and its tools
     "package.json", "package-lock.json", "npm-shrinkwrap.json", "bower.json", "lerna.json", "nx.json", "turbo.json", "rush.json",
     "project.json", "workspace.json", "angular.json", "deno.json", "biome.json", "nodemon.json", "tslint.json", "vercel.json",
     "firebase.json", "renovate.json", "app.json", "eas.json", "components.json", "tsconfig*.json", "jsconfig*.json",
-    "*config.json", "*.conf.json", "manifest.json",
+    "*config.json", "*.conf.json", "manifest.json", "pm2.json", "import_map.json", "importmap.json", "wrangler.json",
     # Other languages and build systems
     "composer.json", "global.json", "appsettings*.json", "vcpkg.json", "cmakepresets.json", "cmakeuserpresets.json",
     "compile_commands.json", "kernel.json", "cmakelists.txt", "meson_options.txt", "conanfile.txt",
     # Python
-    "*requirements*.txt", "*constraints*.txt", "entry_points.txt", "top_level.txt",
+    "*requirements*.txt", "requirements/*.txt", "*constraints*.txt", "entry_points.txt", "top_level.txt",
     # Editors, containers and hosts of models
     "*settings.json", "settings.*.json", "tasks.json", "launch.json", "extensions.json", "keybindings.json", "devcontainer.json",
     "mcp.json", "mcp_servers.json", "hooks.json", "plugin.json", "plugins.json", "hosts.json", "daemon.json",
     # Instructions to models that read the project
-    "agents.md", "agent.md", "claude.md", "claude.*.md", "gemini.md", "copilot-instructions.md", "*.instructions.md",
+    "agents.md", "agent.md", "claude.md", "claude.*.md", "gemini.md", "*instructions.md",
     "*.prompt.md", "skill.md", "llms.txt",
-    # Blender loads these at its start
-    "startup.blend", "userpref.blend",
+    # Blender loads the first two at its start, USD the libraries that the third one names
+    "startup.blend", "userpref.blend", "pluginfo.json",
 )  # fmt: skip
 
 
 def is_data(path: PurePath) -> bool:
     """Return whether a file of this name is data, which no program executes or obeys."""
-    return path.suffix.lower() in ALL_DATA_SUFFIXES and not is_configuration(path.name)
+    return path.suffix.lower() in ALL_DATA_SUFFIXES and not is_configuration(path)
 
 
-def is_configuration(name: str) -> bool:
+def is_configuration(path: PurePath) -> bool:
     """Return whether tools read their configuration or instructions from files of this name."""
-    plain = plain_name(name)
-    return any(fnmatchcase(plain, pattern) for pattern in CONFIGURATION_NAMES)
+    plain = plain_name(path.name)
+    names = (plain, f"{plain_name(path.parent.name)}/{plain}")
+    return any(fnmatchcase(name, pattern) for pattern in CONFIGURATION_NAMES for name in names)
 
 
 def execution_reason(path: PurePath) -> str:

@@ -15,8 +15,10 @@ from pathlib import Path
 from blendwright.tool_api.file_kinds import plain_name
 
 CODE_DIRECTORY_NAMES = frozenset(
-    {"site-packages", "dist-packages", "node_modules", "__pycache__", ".git", ".hg", ".svn", ".bzr"}
+    {"site-packages", "dist-packages", "node_modules", "__pycache__", "conda-meta", ".git", ".hg", ".svn", ".bzr"}
 )
+# Directories that describe an installed package to Python, and zipped or unzipped packages.
+PACKAGE_SUFFIXES = (".dist-info", ".egg-info", ".egg")
 # A directory that holds one of these is an environment.
 ENVIRONMENT_MARKERS = ("pyvenv.cfg", "conda-meta")
 
@@ -31,7 +33,8 @@ def code_directory(path: Path, root: Path | None) -> tuple[Path, str] | None:
         if directory in _installation(sys.prefix):
             return directory, "is where this Python keeps its packages"
     for directory in _below(path, root):
-        if plain_name(directory.name) in CODE_DIRECTORY_NAMES:
+        name = plain_name(directory.name)
+        if name in CODE_DIRECTORY_NAMES or name.endswith(PACKAGE_SUFFIXES):
             return directory, "holds packages or the data of version control"
         if any(os.path.lexists(directory / marker) for marker in ENVIRONMENT_MARKERS):
             return directory, "is an environment of Python or Conda"
