@@ -188,7 +188,11 @@ def test_a_root_that_is_importable_itself_can_be_written_to(asking: Engine, monk
 def test_the_packages_of_this_python_are_closed_even_as_a_root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     packages = tmp_path / "lib"
     packages.mkdir()
-    monkeypatch.setattr(code_directories, "_installation", lambda prefix: frozenset({packages}))
+
+    def installation(prefix: str) -> frozenset[Path]:
+        return frozenset({packages})
+
+    monkeypatch.setattr(code_directories, "_installation", installation)
     files = FileAccess({str(packages): Verdict.ALLOW}, tmp_path / "artifacts")
     (finding,) = files.path_findings(TOOLS["python.run"], code_call(packages / "x.png"))
     assert finding.fault is Fault.POLICY_BLOCKED and "keeps its packages" in finding.message

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -164,9 +165,19 @@ def test_trusted_code_is_refused_in_a_window_and_has_a_safe_way(window: PlayedWi
         assert window.ask("bpy.data.objects['Cube'].location.z") == 4 and in_step(window, scene)
 
 
+def shown_in_the_sidebar(monkeypatch: pytest.MonkeyPatch) -> list[ApprovalRequest]:
+    """The questions that a window is sent from now on; there is no window."""
+    shown: list[ApprovalRequest] = []
+
+    def show(panel: WindowPanel, requests: Sequence[ApprovalRequest]) -> None:
+        shown.extend(requests)
+
+    monkeypatch.setattr(WindowPanel, "_show", show)
+    return shown
+
+
 def test_what_does_not_go_into_the_sidebar_whole_is_not_asked_there(monkeypatch: pytest.MonkeyPatch) -> None:
-    panel, asked = WindowPanel({}), list[object]()
-    monkeypatch.setattr(WindowPanel, "_show", lambda _, requests: asked.extend(requests))
+    panel, asked = WindowPanel({}), shown_in_the_sidebar(monkeypatch)
     code = " " * LONGEST_TEXT + "import os"
     request = ApprovalRequest("1", "h", "r", "o", "python.run", "safe_write", "run", (), time.time() + 60, shown=code)
     assert panel.ask(request) is ApprovalAnswer.NONE
@@ -175,8 +186,7 @@ def test_what_does_not_go_into_the_sidebar_whole_is_not_asked_there(monkeypatch:
 
 def test_the_sidebar_is_shown_every_path_outputs_first_or_points_elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
     what = f'python.run\nwrites "/home/x/thesis.blend"\nreads "/in/{"m" * 300}.glb"\nwith {{}}'
-    shown: list[ApprovalRequest] = []
-    monkeypatch.setattr(WindowPanel, "_show", lambda _, requests: shown.extend(requests))
+    shown = shown_in_the_sidebar(monkeypatch)
     request = ApprovalRequest("1", "h", "r", "o", "python.run", "destructive", what, ("a rule",), time.time() + 60)
     panel = WindowPanel({})
     assert panel.ask(request) is ApprovalAnswer.NONE and [one.what for one in shown] == [what]
