@@ -98,7 +98,7 @@ def _command(
         "outputs": outputs or OUTPUTS,
     }
     (place / "batch.json").write_text(json.dumps(document))
-    command = [sys.executable, "-m", "blendwright", "batch", "run", str(place / "batch.json")]
+    command = [sys.executable, "-P", "-m", "blendwright", "batch", "run", str(place / "batch.json")]
     return [*command, "--workers", str(lanes), "--out", str(place / "out"), "--json"]
 
 

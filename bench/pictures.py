@@ -28,7 +28,7 @@ DENOISED: dict[str, Any] = {"samples": PICTURE_SAMPLES}
 
 def measure() -> Iterator[dict[str, Any]]:
     with tempfile.TemporaryDirectory() as place:
-        host = Host([sys.executable, "-m", "blendwright", "serve"], place)
+        host = Host([sys.executable, "-P", "-m", "blendwright", "serve"], place)
         boxes = [_box(number) for number in range(OBJECTS)]
         host.call("plan_execute", {"plan": {"request_id": "fill", "operations": boxes}})
         looks = [_look(host) for _ in range(LOOKS)]

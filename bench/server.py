@@ -74,7 +74,7 @@ def measure() -> Iterator[dict[str, Any]]:
             script = Path(place, "nothing.py")
             script.write_text(NOTHING)
             bare = Host([sys.executable, str(script)], place)
-            host = Host([sys.executable, "-m", "blendwright", "serve"], place)
+            host = Host([sys.executable, "-P", "-m", "blendwright", "serve"], place)
             boxes = [_box(number, f"Box{number:04}") for number in range(size)]
             host.call("plan_execute", {"plan": {"request_id": "fill", "operations": boxes}})
             found, ran, nothing = _times(host, bare)

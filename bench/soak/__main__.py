@@ -64,7 +64,7 @@ def _serve(place: Path, workspace: Path, token: str) -> tuple[subprocess.Popen[s
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    command = [sys.executable, "-m", "blendwright", "serve", "--http", f"127.0.0.1:{port}", "--tools", "direct",
+    command = [sys.executable, "-P", "-m", "blendwright", "serve", "--http", f"127.0.0.1:{port}", "--tools", "direct",
                "--workspace", str(workspace), "--root", str(place)]  # fmt: skip
     log = (place / "server.log").open("w")
     environment = {**os.environ, "BLENDWRIGHT_TOKEN": token}
@@ -143,7 +143,7 @@ def _left(place: Path, workspace: Path, code: int) -> list[str]:
     log = (place / "server.log").read_text()
     wrong += ["the server raised: " + log[-2000:]] if "Traceback" in log else []
     wrong += [f"{path.name} was left in the scratch" for path in (workspace / "scratch").glob("session-*")]
-    command = [sys.executable, "-m", "blendwright", "audit", "verify", "--workspace", str(workspace)]
+    command = [sys.executable, "-P", "-m", "blendwright", "audit", "verify", "--workspace", str(workspace)]
     verified = subprocess.run(command, capture_output=True, text=True, check=False)
     return wrong + ([] if verified.returncode == 0 else [f"the audit chain: {verified.stdout}{verified.stderr}"])
 

@@ -22,7 +22,7 @@ from mcp.client.stdio import StdioServerParameters
 from mcp_types import CallToolResult, ElicitResult, ImageContent, TextContent
 
 BRIEF = 400
-PROGRAM = [sys.executable, "-m", "blendwright"]
+PROGRAM = [sys.executable, "-P", "-m", "blendwright"]
 ROOT = Path(__file__).parents[2]
 # The program of this checkout, wherever another one is installed.
 ENVIRONMENT = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(ROOT)])}

@@ -4,7 +4,12 @@
 must not need what the core needs.
 """
 
-from __future__ import annotations
+import sys
+
+# `python -m blendwright` has the working directory as the first place to import from, where anything may lie. While Python looks for
+# the module, argv[0] is "-m"; even the standard library is imported only after this.
+if getattr(sys, "argv", None) and sys.argv[0] == "-m" and not sys.flags.safe_path:
+    del sys.path[0]
 
 from typing import TYPE_CHECKING, Any
 

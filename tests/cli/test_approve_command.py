@@ -111,3 +111,21 @@ def test_code_is_allowed_by_nobody_but_a_person_at_a_terminal_who_sees_it(shell:
     assert status == 2 and "bpy.context.scene.frame_start = 7" in shown, "asked all the same"
     shell("approve", found["id"], "--decline", code=0)
     shell(*call, code=2)
+
+
+def test_every_path_of_what_waits_is_shown_whole_outputs_first(shell: Shell) -> None:
+    (shell.place / ("m" * 200 + ".txt")).write_text("x")
+    source, target = shell.place / ("m" * 200 + ".txt"), shell.place / "thesis.blend"
+    target.write_bytes(b"precious")
+    args = {"code": "pass", "files": {"in": [str(source)], "out": [str(target)]}, "overwrite": True}
+    shell("call", "python.run", "--args", json.dumps(args), code=2)
+    (waiting,) = shell("approve", "--json", code=0).document["approvals"]
+    assert waiting["what"].split("\n")[1:3] == [f'writes "{target}"', f'reads "{source}"']
+    listed = shell("approve", code=0).out.replace("\n", "")
+    assert listed.index(f'writes "{target}"') < listed.index(f'reads "{source}"')
+
+
+def test_a_refusal_says_why_a_program_file_is_asked_about(shell: Shell) -> None:
+    args = {"code": "pass", "files": {"out": ["venv.pth"]}}
+    ran = shell("call", "python.run", "--args", json.dumps(args), code=2)
+    assert "is a kind of file that programs may execute" in " ".join((ran.out + ran.err).split())

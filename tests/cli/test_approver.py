@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -69,3 +70,17 @@ def test_what_only_a_person_can_allow_is_asked_by_itself_whatever_was_said_befor
     assert terminal.ask(code) is ApprovalAnswer.APPROVED
     said = capfd.readouterr().err
     assert said.count("print('hello')") == 2 and said.count("Allow it? [y/N]") == 2
+
+
+def test_every_path_is_on_a_line_of_its_own_and_stays_in_sight(
+    lines: list[str | None], capfd: pytest.CaptureFixture[str]
+) -> None:
+    source, target = "/in/" + "m" * 300 + ".glb", "/home/x/thesis.blend"
+    what = f'python.run\nwrites "{target}"\nreads "{source}"\nwith {{"overwrite":true}}'
+    lines += ["n\n", "n\n"]
+    TerminalApprover().ask(replace(question(), what=what))
+    said = capfd.readouterr().err.replace("\n", "")
+    assert said.index(target) < said.index(source) and source in said
+    TerminalApprover().ask(replace(question(shown="pass\n" * 500), what=what))
+    tail = capfd.readouterr().err.rpartition("pass\n")[2].replace("\n", "")
+    assert target in tail and source in tail and tail.endswith("Allow it? [y/N/a = all that is destructive] ")

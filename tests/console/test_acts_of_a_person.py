@@ -218,3 +218,14 @@ def test_a_commit_that_is_not_there_is_not_there(page: Page) -> None:
     for path in ("/commits/99", "/commits/-1", "/commits/x", "/runs/../../etc"):
         assert page.get(path).status_code in (404, 409)
     assert page.web.get("/api/workspaces/nothing/commits").status_code == 404
+
+
+def test_the_page_gets_every_path_whole_outputs_first(page: Page, workspace: Path) -> None:
+    files = {"in": [], "out": [str(workspace.parent / ("m" * 200 + ".png")), str(workspace.parent / "thesis.py")]}
+    policy = Policy(policy=Rules(roots={str(workspace.parent): Verdict.ALLOW}))
+    with blendwright.open(workspace, spare=False, policy=policy) as scene:
+        assert not scene.outcome("python.run", {"code": "pass", "files": files}).ok
+    [asked] = page.read("/approvals")["approvals"]
+    assert asked["what"].split("\n")[1:3] == [f'writes "{path}"' for path in files["out"]]
+    assert any(f"{files['out'][1]} is a kind of file that programs may execute" in reason for reason in asked["why"])
+    page.act(f"/approvals/{asked['id']}", answer="decline", operation_hash=asked["operation_hash"])

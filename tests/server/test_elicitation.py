@@ -14,6 +14,7 @@ from mcp_types import ElicitResult
 from blendwright.server.answers.response import ToolResponse
 from blendwright.server.transport.client_info import ProgressReporter
 from blendwright.server.transport.elicitation import (
+    LONGEST_MESSAGE,
     HostApprover,
     MultiRoundCall,
     PendingApproval,
@@ -139,3 +140,19 @@ def test_a_call_that_comes_back_without_an_answer_to_its_question_brought_none(r
         return answer
 
     assert asyncio.run(main()) is ApprovalAnswer.NONE
+
+
+def test_a_host_is_shown_every_path_or_is_not_asked() -> None:
+    asked: list[PendingApproval] = []
+
+    def allow(pending: PendingApproval) -> None:
+        asked.append(pending)
+        pending.resolve(ApprovalAnswer.APPROVED)
+
+    path = "/in/" + "m" * 3000 + ".glb"
+    what = f'python.run\nwrites "/home/x/thesis.blend"\nreads "{path}"\nwith {{}}'
+    assert HostApprover(allow).ask(question(what=what)) is ApprovalAnswer.APPROVED
+    assert what in asked[0].message
+    assert HostApprover(allow).ask(question(what=what, shown="x" * LONGEST_MESSAGE)) is ApprovalAnswer.NONE
+    assert HostApprover(allow).ask_together([question(what=what)] * 10) is ApprovalAnswer.NONE
+    assert len(asked) == 1

@@ -150,3 +150,17 @@ def test_a_closed_question_leaves_each_operation_waiting(context: ServerContext,
     assert answer["ok"] is False and len(user.heard) == 1
     waiting = [one.request.operation_id for one in pending_approvals(context.workspace)]
     assert {f"unmake_G{era}", f"unmake_H{era}"} <= set(waiting)
+
+
+def test_a_question_too_long_for_a_host_is_left_for_the_command_line(context: ServerContext, era: Era) -> None:
+    """Its user sees all of a question or none of it."""
+    names = [f"{number}{'n' * 200}" for number in range(60)]
+    files = [str(context.workspace.parent / f"{name}.py") for name in names]
+    code = operation("code", "python.run", {"code": "pass", "files": {"out": files}}, level="destructive")
+    user = User()
+    (refused,) = answers(context, era, user, plan(f"long{era}", code))
+    assert user.heard == []
+    (finding,) = refused["details"]["findings"]
+    assert finding["rule"] == "approval_missing" and "blendwright approve" in finding["cure"]
+    (waiting,) = [one for one in pending_approvals(context.workspace) if one.request.request_id == f"long{era}"]
+    assert all(file in waiting.request.what for file in files)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -180,3 +181,15 @@ def test_many_changes_are_told_in_short() -> None:
     }
     sparse = [{"kind": "objects", "name": f"O{number * 2}", "change": "created"} for number in range(50)]
     assert summary_of(sparse)["created"]["objects"] == "O0 … O98 (50)"
+
+
+def test_a_program_file_needs_a_person_and_the_refusal_says_where_to_answer(context: ServerContext) -> None:
+    target = context.workspace.parent / "sitecustomize.py"
+    answer = call(context, ERA, "python_run", {"code": "pass", "files": {"out": [str(target)]}})
+    (finding,) = findings(answer)
+    assert finding["rule"] == "approval_missing" and "blendwright approve" in finding["cure"]
+    assert f"{target} is a kind of file that programs may execute" in json.dumps(answer.structured_content)
+    operation_ = operation("a", "python.run", {"code": "pass", "files": {"out": [str(target)]}})
+    del operation_["safety_level"]
+    answer = call(context, ERA, "plan_execute", {"plan": plan("program files", operation_)})
+    assert [one["rule"] for one in findings(answer)] == ["approval_missing"]

@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import subprocess
 import sys
 import tomllib
 from pathlib import Path
@@ -10,6 +12,8 @@ import pytest
 
 from blendwright.setup.hosts import HOSTS, entry, host_named, install, installed, snippet
 from blendwright.values.errors import EnvironmentUnfit, Refusal
+
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture(params=sorted(HOSTS))
@@ -215,3 +219,36 @@ def test_the_ends_of_lines_of_a_toml_file_stay(tmp_path: Path) -> None:
     file.write_bytes(b'model = "m"\r\n')
     install(host, file, entry(host, tmp_path))
     assert file.read_bytes().startswith(b'model = "m"\r\n')
+
+
+def test_an_entry_that_names_a_module_starts_python_without_the_working_directory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "argv", [str(tmp_path / "other.py")])
+    ours = entry(host_named("cursor"), tmp_path)
+    assert (ours["command"], ours["args"][:4]) == (sys.executable, ["-P", "-m", "blendwright", "serve"])
+
+
+def test_the_module_does_not_import_from_the_working_directory(tmp_path: Path) -> None:
+    planted = "raise SystemExit('imported from the working directory')"
+    for name in ("__future__", "orjson", "pydantic", "rich", "typing", "signal", "starlark"):
+        (tmp_path / f"{name}.py").write_text(planted)
+    for arguments in (["--version"], ["tools"]):
+        command = [sys.executable, "-B", "-m", "blendwright", *arguments]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+
+
+def test_every_start_of_python_leaves_out_the_working_directory() -> None:
+    """What is started with -m or by a file is started with -P."""
+    starts = re.compile(r"(?<!\"-P\", )(?<!\"-P\", \"-s\", )\"-m\", (?!\"not slow)")
+    found = [
+        f"{file.relative_to(ROOT)}:{number}"
+        for folder in ("src", "packaging")
+        for file in sorted((ROOT / folder).rglob("*.py"))
+        for number, line in enumerate(file.read_text("utf-8").splitlines(), 1)
+        if starts.search(line)
+    ]
+    assert found == []
+    arguments = json.loads((ROOT / "packaging/bundle/manifest.json").read_text())["server"]["mcp_config"]["args"]
+    assert arguments[arguments.index("python") + 1] == "-P"

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -163,11 +165,31 @@ def test_trusted_code_is_refused_in_a_window_and_has_a_safe_way(window: PlayedWi
         assert window.ask("bpy.data.objects['Cube'].location.z") == 4 and in_step(window, scene)
 
 
-def test_what_does_not_go_into_the_sidebar_whole_is_not_asked_there(monkeypatch: pytest.MonkeyPatch) -> None:
-    def show(*_: object) -> None:
-        raise AssertionError("a part of it was shown")
+def shown_in_the_sidebar(monkeypatch: pytest.MonkeyPatch) -> list[ApprovalRequest]:
+    """The questions that a window is sent from now on; there is no window."""
+    shown: list[ApprovalRequest] = []
+
+    def show(panel: WindowPanel, requests: Sequence[ApprovalRequest]) -> None:
+        shown.extend(requests)
 
     monkeypatch.setattr(WindowPanel, "_show", show)
+    return shown
+
+
+def test_what_does_not_go_into_the_sidebar_whole_is_not_asked_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    panel, asked = WindowPanel({}), shown_in_the_sidebar(monkeypatch)
     code = " " * LONGEST_TEXT + "import os"
     request = ApprovalRequest("1", "h", "r", "o", "python.run", "safe_write", "run", (), time.time() + 60, shown=code)
-    assert WindowPanel({}).ask(request) is ApprovalAnswer.NONE
+    assert panel.ask(request) is ApprovalAnswer.NONE
+    assert asked == []
+
+
+def test_the_sidebar_is_shown_every_path_outputs_first_or_points_elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    what = f'python.run\nwrites "/home/x/thesis.blend"\nreads "/in/{"m" * 300}.glb"\nwith {{}}'
+    shown = shown_in_the_sidebar(monkeypatch)
+    request = ApprovalRequest("1", "h", "r", "o", "python.run", "destructive", what, ("a rule",), time.time() + 60)
+    panel = WindowPanel({})
+    assert panel.ask(request) is ApprovalAnswer.NONE and [one.what for one in shown] == [what]
+    panel.ask(replace(request, shown="x" * LONGEST_TEXT))
+    assert len(shown) == 1
+    assert "blendwright approve" in str(panel.__dict__["_plans"][0]["label"])

@@ -9,7 +9,7 @@ import hashlib
 import secrets
 import shlex
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Protocol
@@ -17,7 +17,7 @@ from uuid import uuid4
 
 import orjson
 
-from blendwright.approvals.text import line
+from blendwright.approvals.text import question
 from blendwright.journal import Journal
 from blendwright.journal.approvals import SESSION
 from blendwright.policy.objections import approval_ruling, approval_ruling_for
@@ -46,6 +46,7 @@ IN_SESSION = "allowed for the session"
 SESSION_SECONDS = 12 * 3600.0
 # As many operations a person can be shown in one question.
 MOST_TOGETHER = 100
+MOST_CHARACTERS_TOGETHER = 12_000
 YES = (ApprovalAnswer.APPROVED, ApprovalAnswer.SESSION)
 
 
@@ -82,10 +83,11 @@ class AskedCall(Protocol):
 
 
 class FilePaths(Protocol):
-    """What the engine knows about the files of a call: the paths without links, and the rule of each root."""
+    """The engine's knowledge about the files of a call: paths without links, the rule of each root, and hidden inputs."""
 
     def normalised(self, tool: AnyTool, args: dict[str, Any]) -> tuple[dict[str, Any], tuple[Finding, ...]]: ...
     def rules_for(self, tool: AnyTool, args: Mapping[str, Any]) -> tuple[tuple[str, Verdict], ...]: ...
+    def hidden_inputs(self, tool: AnyTool, args: Mapping[str, Any]) -> tuple[str, ...]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +132,7 @@ class Approvals:
         key, after = (None, "") if call.single_call else (call.key, after)
         # Where a path leads is what counts, and what is shown.
         args = self._files.normalised(call.tool, dict(call.args))[0] if call.promises.with_files else call.args
+        shown = escape_invisible(call.tool.shown_for(call.model))
         return ApprovalRequest(
             id=_new_id(),
             operation_hash=operation_hash(
@@ -139,10 +142,10 @@ class Approvals:
             operation_id=call.operation_id,
             tool=call.tool.name,
             safety_level=call.safety_level,
-            what=line(call.tool, args, terms.audit.redact),
-            why=ruling.reasons,
+            what=question(call.tool, args, terms.audit.redact, shown),
+            why=tuple(escape_invisible(reason) for reason in (*ruling.reasons, *ruling.notes)),
             expires=time.time() + terms.constraints.rules.approval_seconds,
-            shown=escape_invisible(call.tool.shown_for(call.model)),
+            shown=shown,
             in_person=ruling.in_person,
             needed_grants=frozenset(ruling.grants),
         )
@@ -170,9 +173,8 @@ class Approvals:
     def _ruling(self, terms: ContractTerms, call: AskedCall) -> Ruling | None:
         """What the rules say; without files, that is one answer for every call of the tool at its level."""
         if call.promises.with_files:
-            return approval_ruling(
-                terms, call.tool, call.model, call.safety_level, self._files.rules_for(call.tool, call.args)
-            )
+            roots, hidden = self._files.rules_for(call.tool, call.args), self._files.hidden_inputs(call.tool, call.args)
+            return approval_ruling(terms, call.tool, call.model, call.safety_level, roots, hidden)
         if terms is not self._terms:
             self._terms, self._rulings = terms, {}
         key = (call.tool.name, call.safety_level, call.promises.capabilities)
@@ -250,9 +252,8 @@ class Approvals:
         open_ones = {id: one for id, one in requests.items() if self._must_be_asked(one, approver)}
         if not isinstance(prompt, SessionPrompt) or len(open_ones) < 2:
             return {}
-        waiting = list(open_ones.values())
-        for first in range(0, len(waiting), MOST_TOGETHER):
-            answers = self._ask_these(waiting[first : first + MOST_TOGETHER], prompt, cancel)
+        for together in _in_parts(open_ones.values()):
+            answers = self._ask_these(together, prompt, cancel)
             if answers is None or answers:
                 return answers or {}  # others changed the scene, or it was no yes
         return {}
@@ -343,6 +344,21 @@ class Approvals:
 
 def _new_id() -> str:
     return "".join(secrets.choice(ALPHABET) for _ in range(8))
+
+
+def _in_parts(requests: Iterable[ApprovalRequest]) -> list[list[ApprovalRequest]]:
+    """Return the requests in groups that each fit one question. A request that is too long by itself is in none of them."""
+    parts: list[list[ApprovalRequest]] = [[]]
+    characters = 0
+    for request in requests:
+        if request.characters > MOST_CHARACTERS_TOGETHER:
+            continue
+        if len(parts[-1]) == MOST_TOGETHER or characters + request.characters > MOST_CHARACTERS_TOGETHER:
+            parts.append([])
+            characters = 0
+        parts[-1].append(request)
+        characters += request.characters
+    return [part for part in parts if part]
 
 
 def _declined(request: ApprovalRequest) -> Finding:

@@ -75,10 +75,11 @@ def _nobody_to_ask(request: ApprovalRequest) -> Finding:
 
 
 def parse_grants(names: Sequence[str]) -> frozenset[str]:
-    """What may be done without asking, by the names of safety levels, safety modes, tools and directories. Raises Refusal."""
+    """What may be done without asking, by the names of safety levels, safety modes, tools, directories and hidden files. Raises Refusal."""
     grantable = [*SafetyLevel, *SafetyMode, *catalog.tools()]
     for name in names:
-        if name not in grantable and not Path(name).is_dir():
-            cure = did_you_mean(name, grantable, otherwise="Name a safety level, a safety mode, a tool or a directory.")
+        if name not in grantable and not Path(name).exists():
+            otherwise = "Name a safety level, a safety mode, a tool, a directory or a hidden file."
+            cure = did_you_mean(name, grantable, otherwise=otherwise)
             raise Refusal.of(Fault.SCHEMA_INVALID, f"there is nothing named '{name}' to approve", cure)
     return frozenset(name if name in grantable else str(Path(name).resolve()) for name in names)

@@ -17,6 +17,7 @@ import typer
 
 from blendwright.approvals import pending as approving
 from blendwright.approvals.pending import parse_grants
+from blendwright.approvals.text import heading
 from blendwright.cli.options import AsJson, Workspace
 from blendwright.cli.output import Exit, SafeConsole, notes, present
 from blendwright.cli.proposal import at_a_terminal
@@ -28,6 +29,8 @@ from blendwright.values.approval import ApprovalAnswer, ApprovalRequest, Approve
 # Makes room on the screen for a question.
 Pause = Callable[[], AbstractContextManager[None]]
 BY = "blendwright approve"
+# Characters of a question that surely stay on the screen.
+LONGEST_IN_SIGHT = 1000
 REQUEST_FIELDS = (
     "tool",
     "request_id",
@@ -61,10 +64,14 @@ class TerminalApprover:
             return ApprovalAnswer.APPROVED
         with self._pause():
             out = notes()
-            out.labelled(f"{escape_invisible(request.operation_id)}:", request.what, "bold yellow")
-            out.show(f"  asked because of {', '.join(request.why)}", "dim")
+            label = f"{escape_invisible(request.operation_id)}:"
+            out.labelled(label, _indented(request.what), "bold yellow")
+            _show_reasons(out, request)
             if request.shown:
                 out.show(request.shown)
+            if len(request.what) + len(request.shown) > LONGEST_IN_SIGHT:
+                # A long list or code has pushed it off the screen.
+                out.labelled(label, _indented(heading(request.what)), "bold yellow")
             choices = "[y/N]" if request.in_person else f"[y/N/a = all that is {request.safety_level}]"
             out.show(f"Allow it? {choices} ", end="")
             line = read_line(request.expires, cancel)
@@ -75,6 +82,16 @@ class TerminalApprover:
             self._approved_levels.add(request.safety_level)
             return ApprovalAnswer.APPROVED
         return ApprovalAnswer.APPROVED if word in ("y", "yes") else ApprovalAnswer.DECLINED
+
+
+def _indented(text: str) -> str:
+    """Return the text with all lines but the first one indented, so that each path is visibly a part of its question."""
+    return text.replace("\n", "\n  ")
+
+
+def _show_reasons(out: SafeConsole, request: ApprovalRequest) -> None:
+    for reason in request.why:
+        out.show(f"  asked because of {reason}", "dim")
 
 
 def read_line(expires: float, cancel: CancelToken | None) -> str | None:
@@ -150,7 +167,7 @@ def _show_approvals(
     for approval in approvals:
         request = approval.request
         style = "green" if approval.state == "approved" else "yellow"
-        out.labelled(f"{approval.state:9}", f"{request.id}  {request.what}", style)
+        out.labelled(f"{approval.state:9}", f"{request.id}  {_indented(request.what)}", style)
         until = datetime.fromtimestamp(request.expires, UTC).strftime("%H:%M:%S UTC")
         out.show(f"  {', '.join(request.why)}; until {until}", "dim")
         if request.shown and approval.state == "pending":

@@ -13,6 +13,7 @@ from typing import Any
 
 from blendwright.macros.definition import Macro, MacroDocument
 from blendwright.macros.expansion import EXPECT
+from blendwright.tool_api.file_kinds import may_write_executables
 from blendwright.tool_api.promises import Determinism, SafetyLevel
 from blendwright.tool_api.tool import AnyTool
 from blendwright.values.faults import Fault
@@ -143,4 +144,5 @@ def unknown_callee(name: str, pointer: str, names: Iterable[str]) -> Finding:
 def _level(tool: AnyTool, args: Mapping[str, Any]) -> SafetyLevel:
     """Of a step: an argument that makes it destructive may be filled in later."""
     destroys = any(args.get(name, False) is not False for name in tool.destructive_with)
+    destroys = destroys or may_write_executables(tool.args_model, args)
     return SafetyLevel.DESTRUCTIVE if destroys else tool.safety_level

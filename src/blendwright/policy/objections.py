@@ -7,7 +7,7 @@ stage that it has reached. What a person has to allow comes after it (`approval_
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import IntEnum
 from functools import cache
 from typing import Any
@@ -291,14 +291,24 @@ OBJECTIONS: tuple[Objection, ...] = (
 
 
 def approval_ruling(
-    terms: ContractTerms, tool: AnyTool, args: Any, level: str, roots: tuple[tuple[str, Verdict], ...] = ()
+    terms: ContractTerms,
+    tool: AnyTool,
+    args: Any,
+    level: str,
+    roots: tuple[tuple[str, Verdict], ...] = (),
+    hidden: tuple[str, ...] = (),
 ) -> Ruling | None:
-    """What a person must be asked about a call that nothing speaks against, or None."""
+    """What a person must be asked about a call that nothing speaks against, or None. `hidden` are hidden files that it reads."""
     rules = terms.constraints.rules
     verdict = ruling(rules, tool.name, tool.safety_mode, _level(tool, args, level), roots)
     if TRUSTED_PYTHON in tool.capabilities_for(args):
         return Ruling(Verdict.ASK, (*verdict.reasons, "policy.trusted_python = ask"), (tool.name,), in_person=True)
-    return verdict if verdict.verdict is Verdict.ASK else None
+    if hidden and verdict.verdict is not Verdict.DENY:
+        reasons = (*verdict.reasons, *(f"{path} is a hidden file" for path in hidden))
+        verdict = Ruling(Verdict.ASK, reasons, (*verdict.grants, *hidden))
+    if verdict.verdict is not Verdict.ASK:
+        return None
+    return replace(verdict, notes=tool.reasons_for(args))
 
 
 def approval_ruling_for(terms: ContractTerms, act: str, level: str) -> Ruling | None:

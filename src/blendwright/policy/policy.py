@@ -253,6 +253,8 @@ class Ruling:
     """The level, mode, tool and roots that these rules are about."""
     in_person: bool = False
     """Only a person who has seen this very call can allow it."""
+    notes: tuple[str, ...] = ()
+    """What else the person must know before the answer; no rule of the policy."""
 
 
 def ruling(rules: Rules, tool: str, mode: SafetyMode, level: str, roots: Iterable[tuple[str, Verdict]] = ()) -> Ruling:

@@ -1,4 +1,4 @@
-"""The process in which programs are evaluated: `python -m blendwright.programs.evaluator`. Speaks frames on its standard streams.
+"""The process in which programs are evaluated: `python -P -m blendwright.programs.evaluator`. Speaks frames on its standard streams.
 
 A frame is four bytes of length and a JSON object. In: {"program": …}, {"predicate": …}, or the answer to a load. Out: {"ready": true}
 once, {"load": path}, or the result. The line that was reached last is in four bytes of memory that the core shares, since a program may

@@ -68,7 +68,7 @@ class EvaluatorProcess:
             self._reached.write(bytes(LENGTH.size))
             self._reached.flush()
             self._process = subprocess.Popen(
-                [sys.executable, "-s", "-m", MODULE, str(self._reached.fileno())],
+                [sys.executable, "-P", "-s", "-m", MODULE, str(self._reached.fileno())],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,

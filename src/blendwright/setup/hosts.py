@@ -75,10 +75,12 @@ def host_named(name: str) -> Host:
 
 
 def entry(host: Host, workspace: Path, attach: str | None = None) -> dict[str, Any]:
-    """Our entry: the very program that runs now, so that no path has to be right elsewhere, and the directory it is to work in."""
+    """Our entry: the very program that runs now, so that no path has to be right elsewhere, and the directory it is to work in.
+
+    -P keeps Python from importing what lies in the directory that the host starts it in."""
     directory = workspace.resolve()
     program = Path(sys.argv[0]).resolve()
-    command = [str(program)] if program.name.startswith(ENTRY) else [sys.executable, "-m", ENTRY]
+    command = [str(program)] if program.name.startswith(ENTRY) else [sys.executable, "-P", "-m", ENTRY]
     args = [*command[1:], "serve", "--workspace", str(directory), "--directory", str(directory.parent)]
     args += [] if attach is None else ["--attach", attach]
     server: dict[str, Any] = {"command": command[0], "args": args}

@@ -124,6 +124,10 @@ class Tool(Generic[A, R]):
         destroys = any(getattr(args, name) for name in self.destructive_with)
         return SafetyLevel.DESTRUCTIVE if destroys else self.safety_level
 
+    def reasons_for(self, args: A) -> tuple[str, ...]:
+        """Return why these arguments make the call more dangerous than the tool as such, for the person who is asked."""
+        return ()
+
     def determinism_for(self, args: A) -> Determinism:
         return self.determinism
 

@@ -28,7 +28,14 @@ def escape_invisible(text: str) -> str:
     return "".join(_shown(sign) for sign in text)
 
 
+def is_invisible(character: str) -> bool:
+    """Return whether a character shows as nothing, controls how others show, or can be mistaken for a plain space."""
+    if character == " ":
+        return False
+    return unicodedata.category(character) in UNSEEN or ord(character) in IGNORED
+
+
 def _shown(sign: str) -> str:
-    if sign in LAYOUT or (unicodedata.category(sign) not in UNSEEN and ord(sign) not in IGNORED):
+    if sign in LAYOUT or not is_invisible(sign):
         return sign
     return sign.encode("unicode_escape", "surrogatepass").decode()

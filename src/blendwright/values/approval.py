@@ -29,9 +29,9 @@ class ApprovalAnswer(StrEnum):
 class ApprovalRequest:
     """One question. `id` is what a person types after `blendwright approve`.
 
-    `what` is the call in one line and `why` the rules that ask for it. `shown` is what must be seen whole before the answer, such as
-    code; nothing in either is hidden from the eye. `in_person`: only an answer to this very question counts; a grant for many
-    operations at once does not.
+    `what` is the call with a line for each path, and `why` the rules that ask for it. `shown` is what else must be seen before the
+    answer, such as code. A surface displays all three whole, or does not ask; nothing in them is hidden from the eye. `in_person`: only
+    an answer to this very question counts; a grant for many operations at once does not.
     """
 
     id: str
@@ -48,6 +48,11 @@ class ApprovalRequest:
     in_person: bool = False
     needed_grants: frozenset[str] = frozenset()
     """The names that an approval given beforehand would have to cover; known only while the run lasts."""
+
+    @property
+    def characters(self) -> int:
+        """The length of everything that must be seen before the answer."""
+        return sum(map(len, (self.operation_id, self.what, *self.why, self.shown)))
 
     @property
     def options(self) -> str:

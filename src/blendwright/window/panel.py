@@ -24,6 +24,7 @@ PAUSE = 0.25
 LOOK_SECONDS = 0.2
 ANSWER_SECONDS = 120.0
 LONGEST_TEXT = 2000
+TOO_LONG = "too long for here, run: blendwright approve"
 ANSWERS = {"approve": ApprovalAnswer.APPROVED, "decline": ApprovalAnswer.DECLINED}
 
 
@@ -90,6 +91,8 @@ class WindowPanel:
         """Show the question in the sidebar until the person presses one of the two buttons. What does not go there whole is not asked
         there: nobody may say yes to what they cannot see."""
         if len(request.what) > LONGEST_TEXT or len(_detail(request)) > LONGEST_TEXT:
+            self._plans.appendleft({"label": TOO_LONG, "state": "not asked", "time": time()})
+            self._tell()
             return ApprovalAnswer.NONE
         ends = monotonic() + min(ANSWER_SECONDS, max(0.0, request.expires - time()))
         try:

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import bpy
 import pytest
-from blendwright.approvals.request import ApprovalAnswer, Approver
 
 from blender.scene.hiding import OFFSET
 from blendwright.policy.policy import Policy, Rules
+from blendwright.values.approval import ApprovalAnswer, Approver
 from blendwright.values.faults import Fault
 from blendwright.values.outcome import Outcome
 from support.engine.engine import Engine

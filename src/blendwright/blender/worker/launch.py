@@ -1,6 +1,7 @@
 """Becomes a Blender executable, after applying to the process what survives exec: its end with the parent, limits, Landlock.
 
-`python -m blendwright.blender.worker.launch --parent PID BLENDER START_FILE -- WORKER ARGUMENTS`. Runs in our Python, never inside Blender.
+`python -P -m blendwright.blender.worker.launch --parent PID BLENDER START_FILE -- WORKER ARGUMENTS`.
+Runs in our Python, never inside Blender.
 """
 
 import argparse

@@ -52,14 +52,14 @@ def add_series(
     requirements = series.requirements
     with _being_made(name or series.name) as (directory, finish):
         progress(f"Python {interpreter.text} ({interpreter.path})")
-        _run([interpreter.path, "-m", "venv", directory], progress)
+        _run([interpreter.path, "-P", "-m", "venv", directory], progress)
         made = Environment(
             name=name or series.name, blender=series.version, python=interpreter.text, lock=digest(requirements),
             directory=directory,
         )  # fmt: skip
         _install(made.interpreter, requirements, directory, progress)
         # Nobody installs anything into it by hand, and the programs beside it name the directory that it was made in.
-        _run([made.interpreter, "-m", "pip", "uninstall", "--quiet", "--yes", "pip"], progress)
+        _run([made.interpreter, "-P", "-m", "pip", "uninstall", "--quiet", "--yes", "pip"], progress)
         progress("compiling")
         _compile(made.interpreter, directory)
         progress("starting Blender once")
@@ -76,7 +76,7 @@ def add_executable(path: Path, progress: Progress, *, name: str | None = None) -
     with _being_made(name or ".".join(blender.split(".")[:2])) as (directory, finish):
         progress(f"Blender {blender} with Python {python}")
         pip = directory / "pip"
-        _run([sys.executable, "-m", "venv", pip], progress)
+        _run([sys.executable, "-P", "-m", "venv", pip], progress)
         made = Environment(
             name=directory.name, blender=blender, python=python, lock=digest(requirements), executable=str(executable),
             directory=directory,
@@ -171,7 +171,7 @@ def _install(python: Path, requirements: str, place: Path, progress: Progress, t
     file.write_text(requirements, "utf-8")
     options = ("--require-hashes", "--no-deps", "--only-binary", ":all:", "--no-compile", "--disable-pip-version-check")
     progress("installing; Blender alone is some 300 MB" if not target else "installing")
-    _run([python, "-m", "pip", "install", "--progress-bar", "off", *options, *target, "-r", file], progress)
+    _run([python, "-P", "-m", "pip", "install", "--progress-bar", "off", *options, *target, "-r", file], progress)
 
 
 def _run(command: Sequence[str | Path], progress: Progress) -> None:
@@ -211,7 +211,7 @@ def _compile(python: Path, directory: Path) -> None:
 
     Some of Blender's files are templates and cannot be compiled, and our package may lie where we cannot write: neither matters.
     """
-    base = [python, "-m", "compileall", "-q", "-q", "-j", "0"]
+    base = [python, "-P", "-m", "compileall", "-q", "-q", "-j", "0"]
     for place in (directory / "lib", directory / "Lib", PACKAGE):
         if place.is_dir():
             subprocess.run([*base, place], stdin=subprocess.DEVNULL, capture_output=True, check=False)

@@ -1,7 +1,7 @@
 // What waits for a person: exactly what it would do, what a preview shows of it, and the two answers.
 
 import { act, get } from "./api.js";
-import { button, empty, escaped, h, icon, named, note, plural, waiting } from "./dom.js";
+import { button, empty, escaped, h, icon, named, note, plural, visible, waiting } from "./dom.js";
 import { differenceCard } from "./compare.js";
 
 const LEVELS = { destructive: "bad", safe_write: "info", read_only: "ok" };
@@ -46,7 +46,7 @@ function card(place, asked) {
       h("pre", { class: "code wrapped", tabindex: 0 }, escaped(asked.what)),
       asked.shown && h("div", { class: "stack", style: { gap: "8px" } }, h("h3", {}, "The code, whole"),
         h("pre", { class: "code numbered", tabindex: 0 }, asked.shown.split("\n").map((line) => h("span", {}, ...escaped(line), line ? "" : " ")))),
-      h("div", { class: "row wrap" }, h("span", { class: "dim" }, "Asked because of"), asked.why.map((reason) => h("span", { class: "chip warn" }, named(reason, 80)))),
+      h("div", { class: "row wrap" }, h("span", { class: "dim" }, "Asked because of"), asked.why.map((reason) => h("span", { class: "chip warn" }, visible(reason)))),
       h("p", { class: "dim" }, "Request ", h("span", { class: "mono" }, named(asked.request_id, 80)), ". An approval is good for this operation on this scene, once."),
       h("div", {}, preview), seen),
     h("footer", {}, asked.in_person && h("label", { class: "consent" }, consent, "I have read all of it"), yes, no, h("span", { class: "grow" }), until));

@@ -15,6 +15,7 @@ from typing import Any
 
 from blendwright.engine.code.resource_guard import MOST_ENTRIES, UncountableDirectory, entries_below
 from blendwright.engine.files.assets import NO_ASSETS, AssetSupply
+from blendwright.engine.files.code_directories import code_directory
 from blendwright.engine.files.delivery import COMPANIONS, Move, deliver, written_files
 from blendwright.engine.files.render_frames import KeptFrames, deliver_frames, frame_path
 from blendwright.engine.files.resolved_paths import (
@@ -29,6 +30,7 @@ from blendwright.engine.files.staging import MOST_PICTURES, gltf_files, is_pictu
 from blendwright.policy.policy import Verdict
 from blendwright.policy.refusals import refusal
 from blendwright.tool_api.arguments import PathArgument, paths_in, supplied_in
+from blendwright.tool_api.file_kinds import is_data, plain_name
 from blendwright.tool_api.tool import AnyTool
 from blendwright.tools.asset.origin import companions
 from blendwright.util.no_follow import open_file
@@ -91,6 +93,12 @@ class FileAccess:
             rules |= {} if root is None else dict([root])
         return tuple(rules.items())
 
+    def hidden_inputs(self, tool: AnyTool, args: Mapping[str, Any]) -> tuple[str, ...]:
+        """Return the hidden files and folders that the call reads: a person decides whether their content may be seen."""
+        inputs = [each for each in paths_in(tool.args_model, args) if each.role not in WRITTEN]
+        paths = [resolved(self._named(each), each.pointer) for each in inputs]
+        return tuple(dict.fromkeys(str(path) for path in paths if self._is_hidden(path)))
+
     def normalised(self, tool: AnyTool, args: dict[str, Any]) -> tuple[dict[str, Any], tuple[Finding, ...]]:
         """Path arguments made absolute, or what speaks against them."""
         findings: list[Finding] = []
@@ -100,6 +108,11 @@ class FileAccess:
             try:
                 path = resolved(self._named(each), at)
                 findings += self._findings(path, each.role, at, bool(args.get("overwrite")))
+                if each.role in WRITTEN and is_data(Path(each.path)) and not is_data(path):
+                    message = f"{each.path} is a link to {path}, a kind of file that programs may execute"
+                    findings.append(
+                        Finding(Fault.POLICY_BLOCKED, message, at, f"Name {path} itself, and it is asked about.")
+                    )
             except Refusal as refused:
                 findings += refused.findings
                 continue
@@ -177,16 +190,32 @@ class FileAccess:
             return
         for beside in companions(path):
             real = resolved_or_none(beside)
-            if real is not None and real.is_file() and self._readable(real) and beside != path:
+            if real is not None and real.is_file() and self._is_companion(real, path) and beside != path:
                 self._copy_in(real, directory, name=beside.name)
         for part in gltf_files(path, each.pointer) if path.suffix.lower() == ".gltf" else ():
             real = resolved_or_none(path.parent / part)
-            if real is not None and real.is_file() and self._readable(real):
+            if real is not None and real.is_file() and self._is_companion(real, path):
                 self._copy_in(real, directory.joinpath(*part.parent.parts), below=directory, name=part.name)
 
     def _readable(self, path: Path) -> bool:
         """Whether calls may read there: in the roots, and in folders of assets, which nobody writes to."""
         return self._allowed(path) or (self.assets.holds(path) and not self._roots.is_own(path))
+
+    def _is_hidden(self, path: Path) -> bool:
+        """Return whether a part of the path begins with a dot, below its root or its folder of assets."""
+        root = self._roots.rule(path)
+        base = Path(root[0]) if root is not None else self._roots.asset_folder(path)
+        parts = path.parts if base is None else path.relative_to(base).parts
+        return any(_begins_with_dot(part) for part in parts)
+
+    def _is_companion(self, real: Path, path: Path) -> bool:
+        """Return whether a file that `path` brings along may be read. It may only be hidden where `path` is in the same hidden folder,
+        since a file such as a .gltf names its companions itself."""
+        if not self._readable(real):
+            return False
+        if real.is_relative_to(path.parent):
+            return not any(_begins_with_dot(part) for part in real.relative_to(path.parent).parts)
+        return not self._is_hidden(real)
 
     def _stage_together(self, files: Sequence[Path], scratch: Path, name: str) -> dict[str, str]:
         """Copies that lie to each other as the files do, since one may name another. Their sizes count together."""
@@ -295,6 +324,8 @@ class FileAccess:
         elif role in WRITTEN and (setting := self._setting(path)) is not None:
             message = f"{path} would be written to {setting}, which programs read their settings from"
             yield Finding(Fault.POLICY_BLOCKED, message, at, "Choose a name that does not begin with a dot.")
+        elif role in WRITTEN and (finding := self._in_code_directory(path, at)) is not None:
+            yield finding
         elif role == "read" and not path.is_file():
             yield Finding(Fault.TARGET_NOT_FOUND, f"there is no file {path}", at, "Check the path.", "outside_scene")
         elif role == "pictures" and not path.is_dir():
@@ -311,7 +342,16 @@ class FileAccess:
         what is allowed, or run, the next time."""
         root = self._roots.rule(path)
         parts = path.parts if root is None else path.relative_to(root[0]).parts
-        return next((part for part in parts if part.startswith(".") or part in SETTINGS), None)
+        return next((part for part in parts if _begins_with_dot(part) or plain_name(part) in SETTINGS), None)
+
+    def _in_code_directory(self, path: Path, at: str) -> Finding | None:
+        """Return what speaks against writing to a path that lies in an environment, a package or the data of version control."""
+        root = self._roots.rule(path)
+        found = code_directory(path, None if root is None else Path(root[0]))
+        if found is None:
+            return None
+        message = f"{path} would be written to {found[0]}, which {found[1]}: programs execute what lies there"
+        return Finding(Fault.POLICY_BLOCKED, message, at, "Choose a directory that is only for files of your project.")
 
     def _destination(self, made: Path, target: Path) -> Path:
         """Where a file that was written goes: inside the roots, and to a free place unless it is the one that was named."""
@@ -322,6 +362,9 @@ class FileAccess:
         parent = resolved(str(destination.parent), "")
         if not self._allowed(destination) or parent != destination.parent:
             raise Refusal([self._forbidden(parent / destination.name, "")])
+        in_code = self._in_code_directory(destination, "")
+        if in_code is not None:
+            raise Refusal([in_code])
         return destination
 
     def _allowed(self, path: Path) -> bool:
@@ -349,7 +392,7 @@ class FileAccess:
                 for suffix in COMPANIONS.get(path.suffix.lower(), ()):
                     beside = path.with_suffix(suffix)
                     real = resolved_or_none(beside)
-                    if real is not None and real.is_file() and self._readable(real):
+                    if real is not None and real.is_file() and self._is_companion(real, path):
                         sources[beside.name] = opened.enter_context(open_file(real))
                 # Before anything is copied: a file that is too large would fill the disk first.
                 sizes = (os.fstat(source.fileno()).st_size for source in sources.values())
@@ -368,13 +411,13 @@ class FileAccess:
         except OSError as error:
             raise Refusal([unusable(error, at)]) from error
         pictures = [(entry, real) for entry, real in found if real is not None and is_picture(entry, real)]
+        pictures = [(entry, real) for entry, real in pictures if self._is_companion(real, folder / entry.name)]
         if len(pictures) > MOST_PICTURES:
             message = f"{folder} holds {len(pictures)} pictures, and {MOST_PICTURES} are allowed"
             raise Refusal([Finding(Fault.LIMIT_EXCEEDED, message, at, "Put those of one material into a folder.")])
-        allowed = [(entry, real) for entry, real in pictures if self._readable(real)]
         with contextlib.suppress(OSError):  # what cannot be read is told below
-            self._refuse_size(sum(real.stat().st_size for _, real in allowed), "Blender would have")
-        for entry, real in allowed:
+            self._refuse_size(sum(real.stat().st_size for _, real in pictures), "Blender would have")
+        for entry, real in pictures:
             self._copy_in(real, directory, name=entry.name)
 
     @staticmethod
@@ -384,3 +427,7 @@ class FileAccess:
             number += 1
             candidate = path.with_stem(f"{path.stem}-{number}")
         return candidate
+
+
+def _begins_with_dot(name: str) -> bool:
+    return name.startswith(".") or plain_name(name).startswith(".")

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any, cast
 
 from blendwright.macros import Macro
+from blendwright.tool_api.file_kinds import may_write_executables
 from blendwright.tool_api.promises import SafetyLevel
 from blendwright.tool_api.tool import AnyTool
 from blendwright.tool_api.tool_names import own_name
@@ -45,4 +46,5 @@ def _level(item: Mapping[str, Any], tools: Mapping[str, AnyTool], macros: Mappin
         return SafetyLevel.SAFE_WRITE
     given = cast("dict[str, Any]", args if isinstance(args, dict) else {})
     destroys = any(given.get(argument) is True for argument in tool.destructive_with)
+    destroys = destroys or may_write_executables(tool.args_model, given)
     return SafetyLevel.DESTRUCTIVE if destroys else tool.safety_level

@@ -32,6 +32,8 @@ from blendwright.values.approval import ApprovalAnswer, ApprovalRequest, Session
 KEY = "approval"
 # Each keeps a thread until it is answered or expires. What would be one more is left for `blendwright approve`.
 MOST_OPEN_QUESTIONS = 64
+# Characters of a message that hosts can be expected to display whole.
+LONGEST_MESSAGE = 20_000
 ALLOW = {"type": "boolean", "title": "Allow it", "description": "Once, exactly as it is shown."}
 FOR_SESSION = {
     "type": "boolean",
@@ -80,7 +82,8 @@ class PendingApproval:
 
 def _described(request: ApprovalRequest) -> str:
     shown = f"\n\n{request.shown}" if request.shown else ""
-    return f"{request.operation_id}: {request.what}\nAsked because of {', '.join(request.why)}.{shown}"
+    reasons = "".join(f"\nAsked because of {reason}." for reason in request.why)
+    return f"{request.operation_id}: {request.what}{reasons}{shown}"
 
 
 class HostApprover:
@@ -97,6 +100,8 @@ class HostApprover:
 
     def ask_together(self, requests: Sequence[ApprovalRequest], *, cancel: CancelToken | None = None) -> ApprovalAnswer:
         pending = PendingApproval(tuple(requests))
+        if len(pending.message) > LONGEST_MESSAGE:
+            return ApprovalAnswer.NONE  # hosts may cut it; the refusal says how to answer elsewhere
         unsubscribe = None if cancel is None else cancel.subscribe(lambda: pending.resolve(ApprovalAnswer.NONE))
         self._send(pending)
         try:

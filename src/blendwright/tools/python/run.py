@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from pathlib import PurePath
 from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, ValidationInfo, field_validator
@@ -7,7 +8,15 @@ from pydantic_core import PydanticCustomError
 
 from blendwright.tool_api import Example, Findings, Kind, Scene, Tool
 from blendwright.tool_api.arguments import Args, DeclaredFiles, Result, Seed, optional
-from blendwright.tool_api.promises import SAFE_ONE_TIME_WRITE, Determinism, Isolation, Revert, Version
+from blendwright.tool_api.file_kinds import execution_reason, is_data
+from blendwright.tool_api.promises import (
+    SAFE_ONE_TIME_WRITE,
+    Determinism,
+    Isolation,
+    Revert,
+    SafetyLevel,
+    Version,
+)
 from blendwright.tools.python.code_check import check_code, with_line_breaks
 
 # The contract has the limit that counts; this one only keeps the schema finite.
@@ -106,6 +115,13 @@ class RunPython(Tool[RunPythonArgs, PythonRan]):
         names = {"in": "file_read", "out": "file_write"}
         return ("python_safe", *(names[key] for key, paths in (args.files or {}).items() if paths))
 
+    def safety_level_for(self, args: RunPythonArgs) -> SafetyLevel:
+        """Return destructive also for outputs that are not plain data: whoever runs them later runs the code unconfined."""
+        return SafetyLevel.DESTRUCTIVE if _executable_outputs(args) else super().safety_level_for(args)
+
+    def reasons_for(self, args: RunPythonArgs) -> tuple[str, ...]:
+        return tuple(execution_reason(path) for path in _executable_outputs(args))
+
     def determinism_for(self, args: RunPythonArgs) -> Determinism:
         """The same twice is asked of the scene and of what is printed; the files that exporters write have the time in them."""
         return Determinism.NONDETERMINISTIC if (args.files or {}).get("out") else Determinism.SEEDED
@@ -136,3 +152,9 @@ class RunPython(Tool[RunPythonArgs, PythonRan]):
     def verify(self, scene: Scene, args: RunPythonArgs, result: PythonRan) -> Findings:
         """Code promises nothing that could be held against it; the core checks what safe code leaves, in another process."""
         yield from ()
+
+
+def _executable_outputs(args: RunPythonArgs) -> list[PurePath]:
+    """Return the declared outputs that programs may execute or take their configuration from."""
+    outputs = [PurePath(path) for path in (args.files or {}).get("out", ())]
+    return [path for path in outputs if not is_data(path)]
