@@ -17,6 +17,7 @@ _NAN = math.nan
 _plus_zero = (0.0).__add__
 _data: Any = bpy.data
 _MOST_CACHED = 4096
+_resolves_upward = False
 
 # Blender's directory for temporary files, which some caches have as their default, has a new name in every session.
 _SESSION_DIRECTORY = re.compile(r"/blender_\w{6}(?=/|$)")
@@ -70,8 +71,19 @@ def may_need_fold(raw: bytes) -> bool:
     return 0x80 in ends or 0x7F in ends or 0xFF in ends
 
 
+def resolve_upward_paths() -> None:
+    """Resolve paths that lead above the directory of the .blend (`//../x`) from now on. For a process that holds the user's own file.
+
+    A window hashes the same scene as a worker that opened a copy of the user's file, and in the copy these paths are absolute."""
+    global _resolves_upward
+    _resolves_upward = True
+
+
 def canonical_path(path: str, owner: Any) -> str:
-    """One form for a path of a datablock: absolute outside the directory of the .blend, `//` inside it, empty for none."""
+    """Return the form in which a datablock's path is hashed: `//` below the directory of the .blend, absolute elsewhere, empty for none.
+
+    A path that leads above the directory of the .blend is hashed as it is written. A worker keeps the .blend in a directory of its own,
+    so the same path leads elsewhere in every worker. Linked datablocks are different: their library stays in its directory."""
     if not path:
         return ""
     library = owner.library
@@ -82,7 +94,9 @@ def canonical_path(path: str, owner: Any) -> str:
     if path.startswith("//"):
         if not base:
             return path  # relative to a file that has never been saved
-        path = posixpath.join(base, path[2:])
+        written, path = path, posixpath.join(base, path[2:])
+        if not library and not _resolves_upward and posixpath.normpath(path) != "/":
+            return written
     path = posixpath.normpath(path)
     if base and path.startswith(f"{base}/"):
         return "//" + path[len(base) + 1 :]
