@@ -13,6 +13,7 @@ import bpy
 import pytest
 import scene_parts as parts
 
+import blendwright
 from blender_environments import DATA
 from blendwright.blender import fingerprint
 from blendwright.blender.fingerprint import Fingerprint
@@ -79,3 +80,71 @@ def test_how_a_32_bit_float_is_shown_moves_the_hash(file_of_addon: Path) -> None
     assert list(managers.keys()) == []
     assert not hasattr(bpy.types.WindowManager, "blendwright_scratch")
     parts.empty_scene()
+
+
+def _file_with_upward_paths(place: Path) -> Path:
+    """A file with a packed and an unpacked picture from the directory above it."""
+    parts.empty_scene()
+    parts.cube()
+    above, file = place / "above.png", place / "project" / "scene.blend"
+    file.parent.mkdir(parents=True)
+    for name in ("packed", "unpacked"):
+        made = parts.data.images.new("made", 4, 4)
+        made.filepath_raw, made.file_format = str(above), "PNG"
+        made.save()
+        parts.data.images.remove(made)
+        image = parts.data.images.load(str(above), check_existing=False)
+        image.name, image.use_fake_user = name, True
+    parts.data.images["packed"].pack()
+    parts.context.scene.render.filepath = str(place / "rendered" / "x")
+    parts.ops.wm.save_as_mainfile(filepath=str(file), relative_remap=True)
+    for path in (parts.data.images["packed"].filepath, parts.data.images["unpacked"].filepath):
+        assert path == "//../above.png"
+    parts.data.images["packed"].packed_files[0].filepath = "//../above.png"
+    parts.context.scene.render.filepath = "//../rendered/x"
+    parts.ops.wm.save_as_mainfile(filepath=str(file))
+    parts.empty_scene()
+    return file
+
+
+def test_a_workspace_of_upward_paths_opens_changes_and_reopens(tmp_path: Path) -> None:
+    file = _file_with_upward_paths(tmp_path)
+    code = "import bpy; bpy.data.objects['Cube'].location.x = 2"
+    begun: list[str] = []
+    changed: list[str] = []
+    for directory in (tmp_path / "one", tmp_path / "two" / "deeper"):
+        with blendwright.open(directory, scene=file, roots=[tmp_path], spare=False) as scene:
+            begun.append(_hash_of(scene))
+            ran = scene.call("python.run", code=code)
+            assert ran.ok, ran.message
+            changed.append(_hash_of(scene))
+        with blendwright.open(directory, roots=[tmp_path], spare=False) as scene:
+            assert scene.call("object.transform", object="Cube", location=[3, 0, 0]).ok
+            scene.history.undo()
+            assert _hash_of(scene) == changed[-1]
+    assert begun[0] == begun[1]
+    assert changed[0] == changed[1] != begun[0]
+
+
+def _hash_of(scene: blendwright.OpenScene) -> str:
+    """The hash of the scene as a worker has it, which must be what the journal says."""
+    found = scene.call("scene.snapshot")
+    assert found.ok, found.message
+    head = scene.journal.head
+    assert head is not None
+    return head.hash_after
+
+
+def test_a_workspace_of_a_removed_addon_opens_changes_and_reopens(file_of_addon: Path, tmp_path: Path) -> None:
+    directory = tmp_path / "workspace"
+    with blendwright.open(directory, scene=file_of_addon, roots=[tmp_path], spare=False) as scene:
+        begun = _hash_of(scene)
+        assert scene.call("mesh.create_primitive", kind="cube", name="Box").ok
+        ran = scene.call("python.run", code="import bpy; bpy.data.objects['Box'].location.x = 2")
+        assert ran.ok, ran.message
+        changed = _hash_of(scene)
+    with blendwright.open(directory, roots=[tmp_path], spare=False) as scene:
+        assert _hash_of(scene) == changed
+        scene.history.undo()
+        scene.history.undo()
+        assert _hash_of(scene) == begun

@@ -86,7 +86,7 @@ def _read_through(copy: Any, source: Any) -> dict[str, Any]:
 
 
 def _shown_of_single_precision(window_manager: Any, source: Any) -> dict[str, Any]:
-    """Return how a 32-bit float is shown. From Blender 5.1 on, `update_from` accepts only a property of the same precision.
+    """Return how a 32-bit float is shown. In Blender 5.2, `update_from` takes only a property of the same precision.
 
     An add-on leaves such a property behind when it is removed. Only a registered property can make another one."""
     owner: Any = bpy.types.WindowManager
