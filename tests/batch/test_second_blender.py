@@ -14,8 +14,11 @@ from batches import OneLane, one_lane
 from blendwright.batch.cases import prefix_store
 from blendwright.batch.cases.case import Case
 from blendwright.batch.cases.case_runner import case_plan
+from blendwright.batch.cases.lane_workers import LaneWorkers
 from blendwright.batch.cases.prefixes import Sharing, jobs_with_prefixes
 from blendwright.batch.engines.engine import Job
+from blendwright.bridge.sources.python_environment import PythonEnvironment
+from blendwright.bridge.spawn import WorkerSettings
 from blendwright.tools import catalog
 from blendwright.values.plan import Plan
 from shell import Shell
@@ -128,3 +131,36 @@ def test_a_batch_leads_to_the_scenes_of_single_runs(
     assert _hashes_of_batch(tmp_path / "shared", program, shared=True) == plain
     assert _hash_of_run(place, program) == plain[0]
     assert plain[0] != plain[1]
+
+
+@pytest.mark.parametrize("name", ["a packed picture", "a simulation", "safe code"])
+def test_outputs_are_made_of_the_scene_that_the_last_operation_left(
+    name: str, place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A picture needs the camera of the scene, and nothing is done after the step that needed a second Blender."""
+    monkeypatch.chdir(place)
+    program = tmp_path / "program.star"
+    small = 'scene.set_render(engine = "CYCLES", samples = 1, resolution = [16, 16])\n'
+    program.write_text(STAGE + small + END + OPERATIONS[name].format(place=place) + "\n")
+    rows = iter([(row, "") for row in ROWS])
+    with one_lane(tmp_path / "out", program, rows, outputs=("still", "blend")) as lane:
+        reports = [lane.handler(replace(job, prefixes=())) for job in _jobs(lane)]
+    assert [report.row and report.row["findings"] for report in reports] == [[]] * len(ROWS)
+
+
+def test_a_blender_is_lent_once_and_comes_back_with_its_workspace(tmp_path: Path) -> None:
+    workers = LaneWorkers(PythonEnvironment(), tmp_path, 4096, 1024)
+    settings = WorkerSettings(tmp_path)
+    try:
+        idle = workers.worker()
+        with workers.open_pool(settings) as pool:
+            first, second, bare = pool.take(), pool.take(), pool.take(bare=True)
+            assert first is idle
+            assert len({first.profile.pid, second.profile.pid, bare.profile.pid}) == 3
+            bare.abandon()
+        with workers.open_pool(settings) as pool:
+            assert {pool.take().profile.pid, pool.take().profile.pid} == {first.profile.pid, second.profile.pid}
+            first.abandon()
+        assert workers.pids() == (second.profile.pid,)
+    finally:
+        workers.close()
