@@ -83,7 +83,8 @@ def canonical_path(path: str, owner: Any) -> str:
     """Return the form in which a datablock's path is hashed: `//` below the directory of the .blend, absolute elsewhere, empty for none.
 
     A path that leads above the directory of the .blend is hashed as it is written. A worker keeps the .blend in a directory of its own,
-    so the same path leads elsewhere in every worker. Linked datablocks are different: their library stays in its directory."""
+    so the same path leads elsewhere in every worker. The exception is a path that leads up to the root and down from there.
+    Linked datablocks are different: their library stays in its directory."""
     if not path:
         return ""
     library = owner.library
@@ -94,14 +95,20 @@ def canonical_path(path: str, owner: Any) -> str:
     if path.startswith("//"):
         if not base:
             return path  # relative to a file that has never been saved
-        written, path = path, posixpath.join(base, path[2:])
-        if not library and not _resolves_upward and posixpath.normpath(path) != "/":
-            return written
+        if not library and not _resolves_upward and not _reaches_root(path, base):
+            return path
+        path = posixpath.join(base, path[2:])
     path = posixpath.normpath(path)
     if base and path.startswith(f"{base}/"):
         return "//" + path[len(base) + 1 :]
     # Saving turns an empty path into a relative one that leads to the root.
     return "" if path == "/" else _SESSION_DIRECTORY.sub("/blender", path)
+
+
+def _reaches_root(path: str, base: str) -> bool:
+    """Whether a path such as `//../../x` leads up from `base` to the root, so that no name of a directory in `base` counts."""
+    upward = posixpath.normpath(path[2:]).split("/").count("..")
+    return upward >= base.count("/")
 
 
 def _slashes(path: str) -> str:
