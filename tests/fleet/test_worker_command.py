@@ -8,6 +8,7 @@ import signal
 from pathlib import Path
 
 import pytest
+from PIL import Image
 
 from blendwright.batch.results.table import Counts
 from blendwright.fleet.database import Database
@@ -149,3 +150,31 @@ def test_a_database_that_is_away_is_told_at_once(
     assert told.returncode == 3, told.stderr
     assert b"postgres://nobody@127.0.0.1:9/nothing" in told.stderr
     assert b"secret" not in told.stderr
+
+
+SECOND_BLENDER = """\
+seed = param("seed", 0)
+image.load_(name = "Sky", path = "sky.png")
+mesh.create_primitive(kind = "cube", name = "Box", location = [seed, 0, 2])
+physics.simulate(objects = ["Box"], ground = 0, frames = [1, 8], keep = "rest")
+python.run(code = "import bpy; bpy.data.objects['Box'].location.x += 1")
+mesh.create_primitive(kind = "cube", name = "Last", location = [seed, 3, 0])
+"""
+
+
+def test_steps_that_need_a_second_blender_lead_to_the_scenes_of_a_local_batch(
+    machines: Machines, database: Database
+) -> None:
+    Image.new("RGB", (4, 4)).save(machines.place / "sky.png")
+    machines.program.write_text(SECOND_BLENDER)
+    local = machines.run(*machines.batch(2, str(machines.place / "local")), "--workers", "1")
+    assert local.returncode == 0, local.stdout.decode()
+    assert machines.run(*machines.batch(2), "--engine", "env", "--detach").returncode == 0
+    worker = machines.worker("--once")
+    assert worker.wait(300) == 0, machines.log(worker)
+    results = PostgresResults(database, machines.outputs)
+    assert counts(results) == Counts(done=2)
+    lines = (machines.place / "local" / "results.jsonl").read_text().splitlines()
+    expected = {row["params"]["seed"]: row["scene_hash"] for row in map(json.loads, lines)}
+    assert {row.params["seed"]: row.scene_hash for row in results.rows()} == expected
+    assert len(set(expected.values())) == 2

@@ -17,6 +17,7 @@ _NAN = math.nan
 _plus_zero = (0.0).__add__
 _data: Any = bpy.data
 _MOST_CACHED = 4096
+_resolves_upward = False
 
 # Blender's directory for temporary files, which some caches have as their default, has a new name in every session.
 _SESSION_DIRECTORY = re.compile(r"/blender_\w{6}(?=/|$)")
@@ -76,8 +77,20 @@ def may_need_fold(raw: bytes) -> bool:
     return 0x80 in ends or 0x7F in ends or 0xFF in ends
 
 
+def resolve_upward_paths() -> None:
+    """Resolve paths that lead above the directory of the .blend (`//../x`) from now on. For a process that holds the user's own file.
+
+    A window hashes the same scene as a worker that opened a copy of the user's file, and in the copy these paths are absolute."""
+    global _resolves_upward
+    _resolves_upward = True
+
+
 def canonical_path(path: str, owner: Any) -> str:
-    """One form for a path of a datablock: absolute outside the directory of the .blend, `//` inside it, empty for none."""
+    """Return the form in which a datablock's path is hashed: `//` below the directory of the .blend, absolute elsewhere, empty for none.
+
+    A path that leads above the directory of the .blend is hashed as it is written. A worker keeps the .blend in a directory of its own,
+    so the same path leads elsewhere in every worker. The exception is a path that leads up to the root and down from there.
+    Linked datablocks are different: their library stays in its directory."""
     if not path:
         return ""
     library = owner.library
@@ -88,6 +101,8 @@ def canonical_path(path: str, owner: Any) -> str:
     if path.startswith("//"):
         if not base:
             return path  # relative to a file that has never been saved
+        if not library and not _resolves_upward and not _reaches_root(path, base):
+            return path
         path = posixpath.join(base, path[2:])
     path = posixpath.normpath(path)
     if base and path.startswith(f"{base}/"):
@@ -96,6 +111,12 @@ def canonical_path(path: str, owner: Any) -> str:
     if path == "/":
         return ""
     return _SESSION_DIRECTORY.sub("/blender", path)
+
+
+def _reaches_root(path: str, base: str) -> bool:
+    """Whether a path such as `//../../x` leads up from `base` to the root, so that no name of a directory in `base` counts."""
+    upward = posixpath.normpath(path[2:]).split("/").count("..")
+    return upward >= base.count("/")
 
 
 def _slashes(path: str) -> str:

@@ -16,6 +16,7 @@ from blendwright.blender.fingerprint.identity import key_of
 
 _ID: Any = bpy.types.ID
 _data: Any = bpy.data
+_props: Any = bpy.props
 _ABSENT = object()
 _Camera: Any = bpy.types.Camera
 # Blender up to 4.5 leaves Cycles' old camera settings behind in a saved file, where no add-on describes them any more.
@@ -23,6 +24,7 @@ _OBSOLETE_GROUP = "cycles"
 # Where Blender itself says how a property is shown, by the inputs of a node group.
 _SHOWN_BY_BLENDER = frozenset({"NodesModifier", "SequencerCompositorModifierData"})
 _SCRATCH = "~bw~"
+_SCRATCH_GROUP = "blendwright_scratch"
 _LARGEST, _WHOLE = 3.4028234663852886e38, 2**31
 # What a property shows of which nothing has been said.
 _SHOWN_AS_NEW: dict[str, tuple[Any, ...]] = {
@@ -71,14 +73,39 @@ def _shown(struct: Any, name: str, value: Any) -> list[Any] | None:
     scratch = _data.window_managers[0]
     scratch[_SCRATCH] = value
     try:
-        copy = scratch.id_properties_ui(_SCRATCH)
-        copy.update_from(source)
-        shown: dict[str, Any] = copy.as_dict()
+        shown = _read_through(scratch.id_properties_ui(_SCRATCH), source)
+    except TypeError:
+        shown = _shown_of_single_precision(scratch, source)  # Python itself can only make floats of double precision
     finally:
         del scratch[_SCRATCH]
     if "id_type" in shown and "description" not in shown:
         return None  # Blender gives a type also where nobody chose one
     return [(key, plain(shown[key])) for key in sorted(shown) if shown[key] not in _SHOWN_AS_NEW.get(key, ())] or None
+
+
+def _read_through(copy: Any, source: Any) -> dict[str, Any]:
+    copy.update_from(source)
+    return copy.as_dict()
+
+
+def _shown_of_single_precision(window_manager: Any, source: Any) -> dict[str, Any]:
+    """Return how a 32-bit float is shown. In Blender 5.2, `update_from` takes only a property of the same precision.
+
+    An add-on leaves such a property behind when it is removed. Only a registered property can make another one."""
+    owner: Any = bpy.types.WindowManager
+    group: Any = type(
+        "BlendwrightScratch", (bpy.types.PropertyGroup,), {"__annotations__": {"value": _props.FloatProperty()}}
+    )
+    bpy.utils.register_class(group)
+    try:
+        setattr(owner, _SCRATCH_GROUP, _props.PointerProperty(type=group))
+        scratch = getattr(window_manager, _SCRATCH_GROUP)
+        scratch.value = 1.0  # stores it
+        return _read_through(scratch.id_properties_ui("value"), source)
+    finally:
+        window_manager.property_unset(_SCRATCH_GROUP)
+        delattr(owner, _SCRATCH_GROUP)
+        bpy.utils.unregister_class(group)
 
 
 def plain(value: Any) -> Any:

@@ -10,6 +10,7 @@ from typing import Any
 import bpy
 
 from blendwright.blender import fingerprint as fp
+from blendwright.blender.fingerprint.canonical import resolve_upward_paths
 from blendwright.blender.scene.state import RESERVED_PREFIX, SceneState, hide
 from blendwright.blender.scene.tracking.unused import unused_blocks
 
@@ -25,6 +26,7 @@ class WindowState(SceneState):
 
     def __init__(self) -> None:
         self._updated_trees: set[int] = set()
+        resolve_upward_paths()
         super().__init__(full=False)
 
     def refresh(self) -> None:
