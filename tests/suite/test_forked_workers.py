@@ -30,7 +30,11 @@ from support.processes.forked_workers.template import start_process as really_st
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="forks only where processes can be adopted")
 
 TESTS = Path(__file__).resolve().parents[1]
-ENVIRONMENT = {EXTENSIONS: os.pathsep.join([TRIALS[EXTENSIONS], str(TESTS / "support" / "processes" / "forked_workers" / "traits.py")])}
+ENVIRONMENT = {
+    EXTENSIONS: os.pathsep.join(
+        [TRIALS[EXTENSIONS], str(TESTS / "support" / "processes" / "forked_workers" / "traits.py")]
+    )
+}
 
 
 @pytest.fixture(scope="module")

@@ -124,7 +124,9 @@ Ask = Callable[[Any], int]
 @contextlib.contextmanager
 def server(module: str) -> Generator[Ask]:
     """Starts such a program; what is asked is a dataclass, the answer how the core ended."""
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(TESTS), str(TESTS / "engine" / "crashes"), *sys.path])}
+    environment = os.environ | {
+        "PYTHONPATH": os.pathsep.join([str(TESTS), str(TESTS / "engine" / "crashes"), *sys.path])
+    }
     with subprocess.Popen(
         [sys.executable, "-m", module], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment
     ) as process:
