@@ -50,22 +50,26 @@ def test_a_kept_workspace_opens_verifies_replays_and_continues(
     assert shell("audit", "verify", "--json", code=0).document["ok"] is True
 
 
-def test_a_kept_batch_is_read_and_its_finished_cases_are_not_run_again(
+def test_a_kept_batch_is_read_and_continues_without_its_finished_cases(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     blender = ("--blender", use_blender("5.2", monkeypatch))
     shell = unpacked("batch", tmp_path)
     status = shell("batch", "status", "out", "--json", code=0).document
     assert (status["cases"], status["done"], status["failed"]) == (2, 2, 0)
+    [prefix] = (shell.place / "out" / "work" / "prefixes").iterdir()
+    verified = shell("audit", "verify", "--workspace", str(prefix), "--json", code=0).document
+    assert verified["ok"] is True and verified["records"] > 0
     delivered = sorted((shell.place / "out" / "cases").rglob("scene.glb"))
     before = [(file.stat().st_mtime_ns, file.read_bytes()) for file in delivered]
     assert len(before) == 2
     again = ("run", "shelf.star", "--params", "rows.csv", "--output", "glb", "--workers", "1", "--out", "out")
+    # The archive was unpacked elsewhere, so the rows name outputs at another path.
+    with (shell.place / "rows.csv").open("a") as table:
+        table.write("3\n")
     shell.program("batch", *again, *blender, "--json", code=0)
     assert [(file.stat().st_mtime_ns, file.read_bytes()) for file in delivered] == before
-    [prefix] = (shell.place / "out" / "work" / "prefixes").iterdir()
-    verified = shell("audit", "verify", "--workspace", str(prefix), "--json", code=0).document
-    assert verified["ok"] is True and verified["records"] > 0
+    assert shell("batch", "status", "out", "--json", code=0).document["done"] == 3
 
 
 def test_the_kept_workspaces_name_no_path_of_the_machine_that_made_them(tmp_path: Path) -> None:
