@@ -214,8 +214,9 @@ def engine(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     """
     from support.engine.engine import ANCHOR, Engine
 
+    module = cast("Any", request).module
     with Engine(tmp_path_factory.mktemp("engine")) as engine:
-        for tool, args in getattr(request.module, "ENGINE_CALLS", ANCHOR):
+        for tool, args in getattr(module, "ENGINE_CALLS", ANCHOR):
             engine.do(tool, args)
         yield engine
 
