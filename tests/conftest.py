@@ -72,7 +72,7 @@ LONGEST = (
     "server/test_server_tools.py", "server/test_transports.py", "cli/test_run.py", "blender/scene/test_scripts.py",
     "blender/scene/test_writes.py", "cli/test_doctor.py", "docs/test_tutorial.py", "planner/test_other_services.py",
     "window/alone/test_attaching.py", "engine/code/test_python.py", "blendfile/test_comparison.py",
-    "window/test_interleavings.py", "examples/test_geonodes_examples.py", "server/test_stdio.py",
+    "window/test_interleavings.py", "examples/test_geonodes_examples.py", "server/test_early_server.py",
     "examples/test_examples.py", "engine/test_runner.py", "suite/test_forked_programs.py",
     "suite/test_forked_workers.py", "blender/fingerprint/test_what_changes_objects.py",
     "blender/fingerprint/test_what_changes_data.py", "server/test_host_profiles.py", "tools/test_file.py",
@@ -98,7 +98,7 @@ REAL_STARTS = (
     "bridge", "blender", "conformance", "workspace/test_blender_choice.py", "workspace/test_the_same_plan_again.py",
     "versions/test_upgrading_examples.py", "cli/test_blender_command.py", "cli/test_doctor.py", "cli/test_start.py",
     "examples/test_geonodes_examples.py", "examples/test_geonodes_protocol.py", "cli/test_lost_output.py",
-    "web/test_body_memory.py", "server/test_stdio.py", "server/test_first_contact.py",
+    "web/test_body_memory.py", "server/test_early_server.py", "server/test_first_contact.py",
 )  # fmt: skip
 
 
@@ -214,8 +214,9 @@ def engine(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     """
     from support.engine.engine import ANCHOR, Engine
 
+    module = cast("Any", request).module
     with Engine(tmp_path_factory.mktemp("engine")) as engine:
-        for tool, args in getattr(cast("Any", request).module, "ENGINE_CALLS", ANCHOR):
+        for tool, args in getattr(module, "ENGINE_CALLS", ANCHOR):
             engine.do(tool, args)
         yield engine
 

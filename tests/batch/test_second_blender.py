@@ -21,7 +21,7 @@ from blendwright.bridge.sources.python_environment import PythonEnvironment
 from blendwright.bridge.spawn import WorkerSettings
 from blendwright.tools import catalog
 from blendwright.values.plan import Plan
-from shell import Shell
+from support.processes.shell import Shell
 
 _data: Any = bpy.data
 

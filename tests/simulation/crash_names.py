@@ -11,14 +11,16 @@ from journal import crash_point_names
 SOURCE = Path(blendwright.__file__).parent
 # Nobody plans, upgrades, forks or merges anything in the simulation.
 ELSEWHERE = ("attempt.", "upgrade.", "fork.", "merge.")
+# The journal lists its points itself. The simulation runs no batch.
+OTHER_PACKAGES = ("journal", "batch", "fleet", "datasets")
 REACHED = "crash_points.reach"
-# The packages whose crash points a core reaches with a workspace open. The journal lists its own.
-PACKAGES = ("engine", "history", "versions", "workspace")
 
 
-def _named_in(directory: Path) -> list[str]:
+def _named_above_the_journal() -> list[str]:
     found: list[str] = []
-    for path in sorted(directory.rglob("*.py")):
+    for path in sorted(
+        path for path in SOURCE.rglob("*.py") if path.relative_to(SOURCE).parts[0] not in OTHER_PACKAGES
+    ):
         text = path.read_text()
         for node in ast.walk(ast.parse(text)) if REACHED in text else ():
             if isinstance(node, ast.Call) and ast.unparse(node.func) == REACHED:
@@ -29,9 +31,5 @@ def _named_in(directory: Path) -> list[str]:
 
 
 ALL: tuple[str, ...] = tuple(
-    name
-    for name in sorted(
-        {*crash_point_names.POINTS, *(name for package in PACKAGES for name in _named_in(SOURCE / package))}
-    )
-    if not name.startswith(ELSEWHERE)
+    name for name in sorted({*_named_above_the_journal(), *crash_point_names.POINTS}) if not name.startswith(ELSEWHERE)
 )

@@ -44,7 +44,7 @@ def test_every_requirement_has_a_break() -> None:
 
 
 def test_the_tables_of_bugs_are_read_without_the_engine() -> None:
-    code = "import sys, requirement_breaks, seeded_bugs; sys.exit('blendwright' in sys.modules)"
+    code = "import sys; from support.planting import requirement_breaks, seeded_bugs; sys.exit('blendwright' in sys.modules)"
     subprocess.run([sys.executable, "-c", code], env=os.environ | {"PYTHONPATH": str(ROOT / "tests")}, check=True)
 
 

@@ -129,13 +129,10 @@ def sweep(results: ResultsTable, outputs: OutputStore, work: Path) -> int:
     counted: set[str] = set()
     for row in results.rows():
         if row.location is not None:
-            counted.add(row.location)
+            # By name, because the location is an absolute path, and a batch directory may be moved or copied.
+            counted.add(row.location.rpartition("/")[2])
             CasePlace(work, row.key).remove()
-    stray = [
-        name
-        for name in outputs.names()
-        if outputs.location(name) not in counted and _is_published(results, outputs, name)
-    ]
+    stray = [name for name in outputs.names() if name not in counted and _is_published(results, outputs, name)]
     for name in stray:
         outputs.remove(name)
     return len(stray)

@@ -14,9 +14,9 @@ import pytest
 import scene_parts as parts
 
 import blendwright
-from blender_environments import DATA
 from blendwright.blender import fingerprint
 from blendwright.blender.fingerprint import Fingerprint
+from support.processes.blender_environments import DATA
 
 HERE = Path(__file__).parent
 SOURCES = HERE.parents[2] / "src"
