@@ -19,6 +19,7 @@ from bench.table import row
 
 SIZES = (10, 1000)
 CALLS = 120
+STARTS = 5
 HELLO = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "bench", "version": "1"}}
 NOTHING = """
 import anyio, mcp_types as types
@@ -69,6 +70,7 @@ class Host:
 
 
 def measure() -> Iterator[dict[str, Any]]:
+    yield row("start of a server over stdio to its first answer, least of five", _first_answer(), "s", 1.5)
     for size in SIZES:
         with tempfile.TemporaryDirectory() as place:
             script = Path(place, "nothing.py")
@@ -83,6 +85,18 @@ def measure() -> Iterator[dict[str, Any]]:
         yield row(f"scene_find over stdio, {size} objects, p50", found * 1000, "ms", 5.0)
         yield row(f"one-operation plan_execute over stdio, {size} objects, p50", ran * 1000, "ms", 8.0)
         yield row(f"scene_find / bare no-op of the SDK, {size} objects", found / nothing, "x", 4.0)
+
+
+def _first_answer() -> float:
+    """Return the shortest time from starting a server to its answer to `initialize`."""
+    seconds: list[float] = []
+    for _ in range(STARTS):
+        with tempfile.TemporaryDirectory() as place:
+            started = perf_counter()
+            host = Host([sys.executable, "-m", "blendwright", "serve"], place)
+            seconds.append(perf_counter() - started)
+            host.close()
+    return min(seconds)
 
 
 def _times(host: Host, bare: Host) -> tuple[float, float, float]:

@@ -28,7 +28,7 @@ STEADY = (
 # order of chance for growth. The median of all slopes between two looks sees the least of them grow, and not the order.
 IN_STATES = frozenset({"scratch_entries", "scratch_mb"})
 WITH_HISTORY = ("commits", "journal_mb", "checkpoints_mb")
-MOST_PERCENT_PER_HOUR = 1.0
+MOST_PERCENT_PER_HOUR = 2.0
 LEAST_THROUGHPUT = 0.9
 # Less than this says nothing about an hour: memory settles first.
 ENOUGH_MINUTES = 30.0
