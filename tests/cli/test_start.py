@@ -81,6 +81,7 @@ def test_a_plan_is_checked_by_what_that_takes_and_nothing_else(
     assert "blendwright.plan.validate" in loaded
     assert not {"typer", "rich", "logging", "zipfile", "tomllib", "platform"} & loaded
     assert not {name for name in loaded if name.startswith(("blendwright.bridge", "blendwright.macros."))}
+    assert not {name for name in loaded if name.endswith(".capability")}
 
 
 def test_what_stands_in_for_the_search_for_plugins_gives_way_to_it() -> None:
