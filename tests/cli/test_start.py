@@ -74,6 +74,7 @@ def test_a_plan_is_checked_by_what_that_takes_and_nothing_else(
     assert "blendwright.plan.validate" in loaded
     assert not {"mcp", "numpy", "bpy", "structlog"} & loaded
     assert not {name for name in loaded if name.startswith(("blendwright.bridge", "blendwright.macros."))}
+    assert not {name for name in loaded if name.endswith(".capability")}
 
 
 @pytest.mark.parametrize(
