@@ -54,7 +54,9 @@ class AssetLibraries:
     def place(self, asset: str) -> Path | None:
         """The path of an asset as `asset.search` names it; None for what is no such name. It may lead anywhere: whoever uses it asks."""
         library, _, rest = asset.partition("/")
-        return self.directories[library] / rest if rest and library in self.directories else None
+        if rest and library in self.directories:
+            return self.directories[library] / rest
+        return None
 
     def entries(self) -> list[AssetEntry]:
         """Every asset there is now."""
@@ -142,7 +144,10 @@ class _Library:
             return
         for each in inside:
             own = Origin("", each.description, each.author, each.license, "", each.copyright, each.tags)
-            picture = _png(each) if each.preview is not None else _thumbnail(_shown_beside(asset))
+            if each.preview is not None:
+                picture = _png(each)
+            else:
+                picture = _thumbnail(_shown_beside(asset))
             told = _entry(named, each.kind, each.name, own.otherwise(replace(origin, name="")), self._kept(picture))
             yield replace(told, name=each.name, catalog=each.catalog)
 
@@ -150,7 +155,10 @@ class _Library:
         """Ids of catalogues and their paths, from the file that Blender keeps in the folder of a library."""
         file = self._directory / CATALOGS
         try:
-            lines = file.read_text("utf-8", "replace").splitlines() if _is_plain(file) else []
+            if _is_plain(file):
+                lines = file.read_text("utf-8", "replace").splitlines()
+            else:
+                lines = []
         except OSError:
             return
         for line in lines:
@@ -260,7 +268,9 @@ def _read(file: Path) -> dict[str, Any]:
     """What was found before; nothing where that is gone or of another format. It saves time and decides nothing."""
     try:
         told = orjson.loads(file.read_bytes())
-        return told["files"] if told["format"] == FORMAT else {}
+        if told["format"] == FORMAT:
+            return told["files"]
+        return {}
     except (OSError, ValueError, KeyError, TypeError):
         return {}
 

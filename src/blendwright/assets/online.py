@@ -105,7 +105,8 @@ class HttpCatalogue:
         except ValueError:
             return None
         origin = from_words(entry)
-        origin = origin if origin.source else replace(origin, source=_joined(self.url, file))
+        if not origin.source:
+            origin = replace(origin, source=_joined(self.url, file))
         return OnlineAsset(id[:200], _joined(self.url, file), name, digest.lower(), size, origin)
 
     def download(self, asset: OnlineAsset, target: Path) -> None:
@@ -125,7 +126,8 @@ class HttpCatalogue:
         try:
             with target.open("xb") as written:
                 for part in self._read(asset.url, min(asset.bytes, self.most_bytes)):
-                    begins = begins if len(begins) >= 16 else begins + part[:16]
+                    if not (len(begins) >= 16):
+                        begins = begins + part[:16]
                     length += len(part)
                     found.update(part)
                     written.write(part)

@@ -48,10 +48,16 @@ def search(
 
 
 def _score(entry: AssetEntry, word: str) -> int:
-    stem = word[:-1] if len(word) > 3 and word.endswith("s") else word
+    if len(word) > 3 and word.endswith("s"):
+        stem = word[:-1]
+    else:
+        stem = word
     total = 0
     for field, whole, part in WEIGHTS:
-        text = " ".join(entry.tags) if field == "tags" else str(getattr(entry, field))
+        if field == "tags":
+            text = " ".join(entry.tags)
+        else:
+            text = str(getattr(entry, field))
         there = words_of(text.replace("_", " "))
         if word in there or stem in there:
             total += whole

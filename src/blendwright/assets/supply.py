@@ -101,5 +101,8 @@ def library_supply(policy: Policy) -> LibrarySupply:
             message = f"[assets.directories] names a folder that cannot be, {directory!r}: {error}"
             raise EnvironmentUnfit(message, cure="Correct it in blendwright.toml.") from error
     online = policy.assets.online
-    catalogue = None if online.url is None else HttpCatalogue(online.url, online.max_mb << 20)
+    if online.url is None:
+        catalogue = None
+    else:
+        catalogue = HttpCatalogue(online.url, online.max_mb << 20)
     return LibrarySupply(AssetLibraries.of(directories), catalogue)

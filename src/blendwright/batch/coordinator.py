@@ -70,7 +70,10 @@ class BatchRun:
         with self._directory.locked(), open_results(settings.results) as results:
             outputs = open_outputs(settings.outputs)
             results.begin(self._batch, anew=rows is not None)
-            added = 0 if rows is None else results.add(self._batch, takewhile(lambda _: not self._stopped, rows))
+            if rows is None:
+                added = 0
+            else:
+                added = results.add(self._batch, takewhile(lambda _: not self._stopped, rows))
             counts = results.counts(self._batch.id)
             finished_before = counts.total - counts.open
             self._directory.clear_work()

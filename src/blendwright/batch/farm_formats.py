@@ -36,7 +36,9 @@ class FarmBatch:
 
     @property
     def range(self) -> str:
-        return f"0-{self.cases - 1}" if self.cases > 1 else "0"
+        if self.cases > 1:
+            return f"0-{self.cases - 1}"
+        return "0"
 
 
 def select_rows(rows: Iterable[Row], cases: str | None) -> Iterator[Row]:

@@ -55,12 +55,16 @@ class Progress:
         while self._ends and self._ends[0] < now - WINDOW_SECONDS:
             self._ends.popleft()
         since = max(self._started, now - WINDOW_SECONDS)
-        return len(self._ends) / (now - since) if len(self._ends) > 1 and now > since else None
+        if len(self._ends) > 1 and now > since:
+            return len(self._ends) / (now - since)
+        return None
 
     @property
     def seconds_left(self) -> float | None:
         rate = self.rate
-        return None if not rate else max(0.0, (self.counts.total - self.finished) / rate)
+        if not rate:
+            return None
+        return max(0.0, (self.counts.total - self.finished) / rate)
 
     def to_json(self) -> dict[str, Any]:
         rate, left = self.rate, self.seconds_left

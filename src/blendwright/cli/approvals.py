@@ -72,7 +72,10 @@ class TerminalApprover:
             if len(request.what) + len(request.shown) > LONGEST_IN_SIGHT:
                 # A long list or code has pushed it off the screen.
                 out.labelled(label, _indented(heading(request.what)), "bold yellow")
-            choices = "[y/N]" if request.in_person else f"[y/N/a = all that is {request.safety_level}]"
+            if request.in_person:
+                choices = "[y/N]"
+            else:
+                choices = f"[y/N/a = all that is {request.safety_level}]"
             out.show(f"Allow it? {choices} ", end="")
             line = read_line(request.expires, cancel)
         if line is None:
@@ -81,7 +84,9 @@ class TerminalApprover:
         if word in ("a", "all") and not request.in_person:
             self._approved_levels.add(request.safety_level)
             return ApprovalAnswer.APPROVED
-        return ApprovalAnswer.APPROVED if word in ("y", "yes") else ApprovalAnswer.DECLINED
+        if word in ("y", "yes"):
+            return ApprovalAnswer.APPROVED
+        return ApprovalAnswer.DECLINED
 
 
 def _indented(text: str) -> str:
@@ -101,10 +106,15 @@ def read_line(expires: float, cancel: CancelToken | None) -> str | None:
     def stop() -> None:
         os.write(wake, b"!")
 
-    unsubscribe = cancel.subscribe(stop) if cancel is not None else None
+    if cancel is not None:
+        unsubscribe = cancel.subscribe(stop)
+    else:
+        unsubscribe = None
     try:
         ready, _, _ = select.select([sys.stdin, waker], [], [], max(0.0, expires - time.time()))
-        return sys.stdin.readline() if sys.stdin in ready and waker not in ready else None
+        if sys.stdin in ready and waker not in ready:
+            return sys.stdin.readline()
+        return None
     finally:
         if unsubscribe is not None:
             unsubscribe()
@@ -136,7 +146,10 @@ def approve(
     elif decline:
         approvals = approving.decline(workspace, ids, by=BY)
     else:
-        approver = TerminalApprover() if at_a_terminal() else None
+        if at_a_terminal():
+            approver = TerminalApprover()
+        else:
+            approver = None
         approvals = approving.approve(workspace, ids, approver, by=BY, unseen=yes)
     unanswered = bool(ids) and any(approval.state == "pending" for approval in approvals)
     return present(
@@ -166,7 +179,10 @@ def _show_approvals(
         )
     for approval in approvals:
         request = approval.request
-        style = "green" if approval.state == "approved" else "yellow"
+        if approval.state == "approved":
+            style = "green"
+        else:
+            style = "yellow"
         out.labelled(f"{approval.state:9}", f"{request.id}  {_indented(request.what)}", style)
         until = datetime.fromtimestamp(request.expires, UTC).strftime("%H:%M:%S UTC")
         out.show(f"  {', '.join(request.why)}; until {until}", "dim")

@@ -84,7 +84,10 @@ def _show_tool(out: SafeConsole, tool: AnyTool) -> None:
     schema = page["args_schema"]
     show_arguments(out, schema.get("properties", {}), schema.get("required", ()))
     for promise in PROMISES:
-        value = ", ".join(page["writes"]) if promise == "writes" else str(page[promise]).lower()
+        if promise == "writes":
+            value = ", ".join(page["writes"])
+        else:
+            value = str(page[promise]).lower()
         if promise == "safety_level":
             value += "".join(f", destructive with {name}" for name in page["destructive_with"])
         out.show(f"  {promise:13}{value or 'nothing'}")
@@ -133,13 +136,20 @@ def _type_of(schema: dict[str, Any]) -> str:
     if "anyOf" in schema:
         return " or ".join(_type_of(part) for part in schema["anyOf"])
     if schema.get("type") == "array":
-        size = schema.get("maxItems") if schema.get("maxItems") == schema.get("minItems") else None
-        return f"{size} numbers" if size else "list"
+        if schema.get("maxItems") == schema.get("minItems"):
+            size = schema.get("maxItems")
+        else:
+            size = None
+        if size:
+            return f"{size} numbers"
+        return "list"
     return str(schema.get("type", schema.get("const", "object")))
 
 
 def _argument_default(schema: dict[str, Any], required: bool) -> str:
-    return "required" if required else f"= {orjson.dumps(schema.get('default')).decode()}"
+    if required:
+        return "required"
+    return f"= {orjson.dumps(schema.get('default')).decode()}"
 
 
 def macros(
@@ -188,7 +198,10 @@ def _show_macro(out: SafeConsole, macro: Macro) -> None:
     out.show("")
     show_arguments(out, macro.properties, macro.declaration()["inputs"].get("required", ()))
     for number, step in enumerate(document.steps, start=1):
-        each = f"  for each of {step.for_each}" if step.for_each else ""
+        if step.for_each:
+            each = f"  for each of {step.for_each}"
+        else:
+            each = ""
         out.labelled(f"  {number:2}  {step.title} ", step.tool + each, "", text_style="dim")
     out.show("")
     out.show(f"  safety_level {macro.safety_level.value}")
@@ -256,7 +269,10 @@ def _sockets(node: NodeType, side: str) -> list[tuple[str, str, str, str]]:
     rows: dict[tuple[str, str], tuple[str, str, str, str]] = {}
     for layout in node.layouts_for(node.defaults()) + list(node.layouts):
         for socket in layout.inputs if side == "inputs" else layout.outputs:
-            name = socket.identifier if socket.identifier == socket.name else f"{socket.identifier} ({socket.name})"
+            if socket.identifier == socket.name:
+                name = socket.identifier
+            else:
+                name = f"{socket.identifier} ({socket.name})"
             notes = [*(["takes several links"] if socket.multi else []), *([_range(socket)] if _range(socket) else [])]
             notes += ["field"] if socket.takes == "field" or socket.gives in ("field", "implicit") else []
             notes += [_choices(socket.items)] if socket.items else []
@@ -278,7 +294,9 @@ def _kind(prop: Property) -> str:
 
 
 def _default(value: Any) -> str:
-    return "" if value in (None, "") else f"= {str(value).lower() if isinstance(value, bool) else value}"
+    if value in (None, ""):
+        return ""
+    return f"= {str(value).lower() if isinstance(value, bool) else value}"
 
 
 def _choices(words: Iterable[str]) -> str:

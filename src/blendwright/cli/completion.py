@@ -53,7 +53,11 @@ def program_words() -> Words:
 
 def _command_words(command: Any, path: str) -> Words:
     arguments = [parameter for parameter in command.params if parameter.param_type_name == "argument"]
-    inner: dict[str, Any] = getattr(command, "commands", {}) if path else {}
+    inner: dict[str, Any]
+    if path:
+        inner = getattr(command, "commands", {})
+    else:
+        inner = {}
     options: dict[str, Words] = {}
     for parameter in command.params:
         if parameter.param_type_name == "option" and parameter.name != "help":
@@ -156,7 +160,10 @@ def _fish_lines(words: Words) -> Iterator[str]:
         if not command["commands"]:
             yield f"{when} {_fish_values(command['follows'])}"
         for name, option in command["options"].items():
-            takes = "" if option["value"] is None else f" -r {_fish_values(option['value'])}"
+            if option["value"] is None:
+                takes = ""
+            else:
+                takes = f" -r {_fish_values(option['value'])}"
             yield f"{when} -l {name.removeprefix('--')}{takes} -d {_fish_quoted(option['help'])}"
 
 
@@ -174,7 +181,9 @@ def _fish_values(value: Value) -> str:
 
 def _kind(value: Value) -> str:
     """Files, directories and what may be anything as a word with a colon; choices as they are."""
-    return f":{value}" if isinstance(value, str) else " ".join(value)
+    if isinstance(value, str):
+        return f":{value}"
+    return " ".join(value)
 
 
 def _described(name: str, about: Words) -> str:

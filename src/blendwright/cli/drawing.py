@@ -18,6 +18,7 @@ class Drawing(Console):
         if isinstance(renderable, Text) and not renderable.plain.isprintable():
             escaped = escape_invisible(renderable.plain)
             # Before it is laid out, so that it is given the room it needs.
-            renderable = renderable if escaped == renderable.plain else renderable.blank_copy(escaped)
+            if escaped != renderable.plain:
+                renderable = renderable.blank_copy(escaped)
         for segment in super().render(renderable, options):
             yield segment if segment.control else Segment(escape_invisible(segment.text), segment.style)

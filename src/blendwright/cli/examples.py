@@ -97,5 +97,10 @@ def all_examples() -> Mapping[str, tuple[str, ...]]:
 
 def epilog(name: str) -> str | None:
     """The end of a command's help. Lines between \\b and an empty line are not wrapped."""
-    lines = CORE[name] if name in CORE else all_examples().get(name, ())
-    return "\n".join(("\b", "Examples:", *(f"  {line}" for line in lines))) if lines else None
+    if name in CORE:
+        lines = CORE[name]
+    else:
+        lines = all_examples().get(name, ())
+    if lines:
+        return "\n".join(("\b", "Examples:", *(f"  {line}" for line in lines)))
+    return None

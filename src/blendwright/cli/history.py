@@ -92,7 +92,10 @@ def show(number: Number, workspace: Workspace = ".blendwright", json: AsJson = F
 
     def show_details(out: SafeConsole) -> None:
         for key, value in details.items():
-            text = value if isinstance(value, str) else orjson.dumps(value, option=orjson.OPT_INDENT_2).decode()
+            if isinstance(value, str):
+                text = value
+            else:
+                text = orjson.dumps(value, option=orjson.OPT_INDENT_2).decode()
             out.labelled(f"{key:14}", text.replace("\n", "\n" + " " * 15), "bold")
 
     return present(json, lambda: {"ok": True, "commit": details}, show_details)
@@ -139,7 +142,10 @@ def undo(
         raise typer.BadParameter("--count goes without --plan: how many commits a plan made is known.")
     with open_scene(workspace, blender) as opened:
         with waiting(REBUILDING, show=not json):
-            moved = opened.history.undo_plan() if plan else opened.history.undo(count)
+            if plan:
+                moved = opened.history.undo_plan()
+            else:
+                moved = opened.history.undo(count)
         return present_move(moved, json)
 
 
@@ -218,7 +224,10 @@ def gc(
     def show_report(out: SafeConsole) -> None:
         for name in report.files:
             out.show(f"  {name}", "dim")
-        word = "would free" if dry_run else "freed"
+        if dry_run:
+            word = "would free"
+        else:
+            word = "freed"
         out.show(f"{word} {report.bytes} bytes in {len(report.files)} files; {report.kept} checkpoints stay")
         if report.lost:
             numbers = ", ".join(map(str, report.lost))
@@ -241,7 +250,10 @@ def present_move(moved: Moved, json: bool) -> int:
     }  # fmt: skip
 
     def show_move(out: SafeConsole) -> None:
-        where = "on no branch" if moved.branch is None else f"on {moved.branch}"
+        if moved.branch is None:
+            where = "on no branch"
+        else:
+            where = f"on {moved.branch}"
         out.show(
             f"HEAD is {where}, at commit {commit.number} (was {moved.origin}): {commit.tool} {commit.operation_id}"
         )
@@ -298,7 +310,11 @@ def _show_plan(out: SafeConsole, plan: PlanEntry, head: int | None) -> None:
 
 def _head_mark(plan: PlanEntry, head: int | None) -> str:
     """With --all, HEAD may be in the midst of a plan that was undone in part."""
-    return "" if not plan.head else "HEAD" if plan.commit.number == head else f"HEAD at {head}"
+    if not plan.head:
+        return ""
+    if plan.commit.number == head:
+        return "HEAD"
+    return f"HEAD at {head}"
 
 
 def _how_much_and_who(plan: PlanEntry) -> tuple[str, str]:
@@ -306,12 +322,17 @@ def _how_much_and_who(plan: PlanEntry) -> tuple[str, str]:
     if plan.commit.kind != "operation":
         return "", "" if plan.commit.kind == "baseline" else plan.who.by
     count = plan.span.operations
-    model = plan.who.model or plan.who.host or "" if plan.who.by == "model" else ""
+    if plan.who.by == "model":
+        model = plan.who.model or plan.who.host or ""
+    else:
+        model = ""
     return f"{count} operation{'' if count == 1 else 's'}", f"{plan.who.by} {model}".rstrip()
 
 
 def _short(request_id: str) -> str:
-    return request_id[:SHORT_ID] if MADE_UP.fullmatch(request_id) else request_id
+    if MADE_UP.fullmatch(request_id):
+        return request_id[:SHORT_ID]
+    return request_id
 
 
 def _show_rest(out: SafeConsole, next_before: int | None, redo: int | None, more: str) -> None:
@@ -356,7 +377,10 @@ def replay(workspace: Workspace = ".blendwright", blender: Blender = None, json:
     """
     with waiting("running all commits again", show=not json):
         result = queries.replay(workspace, blender=blender)
-    exit_code = Exit.DONE if result.ok else Exit.FAILED
+    if result.ok:
+        exit_code = Exit.DONE
+    else:
+        exit_code = Exit.FAILED
     return present(json, lambda: {"ok": result.ok, **asdict(result)}, lambda out: _show_replay(out, result), exit_code)
 
 
@@ -375,4 +399,6 @@ def _show_replay(out: SafeConsole, result: Replay) -> None:
 
 
 def _text(value: Any) -> str:
-    return value if isinstance(value, str) else orjson.dumps(value).decode()
+    if isinstance(value, str):
+        return value
+    return orjson.dumps(value).decode()

@@ -71,7 +71,10 @@ def look(
     if before is not None and (reference is not None or scene is not None or show != "shaded"):
         cure = "Give --before without --reference, --scene and --show."
         raise Refusal.of(Fault.ARGS_INVALID, "before and after are shaded scenes of one workspace", cure)
-    side = None if view is None else cast("NamedView", view.upper())
+    if view is None:
+        side = None
+    else:
+        side = cast("NamedView", view.upper())
     if before is not None:
         with waiting("taking both pictures", show=not json):
             seen = look_back(
@@ -90,11 +93,17 @@ def look(
             args["reference"] = str(reference)
         else:
             args |= {"show": show.upper(), "height": max(16, width * 3 // 4), "render_shape": side is None}
-        tool = "render.preview" if reference is None else "render.compare"
+        if reference is None:
+            tool = "render.preview"
+        else:
+            tool = "render.compare"
         with waiting("taking the picture", show=not json):
             outcome, picture = take_picture(tool, args, workspace, scene, blender)
         if picture is None:
-            cure = outcome.findings[0].cure if outcome.findings else None
+            if outcome.findings:
+                cure = outcome.findings[0].cure
+            else:
+                cure = None
             fail("failed", outcome.message, cure, Exit.of_call(outcome))
         write_picture(picture, image)
         told = {"ok": True, **dict(outcome.result or {}), "image": str(image)}
@@ -109,9 +118,10 @@ def _show(out: SafeConsole, told: dict[str, Any]) -> None:
     if told.get("unseen"):
         out.show(f"not to be seen: {', '.join(told['unseen'])}", "dim")
     if "silhouette_iou" in told:
-        outline = (
-            "no outline found" if told["silhouette_iou"] is None else f"outlines agree by {told['silhouette_iou']:.1%}"
-        )
+        if told["silhouette_iou"] is None:
+            outline = "no outline found"
+        else:
+            outline = f"outlines agree by {told['silhouette_iou']:.1%}"
         out.show(f"{outline}; {told['differing']:.1%} of the pixels differ, colours by {told['difference']:.2%}")
     out.show(f"wrote {told['image']}")
     note_remarks(told.get("notes") or ())

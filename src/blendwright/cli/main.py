@@ -57,5 +57,9 @@ def _usage(error: Any) -> NoReturn:
         notes().show(message)
         sys.exit(Exit.REFUSED)
     context: Any = getattr(error, "ctx", None)
-    command: str = " ".join(("blendwright", *sys.argv[1:2])) if context is None else context.command_path
+    command: str
+    if context is None:
+        command = " ".join(("blendwright", *sys.argv[1:2]))
+    else:
+        command = context.command_path
     fail(RENDERINGS[Fault.ARGS_INVALID].core, message, f"See: {command} --help", Exit.REFUSED)

@@ -49,7 +49,9 @@ class Exit(IntEnum):
         if outcome.cancelled:
             return cls.INTERRUPTED
         ran = any(phase.name == "execute" and phase.ms is not None for phase in outcome.trace)
-        return cls.REFUSED if outcome.fault in REFUSALS and not ran else cls.FAILED
+        if outcome.fault in REFUSALS and not ran:
+            return cls.REFUSED
+        return cls.FAILED
 
     @classmethod
     def of_run(cls, report: RunReport, extra: Sequence[Outcome] = ()) -> Exit:
@@ -61,7 +63,9 @@ class Exit(IntEnum):
         nothing_ran = "refused" in statuses and statuses <= {"refused", "skipped", "skipped_idempotent"}
         if report.status == "refused" or nothing_ran:
             return cls.REFUSED
-        return cls.DONE if report.ok and all(outcome.ok for outcome in extra) else cls.FAILED
+        if report.ok and all(outcome.ok for outcome in extra):
+            return cls.DONE
+        return cls.FAILED
 
 
 def console() -> SafeConsole:
@@ -178,7 +182,9 @@ def note_printed(plan: Plan) -> None:
 
 
 def _with_pointer(finding: Finding) -> str:
-    return f"{finding.where}: {finding.message}" if finding.where else finding.message
+    if finding.where:
+        return f"{finding.where}: {finding.message}"
+    return finding.message
 
 
 def _printed_as_json(error: dict[str, Any], findings: Sequence[Finding]) -> bool:
@@ -324,4 +330,6 @@ def short_value(value: Any) -> str:
             text = f"[{', '.join(map(short_value, parts))}]"
         case _:
             text = orjson.dumps(value).decode()
-    return text if len(text) <= LONGEST_VALUE else text[:LONGEST_VALUE] + "…"
+    if len(text) <= LONGEST_VALUE:
+        return text
+    return text[:LONGEST_VALUE] + "…"

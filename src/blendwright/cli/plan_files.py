@@ -36,7 +36,10 @@ def plan_text(path: str) -> bytes:
 def read_document(path: str, dialect: str | None = None, given: Sequence[str] | None = None) -> bytes | dict[str, Any]:
     """A program as the document of its dialect; the text of any other plan. `given` are parameters, as NAME=VALUE."""
     text = plan_text(path)
-    wanted = path.endswith(ENDING) if dialect is None else dialect == PROGRAM and not text.lstrip().startswith(b"{")
+    if dialect is None:
+        wanted = path.endswith(ENDING)
+    else:
+        wanted = dialect == PROGRAM and not text.lstrip().startswith(b"{")
     if not wanted:
         if given:
             cure = f"Name a program, whose name ends in {ENDING}, or say --dialect program."
@@ -47,7 +50,10 @@ def read_document(path: str, dialect: str | None = None, given: Sequence[str] | 
     except UnicodeDecodeError as error:
         message = f"{path} is not text in UTF-8, at byte {error.start}"
         raise Refusal.of(Fault.SCHEMA_INVALID, message, "Save it as UTF-8.") from error
-    name = PROGRAM if path == "-" else Path(path).name.replace(":", "_")[:100]
+    if path == "-":
+        name = PROGRAM
+    else:
+        name = Path(path).name.replace(":", "_")[:100]
     return {"program": program, "params": parameters(given), "name": name}
 
 
@@ -62,7 +68,10 @@ def parameters(given: Sequence[str] | None) -> dict[str, Any]:
         if name in values:
             raise Refusal.of(Fault.ARGS_INVALID, f"the parameter '{name}' is set twice", "Set it once.")
         value, findings = read_json(text)
-        values[name] = text if findings else value
+        if findings:
+            values[name] = text
+        else:
+            values[name] = value
     return values
 
 

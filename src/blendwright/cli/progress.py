@@ -77,8 +77,14 @@ class Rate(ProgressColumn):
         if not task.completed or (task.elapsed or 0.0) < SHORTEST:
             return Text("")
         speed = task.completed / (task.elapsed or 1.0)
-        rate = f"{speed:.0f}/s" if speed >= 1 else f"{speed * 60:.0f}/min"
-        left = None if task.remaining is None else task.remaining / speed
+        if speed >= 1:
+            rate = f"{speed:.0f}/s"
+        else:
+            rate = f"{speed * 60:.0f}/min"
+        if task.remaining is None:
+            left = None
+        else:
+            left = task.remaining / speed
         return Text(rate if not left else f"{rate}  {timedelta(seconds=ceil(left))} left")
 
 

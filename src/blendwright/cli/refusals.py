@@ -3,6 +3,7 @@ own codes. People are told by `main`, as of every other error."""
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from dataclasses import replace
 from functools import wraps
@@ -32,7 +33,10 @@ def refusing_plans(command: Command) -> Command:
             # Standard input is spent; whatever it was, nothing of it ran.
             path, dialect = options["plan"], options["dialect"]
             is_program = dialect == "program" or (dialect is None and path.endswith(ENDING))
-            again = (lambda: plan_text(path)) if path != "-" and not is_program else None
+            if path != "-" and not is_program:
+                again = functools.partial(plan_text, path)
+            else:
+                again = None
             report = refused_plan(again, "program" if is_program else dialect, refusal.findings)
             outcome = plan_outcome(command.__name__, report, {})
             told = result_envelope(outcome).model_dump(include={"error_code", "message", "details"})
@@ -56,7 +60,10 @@ def refusing_calls(command: Command) -> Command:
             first, *others = refusal.findings
             findings = (replace(first, cure=refusal.cure), *others)
             outcome = Outcome(options["tool"], 1, first.fault, refusal.message, findings)
-            render = tool_result if options["envelope"] == "tool_result" else core_envelope
+            if options["envelope"] == "tool_result":
+                render = tool_result
+            else:
+                render = core_envelope
             print_json(render(outcome).model_dump(mode="json"))
             return Exit.REFUSED
 

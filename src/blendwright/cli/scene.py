@@ -74,7 +74,10 @@ def gates(
         args["modifier"] = modifier
     with waiting(READING, show=not json):
         report = ask_tool("geonodes.gates", args, workspace, scene, blender)
-    exit_code = Exit.DONE if report["success"] else Exit.FAILED
+    if report["success"]:
+        exit_code = Exit.DONE
+    else:
+        exit_code = Exit.FAILED
     return present(json, lambda: report, lambda out: _show_gates(out, report), exit_code)
 
 
@@ -104,5 +107,8 @@ def _show_gates(out: SafeConsole, report: dict[str, Any]) -> None:
         size = " x ".join(f"{length:g}" for length in report["geometry"]["size"])
         counts = [f"{count} {what}" for what, count in report["geometry"].items() if what != "size" and count]
         out.show(f"{report['node_group']}: {', '.join(counts) or 'nothing'}; {size} m", "dim")
-    verdict = "passed" if report["success"] else "failed: " + ", ".join(report["failed_gates"])
+    if report["success"]:
+        verdict = "passed"
+    else:
+        verdict = "failed: " + ", ".join(report["failed_gates"])
     out.show(verdict, "bold green" if report["success"] else "bold red")

@@ -35,19 +35,28 @@ def validate(
         validation = validate_plan(document, workspace, dialect=dialect, proposal=command_line(), surroundings=around)
     if yielded is not None and validation.yielded is not None:
         write_yielded(yielded, validation.yielded)
-    exit_code = Exit.REFUSED if validation.findings else Exit.DONE
+    if validation.findings:
+        exit_code = Exit.REFUSED
+    else:
+        exit_code = Exit.DONE
     return present(json, validation.to_json, lambda out: _show_validation(out, validation), exit_code)
 
 
 def _show_validation(out: SafeConsole, validation: Validation) -> None:
     about = validation.about
     if not validation.findings:
-        size = f", {about['operations']} operations" if "operations" in about else ""
+        if "operations" in about:
+            size = f", {about['operations']} operations"
+        else:
+            size = ""
         out.labelled("valid", f"{about['dialect']}{size}", "bold green")
     if about.get("printed"):
         out.show(str(about["printed"]))
     for finding, times in told_once(validation.findings):
-        often = f" ({times} times)" if times > 1 else ""
+        if times > 1:
+            often = f" ({times} times)"
+        else:
+            often = ""
         out.labelled(finding.fault.value, f"{finding.where or '(all)'}{often}", "bold red")
         out.show(f"  {finding.message}")
         if finding.cure:

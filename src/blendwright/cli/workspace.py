@@ -37,7 +37,10 @@ def new(
     }  # fmt: skip
 
     def show(out: SafeConsole) -> None:
-        origin = "an empty scene" if scene is None else f"the scene of {scene}"
+        if scene is None:
+            origin = "an empty scene"
+        else:
+            origin = f"the scene of {scene}"
         out.labelled("new workspace", f"{workspace}: {origin}", "bold green")
         if made.written:
             rows = [(str(Path(workspace, file.name)), (PURPOSES[file.name], "dim")) for file in made.written]
@@ -53,7 +56,10 @@ def new(
 def _next_commands(workspace: str) -> list[str]:
     """The next two commands, as they can be typed here."""
     plan = shlex.quote(str(Path(workspace, EXAMPLE)))
-    option = "" if workspace == DEFAULT_WORKSPACE else f" --workspace {shlex.quote(workspace)}"
+    if workspace == DEFAULT_WORKSPACE:
+        option = ""
+    else:
+        option = f" --workspace {shlex.quote(workspace)}"
     return [f"blendwright preview {plan}{option}", f"blendwright run {plan}{option} --image scene.png"]
 
 
@@ -167,7 +173,10 @@ def contract(
 ) -> int:
     """Negotiate the contract of a session and show it. Nothing is changed, and the workspace need not exist."""
     loaded = load_policy(Path(workspace).resolve())
-    proposal = command_line() if host is None else read_proposal(host)
+    if host is None:
+        proposal = command_line()
+    else:
+        proposal = read_proposal(host)
     made = negotiated(workspace, proposal=proposal, blender=blender)
     return present(
         json,
@@ -179,7 +188,10 @@ def contract(
 def _show_contract(out: SafeConsole, made: SessionContract, loaded: LoadedPolicy) -> None:
     out.labelled("contract", f"{made.contract_version}  {made.fingerprint}", "bold")
     features = [name for name in ("streaming", "cancellation", "elicitation") if getattr(made.host, name)]
-    ui = "without a user interface" if made.blender.background else "with a user interface"
+    if made.blender.background:
+        ui = "without a user interface"
+    else:
+        ui = "with a user interface"
     rows = [
         ("host", f"{made.host.name} {made.host.version}, {made.host.transport}"),
         ("", ", ".join(features) or "no streaming, cancellation or elicitation"),
@@ -198,7 +210,10 @@ def _show_contract(out: SafeConsole, made: SessionContract, loaded: LoadedPolicy
     for name, value in policy.items():
         # What no session agrees on (journal, assets) holds as it was set.
         origin, setting = loaded.origins[name], agreed.get(name, value)
-        limited = "" if setting == value else f"  (the policy allows {_word(value)})"
+        if setting == value:
+            limited = ""
+        else:
+            limited = f"  (the policy allows {_word(value)})"
         line = f"{_word(setting):12}  {origin}{limited}"
         out.labelled(f"  {name:{width}} ", line, "", text_style="dim" if origin == DEFAULT and not limited else "cyan")
 
@@ -218,4 +233,8 @@ def _as_policy(made: SessionContract) -> dict[str, Any]:
 def _word(value: Any) -> str:
     if isinstance(value, list):
         return ", ".join(str(item) for item in cast("list[Any]", value))
-    return "none" if value is None else f"{value:g}" if isinstance(value, float) else str(value)
+    if value is None:
+        return "none"
+    if isinstance(value, float):
+        return f"{value:g}"
+    return str(value)

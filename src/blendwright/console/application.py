@@ -134,7 +134,11 @@ class Console:
 
     async def _told(self, session: Session) -> Mapping[str, object]:
         workspaces = [one.told for one in self._workspaces.values()]
-        batches: Sequence[Mapping[str, str]] = () if self._batches is None else await in_thread(self._batches.listed)
+        batches: Sequence[Mapping[str, str]]
+        if self._batches is None:
+            batches = ()
+        else:
+            batches = await in_thread(self._batches.listed)
         about = {"session": session.id, "read_only": self._read_only}
         return {**about, "workspaces": workspaces, "batches": batches}
 

@@ -48,7 +48,9 @@ class Bisections:
     def told(self, workspace: ConsoleWorkspace) -> dict[str, Any]:
         """What a page shows of the last one; `state` is "none" where there was none."""
         search = self._searches.get(workspace.id)
-        return {"state": "none"} if search is None else search.told()
+        if search is None:
+            return {"state": "none"}
+        return search.told()
 
     def require_idle(self, workspace: ConsoleWorkspace) -> None:
         """Raises Refusal while one is running."""

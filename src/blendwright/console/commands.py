@@ -62,15 +62,24 @@ def ui(
     With --engine the batches of a fleet are shown: all in that database, or those that are named by their URL.
     The link is good once. Enter asks for another one, Ctrl-C ends the console."""
     at_terminal = sys.stdin.isatty() and sys.stderr.isatty()
-    opens = at_terminal if open is None else open
+    if open is None:
+        opens = at_terminal
+    else:
+        opens = open
     section = BATCHES.offer()
     given = (*(workspaces or ()), *(batch or ()))
-    places = () if section is None else tuple(one for one in given if section.is_shared(one))
+    if section is None:
+        places = ()
+    else:
+        places = tuple(one for one in given if section.is_shared(one))
     if places and engine is None:
         cure = "Name the database that has its results: --engine env, or --engine postgres://user@host/database."
         raise Refusal.of(Fault.ARGS_INVALID, f"{places[0]} is a place of outputs of a fleet", cure)
     named = [Path(one) for one in workspaces or ([] if batch or engine else [DEFAULT_WORKSPACE]) if one not in places]
-    recognised = [] if section is None else [path for path in named if section.is_batch(path)]
+    if section is None:
+        recognised = []
+    else:
+        recognised = [path for path in named if section.is_batch(path)]
     settings = ConsoleSettings(
         tuple(path for path in named if path not in recognised),
         (*recognised, *(Path(one) for one in batch or () if one not in places)),
@@ -87,7 +96,9 @@ def ui(
     async def run() -> signal.Signals | None:
         return await serve_console(settings, again=sys.stdin if at_terminal else None)
 
-    return Exit.INTERRUPTED if anyio.run(run) is signal.SIGINT else Exit.DONE
+    if anyio.run(run) is signal.SIGINT:
+        return Exit.INTERRUPTED
+    return Exit.DONE
 
 
 def with_console(settings: Settings) -> Settings:

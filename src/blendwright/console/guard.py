@@ -87,7 +87,10 @@ class PageGuard:
         if scope["method"] in READING:
             await self._app(scope, receive, send)
             return
-        places = self._entries if session is None or scope["path"] == ENTRY else self._places
+        if session is None or scope["path"] == ENTRY:
+            places = self._entries
+        else:
+            places = self._places
         try:
             async with places.body(scope, receive) as body:
                 await self._app(scope, replayed(body, receive), send)
@@ -121,11 +124,15 @@ class PageGuard:
         if method not in READING and "origin" not in headers:
             return _error(403, "wrong_origin", "an act must say which page it comes from")
         if not path.startswith(API):
-            return None if method in READING else _error(405, "no_act", "there is nothing to do there")
+            if method in READING:
+                return None
+            return _error(405, "no_act", "there is nothing to do there")
         if path == ENTRY and method == "POST":
             return None
         if path == LINKS:
-            return None if self._is_window(headers) else _error(401, "no_window", "no window of this console asks")
+            if self._is_window(headers):
+                return None
+            return _error(401, "no_window", "no window of this console asks")
         if session is None:
             return _error(401, "no_session", NO_SESSION, ANOTHER_LINK)
         if self._read_only and method not in READING and path != ENTRY:

@@ -47,7 +47,9 @@ class PictureCache:
                 found = opened.read(LARGEST + 1)
         except OSError:
             found = None
-        return self._held.get(name) if found is None or len(found) > LARGEST else found
+        if found is None or len(found) > LARGEST:
+            return self._held.get(name)
+        return found
 
     def write(self, kind: str, scene_hash: str, picture: bytes | None) -> None:
         name, content = file_name(kind, scene_hash), picture or NOTHING

@@ -81,7 +81,9 @@ def _state(workspace: Path, record: RunRecord) -> str:
     if record.report is not None:
         return str(record.report["status"])
     holder = workspace_holder(workspace)
-    return "running" if holder is not None and holder["pid"] == record.pid else "broken_off"
+    if holder is not None and holder["pid"] == record.pid:
+        return "running"
+    return "broken_off"
 
 
 def _states(workspace: Path, record: RunRecord) -> dict[str, Mapping[str, Any]]:

@@ -21,7 +21,10 @@ def repaired(record: RunRecord, changes: Any) -> dict[str, Any]:
     known = {one["operation_id"] for one in document["operations"]}
     if not given.keys() <= known:
         raise Refusal.of(Fault.ARGS_INVALID, "a change names an operation that the plan does not have")
-    repair = () if record.report is None else record.report["repair"]
+    if record.report is None:
+        repair = ()
+    else:
+        repair = record.report["repair"]
     dropped = {one["operation_id"] for one in repair if one["action"] == "drop"} - given.keys()
     kept: list[dict[str, Any]] = []
     for one in document["operations"]:

@@ -32,7 +32,10 @@ def json_response(data: Any, status: int = 200) -> Response:
 
 def error_response(error: BlendwrightError) -> Response:
     """409 for what was refused, 423 where another process holds the workspace, 404 for what is not there, 500 for a broken promise."""
-    findings = [finding.to_json() for finding in error.findings] if isinstance(error, Refusal) else []
+    if isinstance(error, Refusal):
+        findings = [finding.to_json() for finding in error.findings]
+    else:
+        findings = []
     code, status = "failed", 500
     if isinstance(error, Refusal):
         fault = error.findings[0].fault

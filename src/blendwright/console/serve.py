@@ -51,17 +51,26 @@ def make_console(settings: ConsoleSettings, acting: Acting | None = None) -> Con
         cure = "Leave --host out, or give --any-address too where that is meant."
         raise Refusal.of(Fault.POLICY_BLOCKED, message, cure)
     directories = [workspace_directory(path) for path in settings.workspaces]
-    section = batch_section() if settings.batches or settings.places or settings.engine else None
+    if settings.batches or settings.places or settings.engine:
+        section = batch_section()
+    else:
+        section = None
     for directory in directories:
         if acting is None and not is_workspace(directory):
             raise EnvironmentUnfit(
                 f"{directory} is not a workspace", cure="Name another directory, or start one: blendwright new."
             )
-    batches = [] if section is None else [section.identity(path) for path in settings.batches]
+    if section is None:
+        batches = []
+    else:
+        batches = [section.identity(path) for path in settings.batches]
     named = [*directories, *batches, *settings.places]
     if len(set(named)) != len(named):
         raise Refusal.of(Fault.ARGS_INVALID, "a workspace or batch is named twice", "Name each once.")
-    shown = None if section is None else section.open(settings.batches, settings.engine, settings.places)
+    if section is None:
+        shown = None
+    else:
+        shown = section.open(settings.batches, settings.engine, settings.places)
     workspaces = [ConsoleWorkspace(one, blender=settings.blender, acting=acting) for one in directories]
     return Console(
         workspaces,
@@ -109,16 +118,16 @@ async def serve_console(settings: ConsoleSettings, *, again: TextIO | None = Non
 
 def with_port(settings: ConsoleSettings) -> ConsoleSettings:
     """The page knows its own address, so a port that may be any is chosen before."""
-    return settings if settings.port else replace(settings, port=free_port(settings.host))
+    if settings.port:
+        return settings
+    return replace(settings, port=free_port(settings.host))
 
 
 def door_of(settings: ConsoleSettings) -> ConsoleDoor | None:
     """How a window gets into this console, whose port is chosen; None where no window may."""
-    return (
-        None
-        if settings.window_key is None
-        else ConsoleDoor(address_of(settings.host, settings.port), settings.window_key)
-    )
+    if settings.window_key is None:
+        return None
+    return ConsoleDoor(address_of(settings.host, settings.port), settings.window_key)
 
 
 def _on_lines(source: TextIO, tell: Callable[[], None]) -> None:

@@ -39,7 +39,9 @@ class ConsoleWorkspace:
     def name(self) -> str:
         """What a person knows it by: a directory named .blendwright is the one beside the project."""
         own = self.directory.name
-        return self.directory.parent.name if own.startswith(".") else own
+        if own.startswith("."):
+            return self.directory.parent.name
+        return own
 
     @property
     def told(self) -> dict[str, str]:

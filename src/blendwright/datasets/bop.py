@@ -89,7 +89,10 @@ def _camera(sample: Sample) -> dict[str, Any]:
 
 
 def _info(instance: AnnotatedInstance) -> dict[str, Any]:
-    full = instance.full_pixels if instance.full_pixels is not None else instance.visible_pixels
+    if instance.full_pixels is not None:
+        full = instance.full_pixels
+    else:
+        full = instance.visible_pixels
     return {
         "bbox_obj": _whole_box(instance),
         "bbox_visib": list(instance.box_visible or NOTHING),

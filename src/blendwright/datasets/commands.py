@@ -26,7 +26,10 @@ def dataset_command(
     """Write a data set for training from the cases that were annotated (`--output annotations`), in the order of their numbers."""
     place = BatchDirectory(Path(directory).resolve())
     place.require()
-    chosen = FORMATS[FORMATS.index(form)] if form in FORMATS else None
+    if form in FORMATS:
+        chosen = FORMATS[FORMATS.index(form)]
+    else:
+        chosen = None
     if chosen is None:
         raise typer.BadParameter(f"'{form}' is not one of {', '.join(FORMATS)}.")
     target = to.resolve()

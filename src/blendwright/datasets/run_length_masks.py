@@ -16,7 +16,10 @@ def coco_counts(counts: list[int]) -> str:
     """The text of run lengths; from the fourth on, each is told as its difference from the one before the last."""
     text = bytearray()
     for place, count in enumerate(counts):
-        value = count - counts[place - 2] if place > 2 else count
+        if place > 2:
+            value = count - counts[place - 2]
+        else:
+            value = count
         while True:
             group = value & (MORE - 1)
             value >>= BITS

@@ -113,7 +113,10 @@ class Dialect:
         A request id that is given must be the document's own, where it has one; where it has none and none is given, the hash
         of the document serves, or of the program with all that decides what it yields.
         """
-        findings = () if is_json else non_interoperable_values(document)
+        if is_json:
+            findings = ()
+        else:
+            findings = non_interoperable_values(document)
         if findings:
             parsed = ParsedDocument((), findings)
         elif self.parse_within is not None:
@@ -123,10 +126,16 @@ class Dialect:
         findings, own = parsed.findings, parsed.request_id
         if own is None and not request_id and not findings:
             source = parsed.program
-            own = hashlib.sha256(rfc8785.dumps(document)).hexdigest() if source is None else source.hash
+            if source is None:
+                own = hashlib.sha256(rfc8785.dumps(document)).hexdigest()
+            else:
+                own = source.hash
         elif own is not None and request_id and request_id != own:
             message = f"the plan's request_id is '{own[:100]}', and '{request_id[:100]}' was given from outside"
-            pointer = "/request_id" if own else ""
+            if own:
+                pointer = "/request_id"
+            else:
+                pointer = ""
             findings += (Finding(Fault.SCHEMA_INVALID, message, pointer, "Give one of the two only."),)
         return Plan(
             self.name,

@@ -52,11 +52,10 @@ def dialect(name: str) -> Dialect:
 
 def recognise(document: Any) -> Dialect | Finding:
     """The dialect that a document is in, read from its shape, or what was expected instead."""
-    keys = (
-        {key for key in cast("dict[Any, Any]", document) if isinstance(key, str)}
-        if isinstance(document, dict)
-        else set[str]()
-    )
+    if isinstance(document, dict):
+        keys = {key for key in cast("dict[Any, Any]", document) if isinstance(key, str)}
+    else:
+        keys = set[str]()
     for one in _DIALECTS.values():
         if one.recognises(keys):
             return one
@@ -95,7 +94,10 @@ def parse_plan(
     surroundings: Surroundings | None = None,
 ) -> Plan:
     """The same for a document that is no text any more. `is_json`: the JSON reader has passed it already."""
-    chosen = _DIALECTS[dialect] if dialect is not None else recognise(document)
+    if dialect is not None:
+        chosen = _DIALECTS[dialect]
+    else:
+        chosen = recognise(document)
     if isinstance(chosen, Finding):
         raise Refusal((chosen,))
     return chosen.parse(document, request_id=request_id, boundary=boundary, is_json=is_json, surroundings=surroundings)

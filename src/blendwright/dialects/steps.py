@@ -36,7 +36,10 @@ Entry = dict[str, Any]
 
 def render(report: RunReport) -> list[Entry] | None:
     """The result in payload order. None for a payload that breaks the contract itself: it has findings, and no result."""
-    findings = list(report.all_findings()) if report.status == "refused" else []
+    if report.status == "refused":
+        findings = list(report.all_findings())
+    else:
+        findings = []
     if any(_breaks_the_contract(finding) for finding in findings):
         return None
     unresolved = any(finding.fault in UNRESOLVED for finding in findings)
@@ -58,7 +61,10 @@ def _breaks_the_contract(finding: Finding) -> bool:
 def _entry(operation: OperationReport, unresolved: bool) -> Entry:
     ok = operation.done
     skipped = unresolved or _was_skipped(operation)
-    reason = CACHED if operation.status == "skipped_idempotent" else None
+    if operation.status == "skipped_idempotent":
+        reason = CACHED
+    else:
+        reason = None
     error = None
     if skipped:
         reason = operation.message or "not run"
@@ -112,7 +118,9 @@ def task_status(entries: Sequence[Entry], blocked: Sequence[str]) -> str:
         return "FAILED"
     if blocked:
         return "BLOCKED"
-    return "PARTIAL" if any(entry["skipped"] for entry in entries) else "COMPLETED"
+    if any(entry["skipped"] for entry in entries):
+        return "PARTIAL"
+    return "COMPLETED"
 
 
 def validate_result(document: Any) -> tuple[Finding, ...]:
@@ -239,7 +247,10 @@ def _operation(position: int, item: Any) -> Operation:
         unsound.add("id")
     tool: Any = step.get("tool")
     args: Any = step.get("args", {})
-    places = BY_NAME if "args" in step else WITHOUT_ARGS
+    if "args" in step:
+        places = BY_NAME
+    else:
+        places = WITHOUT_ARGS
     if isinstance(tool, dict):
         named = fields_of(tool)
         places = BY_OBJECT
@@ -255,11 +266,17 @@ def _operation(position: int, item: Any) -> Operation:
         args = {}
         unsound.add("args")
     listed: Any = step.get("dependencies")
-    waits_for = cast("list[Any]", listed) if isinstance(listed, list) else [None]
+    if isinstance(listed, list):
+        waits_for = cast("list[Any]", listed)
+    else:
+        waits_for = [None]
     names = tuple(name for name in waits_for if isinstance(name, str) and name)
     if len(names) != len(waits_for):
         unsound.add("depends_on")
-    fields = frozenset(unsound) if unsound else SOUND
+    if unsound:
+        fields = frozenset(unsound)
+    else:
+        fields = SOUND
     return Operation(id, tool, cast("dict[str, Any]", args), names, None, position, pointer, places, fields)
 
 

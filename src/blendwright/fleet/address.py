@@ -33,11 +33,18 @@ def is_address(text: str) -> bool:
 
 def read_address(given: str | None) -> Address:
     """The address from the command line, or from the environment. One with a password is taken from the environment only."""
-    given = None if given == FROM_ENVIRONMENT else given
+    if given == FROM_ENVIRONMENT:
+        given = None
     text = given or os.environ.get(VARIABLE) or ""
     if not is_address(text):
-        named = f"'{text}'" if given and "@" not in text else "what was given"
-        message = f"{named} is not the address of a PostgreSQL database" if text else "no engine was named"
+        if given and "@" not in text:
+            named = f"'{text}'"
+        else:
+            named = "what was given"
+        if text:
+            message = f"{named} is not the address of a PostgreSQL database"
+        else:
+            message = "no engine was named"
         raise Refusal.of(
             Fault.ARGS_INVALID, message, f"For example: --engine postgres://user@host/database, or set {VARIABLE}."
         )
@@ -77,7 +84,13 @@ def _parts(text: str) -> dict[str, Any]:
 
 def _shown(parts: dict[str, Any]) -> str:
     """User, host, port and database; everything else may be a secret or points to one."""
-    user = f"{parts['user']}@" if parts.get("user") else ""
+    if parts.get("user"):
+        user = f"{parts['user']}@"
+    else:
+        user = ""
     host = str(parts.get("host") or "local socket")
-    port = f":{parts['port']}" if parts.get("port") else ""
+    if parts.get("port"):
+        port = f":{parts['port']}"
+    else:
+        port = ""
     return f"postgres://{user}{host}{port}/{parts.get('dbname') or ''}"

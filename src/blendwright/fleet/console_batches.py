@@ -55,7 +55,9 @@ class FleetBatch(ConsoleBatch):
 
     def has_files(self) -> bool:
         place = self._place
-        return (place / CASES).is_dir() if isinstance(place, Path) else place is not None
+        if isinstance(place, Path):
+            return (place / CASES).is_dir()
+        return place is not None
 
     def open_file(self, attempt: str, name: str) -> tuple[BinaryIO, int]:
         place = self._place
@@ -78,7 +80,9 @@ class FleetBatch(ConsoleBatch):
         """None where this machine cannot read there: a package is missing, or a row of the database names what is no place."""
         try:
             url = check_url(self._outputs)
-            return Path(url.removeprefix(FILE)) if url.startswith(FILE) else FsspecOutputs(url)
+            if url.startswith(FILE):
+                return Path(url.removeprefix(FILE))
+            return FsspecOutputs(url)
         except BlendwrightError:
             return None
 

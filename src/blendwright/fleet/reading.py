@@ -99,7 +99,9 @@ class ReadingDatabase:
 
     def _kept(self) -> Connection | None:
         with self._lock:
-            return self._idle.pop() if self._idle else None
+            if self._idle:
+                return self._idle.pop()
+            return None
 
     def _connected(self) -> Connection:
         """Whatever is asked on it, and whatever stands between here and the server: it is read only, by the session and in every

@@ -82,7 +82,9 @@ class PostgresResults(ResultsTable):
         where, named = ("", ()) if id is None else (" AND id = %s", (id,))
         sql = f"SELECT definition::text FROM batches WHERE space = %s{where} ORDER BY latest DESC LIMIT 1"
         found = self._all(sql, (self.space, *named))
-        return Batch.from_json(orjson.loads(found[0][0])) if found else None
+        if found:
+            return Batch.from_json(orjson.loads(found[0][0]))
+        return None
 
     def add(self, batch: Batch, rows: Iterable[tuple[Mapping[str, Any], str]]) -> int:
         added, reading = 0, iter(rows)
@@ -115,7 +117,9 @@ class PostgresResults(ResultsTable):
 
     def claim(self, key: str, worker: str) -> Claim | None:
         rows = self._all(_CLAIM, (worker, self.space, key))
-        return Claim(_case(rows[0][:4]), rows[0][4], rows[0][5]) if rows else None
+        if rows:
+            return Claim(_case(rows[0][:4]), rows[0][4], rows[0][5])
+        return None
 
     def publish(self, row: ResultRow, fence: int) -> bool:
         crash_points.reach("batch.before_publish")
@@ -161,7 +165,10 @@ class PostgresResults(ResultsTable):
         return self._do(sql, (self.space, batch))
 
     def standing(self, case: int | str) -> Standing | None:
-        condition = "number = %s" if isinstance(case, int) else "starts_with(key, %s)"
+        if isinstance(case, int):
+            condition = "number = %s"
+        else:
+            condition = "starts_with(key, %s)"
         sql = (
             f"SELECT {_CASE}, status, fence, attempts, worker, row::text FROM cases WHERE space = %s AND {condition}"
             " ORDER BY number LIMIT 1"
@@ -170,7 +177,10 @@ class PostgresResults(ResultsTable):
         if not rows:
             return None
         status, fence, attempts, worker, row = rows[0][4:]
-        found = None if row is None else ResultRow.from_json(orjson.loads(row))
+        if row is None:
+            found = None
+        else:
+            found = ResultRow.from_json(orjson.loads(row))
         return Standing(_case(rows[0][:4]), status, fence, attempts, worker, found)
 
     def rows(self, batch: str | None = None) -> Iterator[ResultRow]:

@@ -85,7 +85,9 @@ class PostgresResultsView:
 
     @property
     def pause(self) -> float:
-        return 0.0 if self._figures is None else self._figures.pause
+        if self._figures is None:
+            return 0.0
+        return self._figures.pause
 
     def version(self) -> object:
         latest = self._latest()
@@ -93,7 +95,9 @@ class PostgresResultsView:
 
     def batch(self) -> tuple[Batch, str] | None:
         latest = self._latest()
-        return None if latest is None else (self._defined(latest[0]), latest[1])
+        if latest is None:
+            return None
+        return (self._defined(latest[0]), latest[1])
 
     def counts(self, batch: str) -> Counts:
         return self._counted(batch).counts
@@ -113,13 +117,18 @@ class PostgresResultsView:
         else:
             sql = f"{_STANDING} {_OF_BATCH} AND status = %s ORDER BY members.number LIMIT %s OFFSET %s"
             bindings = (self._outputs, batch, self._outputs, status, limit, offset)
-        total = counts.total if status is None else getattr(counts, status)
+        if status is None:
+            total = counts.total
+        else:
+            total = getattr(counts, status)
         return total, [_standing(row) for row in self._database.all(sql, bindings)]
 
     def standing(self, number: int) -> Standing | None:
         sql = f"{_STANDING} FROM cases WHERE space = {_SPACE} AND number = %s"
         found = self._database.all(sql, (self._outputs, number))
-        return _standing(found[0]) if found else None
+        if found:
+            return _standing(found[0])
+        return None
 
     def is_worked_on(self) -> bool:
         """Whether a worker that is alive does cases of this place now."""
@@ -129,7 +138,9 @@ class PostgresResultsView:
         """The id of the batch that was submitted last, and when it first was."""
         sql = f"SELECT id, begun FROM batches WHERE space = {_SPACE} ORDER BY latest DESC LIMIT 1"
         found = self._database.all(sql, (self._outputs,))
-        return None if not found else (found[0][0], found[0][1].astimezone(UTC).isoformat())
+        if not found:
+            return None
+        return (found[0][0], found[0][1].astimezone(UTC).isoformat())
 
     def _defined(self, id: str) -> Batch:
         """A definition never changes and may be large: it is read once."""
@@ -141,7 +152,10 @@ class PostgresResultsView:
 
     def _counted(self, batch: str) -> _Figures:
         """One counts at a time; others have the figures from before meanwhile."""
-        found = self._figures if self._figures is not None and self._figures.batch == batch else None
+        if self._figures is not None and self._figures.batch == batch:
+            found = self._figures
+        else:
+            found = None
         if found is not None and not self._is_due(found):
             return found
         if not self._counting.acquire(blocking=found is None):

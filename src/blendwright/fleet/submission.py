@@ -66,7 +66,10 @@ def remove_stale_outputs(results: ResultsTable, outputs: OutputStore) -> int:
 def _stale(results: ResultsTable, outputs: OutputStore) -> Iterator[str]:
     for name in outputs.attempts():
         match = re.fullmatch(NAME, name)
-        standing = results.standing(int(match[1])) if match else None
+        if match:
+            standing = results.standing(int(match[1]))
+        else:
+            standing = None
         if match is None or standing is None:
             continue
         attempt = int(match[2] or 1)

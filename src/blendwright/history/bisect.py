@@ -85,7 +85,10 @@ def _line(journal: JournalView, good: int | str | None, bad: int | str) -> Seque
     """The numbers of the commits from the good one to the bad one."""
     last = find(journal, bad)
     numbers = [change.number for change in journal.changes_to(last.number)]
-    first = numbers[0] if good is None else find(journal, good).number
+    if good is None:
+        first = numbers[0]
+    else:
+        first = find(journal, good).number
     if first not in numbers[:-1]:
         message = f"commit {first} does not lie before commit {last.number}"
         raise Refusal.of(Fault.ARGS_INVALID, message, "Name a commit that led to it: blendwright log")
@@ -117,7 +120,10 @@ class _Search:
             else:
                 high, failed = middle, verdict
         if high == 0:
-            why = "" if failed.message is None else f" ({failed.message})"
+            if failed.message is None:
+                why = ""
+            else:
+                why = f" ({failed.message})"
             message = f"'{self._expect}' does not hold at commit {line[0]} either{why}"
             raise Refusal.of(Fault.SCENE_CONFLICT, message, "Name a commit at which it holds with --good.")
         first, last = self._journal.show(line[high]), self._journal.show(line[high - 1])

@@ -146,7 +146,10 @@ def touched_by(commit: CommitChanges, tools: Mapping[str, AnyTool]) -> Touched:
     changes = {(change.kind, change.name) for change in commit.changes}
     uses: set[Key] = set()
     for mention in _mentions(commit, tools):
-        key = (Kind.OBJECT.blocks, mention.owner) if mention.owner else (mention.kind, mention.name)
+        if mention.owner:
+            key = (Kind.OBJECT.blocks, mention.owner)
+        else:
+            key = (mention.kind, mention.name)
         if mention.role is Role.MAKES and not mention.owner:
             changes.add(key)
         else:

@@ -115,7 +115,9 @@ class _Linker:
         self.macros[name] = Macro(document, "", lambda: self._level(document))
 
     def _called(self, name: str) -> AnyTool | Macro:
-        return self._tools[name] if name in self._tools else self.macros[name]
+        if name in self._tools:
+            return self._tools[name]
+        return self.macros[name]
 
     def _determinism(self, document: MacroDocument) -> Iterator[Finding]:
         """What is wrong with the declared determinism: a macro is as weak as its weakest step. A macro's declaration stands for it."""
@@ -145,4 +147,6 @@ def _level(tool: AnyTool, args: Mapping[str, Any]) -> SafetyLevel:
     """Of a step: an argument that makes it destructive may be filled in later."""
     destroys = any(args.get(name, False) is not False for name in tool.destructive_with)
     destroys = destroys or may_write_executables(tool.args_model, args)
-    return SafetyLevel.DESTRUCTIVE if destroys else tool.safety_level
+    if destroys:
+        return SafetyLevel.DESTRUCTIVE
+    return tool.safety_level

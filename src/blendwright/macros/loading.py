@@ -46,7 +46,10 @@ def package_texts() -> dict[str, bytes]:
 def load_macros(workspace: Path | None, tools: Mapping[str, AnyTool]) -> Mapping[str, Macro]:
     """Those of the package and those in `<workspace>/macros`. Raises Refusal with everything that is wrong with the latter."""
     shipped = package_macros()
-    folder = None if workspace is None else workspace / FOLDER
+    if workspace is None:
+        folder = None
+    else:
+        folder = workspace / FOLDER
     if folder is None or not folder.is_dir():
         return shipped
     texts: dict[str, bytes] = {}

@@ -57,7 +57,9 @@ class PlanProposal:
 
 def boundary_of(dialect: str) -> Boundary:
     """Operations that can be resumed are kept one by one and skipped next time; in other dialects it is all or nothing."""
-    return "plan" if registry.dialect(dialect).resume is None else "operation"
+    if registry.dialect(dialect).resume is None:
+        return "plan"
+    return "operation"
 
 
 def read_proposal(
@@ -98,7 +100,10 @@ class AttemptFailure:
         if not self.findings:
             return STAGE_TEXT.get(self.stage, self.stage)
         first = self.findings[0]
-        more = f" (and {len(self.findings) - 1} more)" if len(self.findings) > 1 else ""
+        if len(self.findings) > 1:
+            more = f" (and {len(self.findings) - 1} more)"
+        else:
+            more = ""
         return f"{first.fault.value} {first.pointer or '(plan)'}: {first.message}{more}"
 
     def to_json(self) -> dict[str, Any]:

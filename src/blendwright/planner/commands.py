@@ -116,7 +116,10 @@ def ask(
         raise Refusal.of(Fault.SCHEMA_INVALID, "nobody can be asked whether the plan may run", cure)
     budget = Budget(attempts, tokens, seconds, cost, _price(price, cost))
     cancel, screen = CancelToken(), PlannerProgress(quiet=json)
-    preview_image = _beside(image) if image is not None and not skip_preview else None
+    if image is not None and not skip_preview:
+        preview_image = _beside(image)
+    else:
+        preview_image = None
     picture: Outcome | None = None
 
     def question(proposal: PlanProposal, shown: Preview | None) -> bool:
@@ -197,7 +200,10 @@ class PlannerProgress(Pausable, PlannerObserver):
         self._now(f"asking the model (attempt {attempt} of {attempts})")
 
     def service_failed(self, error: PlannerError, wait: float | None) -> None:
-        after = "" if wait is None else f"; asking again in {wait:g} s"
+        if wait is None:
+            after = ""
+        else:
+            after = f"; asking again in {wait:g} s"
         self._label("service:", f"{error.message}{after}", "bold yellow")
 
     def planned(self, proposal: PlanProposal) -> None:
@@ -226,10 +232,19 @@ class PlannerProgress(Pausable, PlannerObserver):
         self._label(f"{failure.stage}:", failure.message, "bold red")
 
     def show_result(self, result: PlannerResult) -> None:
-        reason = f"{result.reason.removesuffix('.')}. " if result.reason else ""
-        plural = "" if result.attempts == 1 else "s"
+        if result.reason:
+            reason = f"{result.reason.removesuffix('.')}. "
+        else:
+            reason = ""
+        if result.attempts == 1:
+            plural = ""
+        else:
+            plural = "s"
         counts = f"{result.attempts} attempt{plural}, {result.usage.total} tokens, {result.seconds:.1f} s"
-        style = "bold green" if result.ok else "bold red"
+        if result.ok:
+            style = "bold green"
+        else:
+            style = "bold red"
         self.out.labelled(result.ending.replace("_", " "), reason + counts, style)
         if result.error is not None and result.error.cure:
             self.out.show(f"  {result.error.cure}")
@@ -294,7 +309,9 @@ def _label(operation: Operation, redact: Sequence[str]) -> Text:
 def _short(value: Any) -> str:
     # As JSON: control characters of a name must not reach the terminal.
     text = orjson.dumps(value).decode()
-    return text if len(text) <= LONGEST_VALUE else text[: LONGEST_VALUE - 1] + "…"
+    if len(text) <= LONGEST_VALUE:
+        return text
+    return text[: LONGEST_VALUE - 1] + "…"
 
 
 def evaluation(
@@ -350,7 +367,9 @@ def _exit_code(measured: Evaluation, least: float, *, interrupted: bool) -> Exit
         return Exit.INTERRUPTED
     if all(result.run.ending == "service" for result in measured.results):
         return Exit.UNFIT
-    return Exit.DONE if measured.success_rate >= least else Exit.FAILED
+    if measured.success_rate >= least:
+        return Exit.DONE
+    return Exit.FAILED
 
 
 def _show_evaluation(out: SafeConsole, measured: Evaluation) -> None:

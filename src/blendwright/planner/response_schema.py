@@ -68,7 +68,10 @@ def _within(schemas: Mapping[str, Schema | None], most_parts: int) -> dict[str, 
     for name, schema in schemas.items():
         fits = schema is not None and count_parts(schema) <= remaining
         remaining -= count_parts(schema) if fits else 0
-        fitting[name] = schema if fits else None
+        if fits:
+            fitting[name] = schema
+        else:
+            fitting[name] = None
     return fitting
 
 
@@ -101,7 +104,10 @@ def _steps(item: Schema) -> Schema:
 
 
 def _step(kinds: list[str], payload: Schema | None) -> Schema:
-    carried = {"payload" + PACKED: STRING} if payload is None else {"payload": payload}
+    if payload is None:
+        carried = {"payload" + PACKED: STRING}
+    else:
+        carried = {"payload": payload}
     return _object({"id": STRING, "type": _one_of(*kinds), "description": STRING, **carried})
 
 
@@ -184,7 +190,9 @@ def _without_null(schema: Mapping[str, Any]) -> Mapping[str, Any]:
     if "anyOf" not in schema or schema.get("default", 0) is not None:
         return schema
     options = [part for part in schema["anyOf"] if part.get("type") != "null"]
-    return options[0] if len(options) == 1 else {"anyOf": options}
+    if len(options) == 1:
+        return options[0]
+    return {"anyOf": options}
 
 
 def _choices(choices: Sequence[Any]) -> Schema:
@@ -204,7 +212,9 @@ def _alternatives(options: list[Schema]) -> Schema:
     # Every integer is a number, and no bound tells them apart here.
     if {"type": "number"} in different:
         different = [option for option in different if option != {"type": "integer"}]
-    return different[0] if len(different) == 1 else {"anyOf": different}
+    if len(different) == 1:
+        return different[0]
+    return {"anyOf": different}
 
 
 # ---------------------------------------------------------------------- and back
@@ -216,7 +226,9 @@ def unpack(text: str) -> str:
     if findings:
         return text
     whole = _unpacked(document)
-    return text if whole == document else orjson.dumps(whole).decode()
+    if whole == document:
+        return text
+    return orjson.dumps(whole).decode()
 
 
 def _unpacked(value: Any) -> Any:
@@ -229,7 +241,10 @@ def _unpacked(value: Any) -> Any:
         name = key.removesuffix(PACKED)
         if name != key and name and name not in value and isinstance(inner, str):
             inner_document, findings = read_json(inner)
-            document[key if findings else name] = inner if findings else inner_document
+            if findings:
+                document[key if findings else name] = inner
+            else:
+                document[key if findings else name] = inner_document
         else:
             document[key] = _unpacked(inner)
     return document

@@ -230,7 +230,9 @@ def _files(call: ProposedCall) -> Iterator[Finding]:
 
 
 def _path_findings(call: ProposedCall) -> Iterable[Finding]:
-    return () if call.path_findings is None else call.path_findings(call.tool, dict(call.args))
+    if call.path_findings is None:
+        return ()
+    return call.path_findings(call.tool, dict(call.args))
 
 
 def _overrides(method: str) -> Callable[[type[AnyTool]], bool]:
@@ -314,7 +316,9 @@ def approval_ruling(
 def approval_ruling_for(terms: ContractTerms, act: str, level: str) -> Ruling | None:
     """The same for an act that is no tool."""
     verdict = ruling(terms.constraints.rules, act, SafetyMode.HEADLESS_SAFE, level)
-    return verdict if verdict.verdict is Verdict.ASK else None
+    if verdict.verdict is Verdict.ASK:
+        return verdict
+    return None
 
 
 def _level(tool: AnyTool, args: Any, declared: str) -> str:

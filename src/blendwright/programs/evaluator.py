@@ -38,10 +38,14 @@ class Memory:
         limit_resources(self._before + self._most if self._pages is not None else None)
 
     def __call__(self) -> float:
-        return (self._size() - self._before) / self._most if self._pages is not None and self._most else 0.0
+        if self._pages is not None and self._most:
+            return (self._size() - self._before) / self._most
+        return 0.0
 
     def _size(self) -> int:
-        return 0 if self._pages is None else int(os.pread(self._pages, 64, 0).split()[0]) * mmap.PAGESIZE
+        if self._pages is None:
+            return 0
+        return int(os.pread(self._pages, 64, 0).split()[0]) * mmap.PAGESIZE
 
 
 def main() -> None:

@@ -132,7 +132,10 @@ class Recorder:
         arguments = {word: self._named(value, makers, word) for word, value in arguments.items()}
         line = next((line for label, line in frames if label == MAIN), 0)
         id = f"{len(self.operations) + 1:0{ID_DIGITS}d}_L{line}"
-        shown = frames if len(frames) <= MOST_FRAMES_KEPT else [*frames[: MOST_FRAMES_KEPT - 1], frames[-1]]
+        if len(frames) <= MOST_FRAMES_KEPT:
+            shown = frames
+        else:
+            shown = [*frames[: MOST_FRAMES_KEPT - 1], frames[-1]]
         self.operations.append(Recorded(id, tool, arguments, list(makers), shown))
         self.ids.add(id)
         return id
@@ -144,7 +147,9 @@ class Recorder:
 
     def line(self, label: str, line: int) -> int:
         """The line of the program for one of what is evaluated."""
-        return self.lines[min(line, len(self.lines)) - 1] if label == MAIN and self.lines else line
+        if label == MAIN and self.lines:
+            return self.lines[min(line, len(self.lines)) - 1]
+        return line
 
     def _read(self, text: str) -> Any:
         """What Starlark wrote as JSON. A whole number that has no canonical form is refused, before it becomes another one."""
@@ -154,7 +159,10 @@ class Recorder:
 
     def _exact(self, digits: str) -> int:
         if len(digits) > LONGEST_EXACT or abs(int(digits)) > LARGEST_EXACT:
-            shown = digits if len(digits) <= 20 else "of more than 64 bits"
+            if len(digits) <= 20:
+                shown = digits
+            else:
+                shown = "of more than 64 bits"
             raise self.refuse(ProgramError(f"the integer {shown} is beyond what every JSON reader holds exactly"))
         return 0
 
@@ -207,7 +215,10 @@ class Recorder:
 def _unfit(value: Any, default: Any, choices: Sequence[Any] | None, low: Any, high: Any) -> str | None:
     if default is not None:
         wanted = cast("type[object]", type(default))
-        fits = type(value) in (int, float) if wanted is float else type(value) is wanted
+        if wanted is float:
+            fits = type(value) in (int, float)
+        else:
+            fits = type(value) is wanted
         if not fits:
             return f"is {TYPES[wanted]} ({default!r} by default), and {value!r:.60} was given"
     if choices is not None and value not in choices:

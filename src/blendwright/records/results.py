@@ -94,7 +94,10 @@ class Preview:
     @property
     def picture_notes(self) -> tuple[str, ...]:
         """What may surprise about the picture: that it is black."""
-        made = self.picture.result if self.picture is not None else None
+        if self.picture is not None:
+            made = self.picture.result
+        else:
+            made = None
         return tuple((made or {}).get("notes", ()))
 
     def to_json(self) -> dict[str, Any]:

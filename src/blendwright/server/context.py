@@ -97,8 +97,14 @@ class Job:
     def state(self) -> JobState:
         response, outcome = self.response, self.outcome
         if outcome is None:
-            return "running" if response is not None and response.running() else "waiting"
-        return "finished" if outcome.ok else "cancelled" if outcome.cancelled else "failed"
+            if response is not None and response.running():
+                return "running"
+            return "waiting"
+        if outcome.ok:
+            return "finished"
+        if outcome.cancelled:
+            return "cancelled"
+        return "failed"
 
     @property
     def outcome(self) -> Outcome | None:
@@ -146,7 +152,10 @@ class Job:
         response.add_done_callback(self._log_defect)
 
     def _log_defect(self, response: Future[ToolResponse]) -> None:
-        error = None if response.cancelled() else response.exception()
+        if response.cancelled():
+            error = None
+        else:
+            error = response.exception()
         if error is not None and not isinstance(error, BlendwrightError):
             _log.error("job %s failed", self.id, exc_info=error)
 
@@ -267,9 +276,15 @@ class ServerContext:
     def options(self, caller: Caller) -> RunOptions:
         """What the calls and plans of a caller are run with: its user is asked, while others are served, it can cancel them, and is told
         how long a call has been running."""
-        prompt = None if caller.approver is None else AsidePrompt(caller.approver, self.queue, caller.client)
+        if caller.approver is None:
+            prompt = None
+        else:
+            prompt = AsidePrompt(caller.approver, self.queue, caller.client)
         # A host that cannot ask leaves it to whoever is there otherwise: the person at an open window, or nobody.
-        approver = None if prompt is None else Approver(prompt)
+        if prompt is None:
+            approver = None
+        else:
+            approver = Approver(prompt)
 
         def tell(waiting: Waiting) -> None:
             caller.progress(min(waiting.seconds, waiting.limit), waiting.limit, str(waiting))

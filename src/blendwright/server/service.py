@@ -69,7 +69,10 @@ class Service:
         self._context = context
         self._direct = direct
         self._on_call = on_call
-        added = direct_tools(context.tools) if direct else ()
+        if direct:
+            added = direct_tools(context.tools)
+        else:
+            added = ()
         # Where both have a name, the server's own is the one that its instructions speak of.
         self._tools = {tool.name: tool for tool in (*added, *TOOLS)}
         self._app_tools = {tool.name: tool for tool in apps.APP_TOOLS}
@@ -94,7 +97,9 @@ class Service:
 
     def _input_schema(self, name: str) -> Mapping[str, Any] | None:
         tool = self._tools.get(name) or self._app_tools.get(name)
-        return None if tool is None else tool.input_schema
+        if tool is None:
+            return None
+        return tool.input_schema
 
     async def _list_tools(
         self, ctx: RequestContext, params: types.PaginatedRequestParams | None
@@ -149,7 +154,10 @@ class Service:
                 return self._pending_calls.suspend(call, step)
             progress, response = call.progress, step
         else:
-            approver = session_approver(ctx.session, ctx.request_id) if supports_elicitation(ctx) else None
+            if supports_elicitation(ctx):
+                approver = session_approver(ctx.session, ctx.request_id)
+            else:
+                approver = None
             try:
                 response = await self._respond(replace(caller, approver=approver), name, arguments)
             finally:

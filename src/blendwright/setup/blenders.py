@@ -57,8 +57,15 @@ def list_blenders() -> list[ListedBlender]:
         cure = f"blendwright blender add {series.name}"
         if found is None:
             cure = f"It needs Python {series.python_text}, which is not here; then: {cure}"
-        python = series.python_text if found is None else found.text
-        standing: Standing = "no python" if found is None else "not added"
+        if found is None:
+            python = series.python_text
+        else:
+            python = found.text
+        standing: Standing
+        if found is None:
+            standing = "no python"
+        else:
+            standing = "not added"
         rows.append(ListedBlender(series.name, series.version, python, standing, None, cure))
     return rows
 
@@ -100,7 +107,10 @@ def add_blender(
         there = _sound(name or series.name, None)
         if there is not None and not again:
             return AddedBlender(there, False)
-        given = None if python is None else Path(python)
+        if python is None:
+            given = None
+        else:
+            given = Path(python)
         return AddedBlender(making.add_series(series, progress, name=name, python=given), True)
     if python is not None:
         raise Refusal.of(Fault.ARGS_INVALID, "an installed Blender has its own Python", "Leave --python out.")

@@ -63,7 +63,10 @@ def add_command(
     environment = added.environment
 
     def show(out: SafeConsole) -> None:
-        word = "added" if added.made else "was there already:"
+        if added.made:
+            word = "added"
+        else:
+            word = "was there already:"
         out.show(f"{word} Blender {environment.blender} on Python {environment.python} in {environment.directory}")
         out.show(f"use it: blendwright run PLAN --blender {environment.name}", "dim")
 
@@ -143,7 +146,12 @@ def doctor(
 def _show_checks(out: SafeConsole, checks: list[Check], fit: bool) -> None:
     rows: list[tuple[Cell, ...]] = []
     for check in checks:
-        word = ("ok", "green") if check.ok else ("missing", "red") if check.required else ("note", "yellow")
+        if check.ok:
+            word = ("ok", "green")
+        elif check.required:
+            word = ("missing", "red")
+        else:
+            word = ("note", "yellow")
         rows.append((word, (check.name, "bold"), check.found))
         if check.cure and not check.ok:
             rows.append(("", "", check.cure))

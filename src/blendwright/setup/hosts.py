@@ -39,9 +39,15 @@ class Host:
     """Whether an entry says that it is a stdio server."""
 
     def file(self, scope: Scope, *, home: Path, project: Path) -> Path:
-        path = self.user if scope == "user" else self.project
+        if scope == "user":
+            path = self.user
+        else:
+            path = self.project
         if path is None:
-            other = "project" if scope == "user" else "user"
+            if scope == "user":
+                other = "project"
+            else:
+                other = "user"
             raise _refusal(f"{self.title} has no list of servers per {scope}", f"Use --scope {other}.")
         return (home if scope == "user" else project) / path
 
@@ -80,11 +86,16 @@ def entry(host: Host, workspace: Path, attach: str | None = None) -> dict[str, A
     -P keeps Python from importing what lies in the directory that the host starts it in."""
     directory = workspace.resolve()
     program = Path(sys.argv[0]).resolve()
-    command = [str(program)] if program.name.startswith(ENTRY) else [sys.executable, "-P", "-m", ENTRY]
+    if program.name.startswith(ENTRY):
+        command = [str(program)]
+    else:
+        command = [sys.executable, "-P", "-m", ENTRY]
     args = [*command[1:], "serve", "--workspace", str(directory), "--directory", str(directory.parent)]
     args += [] if attach is None else ["--attach", attach]
     server: dict[str, Any] = {"command": command[0], "args": args}
-    return {"type": "stdio", **server} if host.typed else server
+    if host.typed:
+        return {"type": "stdio", **server}
+    return server
 
 
 def remote_entry(url: str, token_variable: str) -> str:
@@ -96,7 +107,9 @@ def remote_entry(url: str, token_variable: str) -> str:
 def installed(host: Host, file: Path) -> dict[str, Any] | None:
     """Our entry as the host's file has it, or None."""
     ours = _servers(host, file, _read(host, file)).get(ENTRY)
-    return cast("dict[str, Any]", ours) if isinstance(ours, dict) else None
+    if isinstance(ours, dict):
+        return cast("dict[str, Any]", ours)
+    return None
 
 
 def install(host: Host, file: Path, ours: dict[str, Any], *, replace: bool = False) -> bool:
@@ -108,9 +121,10 @@ def install(host: Host, file: Path, ours: dict[str, Any], *, replace: bool = Fal
     if ENTRY in servers and not replace:
         raise _refusal(f"{file} has another entry for {ENTRY}", "Give --replace to put this one in its place.")
     expected = {**whole, host.key: {**servers, ENTRY: ours}}
-    text = (
-        _toml(host, file, ours) if host.format == "toml" else json.dumps(expected, indent=2, ensure_ascii=False) + "\n"
-    )
+    if host.format == "toml":
+        text = _toml(host, file, ours)
+    else:
+        text = json.dumps(expected, indent=2, ensure_ascii=False) + "\n"
     try:
         data = text.encode()
         rest_is_unchanged = _parsed(host, text) == expected
@@ -130,7 +144,10 @@ def _replace(file: Path, data: bytes) -> None:
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         part.unlink(missing_ok=True)
-        mode = target.stat().st_mode & 0o777 if target.exists() else None
+        if target.exists():
+            mode = target.stat().st_mode & 0o777
+        else:
+            mode = None
         # Such files may hold keys: nobody may read the new one who could not read the old one, not even for a moment.
         opened = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666 if mode is None else 0o600)
         with os.fdopen(opened, "wb") as new:
@@ -164,7 +181,9 @@ def _read(host: Host, file: Path) -> dict[str, Any]:
 
 
 def _parsed(host: Host, text: str) -> Any:
-    return tomllib.loads(text) if host.format == "toml" else json.loads(text if text.strip() else "{}")
+    if host.format == "toml":
+        return tomllib.loads(text)
+    return json.loads(text if text.strip() else "{}")
 
 
 def _servers(host: Host, file: Path, whole: dict[str, Any]) -> dict[str, Any]:
@@ -179,7 +198,10 @@ def _object(value: Any, what: str) -> dict[str, Any]:
 
 def _toml(host: Host, file: Path, ours: dict[str, Any]) -> str:
     """Appended as text, so that comments and order of the rest survive; an old section of ours is cut out first."""
-    lines = file.read_bytes().decode().splitlines(keepends=True) if file.exists() else []
+    if file.exists():
+        lines = file.read_bytes().decode().splitlines(keepends=True)
+    else:
+        lines = []
     our_header = re.compile(rf"\s*\[\s*{host.key}\s*\.\s*{ENTRY}\s*[].]")
     others: list[str] = []
     above: list[str] = []  # comments at the end of a section of ours: they belong to what follows
@@ -196,7 +218,12 @@ def _toml(host: Host, file: Path, ours: dict[str, Any]) -> str:
         else:
             above = []
     text = "".join(others + above)
-    gap = "" if not text or text.endswith("\n\n") else "\n" if text.endswith("\n") else "\n\n"
+    if not text or text.endswith("\n\n"):
+        gap = ""
+    elif text.endswith("\n"):
+        gap = "\n"
+    else:
+        gap = "\n\n"
     return text + gap + _section(host, ours)
 
 

@@ -79,7 +79,11 @@ def may_write_executables(model: type[BaseModel], args: Mapping[str, Any]) -> bo
         files = args.get(name)
         if role != "declared" or files is None:
             continue
-        outputs: Any = cast("Mapping[str, Any]", files).get("out", ()) if isinstance(files, Mapping) else None
+        outputs: Any
+        if isinstance(files, Mapping):
+            outputs = cast("Mapping[str, Any]", files).get("out", ())
+        else:
+            outputs = None
         if not isinstance(outputs, list | tuple):
             return True
         paths = cast("Sequence[Any]", outputs)

@@ -122,7 +122,9 @@ class Tool(Generic[A, R]):
     def safety_level_for(self, args: A) -> SafetyLevel:
         """Of these arguments: some destroy more than the tool as such."""
         destroys = any(getattr(args, name) for name in self.destructive_with)
-        return SafetyLevel.DESTRUCTIVE if destroys else self.safety_level
+        if destroys:
+            return SafetyLevel.DESTRUCTIVE
+        return self.safety_level
 
     def reasons_for(self, args: A) -> tuple[str, ...]:
         """Return why these arguments make the call more dangerous than the tool as such, for the person who is asked."""
@@ -148,7 +150,9 @@ class Tool(Generic[A, R]):
 
     def seed_for(self, args: A) -> int | None:
         """The seed, for seeded tools: it is always an argument and is echoed."""
-        return getattr(args, "seed", None) if self.determinism is Determinism.SEEDED else None
+        if self.determinism is Determinism.SEEDED:
+            return getattr(args, "seed", None)
+        return None
 
     def tolerance_for(self, args: A) -> float | None:
         """The tolerance within which results agree, where one applies."""
@@ -299,11 +303,9 @@ def _type_arguments(cls: Any, values: Mapping[Any, Any]) -> tuple[Any, ...]:
         origin: Any = get_origin(base)
         if Tool in getattr(origin, "__mro__", ()):
             arguments = tuple(values.get(one, one) for one in get_args(base))
-            return (
-                arguments
-                if origin is Tool
-                else _type_arguments(origin, dict(zip(origin.__parameters__, arguments, strict=True)))
-            )
+            if origin is Tool:
+                return arguments
+            return _type_arguments(origin, dict(zip(origin.__parameters__, arguments, strict=True)))
     return ()
 
 
@@ -313,7 +315,10 @@ def _contradictions(cls: type[AnyTool]) -> Iterable[str]:
     if not cls.__dict__.get("examples"):
         yield "has no example"
     models = _models(cls)
-    arguments = models[0].model_fields if models else {}
+    if models:
+        arguments = models[0].model_fields
+    else:
+        arguments = {}
     for name in cls.destructive_with:
         if name not in arguments:
             yield f"is destructive with {name}, which it does not take"

@@ -117,7 +117,10 @@ def _show_upgrade(out: SafeConsole, result: upgrading.Upgrade, blender: str) -> 
             )
             notes().labelled("note:", remark, "bold yellow")
         return
-    option = "--yes" if result.report.same else "--accept-differences"
+    if result.report.same:
+        option = "--yes"
+    else:
+        option = "--accept-differences"
     out.show(f"nothing was changed; to move: blendwright upgrade --blender {blender} {option}")
 
 
@@ -137,7 +140,10 @@ def _show_report(out: SafeConsole, report: VersionReport) -> None:
         rows = [("result " + each.path, each.old, each.new) for each in part.results]
         _show_rows(out, rows + [(" ".join(each.place()), each.old, each.new) for each in part.properties])
     for scene in report.scenes:
-        pictures = "" if scene.pictures is None else f", {scene.pictures.differing:.1%} of the pixels differ"
+        if scene.pictures is None:
+            pictures = ""
+        else:
+            pictures = f", {scene.pictures.differing:.1%} of the pixels differ"
         if scene.parts:
             out.labelled("parts", f"{scene.how}: {len(scene.parts)} properties{pictures}", "bold red")
             _show_rows(out, [(" ".join(each.place()), each.old, each.new) for each in scene.parts])

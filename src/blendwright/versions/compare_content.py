@@ -134,7 +134,10 @@ class _Comparison:
 
     def _absent(self, key: Key, path: str, part: Struct, block: Mapping[str, Struct], side: Side) -> None:
         """A struct that the other one does not have."""
-        socket = _SOCKET_PATH.match(path) if part.type.startswith(SOCKET) else None
+        if part.type.startswith(SOCKET):
+            socket = _SOCKET_PATH.match(path)
+        else:
+            socket = None
         if socket is not None:
             # Which sockets a node has follows from its type and its settings, which are compared.
             node = block.get(socket["node"])
@@ -151,7 +154,10 @@ class _Comparison:
         if old.type != new.type:
             self._part(key, _joined(path, "type"), old.type, new.type)
             return
-        tolerance = EVALUATED_TOLERANCE if path == EVALUATED else TOLERANCE
+        if path == EVALUATED:
+            tolerance = EVALUATED_TOLERANCE
+        else:
+            tolerance = TOLERANCE
         for name in sorted(old.values.keys() | new.values.keys()):
             if name == IDENTIFIER and old.type.startswith(SOCKET):
                 continue
@@ -160,7 +166,11 @@ class _Comparison:
             elif old.type == FREE:
                 self._part(key, _joined(path, name), _shown(old.values.get(name)), _shown(new.values.get(name)))
             else:
-                side: Side = "old" if name in old.values else "new"
+                side: Side
+                if name in old.values:
+                    side = "old"
+                else:
+                    side = "new"
                 value = (old if side == "old" else new).values[name]
                 if not _is_nothing(value):
                     self._note(old.type, name, _only(side), value)
@@ -223,8 +233,13 @@ def _link_text(link: list[Any]) -> str:
 
 def _socket_identity(path: str, part: Struct) -> tuple[str, str, str] | None:
     """What tells a socket besides its name: its node, its side, its identifier."""
-    match = _SOCKET_PATH.match(path) if part.type.startswith(SOCKET) else None
-    return None if match is None else (match["node"], match["side"], str(part.values.get(IDENTIFIER)))
+    if part.type.startswith(SOCKET):
+        match = _SOCKET_PATH.match(path)
+    else:
+        match = None
+    if match is None:
+        return None
+    return (match["node"], match["side"], str(part.values.get(IDENTIFIER)))
 
 
 def _is_covered(
@@ -255,13 +270,19 @@ def _is_nothing(value: Any) -> bool:
 
 
 def _joined(path: str, name: str) -> str:
-    return f"{path}.{name}" if path else name
+    if path:
+        return f"{path}.{name}"
+    return name
 
 
 def _shown(value: Any) -> Any:
-    return f"{value['count'] // value['width']} elements" if is_array(value) else value
+    if is_array(value):
+        return f"{value['count'] // value['width']} elements"
+    return value
 
 
 def _short(value: Any) -> str:
     text = str(_shown(value))
-    return text if len(text) <= 60 else text[:59] + "…"
+    if len(text) <= 60:
+        return text
+    return text[:59] + "…"

@@ -36,7 +36,10 @@ class ComparedFile:
     findings: tuple[Finding, ...]
 
     def to_json(self) -> dict[str, Any]:
-        where = None if self.directory is None else str(self.directory)
+        if self.directory is None:
+            where = None
+        else:
+            where = str(self.directory)
         external = [finding.to_json() for finding in self.findings]
         return {"ok": self.report.same, "directory": where, "external_files": external, **self.report.to_json()}
 
@@ -71,7 +74,10 @@ def compare_file(file: Path, old: Blender, new: Blender, *, directory: Path | No
         blenders = TwoBlenders(first, take_worker(theirs, catalogue))
         blenders.both(lambda worker: externals.open_file(worker, file, file.name, folder))
         difference = blenders.compare()
-        pictures = None if directory is None else take_pictures(blenders, directory, "scene")
+        if directory is None:
+            pictures = None
+        else:
+            pictures = take_pictures(blenders, directory, "scene")
         scene = ComparedScene(OPENED, difference.parts, pictures)
         report = VersionReport(str(file), *blenders.versions, (scene,), difference.notes)
     if directory is not None:

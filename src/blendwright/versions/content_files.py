@@ -118,7 +118,11 @@ def _size(entry: Mapping[str, Any]) -> str:
 def _numbers(entry: Mapping[str, Any], file: Path) -> Sequence[float]:
     if "values" in entry:
         return [float(value) for value in entry["values"]]
-    numbers: array[float] | array[int] = array("f") if entry["array"] == "f4" else array("i")
+    numbers: array[float] | array[int]
+    if entry["array"] == "f4":
+        numbers = array("f")
+    else:
+        numbers = array("i")
     with _plain_file(file) as opened:
         opened.seek(entry["offset"])
         numbers.frombytes(opened.read(entry["count"] * 4))

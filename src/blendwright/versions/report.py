@@ -97,7 +97,9 @@ class VersionReport:
 
 
 def _pictures(pair: PicturePair | None) -> dict[str, Any] | None:
-    return None if pair is None else asdict(pair)
+    if pair is None:
+        return None
+    return asdict(pair)
 
 
 def _note_order(entry: tuple[DesignNote, int]) -> tuple[str, str, str]:
@@ -139,13 +141,18 @@ def _page(report: VersionReport) -> Iterator[str]:
 def _table(rows: Sequence[tuple[str, Any, Any]], report: VersionReport | None) -> str:
     if not rows:
         return "<p>nothing</p>"
-    head = "" if report is None else f"<tr><th>where<th>{html.escape(report.old)}<th>{html.escape(report.new)}"
+    if report is None:
+        head = ""
+    else:
+        head = f"<tr><th>where<th>{html.escape(report.old)}<th>{html.escape(report.new)}"
     cells = ("".join(f"<td>{html.escape(str(cell))}" for cell in row) for row in rows)
     return f"<table>{head}{''.join(f'<tr>{row}' for row in cells)}</table>"
 
 
 def _image(pair: PicturePair | None) -> str:
-    return "" if pair is None else f'<img src="{html.escape(pair.side_by_side)}" alt="both and their difference">'
+    if pair is None:
+        return ""
+    return f'<img src="{html.escape(pair.side_by_side)}" alt="both and their difference">'
 
 
 def heading(part: OperationPart) -> str:

@@ -68,7 +68,10 @@ class Upgrade:
     configured: str | None
 
     def to_json(self) -> dict[str, Any]:
-        moved = None if self.commit is None else {"commit": self.commit.number, "scene_hash": self.commit.hash_after}
+        if self.commit is None:
+            moved = None
+        else:
+            moved = {"commit": self.commit.number, "scene_hash": self.commit.hash_after}
         ok = self.report.same or self.commit is not None
         return {
             "ok": ok,
@@ -152,7 +155,10 @@ class _Upgrade:
             sha256 = report.write(self._directory)
         # Where an operation failed, what was replayed begins with the old one's scene anyway.
         taken: Take = self._options.take or ("opened" if replayed.failed or replayed.final else "replayed")
-        commit = self._move(report, sha256, taken) if self._wanted(report) else None
+        if self._wanted(report):
+            commit = self._move(report, sha256, taken)
+        else:
+            commit = None
         configured = load_policy(self._workspace).policy.blender.use
         return Upgrade(report, self._directory, taken, commit, configured)
 
@@ -180,7 +186,9 @@ class _Upgrade:
                 self._pictures[part.commit] = pair
 
     def _final(self, name: str) -> PicturePair | None:
-        return take_pictures(self._blenders, self._directory, f"{FINAL}-{name}") if self._options.pictures else None
+        if self._options.pictures:
+            return take_pictures(self._blenders, self._directory, f"{FINAL}-{name}")
+        return None
 
     def _report_directory(self, head: Commit) -> Path:
         old, new = (".".join(map(str, each.profile.version[:2])) for each in (self._blenders.old, self._blenders.new))
@@ -195,7 +203,9 @@ def own_line(journal: JournalView) -> Sequence[Commit]:
     """HEAD's line as far as it belongs to HEAD's Blender: from the baseline, or from where the workspace was moved there."""
     line = head_line(journal)
     moved = [place for place, commit in enumerate(line) if commit.kind == "rebaseline"]
-    return line[moved[-1] :] if moved else line
+    if moved:
+        return line[moved[-1] :]
+    return line
 
 
 def _require_pair(blenders: TwoBlenders, head: Commit) -> None:

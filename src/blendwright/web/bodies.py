@@ -59,7 +59,10 @@ class _Buffer:
 
     def whole(self) -> bytes:
         """Everything that was written; the buffer holds it no longer."""
-        whole = bytes(self._small) if self._pages is None else self._pages[: self.size]
+        if self._pages is None:
+            whole = bytes(self._small)
+        else:
+            whole = self._pages[: self.size]
         self.release()
         return whole
 
@@ -85,7 +88,10 @@ class BodyPlaces:
         declared = _declared_length(scope)
         if declared is not None and declared > self._largest:
             raise TooLarge
-        needed = self._largest if declared is None else declared
+        if declared is None:
+            needed = self._largest
+        else:
+            needed = declared
         buffer, taken = _Buffer(), 0
         try:
             more = True

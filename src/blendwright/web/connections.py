@@ -102,7 +102,10 @@ class GuardedConnection(H11Protocol):
         self._stop()
         self._awaited = state
         if state in (h11.IDLE, h11.SEND_BODY):
-            seconds = HEADER_SECONDS if state is h11.IDLE else BODY_SECONDS
+            if state is h11.IDLE:
+                seconds = HEADER_SECONDS
+            else:
+                seconds = BODY_SECONDS
             self._deadline = self.loop.call_later(seconds, self._end)
 
     def _end(self) -> None:

@@ -61,7 +61,10 @@ async def listen(
 
 def free_port(host: str) -> int:
     """A port of this host that nobody listens on now. Raises EnvironmentUnfit where there is no such host here."""
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    if ":" in host:
+        family = socket.AF_INET6
+    else:
+        family = socket.AF_INET
     try:
         with socket.socket(family) as probe:
             probe.bind((host.strip("[]"), 0))
@@ -98,6 +101,8 @@ def replayed(body: bytes, receive: Receive) -> Receive:
     messages: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
 
     async def replay() -> Message:
-        return messages.pop() if messages else await receive()
+        if messages:
+            return messages.pop()
+        return await receive()
 
     return replay

@@ -26,4 +26,6 @@ class Names:
         if headers.get("host") not in self.hosts:
             return "host"
         origin = headers.get("origin")
-        return "origin" if origin is not None and origin not in self.origins else None
+        if origin is not None and origin not in self.origins:
+            return "origin"
+        return None

@@ -122,13 +122,21 @@ class RemoteScene(ABC):
         """Write the scene to a .blend file that leaves the workspace, without code that would run where it is opened.
 
         With `keep_unused` the file also keeps datablocks without users."""
-        request: methods.ExportRequest = {"path": file, "keep_unused": True} if keep_unused else {"path": file}
+        request: methods.ExportRequest
+        if keep_unused:
+            request = {"path": file, "keep_unused": True}
+        else:
+            request = {"path": file}
         return self.call(methods.EXPORT.name, request, deadline=deadline)
 
     def swap(self, file: str, *, deadline: float, drop_unused: bool = False, home: str = "") -> SwapAnswer:
         """Open a file in place of the scene, and compare the two. `drop_unused`: without what nothing in it uses. `home`: where the file
         lies of which this is a copy."""
-        request: methods.SwapRequest = {"path": file, "drop_unused": True} if drop_unused else {"path": file}
+        request: methods.SwapRequest
+        if drop_unused:
+            request = {"path": file, "drop_unused": True}
+        else:
+            request = {"path": file}
         if home:
             request["home"] = home
         return self.call(methods.SWAP.name, request, deadline=deadline)

@@ -117,7 +117,10 @@ class CaseRunner:
             options = RunOptions(timeout=self.batch.case_seconds, cancel=cancel, background=True)
             report = opened.run(plan, options)
             ran = perf_counter()
-            findings = () if report.ok else tuple(_findings(report))
+            if report.ok:
+                findings = ()
+            else:
+                findings = tuple(_findings(report))
             cancelled = report.cancelled
             if report.ok:
                 try:

@@ -51,8 +51,14 @@ class CaseHandler:
         self._is_broken = False
         self._results = open_results(settings.results)
         # A place that is not allowed is not even looked at.
-        self._refusal = None if settings.places is None else outputs_refusal(settings.outputs, settings.places)
-        self._outputs = open_outputs(settings.outputs) if self._refusal is None else None
+        if settings.places is None:
+            self._refusal = None
+        else:
+            self._refusal = outputs_refusal(settings.outputs, settings.places)
+        if self._refusal is None:
+            self._outputs = open_outputs(settings.outputs)
+        else:
+            self._outputs = None
         self._work = Path(settings.work).resolve()
         # One directory for this lane alone: the only one that cases may write their outputs to.
         (self._work / STAGING).mkdir(parents=True, exist_ok=True)
@@ -173,7 +179,10 @@ class CaseHandler:
             workers = self._blender()
             version = ".".join(map(str, workers.worker().profile.version))
             require_equal(batch, version, catalogue_of(self._case_settings))
-            shared = self._work / PREFIXES if self._settings.prefixes else None
+            if self._settings.prefixes:
+                shared = self._work / PREFIXES
+            else:
+                shared = None
             self._runners[id] = CaseRunner(self._allowed(batch), workers, self._case_settings, shared)
         return self._runners[id]
 
@@ -189,7 +198,9 @@ class CaseHandler:
     def _allowed(self, batch: Batch) -> Batch:
         """With no grant that this machine does not give."""
         most = self._settings.approve
-        return batch if most is None else replace(batch, approve=tuple(name for name in batch.approve if name in most))
+        if most is None:
+            return batch
+        return replace(batch, approve=tuple(name for name in batch.approve if name in most))
 
     def _blender(self) -> LaneWorkers:
         if self._workers is None:
@@ -217,7 +228,9 @@ class CaseHandler:
 
     def blender_pids(self) -> tuple[int, ...]:
         """Of the Blender that this lane has now, where it has one."""
-        return () if self._workers is None else self._workers.pids()
+        if self._workers is None:
+            return ()
+        return self._workers.pids()
 
     def _memory_mb(self) -> int:
         return sum(usage(pid)[0] for pid in (os.getpid(), *self.blender_pids())) >> 20

@@ -99,7 +99,9 @@ class _LentPool(WorkerPool):
 
     def take(self, *, bare: bool = False, seconds: float | None = None) -> RemoteScene:
         """Return a Blender that is not in use. It may still hold the scene of an earlier workspace, which the caller replaces."""
-        return self._workers.start_bare(seconds) if bare else self._workers.lend(self._readable, seconds)
+        if bare:
+            return self._workers.start_bare(seconds)
+        return self._workers.lend(self._readable, seconds)
 
     def warm(self) -> None:
         """Do nothing: a worker process starts a second Blender only when a step needs it."""

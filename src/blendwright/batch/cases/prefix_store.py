@@ -35,7 +35,10 @@ OpenWorkspace = Callable[[Path], OpenScene]
 
 def is_of_use(directory: Path) -> bool:
     """Whether the lanes have made any of what they were told to share, or have not come to it yet."""
-    judged = [path for path in directory.iterdir() if not path.name.startswith("making-")] if directory.is_dir() else []
+    if directory.is_dir():
+        judged = [path for path in directory.iterdir() if not path.name.startswith("making-")]
+    else:
+        judged = []
     return not judged or any(path.suffix != CHEAP for path in judged)
 
 
@@ -59,7 +62,9 @@ class PrefixStore:
         for prefix in wanted:
             if self._is_there(prefix) or self._make(plan, prefix, used, cancel):
                 used = prefix
-        return used if used is not None and self._copy(used, workspace) else None
+        if used is not None and self._copy(used, workspace):
+            return used
+        return None
 
     def reject(self, prefix: Prefix) -> None:
         """It did not save what it should: nobody starts from it any more."""

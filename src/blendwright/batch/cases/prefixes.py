@@ -80,7 +80,10 @@ def shared_prefixes(hashes: Sequence[Sequence[str]]) -> list[tuple[Prefix, ...]]
         for size, hash in enumerate(each, 1):
             if counts[hash] < 2:
                 break
-            following = counts[each[size]] if size < len(each) else 0
+            if size < len(each):
+                following = counts[each[size]]
+            else:
+                following = 0
             if following < counts[hash]:
                 shared.append((size, hash))
         found.append(tuple(shared))
@@ -109,7 +112,10 @@ def jobs_with_prefixes(
     window = first
     while window:
         worthwhile = worthwhile and go_on()
-        found = shared_prefixes([hashes(case) for case in window]) if worthwhile else [()] * len(window)
+        if worthwhile:
+            found = shared_prefixes([hashes(case) for case in window])
+        else:
+            found = [()] * len(window)
         for case, prefixes in zip(window, found, strict=True):
             yield Job(batch, case.key, prefixes)
         window = list(islice(reading, WINDOW))

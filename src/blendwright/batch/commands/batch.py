@@ -100,16 +100,28 @@ def run_command(
     on."""
     if parquet:
         require_pyarrow("--parquet")
-    directory = Path(out).resolve() if engine is None else Path.cwd()
+    if engine is None:
+        directory = Path(out).resolve()
+    else:
+        directory = Path.cwd()
     path = Path(program)
-    file = read_batch_file(path) if path.suffix == ".json" else None
+    if path.suffix == ".json":
+        file = read_batch_file(path)
+    else:
+        file = None
     if file is None and cases is not None:
         raise Refusal.of(Fault.ARGS_INVALID, "--cases is for batch files", "Give --seeds 0:100 for a hundred cases.")
-    said = None if file is None else file.document.model_copy(update={} if cases is None else {"cases": cases})
+    if file is None:
+        said = None
+    else:
+        said = file.document.model_copy(update={} if cases is None else {"cases": cases})
     blender = consented_blender(blender, None if said is None else said.blender, program)
     grants = consented_grants(approve or (), () if said is None else said.approve, program)
     outputs = _outputs(output, said)
-    rows = _rows(seeds, params) if file is None or said is None else _file_rows(file.path, said, seeds, params)
+    if file is None or said is None:
+        rows = _rows(seeds, params)
+    else:
+        rows = _file_rows(file.path, said, seeds, params)
     prepared = prepare(
         path if file is None else file.program,
         select_rows(rows, only),
@@ -146,7 +158,9 @@ def _run(
         _show_summary(summary, directory)
     if summary.stopped:
         return Exit.INTERRUPTED
-    return Exit.DONE if summary.ok else Exit.FAILED
+    if summary.ok:
+        return Exit.DONE
+    return Exit.FAILED
 
 
 def _show_summary(summary: RunSummary, directory: BatchDirectory) -> None:
@@ -161,8 +175,16 @@ def _show_summary(summary: RunSummary, directory: BatchDirectory) -> None:
 
 
 def _show_counts(out: SafeConsole, counts: Counts) -> None:
-    style = "bold red" if counts.failed else "bold green" if not counts.open else "bold yellow"
-    waiting = f", {counts.open} open" if counts.open else ""
+    if counts.failed:
+        style = "bold red"
+    elif not counts.open:
+        style = "bold green"
+    else:
+        style = "bold yellow"
+    if counts.open:
+        waiting = f", {counts.open} open"
+    else:
+        waiting = ""
     out.labelled("batch", f"{counts.done} of {counts.total} cases done, {counts.failed} failed{waiting}", style)
 
 
@@ -172,7 +194,9 @@ def _rows(seeds: str | None, params: Path | None) -> Iterator[Row]:
     if seeds is not None:
         return seed_rows(seeds)
     single: Row = ({}, "")
-    return table_rows(params) if params is not None else iter((single,))
+    if params is not None:
+        return table_rows(params)
+    return iter((single,))
 
 
 def _outputs(kinds: list[str] | None, said: BatchDocument | None) -> tuple[Output, ...]:
@@ -219,7 +243,10 @@ def status_command(
         batch = results.batch()
         assert batch is not None
         counts = results.counts(batch.id)
-        failed = [row.to_json() for row in results.rows(batch.id) if row.status == "failed"] if counts.failed else []
+        if counts.failed:
+            failed = [row.to_json() for row in results.rows(batch.id) if row.status == "failed"]
+        else:
+            failed = []
         write_result_files(results, place.root, batch.id, parquet=parquet)
 
     def show(out: SafeConsole) -> None:

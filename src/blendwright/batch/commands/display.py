@@ -36,7 +36,10 @@ class BatchDisplay:
         told = TextColumn("{task.fields[text]}", markup=False)
         columns = (text, BarColumn(), MofNCompleteColumn(), told)
         out = notes()
-        self._bar = Progress(*columns, console=out.drawing, transient=True) if out.is_terminal and not json else None
+        if out.is_terminal and not json:
+            self._bar = Progress(*columns, console=out.drawing, transient=True)
+        else:
+            self._bar = None
         self._task: Any = None
 
     def __enter__(self) -> Self:
@@ -58,7 +61,10 @@ class BatchDisplay:
         if self._json and report is not None:
             self._tell_programs(report, progress)
         if self._bar is not None:
-            description = "stopping" if self._interrupts else "cases"
+            if self._interrupts:
+                description = "stopping"
+            else:
+                description = "cases"
             self._bar.update(
                 self._task, description=description, total=progress.counts.total, completed=progress.finished,
                 text=_figures(progress, self._bar.console.width - BESIDE),

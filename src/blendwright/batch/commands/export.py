@@ -52,8 +52,14 @@ def export_command(
     """Write a batch as a job for a farm: an Open Job Description template, or a job of Flamenco. Nothing is run."""
     if (seeds is None) == (params is None):
         raise Refusal.of(Fault.ARGS_INVALID, "one table of cases is needed", "Give --seeds or --params.")
-    table = ("--seeds", seeds) if seeds is not None else ("--params", str(params))
-    rows = seed_rows(seeds) if seeds is not None else table_rows(Path(table[1]))
+    if seeds is not None:
+        table = ("--seeds", seeds)
+    else:
+        table = ("--params", str(params))
+    if seeds is not None:
+        rows = seed_rows(seeds)
+    else:
+        rows = table_rows(Path(table[1]))
     prepared = prepare(
         program,
         rows,

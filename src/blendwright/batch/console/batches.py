@@ -91,8 +91,14 @@ class ConsoleBatch(ABC):
             if last != now:
                 last = now
                 found = view.batch()
-                counts = Counts() if found is None else view.counts(found[0].id)
-                about = {} if found is None else {"program": found[0].source.name, "blender": found[0].blender_version}
+                if found is None:
+                    counts = Counts()
+                else:
+                    counts = view.counts(found[0].id)
+                if found is None:
+                    about = {}
+                else:
+                    about = {"program": found[0].source.name, "blender": found[0].blender_version}
                 figures = {"counts": asdict(counts), "pause": view.pause, **rate.add(counts)}
                 tell("changes", {**about, "runs": now[1], **figures})
             ended.wait(self.poll_seconds)

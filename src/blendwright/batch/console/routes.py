@@ -143,7 +143,10 @@ def _summary(standing: Standing, hidden: Sequence[str], *, has_files: bool) -> d
     row = standing.row
     given: dict[str, Any] = redacted(dict(standing.case.params), hidden)
     params = ", ".join(f"{name} = {orjson.dumps(value).decode()}" for name, value in given.items())
-    finding = row.findings[0] if row is not None and row.findings else None
+    if row is not None and row.findings:
+        finding = row.findings[0]
+    else:
+        finding = None
     return {
         "number": standing.case.number,
         "status": standing.status,

@@ -50,7 +50,10 @@ class _Section:
         return batch.id
 
     def open(self, directories: Sequence[Path], engine: str | None, places: Sequence[str]) -> _OpenBatches:
-        fleet = None if engine is None else require_fleet().console_batches(engine, places)
+        if engine is None:
+            fleet = None
+        else:
+            fleet = require_fleet().console_batches(engine, places)
         return _OpenBatches([DirectoryBatch(path) for path in directories], fleet)
 
 

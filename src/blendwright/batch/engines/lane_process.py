@@ -72,4 +72,6 @@ class LaneProcess:
     def _receive(self) -> dict[str, Any] | None:
         assert self._process.stdout is not None
         line = self._process.stdout.readline()
-        return orjson.loads(line) if line.endswith(b"\n") else None
+        if line.endswith(b"\n"):
+            return orjson.loads(line)
+        return None

@@ -83,7 +83,9 @@ class Variation(_Part):
     @property
     def listed(self) -> Sequence[Any] | None:
         """What multiplies the cases; None for what is drawn."""
-        return range(*self.range) if self.range is not None else self.values
+        if self.range is not None:
+            return range(*self.range)
+        return self.values
 
     def draw(self, chance: sampling.Chance) -> Any:
         if self.uniform is not None:
@@ -148,7 +150,10 @@ class BatchDocument(_Part):
     def _rows(self, beside: Path, listed: Mapping[str, Sequence[Any]], of_each: int) -> Iterator[Row]:
         drawn = {name: one for name, one in self.vary.items() if one.listed is None}
         single: Row = ({}, "")
-        given = iter((single,)) if self.table is None else table_rows(beside / self.table)
+        if self.table is None:
+            given = iter((single,))
+        else:
+            given = table_rows(beside / self.table)
         for count, (row, source) in enumerate(given, 1):
             _require_not_too_many(count * of_each)
             for values in _combinations(tuple(listed.items())):
@@ -163,7 +168,10 @@ class BatchDocument(_Part):
         """Raises Refusal with the place of what is wrong."""
         outputs: list[Output] = []
         for position, one in enumerate(self.outputs):
-            wanted = WantedOutput(kind=one) if isinstance(one, str) else one
+            if isinstance(one, str):
+                wanted = WantedOutput(kind=one)
+            else:
+                wanted = one
             outputs.append(output_of(wanted.kind, wanted.name, wanted.args, f"/outputs/{position}"))
         names = [output.name for output in outputs]
         if repeated := next((name for name in names if names.count(name) > 1), None):
@@ -186,7 +194,9 @@ def _combinations(listed: Sequence[tuple[str, Sequence[Any]]]) -> Iterator[dict[
 
 def _length(values: Sequence[Any]) -> int:
     """`len` knows no range of more than 2^63."""
-    return (values[-1] - values[0]) // values.step + 1 if isinstance(values, range) else len(values)
+    if isinstance(values, range):
+        return (values[-1] - values[0]) // values.step + 1
+    return len(values)
 
 
 def _require_not_too_many(cases: int) -> None:

@@ -75,7 +75,9 @@ def _column_types(rows: Iterator[Mapping[str, Any]]) -> dict[str, type]:
 def _common_type(types: set[Any]) -> type:
     if types in ({int, float}, {float}):
         return float
-    return next(iter(types)) if types in ({int}, {bool}) else str
+    if types in ({int}, {bool}):
+        return next(iter(types))
+    return str
 
 
 def _fitting(row: Mapping[str, Any], types: Mapping[str, type]) -> dict[str, Any]:

@@ -80,7 +80,9 @@ def _csv_rows(path: Path) -> Iterator[Row]:
 
 def _value(text: str) -> Any:
     value, findings = read_json(text)
-    return text if findings else value
+    if findings:
+        return text
+    return value
 
 
 def _json_rows(path: Path) -> Iterator[Row]:

@@ -32,7 +32,9 @@ NAME = re.compile(r"(\d{6,})(?:-(\d+))?")
 
 def attempt_name(number: int, fence: int) -> str:
     """What the outputs of one attempt are called: the first one has the plain name of its case."""
-    return f"{number:06d}" if fence == 1 else f"{number:06d}-{fence}"
+    if fence == 1:
+        return f"{number:06d}"
+    return f"{number:06d}-{fence}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,7 +43,10 @@ def write_result_files(
 
 def flat_row(row: ResultRow, params: tuple[str, ...], outputs: tuple[str, ...]) -> dict[str, Any]:
     """One line of a table: a column for each parameter and each output."""
-    first = row.findings[0] if row.findings else None
+    if row.findings:
+        first = row.findings[0]
+    else:
+        first = None
     values = {
         "number": row.number,
         "status": row.status,
@@ -65,7 +68,9 @@ def flat_row(row: ResultRow, params: tuple[str, ...], outputs: tuple[str, ...]) 
 
 
 def _plain(value: Any) -> Any:
-    return orjson.dumps(value).decode() if isinstance(value, list | dict) else value
+    if isinstance(value, list | dict):
+        return orjson.dumps(value).decode()
+    return value
 
 
 def _columns(rows: Iterator[ResultRow]) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -103,7 +108,9 @@ def _write_csv(path: Path, rows: Iterator[dict[str, Any]]) -> None:
 
 def _cell(value: Any) -> Any:
     """A text that a spreadsheet would take for a formula is kept from being one."""
-    return f"'{value}" if isinstance(value, str) and value[:1] in ("=", "+", "-", "@", "\t", "\r") else value
+    if isinstance(value, str) and value[:1] in ("=", "+", "-", "@", "\t", "\r"):
+        return f"'{value}"
+    return value
 
 
 @contextlib.contextmanager

@@ -74,14 +74,19 @@ def shown_standing(
     case: Case, status: CaseStatus, fence: int, attempts: int, worker: str, text: str | None
 ) -> Standing:
     """Where a case stands, with its row as it is written, if it has one by now."""
-    row = None if status in ("waiting", "running") else _row(case, text)
+    if status in ("waiting", "running"):
+        row = None
+    else:
+        row = _row(case, text)
     return Standing(case, status, fence, attempts, worker, row)
 
 
 def params_of(text: str) -> dict[str, Any]:
     """The parameters of a case; none where they are not what they should be, which is not for whoever looks to mend."""
     found: Any = orjson.loads(text)
-    return cast("dict[str, Any]", found) if isinstance(found, dict) else {}
+    if isinstance(found, dict):
+        return cast("dict[str, Any]", found)
+    return {}
 
 
 def _row(case: Case, text: str | None) -> ResultRow:

@@ -80,7 +80,9 @@ class SqliteResults(ResultsTable):
             where, bindings = ("", ()) if id is None else (" WHERE id = ?", (id,))
             sql = f"SELECT definition FROM batches{where} ORDER BY latest DESC LIMIT 1"
             found = self._connection.execute(sql, bindings).fetchone()
-        return None if found is None else Batch.from_json(orjson.loads(found[0]))
+        if found is None:
+            return None
+        return Batch.from_json(orjson.loads(found[0]))
 
     def add(self, batch: Batch, rows: Iterable[tuple[Mapping[str, Any], str]]) -> int:
         added, reading = 0, iter(rows)
@@ -119,7 +121,9 @@ class SqliteResults(ResultsTable):
     def claim(self, key: str, worker: str) -> Claim | None:
         with self._transaction():
             row = self._connection.execute(_CLAIM, (worker, key)).fetchone()
-        return None if row is None else Claim(_case(row[:4]), row[4], row[5])
+        if row is None:
+            return None
+        return Claim(_case(row[:4]), row[4], row[5])
 
     def publish(self, row: ResultRow, fence: int) -> bool:
         crash_points.reach("batch.before_publish")
@@ -154,7 +158,10 @@ class SqliteResults(ResultsTable):
             return self._connection.changes()
 
     def standing(self, case: int | str) -> Standing | None:
-        condition = "number = ?" if isinstance(case, int) else "key GLOB ? || '*'"
+        if isinstance(case, int):
+            condition = "number = ?"
+        else:
+            condition = "key GLOB ? || '*'"
         sql = (
             f"SELECT {_CASE}, status, fence, attempts, worker, row FROM cases WHERE {condition} ORDER BY number LIMIT 1"
         )
@@ -162,18 +169,30 @@ class SqliteResults(ResultsTable):
         if not rows:
             return None
         status, fence, attempts, worker, row = rows[0][4:]
-        found = None if row is None else ResultRow.from_json(orjson.loads(row))
+        if row is None:
+            found = None
+        else:
+            found = ResultRow.from_json(orjson.loads(row))
         return Standing(_case(rows[0][:4]), status, fence, attempts, worker, found)
 
     def rows(self, batch: str | None = None) -> Iterator[ResultRow]:
         after = -1
-        members = "" if batch is None else "members JOIN "
-        condition = "" if batch is None else "batch = ? AND "
+        if batch is None:
+            members = ""
+        else:
+            members = "members JOIN "
+        if batch is None:
+            condition = ""
+        else:
+            condition = "batch = ? AND "
         sql = (
             f"SELECT cases.number, row FROM {members}cases {'' if batch is None else 'USING (number)'}"
             f" WHERE {condition}cases.number > ? AND row IS NOT NULL ORDER BY cases.number LIMIT ?"
         )
-        named = () if batch is None else (batch,)
+        if batch is None:
+            named = ()
+        else:
+            named = (batch,)
         while page := self._all(sql, (*named, after, PAGE)):
             for _, row in page:
                 yield ResultRow.from_json(orjson.loads(row))

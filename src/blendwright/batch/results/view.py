@@ -53,7 +53,9 @@ class ResultsView:
         if self._all("PRAGMA user_version")[0][0] == 0:
             return None
         found = self._all("SELECT definition, begun FROM batches ORDER BY latest DESC LIMIT 1")
-        return None if not found else (Batch.from_json(orjson.loads(found[0][0])), found[0][1])
+        if not found:
+            return None
+        return (Batch.from_json(orjson.loads(found[0][0])), found[0][1])
 
     def counts(self, batch: str) -> Counts:
         return Counts(**dict(self._all(f"SELECT status, count(*) {_OF_BATCH} GROUP BY status", (batch,))))
@@ -69,7 +71,9 @@ class ResultsView:
 
     def standing(self, number: int) -> Standing | None:
         found = self._all(f"SELECT {_STANDING} FROM cases WHERE number = ?", (number,))
-        return _standing(found[0]) if found else None
+        if found:
+            return _standing(found[0])
+        return None
 
     def failure_reasons(self, batch: str, most: int = 8) -> list[FailureReason]:
         """The most frequent first."""

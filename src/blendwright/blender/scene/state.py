@@ -79,7 +79,9 @@ class SceneState:
 
     def block(self, key: fp.Key) -> Any:
         """A datablock by its key in the fingerprint, linked ones included."""
-        return fp.block_of(key) if len(key) > 2 else self.find(*key)
+        if len(key) > 2:
+            return fp.block_of(key)
+        return self.find(*key)
 
     def named(self, collection: str) -> dict[str, Any]:
         by_name = self._names.get(collection)
@@ -198,11 +200,15 @@ class SceneState:
 
     def read_hash(self, key: fp.Key) -> bytes | None:
         """The hash of a datablock as Blender has it now, None when there is none."""
-        return self._prehashed[key] if key in self._prehashed else self._hash_block(key)
+        if key in self._prehashed:
+            return self._prehashed[key]
+        return self._hash_block(key)
 
     def _hash_block(self, key: fp.Key) -> bytes | None:
         block = self.block(key)
-        return None if block is None else fp.leaf(block)
+        if block is None:
+            return None
+        return fp.leaf(block)
 
     def leaf_hash(self, key: fp.Key) -> bytes | None:
         """The hash of a leaf as of now, None when there is none."""

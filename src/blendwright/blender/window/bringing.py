@@ -85,8 +85,13 @@ def _problem(change: Sequence[str]) -> str:
     kind, *rest, what = change
     if kind == SCENES and what in (CREATED, REMOVED):
         return f"the scene '{rest[0]}' would be {what}"
-    expected = 2 if kind == fp.MEMBERSHIP else 1
-    return "" if len(rest) == expected else f"'{rest[0]}' is linked from another file"
+    if kind == fp.MEMBERSHIP:
+        expected = 2
+    else:
+        expected = 1
+    if len(rest) == expected:
+        return ""
+    return f"'{rest[0]}' is linked from another file"
 
 
 def _linked(path: Path, wanted: Iterable[tuple[str, str]]) -> dict[tuple[str, str], Any]:
@@ -145,7 +150,10 @@ def _use_own(path: Path) -> None:
 
 
 def _move(home: str, member: str, what: str) -> str:
-    collection = _data.scenes.get(home.removeprefix(MASTER)) if home.startswith(MASTER) else _local("collections", home)
+    if home.startswith(MASTER):
+        collection = _data.scenes.get(home.removeprefix(MASTER))
+    else:
+        collection = _local("collections", home)
     if collection is not None and home.startswith(MASTER):
         collection = collection.collection
     if collection is None:

@@ -156,14 +156,19 @@ class SceneMethods:
         return {**opened, "changes": changes, "active_content": active_content()}
 
     def hash(self, request: methods.HashRequest) -> methods.SceneHash:
-        return {"hash": self._state.full_root()} if request.get("full") else self._hash()
+        if request.get("full"):
+            return {"hash": self._state.full_root()}
+        return self._hash()
 
     def unlisted(self, request: methods.NoArguments) -> methods.UnlistedAnswer:
         return {"blocks": unlisted_blocks(self._leaves())}
 
     def content(self, request: methods.ContentRequest) -> methods.ContentAnswer:
         keys = request.get("keys")
-        named = None if keys is None else [tuple(key) for key in keys]
+        if keys is None:
+            named = None
+        else:
+            named = [tuple(key) for key in keys]
         return {"blocks": write_content(self._state, self._inside(request["path"]), named)}
 
     def read_back(self, request: methods.ReadBackRequest) -> methods.ReadBackAnswer:
@@ -212,7 +217,10 @@ class SceneMethods:
         )
         redone = 0
         for step, run in zip(request["steps"], runs, strict=False):
-            answer = run.finish() if isinstance(run, StepRun) else run
+            if isinstance(run, StepRun):
+                answer = run.finish()
+            else:
+                answer = run
             if not answer["ok"] or answer["after"] != step["after"]:
                 return {"hash": answer["after"], "redone": redone, "message": answer["message"]}
             redone += 1

@@ -60,7 +60,10 @@ class Acting:
         kind: Any = given.get("kind")
         if kind not in get_args(Move):
             raise Refusal.of(Fault.ARGS_INVALID, f"a move is one of {', '.join(get_args(Move))}")
-        to = _number(given, "to") if kind == "checkout" else None
+        if kind == "checkout":
+            to = _number(given, "to")
+        else:
+            to = None
         moved = await _act(workspace, lambda opened: person_acts.move(opened, person, kind, to))
         return json_response({"move": moved.kind, "from": moved.origin, "head": moved.commit.number})
 
@@ -91,7 +94,10 @@ class Acting:
         workspace, person, given = self._workspace(request), _person(request), await fields(request)
         source, into = text(given, "source"), text(given, "into")
         merged = await _act(workspace, lambda opened: person_acts.merge(opened, person, source, into))
-        findings = [] if merged.report is None else [one.to_json() for one in merged.report.all_findings()]
+        if merged.report is None:
+            findings = []
+        else:
+            findings = [one.to_json() for one in merged.report.all_findings()]
         told = {"ok": merged.ok, "kind": merged.plan.kind, "head": merged.head, "taken": len(merged.taken)}
         return json_response({**told, "findings": findings})
 
@@ -158,7 +164,9 @@ def _person(request: Request) -> Person:
 
 def _commit_name(given: Mapping[str, Any], name: str) -> str | None:
     """A commit by its number, a tag or a branch; None where none is given."""
-    return None if given.get(name) in (None, "") else text(dict(given), name, 100)
+    if given.get(name) in (None, ""):
+        return None
+    return text(dict(given), name, 100)
 
 
 def _number(given: Mapping[str, Any], name: str) -> int:

@@ -120,7 +120,10 @@ class Reading:
     async def picture(self, request: Request) -> Response:
         """202 while it is being made: the page hears when it is there, and keeps no connection waiting for it."""
         workspace, n = self.workspace(request), number(request.path_params["number"])
-        width = LARGE if request.query_params.get("size") == "large" else SMALL
+        if request.query_params.get("size") == "large":
+            width = LARGE
+        else:
+            width = SMALL
         commit = await in_thread(queries.commit_details, workspace.directory, str(n))
         kind, scene = f"own-{width}", commit["hash_after"]
         found = await in_thread(workspace.pictures.read, kind, scene)
@@ -186,7 +189,10 @@ class Reading:
         made = {line.name: line for line in blamed.lines}
         for one in found:
             line = made.get(one["name"])
-            one["blame"] = None if line is None else {"first": _blamed(line.first), "last": _blamed(line.last)}
+            if line is None:
+                one["blame"] = None
+            else:
+                one["blame"] = {"first": _blamed(line.first), "last": _blamed(line.last)}
         return json_response({"number": n, "origin": blamed.origin, "objects": found})
 
     async def audit(self, request: Request) -> Response:
@@ -265,7 +271,10 @@ def _preview(directory: Path, id: str) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as temporary:
         image = Path(temporary) / "preview.png"
         found = preview(document, directory, image=image)
-        picture = base64.b64encode(image.read_bytes()).decode() if image.is_file() else None
+        if image.is_file():
+            picture = base64.b64encode(image.read_bytes()).decode()
+        else:
+            picture = None
     hidden = load_policy(directory).policy.audit.redact
     told = found.to_json()
     totals = told["report"]["totals"]

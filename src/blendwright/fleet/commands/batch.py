@@ -57,7 +57,10 @@ def show_fleet(engine: str, out: str, *, json: bool) -> int:
         batch = results.batch()
         assert batch is not None
         counts = results.counts(batch.id)
-        failed = [row.to_json() for row in results.rows(batch.id) if row.status == "failed"] if counts.failed else []
+        if counts.failed:
+            failed = [row.to_json() for row in results.rows(batch.id) if row.status == "failed"]
+        else:
+            failed = []
 
     def show(shown: SafeConsole) -> None:
         shown.show(_line(counts))
@@ -112,7 +115,9 @@ def _end(batch: str, counts: Counts, *, json: bool, ok: bool) -> int:
         _print_line({"event": "summary", **_document(batch, counts), "ok": ok})
     else:
         notes().show(_line(counts))
-    return Exit.DONE if ok else Exit.FAILED
+    if ok:
+        return Exit.DONE
+    return Exit.FAILED
 
 
 def _document(batch: str, counts: Counts) -> dict[str, Any]:

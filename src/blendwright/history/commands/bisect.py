@@ -37,13 +37,19 @@ def bisect(
 
 
 def _note(looked: bisecting.Looked) -> None:
-    why = "" if looked.verdict.message is None else f": {looked.verdict.message}"
+    if looked.verdict.message is None:
+        why = ""
+    else:
+        why = f": {looked.verdict.message}"
     notes().show(f"commit {looked.commit} {'holds' if looked.verdict.holds else 'fails'}{why}", "dim")
 
 
 def _show(out: SafeConsole, found: bisecting.Bisection) -> None:
     bad = found.first_bad
-    why = "" if found.message is None else f" ({found.message})"
+    if found.message is None:
+        why = ""
+    else:
+        why = f" ({found.message})"
     out.show(f"commit {bad.number} is the first at which it does not hold{why}: {bad.tool} {bad.operation_id}", "bold")
     out.show(f"request {bad.request_id}, {bad.timestamp[:19]}; it holds at commit {found.last_good.number}")
     out.show(f"{len(found.looked)} scenes of {found.commits} were rebuilt", "dim")

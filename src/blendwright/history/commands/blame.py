@@ -73,12 +73,20 @@ def _show_incomplete(out: SafeConsole, commits: tuple[int, ...]) -> None:
 
 
 def _row(entry: Blamed, name: str, kind: str) -> tuple[str | tuple[str, str], ...]:
-    other = "" if (entry.kind, entry.name) == (kind, name) else f" {entry.name} ({entry.kind})"
-    value = "" if entry.value is None else orjson.dumps(entry.value).decode()[:LONGEST]
+    if (entry.kind, entry.name) == (kind, name):
+        other = ""
+    else:
+        other = f" {entry.name} ({entry.kind})"
+    if entry.value is None:
+        value = ""
+    else:
+        value = orjson.dumps(entry.value).decode()[:LONGEST]
     commit = entry.commit
     about = f"{commit.tool}  {commit.request_id[:LONGEST]} {commit.operation_id[:LONGEST]}"
     row = ((str(commit.number), "bold"), commit.timestamp[:19], f"{entry.change}{other}", about, _who(entry.who))
-    return (*row, (value, "cyan")) if value else row
+    if value:
+        return (*row, (value, "cyan"))
+    return row
 
 
 def _who(who: Who) -> str:

@@ -37,12 +37,14 @@ def branch(
         listed = branching.list_branches(workspace)
         return present(json, listed.to_json, lambda out: _show_branches(out, listed))
     with open_scene(workspace) as opened:
-        found = opened.history.delete_branch(name) if delete else opened.history.create_branch(name, at)
-    sentence = (
-        f"deleted the branch {name}, which led to commit {found.commit}"
-        if delete
-        else f"{name} is at commit {found.commit}"
-    )
+        if delete:
+            found = opened.history.delete_branch(name)
+        else:
+            found = opened.history.create_branch(name, at)
+    if delete:
+        sentence = f"deleted the branch {name}, which led to commit {found.commit}"
+    else:
+        sentence = f"{name} is at commit {found.commit}"
     return present(json, lambda: {"ok": True, "deleted": delete, **found.to_json()}, lambda out: out.show(sentence))
 
 
@@ -86,8 +88,14 @@ def tag(
         listed = branching.list_tags(workspace)
         return present(json, listed.to_json, lambda out: _show_tags(out, listed))
     with open_scene(workspace) as opened:
-        commit = opened.history.delete_tag(name) if delete else opened.history.set_tag(name, at)
-    sentence = f"deleted the tag {name} of commit {commit.number}" if delete else f"{name} is commit {commit.number}"
+        if delete:
+            commit = opened.history.delete_tag(name)
+        else:
+            commit = opened.history.set_tag(name, at)
+    if delete:
+        sentence = f"deleted the tag {name} of commit {commit.number}"
+    else:
+        sentence = f"{name} is commit {commit.number}"
     document = {"ok": True, "deleted": delete, "name": name, "commit": commit.number}
     return present(json, lambda: document, lambda out: out.show(sentence))
 
@@ -109,7 +117,10 @@ def fork(
     forked = forking.fork(workspace, at, directory, blender=blender)
 
     def show_fork(out: SafeConsole) -> None:
-        came = f", with {' and '.join(forked.copied)}" if forked.copied else ""
+        if forked.copied:
+            came = f", with {' and '.join(forked.copied)}"
+        else:
+            came = ""
         out.show(f"{forked.directory} begins with the scene of commit {forked.origin.number}{came}")
         out.show(f"scene {forked.origin.hash_after}", "dim")
 

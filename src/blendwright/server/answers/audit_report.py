@@ -48,4 +48,6 @@ def _worst(name: str, values: Sequence[Any]) -> str:
     if len({*values}) == 1:
         return f"{name} {values[0]}"
     numbers = [value for value in values if isinstance(value, int | float)]
-    return f"{name} {min(numbers)} to {max(numbers)}" if numbers else ""
+    if numbers:
+        return f"{name} {min(numbers)} to {max(numbers)}"
+    return ""

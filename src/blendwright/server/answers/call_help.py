@@ -37,7 +37,9 @@ def call_help(
         if near is not None and finding.fault is not Fault.ARGS_INVALID and (near[1] in tools or near[1] in macros):
             lines[call_line(near[1], {}, tools, macros)] = None
     told = [line for line in lines if line][:MOST_CALLS]
-    return {"calls": told} if told else {}
+    if told:
+        return {"calls": told}
+    return {}
 
 
 def call_line(name: str, args: Mapping[str, Any], tools: Mapping[str, AnyTool], macros: Mapping[str, Macro]) -> str:
@@ -47,4 +49,6 @@ def call_line(name: str, args: Mapping[str, Any], tools: Mapping[str, AnyTool], 
         known = dict(variants(tool.args_schema()))
         chosen = (str(fields_of(value).get("type", "")) for value in args.values())
         return tool_signature(tool, next((one for one in chosen if one in known), ""), LONGEST_CALL)
-    return inputs_signature(name, macros[name].document.inputs) if name in macros else ""
+    if name in macros:
+        return inputs_signature(name, macros[name].document.inputs)
+    return ""

@@ -85,7 +85,10 @@ def _lowered(wanted: LookQuality, made: LookQuality, size: tuple[int, int], samp
         yield f"samples {samples} of {wanted.samples}"
     if smaller:
         shaped = size != (made.width, made.height)  # as the scene's render is
-        whole = [round(side * wanted.width / made.width) for side in size] if shaped else [wanted.width, wanted.height]
+        if shaped:
+            whole = [round(side * wanted.width / made.width) for side in size]
+        else:
+            whole = [wanted.width, wanted.height]
         yield f"size {size[0]}x{size[1]} of {whole[0]}x{whole[1]}"
     if wanted.smooth and not made.smooth:
         yield "edges not smooth"
@@ -96,7 +99,12 @@ def _cure(needed: TimeNeeded) -> str:
     if seconds <= needed.allowed:
         return "look again for all of it"
     # Numbers that one would write.
-    step = 1 if seconds < 10 else 5 if seconds < 60 else 10
+    if seconds < 10:
+        step = 1
+    elif seconds < 60:
+        step = 5
+    else:
+        step = 10
     rounded = math.ceil(seconds / step) * step
     if rounded > needed.most:
         return f"all of it would take about {rounded} s, longer than a look may"
@@ -113,7 +121,10 @@ def _seen(picture: LookPicture, width: int) -> dict[str, Any]:
         told = {"objects": ", ".join(f"{one['object']} {_share(one['share'])}" for one in found)}
     else:
         scale = width / picture_size(picture.data)[0]
-        key = "color" if show == "MASK" else "nearest"
+        if show == "MASK":
+            key = "color"
+        else:
+            key = "nearest"
         told = {
             "objects": {
                 one["object"]: [_share(one["share"]), [round(side * scale) for side in one["box"]], one[key]]
@@ -126,7 +137,9 @@ def _seen(picture: LookPicture, width: int) -> dict[str, Any]:
 
 
 def _share(share: float) -> str:
-    return f"{share:.1%}" if share >= SMALLEST_SHARE else "<0.1%"
+    if share >= SMALLEST_SHARE:
+        return f"{share:.1%}"
+    return "<0.1%"
 
 
 def comparison_of(compared: Mapping[str, Outcome]) -> dict[str, Any]:

@@ -85,7 +85,10 @@ def render_response(
 ) -> types.CallToolResult:
     """`name` is the tool that was called, for an outcome that names none. What is larger than the host takes is left out, and said so:
     what was done is done, and its answer must arrive."""
-    outcome = response.outcome if response.outcome.tool else response.outcome.with_(tool=name[:LONGEST_NAME])
+    if response.outcome.tool:
+        outcome = response.outcome
+    else:
+        outcome = response.outcome.with_(tool=name[:LONGEST_NAME])
     document: dict[str, Any] = sanitise(render_envelope(outcome, envelope))
     if response.detail != "full":
         document = brief_envelope(document)

@@ -68,14 +68,19 @@ def _line(members: Sequence[Entry], rest: str) -> str:
         where, who = f"at {_text(places[0])}", _named(first["name"])
     else:
         ends = f"evenly from {_text(places[0])} to {_text(places[-1])}"
-        where = ends if _are_even(places) else f"at {', '.join(map(_text, places))}"
+        if _are_even(places):
+            where = ends
+        else:
+            where = f"at {', '.join(map(_text, places))}"
         who = f"{_named(first['name'])} … {_named(last['name'])} ({len(members)})"
     return f"{who}: {first['type']} {where}{f'; {rest}' if rest else ''}"
 
 
 def _named(name: str) -> str:
     """In quotes where it could be read as more than a name."""
-    return orjson.dumps(name).decode() if MORE_THAN_A_NAME.search(name) or name != name.strip() else name
+    if MORE_THAN_A_NAME.search(name) or name != name.strip():
+        return orjson.dumps(name).decode()
+    return name
 
 
 def _are_even(places: Sequence[Sequence[float]]) -> bool:
@@ -111,14 +116,19 @@ def scene_lines(snapshot: Entry, room: int) -> dict[str, Any]:
             "frames": [render["frame_start"], render["frame_end"]],
         }
     rest = {key: value for key, value in rest.items() if value not in ([], None)}
-    shown = object_lines(snapshot, room - len(orjson.dumps(rest))) if snapshot["objects"] is not None else {}
+    if snapshot["objects"] is not None:
+        shown = object_lines(snapshot, room - len(orjson.dumps(rest)))
+    else:
+        shown = {}
     if "next_offset" not in shown and snapshot["next_offset"] is not None:
         shown["next_offset"] = snapshot["next_offset"]  # of another section
     return shown | rest
 
 
 def _items(snapshot: Entry, section: str) -> Sequence[Entry]:
-    return [] if snapshot[section] is None else snapshot[section]["items"]
+    if snapshot[section] is None:
+        return []
+    return snapshot[section]["items"]
 
 
 def _object_parts(one: Entry) -> Iterator[str]:
@@ -138,7 +148,10 @@ def _object_parts(one: Entry) -> Iterator[str]:
         yield f"scale {_text(transform['scale'])}"
     if one["dimensions"] is not None:
         yield f"size {_text(one['dimensions'])}"
-    shared = f" (of {one['data_users']})" if (one["data_users"] or 0) > 1 else ""
+    if (one["data_users"] or 0) > 1:
+        shared = f" (of {one['data_users']})"
+    else:
+        shared = ""
     if shared or one["data"] not in (None, one["name"]):
         yield f"data {one['data']}{shared}"
     if one["animation"]:
@@ -164,17 +177,25 @@ def _object_parts(one: Entry) -> Iterator[str]:
         "render": not one["visible_render"],
     }
     if hidden := [where for where, is_hidden in unseen.items() if is_hidden]:
-        nobody = "" if one["used_by"] or one["children"] else ", used by nothing"
+        if one["used_by"] or one["children"]:
+            nobody = ""
+        else:
+            nobody = ", used by nothing"
         yield f"hidden in {' and '.join(hidden)}{nobody}"
 
 
 def _world_place(transform: Entry) -> list[float] | None:
     matrix = transform["matrix_world"]
-    return None if matrix is None else rounded([row[3] for row in matrix[:3]])
+    if matrix is None:
+        return None
+    return rounded([row[3] for row in matrix[:3]])
 
 
 def _modifier_words(one: Entry) -> str:
-    with_ = f" with {', '.join(one['targets'])}" if one["targets"] else ""
+    if one["targets"]:
+        with_ = f" with {', '.join(one['targets'])}"
+    else:
+        with_ = ""
     return f"{one['name']} ({one['type']}{with_})"
 
 
@@ -187,15 +208,21 @@ def _light_words(one: Entry) -> str:
 def _users(one: Entry) -> str:
     """How many use it, where that is not one."""
     if one["users"]:
-        return "" if one["users"] == 1 else f", {one['users']} users"
-    return ", unused, kept by a fake user" if one["fake_user"] else ", unused"
+        if one["users"] == 1:
+            return ""
+        return f", {one['users']} users"
+    if one["fake_user"]:
+        return ", unused, kept by a fake user"
+    return ", unused"
 
 
 def _unused(found: Entry) -> list[str]:
     """What nothing uses and no line above says so."""
     told = ("materials/", "lights/", "cameras/", "node_groups/")
     others = [name for name in found["items"] if not name.startswith(told)]
-    return [*others, "…"] if found["total"] > len(found["items"]) else others
+    if found["total"] > len(found["items"]):
+        return [*others, "…"]
+    return others
 
 
 # What is so of most objects, and of an exact page that is long therefore left out.
@@ -238,7 +265,10 @@ def _compact(one: Entry) -> dict[str, Any]:
 
 def _collection_lines(items: Sequence[Entry]) -> Iterator[str]:
     for one in items:
-        below = f" in {one['parent']}" if one["parent"] not in (None, ROOT) else ""
+        if one["parent"] not in (None, ROOT):
+            below = f" in {one['parent']}"
+        else:
+            below = ""
         yield f"{one['name']}: {one['objects']} objects{below}"
         yield from _collection_lines(one["children"])
 
@@ -249,8 +279,13 @@ def _material_line(one: Entry) -> str:
         return f"equal to {one['equal_to']}"
     shader = one["principled"]
     if shader is None:
-        return "nodes" if one["nodes"] else "no nodes"
-    color = "nodes" if shader["base_color"] is None else _text(shader["base_color"][:3])
+        if one["nodes"]:
+            return "nodes"
+        return "no nodes"
+    if shader["base_color"] is None:
+        color = "nodes"
+    else:
+        color = _text(shader["base_color"][:3])
     usual = {"metallic": 0, "roughness": 0.5, "alpha": 1, "transmission": 0, "emission_strength": 0}
     told = (f"{key} {_text(shader[key])}" for key, value in usual.items() if rounded(shader[key]) not in (value, None))
     return ", ".join([color, *told])

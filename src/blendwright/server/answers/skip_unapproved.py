@@ -48,6 +48,9 @@ def approval_note(report: RunReport) -> dict[str, Any]:
         return {}
     note: dict[str, Any] = {"operations": runs(waiting)}
     if others > 0:
-        same = "program_edit: {}" if report.dialect == "program" else "the same plan"
+        if report.dialect == "program":
+            same = "program_edit: {}"
+        else:
+            same = "the same plan"
         note["rest"] = f"{same} with skip_unapproved: true runs the other {others}"
     return {"needs_approval": note}

@@ -37,7 +37,9 @@ Schema = Mapping[str, Any]
 
 def page_budget(pages: int) -> int:
     """How long each of so many pages may be."""
-    return LARGEST_PAGE if pages < 2 else min(LARGEST_PAGE, max(LEAST_PAGE, SEVERAL_PAGES // pages))
+    if pages < 2:
+        return LARGEST_PAGE
+    return min(LARGEST_PAGE, max(LEAST_PAGE, SEVERAL_PAGES // pages))
 
 
 def brief_tool_page(tool: AnyTool, variant: str = "") -> dict[str, Any] | Finding:
@@ -45,7 +47,10 @@ def brief_tool_page(tool: AnyTool, variant: str = "") -> dict[str, Any] | Findin
     schema = tool.args_schema()
     known = dict(variants(schema))
     if variant and variant not in known:
-        otherwise = f"It has: {', '.join(known)}." if known else "It has no variants."
+        if known:
+            otherwise = f"It has: {', '.join(known)}."
+        else:
+            otherwise = "It has no variants."
         message = f"{tool.name} has no variant '{variant}'"
         return Finding(Fault.TARGET_NOT_FOUND, message, "", did_you_mean(variant, known, otherwise=otherwise))
     examples = [example.args for example in tool.examples]
@@ -99,9 +104,10 @@ def brief_node_page(node: NodeType) -> dict[str, Any]:
     layouts: list[dict[str, Any]] = whole["layouts"]
     first = _layout_of_a_new_node(node)
     for side in SIDES:
-        page[side] = (
-            {one.get("identifier", one["name"]): _socket_line(one) for one in layouts[first][side]} if layouts else {}
-        )
+        if layouts:
+            page[side] = {one.get("identifier", one["name"]): _socket_line(one) for one in layouts[first][side]}
+        else:
+            page[side] = {}
     if len(layouts) > 1:
         page["sockets"] = f"as they are at first; they depend on {', '.join(whole['deciding'])}"
         page["other_sockets"] = dict(_other_sockets(node, layouts, first))
@@ -143,12 +149,17 @@ def _property_line(one: Schema) -> str:
 
 
 def _socket_line(one: Schema) -> str:
-    name = f"'{one['name']}' " if one.get("identifier", one["name"]) != one["name"] else ""
+    if one.get("identifier", one["name"]) != one["name"]:
+        name = f"'{one['name']}' "
+    else:
+        name = ""
     return name + _joined(str(one.get("type", "")).removeprefix("NodeSocket").lower(), one.get("default"))
 
 
 def _joined(kind: str, default: Any) -> str:
-    return kind if default is None else f"{kind} = {_json(default)}"
+    if default is None:
+        return kind
+    return f"{kind} = {_json(default)}"
 
 
 # ---------------------------------------------------------------------- arguments
@@ -177,14 +188,22 @@ def _argument_lines(tool: AnyTool, schema: Schema, variant: str) -> Iterator[tup
         yield name, _line(part, schema, name in required)
         if variant in mapping:
             inner = resolved({"$ref": mapping[variant]}, schema)
-            place = f"{name}[]." if "items" in part else f"{name}."
+            if "items" in part:
+                place = f"{name}[]."
+            else:
+                place = f"{name}."
             for key, field in inner.get("properties", {}).items():
                 yield place + key, _line(field, schema, key in inner.get("required", ()))
 
 
 def _line(part: Schema, schema: Schema, required: bool) -> str:
     whole = resolved(part, schema)
-    default = "" if required else f" = {_json(part['default'])}" if part.get("default") is not None else "?"
+    if required:
+        default = ""
+    elif part.get("default") is not None:
+        default = f" = {_json(part['default'])}"
+    else:
+        default = "?"
     described = part.get("description") or whole.get("description") or ""
     return f"{_type(part, schema)}{default}: {described}".removesuffix(": ")
 
@@ -204,9 +223,9 @@ def _type(part: Schema, schema: Schema, depth: int = 0) -> str:
     if part.get("type") == "array":
         if fixed := part.get("prefixItems"):
             kinds = [_type(one, schema, depth + 1) for one in fixed]
-            return (
-                f"[{kinds[0]}] x {len(kinds)}" if len(kinds) > 1 and len(set(kinds)) == 1 else f"[{', '.join(kinds)}]"
-            )
+            if len(kinds) > 1 and len(set(kinds)) == 1:
+                return f"[{kinds[0]}] x {len(kinds)}"
+            return f"[{', '.join(kinds)}]"
         return f"list of {_type(part.get('items', {}), schema, depth + 1)}"
     if part.get("properties"):
         if depth > 1:
@@ -225,19 +244,30 @@ def _range(part: Schema) -> str:
     told = [bound for bound in (least, most) if bound is not None and abs(bound) < 1e6]
     if not told or part.get("type") == "string":
         return ""
-    lower = "" if least is None else f"{least:g}"
-    upper = "" if most is None or abs(most) >= 1e6 else f"{most:g}"
+    if least is None:
+        lower = ""
+    else:
+        lower = f"{least:g}"
+    if most is None or abs(most) >= 1e6:
+        upper = ""
+    else:
+        upper = f"{most:g}"
     return f" {lower}..{upper}"
 
 
 def resolved(part: Schema, schema: Schema) -> Schema:
     reference = part.get("$ref")
-    return schema["$defs"][reference.rpartition("/")[2]] if reference else part
+    if reference:
+        return schema["$defs"][reference.rpartition("/")[2]]
+    return part
 
 
 def _choices(values: Any) -> str:
     listed = [str(one) for one in values]
-    more = f" | … {len(listed) - MOST_CHOICES} more" if len(listed) > MOST_CHOICES else ""
+    if len(listed) > MOST_CHOICES:
+        more = f" | … {len(listed) - MOST_CHOICES} more"
+    else:
+        more = ""
     return " | ".join(listed[:MOST_CHOICES]) + more
 
 

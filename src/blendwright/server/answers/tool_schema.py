@@ -41,7 +41,9 @@ Schema = Mapping[str, Any]
 
 def short_description(text: str) -> str:
     """What a tool does, without the list of all that it does where that is long: its page has it."""
-    return text if len(text) <= LONGEST_SUMMARY else END_OF_STATEMENT.split(text, maxsplit=1)[0]
+    if len(text) <= LONGEST_SUMMARY:
+        return text
+    return END_OF_STATEMENT.split(text, maxsplit=1)[0]
 
 
 def used_arguments(tool: AnyTool) -> frozenset[str]:
@@ -162,7 +164,10 @@ def _short(part: Schema, definitions: Mapping[str, Any], name: str) -> dict[str,
         elif key == "items" and isinstance(value, dict):
             short[key] = _short(cast("dict[str, Any]", value), definitions, name)
         else:
-            short[key] = _plain(value) if key == "default" else value
+            if key == "default":
+                short[key] = _plain(value)
+            else:
+                short[key] = value
     return short
 
 
@@ -170,12 +175,17 @@ def _plain(value: Any) -> Any:
     """Whole numbers without their point, which says nothing and stands in a hundred defaults."""
     if isinstance(value, list):
         return [_plain(each) for each in cast("list[Any]", value)]
-    return int(value) if isinstance(value, float) and value.is_integer() else value
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    return value
 
 
 def _without_whole_numbers(forms: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """A number may be a whole one, and so may those of a list."""
-    kept = [one for one in forms if one.get("type") != "integer"] if {"type": "number"} in forms else forms
+    if {"type": "number"} in forms:
+        kept = [one for one in forms if one.get("type") != "integer"]
+    else:
+        kept = forms
     return [
         {**one, "items": {"type": "number"}} if one.get("items") == {"anyOf": [{"type": "number"}]} else one
         for one in kept
@@ -196,5 +206,8 @@ def _by_variant(part: Schema, name: str) -> dict[str, Any]:
     key, values = told["propertyName"], list(told["mapping"])
     described = f"{part.get('description', '')} Fields by {key}: tool_describe {name}:{values[0]} and so on.".strip()
     # What changes a thing has the same list as what adds it.
-    listed = {"type": "string"} if name.endswith(".set") and len(values) > MOST_VALUES else {"enum": values}
+    if name.endswith(".set") and len(values) > MOST_VALUES:
+        listed = {"type": "string"}
+    else:
+        listed = {"enum": values}
     return {"type": "object", "description": described, "properties": {key: listed}, "required": [key]}

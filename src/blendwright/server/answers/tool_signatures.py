@@ -8,7 +8,7 @@ tool's page.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 import orjson
 
@@ -32,7 +32,9 @@ def tool_signature(tool: AnyTool, variant: str = "", longest: int = LONGEST) -> 
     schema = tool.args_schema()
     chosen = dict(variants(schema)).get(variant, "")
     line = _signature(tool.name, schema, argument_order(tool, schema), chosen, longest)
-    return f"{line} {ASKS}" if tool.safety_level is SafetyLevel.DESTRUCTIVE else line
+    if tool.safety_level is SafetyLevel.DESTRUCTIVE:
+        return f"{line} {ASKS}"
+    return line
 
 
 def inputs_signature(name: str, schema: Schema) -> str:
@@ -60,7 +62,9 @@ def _argument(name: str, part: Schema, schema: Schema, required: bool, chosen: s
     default: Any = part.get("default")
     kind = _kind(part, schema, 0, chosen)
     if required:
-        return name if kind == "text" else f"{name}: {kind}"
+        if kind == "text":
+            return name
+        return f"{name}: {kind}"
     if isinstance(default, str) and "|" in kind:
         # What is usual comes first.
         return f"{name}={'|'.join(sorted(kind.split('|'), key=lambda one: one != default))}"
@@ -91,7 +95,9 @@ def _kind(part: Schema, schema: Schema, depth: int, chosen: str = "") -> str:
 def _list(part: Schema, schema: Schema, depth: int, chosen: str) -> str:
     if fixed := part.get("prefixItems"):
         kinds = [_kind(one, schema, depth + 1) for one in fixed]
-        return f"[{len(kinds)}]" if set(kinds) == {"number"} else f"[{', '.join(kinds)}]"
+        if set(kinds) == {"number"}:
+            return f"[{len(kinds)}]"
+        return f"[{', '.join(kinds)}]"
     return f"[{_kind(part.get('items', {}), schema, depth + 1, chosen)}, …]"
 
 
@@ -127,4 +133,6 @@ def _json(value: Any) -> str:
 def _whole(value: Any) -> Any:
     if isinstance(value, float) and value.is_integer():
         return int(value)
-    return [_whole(one) for one in value] if isinstance(value, list) else value  # pyright: ignore[reportUnknownVariableType]
+    if isinstance(value, list):
+        return [_whole(item) for item in cast("list[Any]", value)]
+    return value

@@ -91,7 +91,10 @@ def montage(pictures: Sequence[Captioned], *, columns: int | None = None, exact:
 
     read = [Image.open(io.BytesIO(each.data)).convert("RGB") for each in pictures]
     place = min(each.size for each in read)
-    resampling = Image.Resampling.NEAREST if exact else Image.Resampling.LANCZOS
+    if exact:
+        resampling = Image.Resampling.NEAREST
+    else:
+        resampling = Image.Resampling.LANCZOS
     width, height = place[0], place[1] + CAPTION
     columns = columns or math.ceil(math.sqrt(len(read)))
     whole = Image.new("RGB", (width * columns, height * math.ceil(len(read) / columns)))
@@ -147,7 +150,9 @@ def _read(path: Path) -> Picture | None:
         data = read_file(path)
     except OSError:
         return None  # it was made, and somebody has taken it away since
-    return Picture(data, "image/png", path) if data.startswith(PNG_SIGNATURE) else None
+    if data.startswith(PNG_SIGNATURE):
+        return Picture(data, "image/png", path)
+    return None
 
 
 def _told(whole: Picture, sent: Picture | None, artifacts: Path) -> dict[str, Any]:
@@ -158,7 +163,10 @@ def _told(whole: Picture, sent: Picture | None, artifacts: Path) -> dict[str, An
         told["path"] = str(whole.path)
         if whole.path.parent == artifacts:
             told["resource"] = f"blendwright://artifacts/{whole.path.name}"
-    told["sent"] = None if sent is None else {"mime_type": sent.mime_type, "bytes": len(sent.data)}
+    if sent is None:
+        told["sent"] = None
+    else:
+        told["sent"] = {"mime_type": sent.mime_type, "bytes": len(sent.data)}
     return told
 
 

@@ -54,7 +54,9 @@ class LookQuality:
         if self.show in ("DEPTH", "MASK"):
             return "CLOSER"
         names: dict[Engine, Kind] = {"WORKBENCH": "WORKBENCH NAMES", "CYCLES": "CYCLES NAMES"}
-        return names[self.engine] if self.show == "NAMES" else self.engine
+        if self.show == "NAMES":
+            return names[self.engine]
+        return self.engine
 
     @property
     def sampled(self) -> bool:
@@ -74,7 +76,10 @@ class LookQuality:
             return self._pixels
         if self.sampled:
             return self._pixels * self.samples / USUAL_SAMPLES
-        names = NAMES if self.show == "NAMES" else 0.0
+        if self.show == "NAMES":
+            names = NAMES
+        else:
+            names = 0.0
         return self._pixels * ((1.0 if self.smooth else ROUGH) + names) / (1.0 + names)
 
     @property
@@ -82,7 +87,9 @@ class LookQuality:
         """As large, with rough edges or few samples: denoised, samples lose less than pixels."""
         if self.kind == "CLOSER":
             return self
-        return replace(self, smooth=False) if not self.sampled else self.with_samples(FEWEST_SAMPLES)
+        if not self.sampled:
+            return replace(self, smooth=False)
+        return self.with_samples(FEWEST_SAMPLES)
 
     def with_samples(self, samples: int) -> LookQuality:
         """With no more samples than that."""
@@ -211,4 +218,6 @@ class LookPace:
     def lowered(self, quality: LookQuality, seconds: float) -> LookQuality:
         """What fits so many seconds, where that is clearly quicker."""
         lower = self.fitting(quality, seconds)
-        return lower if self.seconds_for(lower) * (1.0 + SPARED) < self.seconds_for(quality) else quality
+        if self.seconds_for(lower) * (1.0 + SPARED) < self.seconds_for(quality):
+            return lower
+        return quality

@@ -54,7 +54,10 @@ def with_picture(
         return response
     if isinstance(request, ImageArgs) and request.compare == BEFORE and before is not None:
         request = request.model_copy(update={"compare": str(before)})
-    look = _usual_look(opened, options) if request is True else _look(request, opened, pace, options)
+    if request is True:
+        look = _usual_look(opened, options)
+    else:
+        look = _look(request, opened, pace, options)
     outcome = response.outcome.with_(notes=(*response.outcome.notes, *_notes(look.outcome)))
     if look.outcome.ok and isinstance(request, ImageArgs) and request.compare is not None:
         outcome = outcome.with_(result={**(outcome.result or {}), "compared": look.outcome.result})

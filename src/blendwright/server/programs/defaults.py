@@ -38,7 +38,10 @@ def _whole(item: Any, tools: Mapping[str, AnyTool], macros: Mapping[str, Macro])
 def _level(item: Mapping[str, Any], tools: Mapping[str, AnyTool], macros: Mapping[str, Macro]) -> SafetyLevel:
     """That of what is called, with these arguments; of a tool that does not exist, its name is what is wrong."""
     name = str(item.get("tool_name", ""))
-    called = name if name in tools or name in macros else own_name(name, (*tools, *macros))
+    if name in tools or name in macros:
+        called = name
+    else:
+        called = own_name(name, (*tools, *macros))
     if called in macros:
         return macros[called].safety_level
     tool, args = tools.get(called), item.get("args")
@@ -47,4 +50,6 @@ def _level(item: Mapping[str, Any], tools: Mapping[str, AnyTool], macros: Mappin
     given = cast("dict[str, Any]", args if isinstance(args, dict) else {})
     destroys = any(given.get(argument) is True for argument in tool.destructive_with)
     destroys = destroys or may_write_executables(tool.args_model, given)
-    return SafetyLevel.DESTRUCTIVE if destroys else tool.safety_level
+    if destroys:
+        return SafetyLevel.DESTRUCTIVE
+    return tool.safety_level

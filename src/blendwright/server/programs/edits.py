@@ -121,7 +121,10 @@ class SentPrograms:
             return own[of]
         message = f"no program '{of[:40]}' is remembered of this session"
         named = ", ".join([LAST, *list(own)[::-1][:MOST_LINES_TOLD]])
-        cure = f"Remembered are: {named}." if own else "Give the whole program."
+        if own:
+            cure = f"Remembered are: {named}."
+        else:
+            cure = "Give the whole program."
         raise Refusal([Finding(Fault.TARGET_NOT_FOUND, message, f"{at}/of", cure)])
 
 

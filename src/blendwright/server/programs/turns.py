@@ -28,7 +28,10 @@ class ProgramTurns:
 
         Raises Refusal when `seconds` are over before the program has ended.
         """
-        deadline = math.inf if seconds is None else time.monotonic() + seconds
+        if seconds is None:
+            deadline = math.inf
+        else:
+            deadline = time.monotonic() + seconds
         abandoned = threading.Event()
 
         def is_wanted(_: float) -> bool:

@@ -71,7 +71,9 @@ async def python_run(context: ServerContext, caller: Caller, args: PythonArgs) -
         if outcome.ok and audit_args is not None:
             audit = opened.outcome(AUDIT, audit_args, options)
             response = replace(response, outcome=_audited(response.outcome, audit))
-        return with_picture(response, look, opened, context.look_pace, options, before) if outcome.ok else response
+        if outcome.ok:
+            return with_picture(response, look, opened, context.look_pace, options, before)
+        return response
 
     return await context.run(caller, work)
 
@@ -79,7 +81,9 @@ async def python_run(context: ServerContext, caller: Caller, args: PythonArgs) -
 def _audit_arguments(context: ServerContext, asked: bool | Mapping[str, Any]) -> Mapping[str, Any] | None:
     """What scene.audit is called with, where it is. Raises Refusal for what it would refuse, before anything runs."""
     if isinstance(asked, bool):
-        return {} if asked else None
+        if asked:
+            return {}
+        return None
     findings = validate_arguments(context.tools[AUDIT], asked).findings
     if "require" in asked:
         cure = "Leave it out; python.run and scene.audit in a plan with boundary plan are taken back together."
@@ -99,7 +103,10 @@ def _audited(outcome: Outcome, audit: Outcome) -> Outcome:
 def _whole(context: ServerContext, caller: Caller, args: PythonArgs) -> str:
     """The code: as it was sent, or what was sent before with its changes. Raises Refusal where there is neither."""
     if bool(args.code) == (args.code_edit is not None):
-        message = "an edit is of code that was sent before" if args.code else "there is no code"
+        if args.code:
+            message = "an edit is of code that was sent before"
+        else:
+            message = "there is no code"
         at, cure = ("/code_edit", "Leave out the other one.") if args.code else ("/code", "Give code, or a code_edit.")
         raise Refusal([Finding(Fault.ARGS_INVALID, message, at, cure)])
     code = args.code

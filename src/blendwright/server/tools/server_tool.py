@@ -55,11 +55,17 @@ class ServerTool:
 
     def described(self, costs: Costs, *, direct: bool = False) -> str:
         """Its description, with the time limit that holds here; that of a tool of the catalogue is short where it is one of many."""
-        text = short_description(self.description) if direct and self.described_as is not None else self.description
+        if direct and self.described_as is not None:
+            text = short_description(self.description)
+        else:
+            text = self.description
         if self.time_limit is None:
             return f"{text} {'' if direct else self.calls}".strip()
         seconds = f"{getattr(costs, self.time_limit):g} s"
-        where = "" if direct else f" (constraints.{self.time_limit})"
+        if direct:
+            where = ""
+        else:
+            where = f" (constraints.{self.time_limit})"
         return f"{text.rstrip('.')}. Time limit: {seconds}{where}."
 
     @cached_property
@@ -109,7 +115,10 @@ class ServerTool:
     def notes(self, raw: Mapping[str, Any]) -> tuple[str, ...]:
         """What is to be said of arguments that have another name by now."""
         _, former = in_own_terms(self.args, dict(raw))
-        tool = self.name if self.described_as is None else self.described_as.name
+        if self.described_as is None:
+            tool = self.name
+        else:
+            tool = self.described_as.name
         return tuple(former_name_note(tool, word, name) for name, word in former.items())
 
 
@@ -146,7 +155,10 @@ def _kinds(part: Mapping[str, Any], whole: Any) -> set[str]:
     if "$ref" in part:
         part = resolved(whole, part["$ref"])
     kinds: Any = part.get("type", [])
-    found = {kinds} if isinstance(kinds, str) else set[str](kinds)
+    if isinstance(kinds, str):
+        found = {kinds}
+    else:
+        found = set[str](kinds)
     for one in part.get("anyOf", ()):
         found |= _kinds(one, whole)
     return found

@@ -30,7 +30,9 @@ SUMMARY_FIELDS = ("number", "parent", "kind", "request_id", "operation_id", "too
 
 
 def _as_text(value: Any) -> Any:
-    return str(value) if type(value) is int else value
+    if type(value) is int:
+        return str(value)
+    return value
 
 
 # Answers give numbers, so calls bring them back as numbers. Any type in the schema: the list of tools is as short as can be.
@@ -54,7 +56,10 @@ class CheckoutArgs(Args):
 
 @server_tool("The plans so far, newest first.", read_only=True)
 async def history_log(context: ServerContext, caller: Caller, args: LogArgs) -> ToolResponse:
-    read = commit_log if args.operations else plan_log
+    if args.operations:
+        read = commit_log
+    else:
+        read = plan_log
     page = await asyncio.to_thread(read, context.workspace, limit=args.limit, before=args.before)
     if isinstance(page, PlanPage):
         listed: dict[str, Any] = {"plans": [*map(_plan_line, page.plans)]}
@@ -70,9 +75,18 @@ def _plan_line(entry: PlanEntry) -> str:
     """The commit that has its scene, what it was, and the commit that undoes it."""
     number, span = entry.commit.number, entry.span
     count = f"{span.operations} operation{'s' * (span.operations != 1)}"
-    who = "" if entry.who.by == "model" else f", by {entry.who.by}"
-    names = f" ({', '.join(entry.names)})" if entry.names else ""
-    before = "" if entry.before is None else f"; before it {entry.before}"
+    if entry.who.by == "model":
+        who = ""
+    else:
+        who = f", by {entry.who.by}"
+    if entry.names:
+        names = f" ({', '.join(entry.names)})"
+    else:
+        names = ""
+    if entry.before is None:
+        before = ""
+    else:
+        before = f"; before it {entry.before}"
     return f"{number}{names}: {entry.what}; {count}{who}, {entry.commit.timestamp[:16]}{before}"
 
 
@@ -112,7 +126,10 @@ async def contract_get(context: ServerContext, caller: Caller, args: ContractArg
         limits = HostLimits(determinism=demanded, verification="all" if args.verify else None)
         statements = (*caller.statements, HostStatement("call", limits))
         document = contract.demanding(demanded).model_dump(mode="json")
-        document["host"]["verification"] = "all" if args.verify else contract.host.verification
+        if args.verify:
+            document["host"]["verification"] = "all"
+        else:
+            document["host"]["verification"] = contract.host.verification
         if not args.registries:
             for name in ("tool_registry", "macro_registry"):
                 document[name]["entries"] = len(document[name]["entries"])
@@ -134,10 +151,16 @@ class CancelArgs(Args):
 
 @server_tool("How far a background run is, and its result.", read_only=True)
 async def job_status(context: ServerContext, caller: Caller, args: StatusArgs) -> ToolResponse:
-    newest = context.jobs.newest(caller.client) if args.wait_s else None
+    if args.wait_s:
+        newest = context.jobs.newest(caller.client)
+    else:
+        newest = None
     if args.job_id is None and newest is None:
         return success({"jobs": [job.to_json() for job in context.jobs.all()]}, "nondeterministic")
-    job = newest if args.job_id is None else context.jobs.find(args.job_id)
+    if args.job_id is None:
+        job = newest
+    else:
+        job = context.jobs.find(args.job_id)
     if job is None:
         return _unknown(args.job_id or "")
     if args.wait_s:

@@ -19,7 +19,10 @@ class CallEnded:
 
     def line(self) -> str:
         """Columns that stay under each other as long as names are not very long."""
-        took = f"{self.seconds * 1000:.0f} ms" if self.seconds < 1 else f"{self.seconds:.1f} s"
+        if self.seconds < 1:
+            took = f"{self.seconds * 1000:.0f} ms"
+        else:
+            took = f"{self.seconds:.1f} s"
         return f"{self.tool:<20} {took:>8}  {'ok' if self.ok else 'failed':<6}  {self.size / 1000:.1f} kB"
 
 
@@ -27,4 +30,6 @@ OnCall = Callable[[CallEnded], None]
 
 
 def answer_size(answer: types.CallToolResult | types.InputRequiredResult | None) -> int:
-    return 0 if answer is None else len(answer.model_dump_json(by_alias=True, exclude_none=True).encode())
+    if answer is None:
+        return 0
+    return len(answer.model_dump_json(by_alias=True, exclude_none=True).encode())

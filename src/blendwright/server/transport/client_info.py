@@ -63,8 +63,14 @@ def _host_limits(where: str, name: str, said: Mapping[str, Any]) -> HostLimits:
 def contract_proposal(ctx: RequestContext, statements: Sequence[HostStatement]) -> Proposal:
     """The contract that is negotiated with this host: its profile, and all that the policy grants."""
     params = ctx.session.client_params
-    info = None if params is None else params.client_info
-    said = combined(statements) if statements else NOTHING_SAID
+    if params is None:
+        info = None
+    else:
+        info = params.client_info
+    if statements:
+        said = combined(statements)
+    else:
+        said = NOTHING_SAID
     host = HostProfile(
         name=_name(None if info is None else info.name),
         version=_name(None if info is None else info.version),
@@ -125,7 +131,10 @@ class ProgressReporter:
     def __call__(self, done: float, total: float | None, message: str) -> None:
         if self.ended or not self._streaming or self._loop.is_closed():
             return
-        every = 1 if total is None else max(1, int(total) // MOST_REPORTED)
+        if total is None:
+            every = 1
+        else:
+            every = max(1, int(total) // MOST_REPORTED)
         if int(done) % every and done != total:
             return
         told: Future[None] = Future()

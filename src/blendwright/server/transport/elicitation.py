@@ -77,11 +77,16 @@ class PendingApproval:
 
     @property
     def _kind(self) -> str:
-        return f"\nIts kind: {', '.join(self._kinds)}." if self._kinds else ""
+        if self._kinds:
+            return f"\nIts kind: {', '.join(self._kinds)}."
+        return ""
 
 
 def _described(request: ApprovalRequest) -> str:
-    shown = f"\n\n{request.shown}" if request.shown else ""
+    if request.shown:
+        shown = f"\n\n{request.shown}"
+    else:
+        shown = ""
     reasons = "".join(f"\nAsked because of {reason}." for reason in request.why)
     return f"{request.operation_id}: {request.what}{reasons}{shown}"
 
@@ -102,7 +107,10 @@ class HostApprover:
         pending = PendingApproval(tuple(requests))
         if len(pending.message) > LONGEST_MESSAGE:
             return ApprovalAnswer.NONE  # hosts may cut it; the refusal says how to answer elsewhere
-        unsubscribe = None if cancel is None else cancel.subscribe(lambda: pending.resolve(ApprovalAnswer.NONE))
+        if cancel is None:
+            unsubscribe = None
+        else:
+            unsubscribe = cancel.subscribe(lambda: pending.resolve(ApprovalAnswer.NONE))
         self._send(pending)
         try:
             return pending.answer.result(max(0.0, min(one.expires for one in requests) - time.time()))
@@ -136,8 +144,12 @@ def answer_of(result: types.ElicitResult) -> ApprovalAnswer:
     """Only a clear yes is one. Whoever closed the form said nothing."""
     content = result.content or {}
     if result.action == "accept" and content.get("allow") is True:
-        return ApprovalAnswer.SESSION if content.get("session") is True else ApprovalAnswer.APPROVED
-    return ApprovalAnswer.NONE if result.action == "cancel" else ApprovalAnswer.DECLINED
+        if content.get("session") is True:
+            return ApprovalAnswer.SESSION
+        return ApprovalAnswer.APPROVED
+    if result.action == "cancel":
+        return ApprovalAnswer.NONE
+    return ApprovalAnswer.DECLINED
 
 
 def session_approver(session: ServerSession, related: types.RequestId | None) -> HostApprover:

@@ -26,13 +26,18 @@ def message_error(raw: bytes, limit: int = LARGEST_MESSAGE) -> dict[str, Any] | 
     message, findings = read_json(raw, any_value=True)
     if findings:
         first = findings[0]
-        where = f" at {first.pointer}" if first.pointer else ""
+        if first.pointer:
+            where = f" at {first.pointer}"
+        else:
+            where = ""
         return error_response(PARSE_ERROR, f"{first.message}{where}", _id_of(raw))
     if not isinstance(message, dict):
         return error_response(INVALID_REQUEST, "a message is one JSON object; batches are not part of the protocol")
     fields = cast("dict[str, Any]", message)
     problem = _problem(fields)
-    return None if problem is None else error_response(INVALID_REQUEST, problem, fields.get("id"))
+    if problem is None:
+        return None
+    return error_response(INVALID_REQUEST, problem, fields.get("id"))
 
 
 def _id_of(raw: bytes) -> Any:
@@ -41,7 +46,9 @@ def _id_of(raw: bytes) -> Any:
         message: Any = orjson.loads(raw)
     except orjson.JSONDecodeError:
         return None
-    return cast("dict[str, Any]", message).get("id") if isinstance(message, dict) else None
+    if isinstance(message, dict):
+        return cast("dict[str, Any]", message).get("id")
+    return None
 
 
 def _problem(message: dict[str, Any]) -> str | None:
@@ -56,7 +63,9 @@ def _problem(message: dict[str, Any]) -> str | None:
             return '"params" must be an object'
         return None
     if "result" in message or "error" in message:
-        return None if "id" in message else 'an answer needs the "id" of its request'
+        if "id" in message:
+            return None
+        return 'an answer needs the "id" of its request'
     return 'a message needs a "method", or is an answer with "result" or "error"'
 
 

@@ -89,10 +89,19 @@ class _CappedOutput(io.TextIOBase):
 
 def _code_error(error: BaseException, printed: str) -> StepError:
     lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == CODE]
-    line = error.lineno if isinstance(error, SyntaxError) and error.filename == CODE else (lines or [None])[-1]
+    if isinstance(error, SyntaxError) and error.filename == CODE:
+        line = error.lineno
+    else:
+        line = (lines or [None])[-1]
     message = " ".join(f"{type(error).__name__}: {error}".split())[:LONGEST_MESSAGE]
-    position = f"line {line}: " if line is not None else ""
-    tail = f". It had printed: {printed[-LONGEST_TAIL:].strip()}" if printed.strip() else ""
+    if line is not None:
+        position = f"line {line}: "
+    else:
+        position = ""
+    if printed.strip():
+        tail = f". It had printed: {printed[-LONGEST_TAIL:].strip()}"
+    else:
+        tail = ""
     cure = "Correct the code; nothing of it stands."
     return StepError.of(Fault.EXECUTION_FAILED, f"{position}the code raised {message}{tail}", at="/code", cure=cure)
 

@@ -43,7 +43,10 @@ def hidden_driver_problem(blocks: Iterable[tuple[str, Any]]) -> str:
         return ""
     named = ", ".join(locations[:MAX_LISTED_LOCATIONS])
     more = len(locations) - MAX_LISTED_LOCATIONS
-    rest = f" and {more} more" if more > 0 else ""
+    if more > 0:
+        rest = f" and {more} more"
+    else:
+        rest = ""
     return f"drivers are hidden on F-curves where Blender never puts one: {named}{rest}"
 
 

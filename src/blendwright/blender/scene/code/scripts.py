@@ -95,7 +95,9 @@ def _digest(script: Script) -> str:
 def _text_of(value: Any) -> str:
     if isinstance(value, bpy.types.Text):
         return f"{value.name}\n{value.as_string()}"
-    return "" if isinstance(value, bpy.types.ID) else str(value)
+    if isinstance(value, bpy.types.ID):
+        return ""
+    return str(value)
 
 
 def _write(writes: Sequence[tuple[Any, str, Any]]) -> None:

@@ -233,13 +233,19 @@ def _named_textures() -> Generator[None]:
             generated = image.source == "GENERATED" and image.packed_file is None
             if image.library is not None or image.type in RESULTS or not (generated or image.packed_file):
                 continue
-            ending = ".png" if generated else ENDINGS.get(image.file_format, ".png")
+            if generated:
+                ending = ".png"
+            else:
+                ending = ENDINGS.get(image.file_format, ".png")
             stem = bpy.path.clean_name(image.name).removesuffix(ending.replace(".", "_"))
             name = f"{stem or 'image'}{f'_{number}' if number else ''}{ending}"
             paths[image] = image.filepath_raw
             if generated:
                 written.append(_write_generated(image, name))
-            image.filepath_raw = str(written[-1]) if generated else f"//{name}"
+            if generated:
+                image.filepath_raw = str(written[-1])
+            else:
+                image.filepath_raw = f"//{name}"
         yield
     finally:
         for image, path in paths.items():
@@ -276,7 +282,10 @@ def reject_unsupported(new: Sequence[tuple[str, Any]], *, linked: bool = True) -
         message = f"the file brings {', '.join(unsupported)}, which are not supported"
         cure = "Leave them out of the file, or name what to append without them."
         raise StepError.of(Fault.EXECUTION_FAILED, message, at="/path", cure=cure)
-    foreign = next((block.name for _, block in new if block.library), None) if linked else None
+    if linked:
+        foreign = next((block.name for _, block in new if block.library), None)
+    else:
+        foreign = None
     if foreign is not None:
         message = f"the file links '{foreign}' from another file"
         cure = "Make everything local in the file first."

@@ -84,7 +84,9 @@ class Linking(Interchange):
 
 
 def _rank(kind: str) -> int:
-    return HOLDERS_FIRST.index(kind) if kind in HOLDERS_FIRST else len(HOLDERS_FIRST)
+    if kind in HOLDERS_FIRST:
+        return HOLDERS_FIRST.index(kind)
+    return len(HOLDERS_FIRST)
 
 
 def _libraries_at(path: str) -> list[Any]:
