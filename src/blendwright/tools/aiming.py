@@ -105,7 +105,10 @@ def _parent_rows(scene: Scene, parent: str) -> Rows:
 
 
 def _product(one: Rows, other: Rows, *, inverse: bool = False) -> Rows:
-    first = _inverse(one) if inverse else one
+    if inverse:
+        first = _inverse(one)
+    else:
+        first = one
     return [[sum(row[i] * other[i][j] for i in range(3)) for j in range(3)] for row in first]
 
 
@@ -133,4 +136,6 @@ def _euler(rows: Rows) -> tuple[float, ...]:
 
 def _unit(vector: Sequence[float]) -> list[float]:
     length = math.hypot(*vector)
-    return [part / length for part in vector] if length > 0.0 else list(vector)
+    if length > 0.0:
+        return [part / length for part in vector]
+    return list(vector)

@@ -15,7 +15,9 @@ ROTATIONS = {"QUATERNION": "rotation_quaternion", "AXIS_ANGLE": "rotation_axis_a
 
 def action_of(obj: Block) -> Block | None:
     data = obj.animation_data
-    return None if data is None else data.action
+    if data is None:
+        return None
+    return data.action
 
 
 def actions_of(block: Block) -> list[Block]:
@@ -30,7 +32,9 @@ def actions_of(block: Block) -> list[Block]:
 def curve_list(scene: Scene, obj: Block) -> Block | None:
     """Blender's own list of an object's F-curves, for adding and removing; None when there is none yet."""
     action = action_of(obj)
-    return None if action is None else _curves_of(scene, action, getattr(obj.animation_data, "action_slot", None))
+    if action is None:
+        return None
+    return _curves_of(scene, action, getattr(obj.animation_data, "action_slot", None))
 
 
 def _curves_of(scene: Scene, action: Block, slot: Block | None) -> Block | None:
@@ -50,7 +54,9 @@ def _curves_of(scene: Scene, action: Block, slot: Block | None) -> Block | None:
 def strip_curves(scene: Scene, strip: Block) -> list[Block]:
     """The curves that an NLA strip plays."""
     action = strip.action
-    return [] if action is None else list(_curves_of(scene, action, getattr(strip, "action_slot", None)) or ())
+    if action is None:
+        return []
+    return list(_curves_of(scene, action, getattr(strip, "action_slot", None)) or ())
 
 
 def curves(scene: Scene, obj: Block, path: str | None = None) -> list[Block]:
@@ -100,7 +106,10 @@ def custom_path(key: str) -> str:
 def animated_parts(block: Block) -> list[Block]:
     """What of a datablock has animation of its own: itself, and a node tree that lies in it."""
     tree = getattr(block, "node_tree", None)
-    inside = [tree] if tree is not None and tree.is_embedded_data else []
+    if tree is not None and tree.is_embedded_data:
+        inside = [tree]
+    else:
+        inside = []
     return [part for part in (block, *inside) if hasattr(part, "animation_data")]
 
 
@@ -120,5 +129,8 @@ def _shares_curves(scene: Scene, holder: Block, action: Block, user: Block) -> b
 
 
 def _has_same_curves(scene: Scene, holder: Block, other: Block) -> bool:
-    slot = holder.animation_data.action_slot if scene.version >= LAYERED else None
+    if scene.version >= LAYERED:
+        slot = holder.animation_data.action_slot
+    else:
+        slot = None
     return scene.version < LAYERED or (slot is not None and other.animation_data.action_slot == slot)

@@ -69,7 +69,10 @@ class Reach:
     def corners(self, obj: Block) -> list[Point]:
         """The corners of its own box and of those of its instances, in the world; none when it has no extent."""
         own = own_box(self._scene, obj)
-        placed = list(_placed(self._scene, own, world_matrix(self._scene, obj))) if own else []
+        if own:
+            placed = list(_placed(self._scene, own, world_matrix(self._scene, obj)))
+        else:
+            placed = []
         return placed + self.instance_corners(obj)
 
     def bounds(self, obj: Block) -> BoundingBox | None:
@@ -84,7 +87,10 @@ class Reach:
         """The size along its own axes, in metres."""
         matrix = world_matrix(self._scene, obj)
         instances = self.instance_corners(obj)
-        inside = _placed(self._scene, instances, matrix.inverted_safe()) if instances else ()
+        if instances:
+            inside = _placed(self._scene, instances, matrix.inverted_safe())
+        else:
+            inside = ()
         box = around([*own_box(self._scene, obj), *inside])
         x, y, z = (box.size(axis) * matrix.col[axis].length if box else 0.0 for axis in range(3))
         return x, y, z
@@ -107,7 +113,10 @@ def around(points: Sequence[Sequence[float]]) -> BoundingBox | None:
 
 def bounds_of(mesh: Block | None) -> BoundingBox | None:
     """The box around a mesh, in its own space; None without vertices."""
-    positions = positions_of(mesh) if mesh is not None else ()
+    if mesh is not None:
+        positions = positions_of(mesh)
+    else:
+        positions = ()
     if not positions:
         return None
     x, y, z = positions[0::3], positions[1::3], positions[2::3]
@@ -121,14 +130,18 @@ def own_box(scene: Scene, obj: Block) -> list[Point]:
     source = scene.evaluated(obj)
     if obj.type == "MESH" and source.is_evaluated:
         box = [(x, y, z) for x, y, z in source.bound_box]
-        return box if any(map(any, box)) or len(source.data.vertices) else []
+        if any(map(any, box)) or len(source.data.vertices):
+            return box
+        return []
     if obj.type not in SOLID:
         return [(x, y, z) for x, y, z in source.bound_box]
     # Blender's box around a curve counts control points with a margin of their radius, up to a metre on each side; that of an
     # object which is not evaluated is an old one.
     with shape(scene, obj) as mesh:
         extent = bounds_of(mesh)
-    return extent.corners if extent else []
+    if extent:
+        return extent.corners
+    return []
 
 
 def corners(scene: Scene, objects: Sequence[Block]) -> list[Point]:
@@ -180,7 +193,9 @@ def subject_points(scene: Scene, names: Sequence[str], without: str, frames: Seq
 
 def _subject_now(scene: Scene, names: Sequence[str], without: str) -> list[Point]:
     named = [scene.require(Kind.OBJECT, name) for name in names]
-    return corners(scene, named) if named else everything(scene, without)
+    if named:
+        return corners(scene, named)
+    return everything(scene, without)
 
 
 def subject(scene: Scene, names: Sequence[str], without: str) -> BoundingBox:

@@ -49,13 +49,18 @@ def view_axes(towards_viewer: Point, roll_deg: float = 0.0) -> Axes:
 
 def mirrored_like(matrix: Block, axes: Axes) -> Axes:
     """Axes for an object that is mirrored where `matrix` is. It stays so on X, so that it looks and stands as the axes say."""
-    return (_times(axes[0], -1.0), *axes[1:]) if matrix.determinant() < 0.0 else axes
+    if matrix.determinant() < 0.0:
+        return (_times(axes[0], -1.0), *axes[1:])
+    return axes
 
 
 def view_matrix(scene: Scene, axes: Axes, position: Point, matrix: Block | None = None) -> Block:
     """A world matrix from axes and place, as large as `matrix` is along each of its own axes."""
     # Not `to_scale`, which takes a mirrored matrix for one that is turned over on all three axes.
-    scale = [axis.length for axis in matrix.to_3x3().col] if matrix is not None else [1.0, 1.0, 1.0]
+    if matrix is not None:
+        scale = [axis.length for axis in matrix.to_3x3().col]
+    else:
+        scale = [1.0, 1.0, 1.0]
     columns = [_times(axis, factor) for axis, factor in zip(axes, scale, strict=True)]
     rows = [[columns[0][i], columns[1][i], columns[2][i], position[i]] for i in range(3)]
     return scene.matrix([*rows, [0.0, 0.0, 0.0, 1.0]])

@@ -109,7 +109,9 @@ def existing_objects(scene: Scene, names: Sequence[str], at: str) -> Generator[F
     objects: list[Block | None] = []
     for index, name in enumerate(names):
         objects.append((yield from existing_object(scene, name, f"{at}/{index}")))
-    return None if None in objects else objects
+    if None in objects:
+        return None
+    return objects
 
 
 def required_object(scene: Scene, name: str, at: str = "/name") -> Block:

@@ -46,7 +46,10 @@ def geometry(
     for face in faces:
         starts.append(len(corner_vertices))
         for here, there in zip(face, [*face[1:], face[0]], strict=True):
-            edge = (here, there) if here < there else (there, here)
+            if here < there:
+                edge = (here, there)
+            else:
+                edge = (there, here)
             corner_vertices.append(here)
             corner_edges.append(numbers.setdefault(edge, len(numbers)))
     for here, there in loose:

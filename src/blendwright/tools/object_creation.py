@@ -98,7 +98,9 @@ class Creates(Tool[P, M], Generic[P, M], family=True):
 
     def new_data(self, scene: Scene, args: P) -> Block | None:
         """New data for the object, still empty."""
-        return None if self.data_kind is None else scene.create(self.data_kind, args.name)
+        if self.data_kind is None:
+            return None
+        return scene.create(self.data_kind, args.name)
 
     def settings(self, scene: Scene, args: P, target: Block) -> Settings:
         """The settings of the data; of the object itself where it has no data."""
@@ -138,7 +140,10 @@ class Creates(Tool[P, M], Generic[P, M], family=True):
                 yield from scene.name_conflicts(self.data_kind, args.name, "/name")
             return
         # What cannot be asked for cannot be compared either.
-        differences = () if problems or missing else self._all_differences(scene, args, existing)
+        if problems or missing:
+            differences = ()
+        else:
+            differences = self._all_differences(scene, args, existing)
         if conflicts := [*differences, *_changed_since(args, existing)]:
             yield from scene.name_conflicts(Kind.OBJECT, args.name, "/name")
             yield from conflicts
@@ -149,7 +154,10 @@ class Creates(Tool[P, M], Generic[P, M], family=True):
     def stages(self, scene: Scene, args: P) -> Generator[None, None, M]:
         existing = scene.find(Kind.OBJECT, args.name)
         if existing is not None:
-            data = None if self.data_kind is None else existing.data
+            if self.data_kind is None:
+                data = None
+            else:
+                data = existing.data
             return self.made(args, None if data is None else data.name, created=False)
         data = self.new_data(scene, args)
         yield
@@ -179,7 +187,10 @@ class Creates(Tool[P, M], Generic[P, M], family=True):
         if obj.type != self.object_type:
             yield from differs("its type", self.object_type, obj.type, "/name")
             return
-        data = obj if self.data_kind is None else obj.data
+        if self.data_kind is None:
+            data = obj
+        else:
+            data = obj.data
         yield from settings_differ(self.settings(scene, args, data))
         if self.data_kind is not None:
             yield from self.differences(scene, args, data)
@@ -197,7 +208,9 @@ class CreatesObject(Creates[P, ObjectMade], Generic[P], family=True):
 
 def own_data(obj: Block) -> Block | None:
     """The data that belongs to an object, alone or shared with others like it."""
-    return obj.data if obj.type in DATA_KINDS else None
+    if obj.type in DATA_KINDS:
+        return obj.data
+    return None
 
 
 def radians(degrees: Sequence[float]) -> tuple[float, ...]:
@@ -223,7 +236,10 @@ def _dress(scene: Scene, args: ObjectPlacement, data: Block) -> None:
 def _dress_differs(args: ObjectPlacement, data: Block) -> Findings:
     """How data differs from what `_dress` makes. Flat is what faces are without being asked for, so that is no difference here."""
     if isinstance(args, SurfacePlacement) and args.material is not None:
-        first = data.materials[0] if len(data.materials) else None
+        if len(data.materials):
+            first = data.materials[0]
+        else:
+            first = None
         yield from differs("its material", args.material, None if first is None else first.name, "/material")
     if isinstance(args, MeshPlacement) and args.shading == "smooth":
         yield from differs("that its faces are shaded smooth", True, all(_smooth_faces(data)), "/shading")

@@ -20,7 +20,9 @@ def evaluated_matrix(scene: Scene, obj: Block) -> Block | None:
     if _stands_free(obj):
         return obj.matrix_basis
     evaluated = scene.evaluated(obj)
-    return evaluated.matrix_world if evaluated.is_evaluated else None
+    if evaluated.is_evaluated:
+        return evaluated.matrix_world
+    return None
 
 
 def _stands_free(obj: Block) -> bool:

@@ -22,7 +22,10 @@ def parts_of(scene: Scene, block: Block) -> Iterator[tuple[Block, Block]]:
     """What of a datablock can have an action, with the datablock to open for writing; of an object also its data."""
     for part in animated_parts(block):
         yield block, part
-    data = block.data if scene.kind_of(block) is Kind.OBJECT else None
+    if scene.kind_of(block) is Kind.OBJECT:
+        data = block.data
+    else:
+        data = None
     if data is not None:
         for part in animated_parts(data):
             yield data, part
@@ -66,4 +69,6 @@ def target_part(scene: Scene, block: Block, action: Block, slot: str | None) -> 
 
 
 def slot_names(scene: Scene, action: Block) -> list[str]:
-    return [slot.name_display for slot in action.slots] if scene.version >= LAYERED else []
+    if scene.version >= LAYERED:
+        return [slot.name_display for slot in action.slots]
+    return []

@@ -88,7 +88,9 @@ class AddStrip(Tool[AddStripArgs, StripAdded]):
     )  # fmt: skip
 
     def revert_for(self, args: AddStripArgs, blender: Version) -> Revert:
-        return Revert.MEMFILE if args.scene else self.revert
+        if args.scene:
+            return Revert.MEMFILE
+        return self.revert
 
     def check(self, scene: Scene, args: AddStripArgs) -> Findings:
         try:
@@ -114,7 +116,10 @@ class AddStrip(Tool[AddStripArgs, StripAdded]):
         slot = None
         if scene.version >= LAYERED:
             pushed = args.action is None
-            slot = part.animation_data.action_slot if pushed else slot_for(scene, action, part, None)
+            if pushed:
+                slot = part.animation_data.action_slot
+            else:
+                slot = slot_for(scene, action, part, None)
         data = part.animation_data or part.animation_data_create()
         if args.action is None:
             data.action = None
@@ -150,7 +155,10 @@ class AddStrip(Tool[AddStripArgs, StripAdded]):
         action = scene.require(Kind.ACTION, result.action)
         _, part = target_part(scene, args.find(scene), action, None)
         track = _track(part, args.track)
-        strip = None if track is None else track.strips.get(result.strip)
+        if track is None:
+            strip = None
+        else:
+            strip = track.strips.get(result.strip)
         if strip is None:
             yield from differs("the presence of the strip", True, False, "/name")
             return
@@ -177,7 +185,9 @@ def _target(scene: Scene, args: AddStripArgs) -> tuple[Block, Block, Block]:
 
 def _tracks(part: Block) -> list[Block]:
     data = part.animation_data
-    return [] if data is None else list(data.nla_tracks)
+    if data is None:
+        return []
+    return list(data.nla_tracks)
 
 
 def _track(part: Block, name: str) -> Block | None:

@@ -68,7 +68,9 @@ class BlockNames(Args):
     def find(self, scene: Scene) -> Block:
         """Raises StepError where there is no such datablock."""
         owner = self.owner
-        return scene.active if owner == "scene" else scene.require(KINDS[owner], getattr(self, owner), self.at)
+        if owner == "scene":
+            return scene.active
+        return scene.require(KINDS[owner], getattr(self, owner), self.at)
 
 
 class AnimatedBlock(BlockNames):

@@ -55,7 +55,9 @@ class AssignAction(Tool[AssignActionArgs, ActionAssigned]):
     )
 
     def revert_for(self, args: AssignActionArgs, blender: Version) -> Revert:
-        return Revert.MEMFILE if args.scene else self.revert
+        if args.scene:
+            return Revert.MEMFILE
+        return self.revert
 
     def check(self, scene: Scene, args: AssignActionArgs) -> Findings:
         action = yield from existing(scene, Kind.ACTION, args.action, "/action")

@@ -87,7 +87,9 @@ def elements(value: Any) -> list[Any]:
     """A number, or an array of numbers (Blender's own ones too), as a list."""
     if hasattr(value, "to_list"):
         return cast("list[Any]", value.to_list())
-    return [value] if isinstance(value, str) or not hasattr(value, "__len__") else list(cast("list[Any]", value))
+    if isinstance(value, str) or not hasattr(value, "__len__"):
+        return [value]
+    return list(cast("list[Any]", value))
 
 
 def write_values(obj: Block, path: str, values: dict[int, float]) -> None:
@@ -102,11 +104,17 @@ def write_values(obj: Block, path: str, values: dict[int, float]) -> None:
         return
     custom = CUSTOM.match(path)
     if custom is not None:
-        owner = obj.path_resolve(custom[1]) if custom[1] else obj
+        if custom[1]:
+            owner = obj.path_resolve(custom[1])
+        else:
+            owner = obj
         owner[ESCAPED.sub(r"\1", custom[2])] = _like(current, values[0])
         return
     parent, _, name = path.rpartition(".")
-    owner = obj.path_resolve(parent) if parent else obj
+    if parent:
+        owner = obj.path_resolve(parent)
+    else:
+        owner = obj
     if isinstance(current, str):
         setattr(owner, name, _choice(owner, name, values[0]))
     else:
@@ -114,7 +122,9 @@ def write_values(obj: Block, path: str, values: dict[int, float]) -> None:
 
 
 def _like(current: Any, value: float) -> Any:
-    return value if isinstance(current, float) else type(current)(round(value))
+    if isinstance(current, float):
+        return value
+    return type(current)(round(value))
 
 
 def _choice(owner: Block, name: str, value: float) -> str:

@@ -75,14 +75,18 @@ class Clear(Tool[ClearArgs, Cleared]):
     )
 
     def idempotence_for(self, args: ClearArgs) -> Idempotence:
-        return Idempotence.IDEMPOTENT if args.track is None else Idempotence.NON_IDEMPOTENT
+        if args.track is None:
+            return Idempotence.IDEMPOTENT
+        return Idempotence.NON_IDEMPOTENT
 
     def mentions_for(self, args: ClearArgs) -> Iterator[Mention]:
         yield from mentions(args)
         yield from channel_mentions(args, args)
 
     def revert_for(self, args: ClearArgs, blender: Version) -> Revert:
-        return Revert.MEMFILE if args.scene else self.revert
+        if args.scene:
+            return Revert.MEMFILE
+        return self.revert
 
     def check(self, scene: Scene, args: ClearArgs) -> Findings:
         if args.channel is not None and (yield from found(scene, args, args, args.channel)) is None:
@@ -101,7 +105,10 @@ class Clear(Tool[ClearArgs, Cleared]):
             return
         for _, holder, path in _chosen(scene, args):
             selected = curves(scene, holder, path)
-            others = action_sharers(scene, holder) if selected else []
+            if selected:
+                others = action_sharers(scene, holder)
+            else:
+                others = []
             if others and len(selected) < len(curves(scene, holder)):
                 message = (
                     f"the animation of '{block.name}' is shared with '{others[0]}', which would lose the keys as well"

@@ -38,7 +38,11 @@ def action_name(scene: Scene, block: Block, holder: Block) -> str:
     """The name of a new action; that of data is told apart from the one of an object of the same name."""
     word = WORDS.get(scene.kind_of(block), "Data")
     # The name of shape keys is Blender's; that of what they belong to is the user's.
-    name: str = block.user.name if word == "Keys" else block.name
+    name: str
+    if word == "Keys":
+        name = block.user.name
+    else:
+        name = block.name
     return f"{name}{word}{'Nodes' if holder != block else ''}Action"
 
 
@@ -81,8 +85,14 @@ def ensure_slot(scene: Scene, holder: Block, action: Block) -> None:
     data = holder.animation_data
     if data.action_slot is None:
         data.action_slot = action.slots.new(id_type=holder.id_type, name=holder.name)
-    layer = action.layers[0] if action.layers else action.layers.new("Layer")
-    strip = layer.strips[0] if layer.strips else layer.strips.new(type="KEYFRAME")
+    if action.layers:
+        layer = action.layers[0]
+    else:
+        layer = action.layers.new("Layer")
+    if layer.strips:
+        strip = layer.strips[0]
+    else:
+        strip = layer.strips.new(type="KEYFRAME")
     strip.channelbag(data.action_slot, ensure=True)
 
 

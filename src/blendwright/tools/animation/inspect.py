@@ -105,10 +105,19 @@ class Inspect(Reads[InspectArgs, AnimationFound]):
             yield error.finding
 
     def apply(self, scene: Scene, args: InspectArgs) -> AnimationFound:
-        one = args.find(scene) if args.given() else None
-        parts = list(parts_of(scene, one)) if one is not None else list(_all_parts(scene))
+        if args.given():
+            one = args.find(scene)
+        else:
+            one = None
+        if one is not None:
+            parts = list(parts_of(scene, one))
+        else:
+            parts = list(_all_parts(scene))
         animated = [pair for pair in parts if _is_animated(pair[1])]
-        actions = list(scene.blocks(Kind.ACTION)) if one is None else _actions_of(animated)
+        if one is None:
+            actions = list(scene.blocks(Kind.ACTION))
+        else:
+            actions = _actions_of(animated)
         active = scene.active
         return AnimationFound(
             frame=active.frame_current,
@@ -142,7 +151,10 @@ def _actions_of(animated: list[tuple[Block, Block]]) -> list[Block]:
 
 def _animated(scene: Scene, block: Block, part: Block, *, values: bool) -> AnimatedInfo:
     data = part.animation_data
-    slot = data.action_slot if scene.version >= LAYERED else None
+    if scene.version >= LAYERED:
+        slot = data.action_slot
+    else:
+        slot = None
     action = action_of(part)
     return AnimatedInfo(
         kind=scene.kind_of(block).label,
@@ -200,7 +212,11 @@ def _strip(track: Block, strip: Block) -> StripInfo:
 
 def _action(scene: Scene, action: Block) -> ActionInfo:
     first, last = action.curve_frame_range
-    users: list[Any] = list(scene.users(action)) if action.users else []
+    users: list[Any]
+    if action.users:
+        users = list(scene.users(action))
+    else:
+        users = []
     return ActionInfo(
         name=action.name,
         frames=(first, last),

@@ -51,7 +51,9 @@ class Place:
         if self.choices is not None:
             return (float(self.choices[value]),)
         numbers = tuple(float(number) for number in elements(value))
-        return tuple(math.radians(number) for number in numbers) if self.degrees else numbers
+        if self.degrees:
+            return tuple(math.radians(number) for number in numbers)
+        return numbers
 
     @property
     def is_discrete(self) -> bool:
@@ -131,7 +133,10 @@ def _base(block: Block, names: ChannelNames) -> str:
     """The path of the bone, constraint or modifier that a channel is of; empty for the datablock itself."""
     base, holder = "", block
     if names.bone is not None:
-        bones = () if getattr(block, "pose", None) is None else block.pose.bones
+        if getattr(block, "pose", None) is None:
+            bones = ()
+        else:
+            bones = block.pose.bones
         holder = _named(bones, names.bone, "bone", block, "Name an armature that has it.")
         base = f"pose.bones{custom_path(names.bone)}"
     for kind, name in (("constraint", names.constraint), ("modifier", names.modifier)):
@@ -143,7 +148,10 @@ def _base(block: Block, names: ChannelNames) -> str:
 
 
 def _named(within: Any, name: str, kind: str, holder: Block, otherwise: str) -> Block:
-    one = within.get(name) if within else None
+    if within:
+        one = within.get(name)
+    else:
+        one = None
     if one is None:
         cure = did_you_mean(name, [each.name for each in within], otherwise=otherwise)
         message = f"'{holder.name}' has no {kind.replace('_', ' ')} named '{name}'"
@@ -153,7 +161,11 @@ def _named(within: Any, name: str, kind: str, holder: Block, otherwise: str) -> 
 
 def _shape_key(obj: Block, name: str) -> Place:
     keys: Any = getattr(obj.data, "shape_keys", None)
-    blocks: Any = () if keys is None else keys.key_blocks
+    blocks: Any
+    if keys is None:
+        blocks = ()
+    else:
+        blocks = keys.key_blocks
     key = _named(blocks, name, "shape_key", obj, "It needs shape keys first.")
     if keys is not None and key == keys.reference_key and keys.use_relative:
         message = f"'{name}' is the basis, whose value does not count"
@@ -164,9 +176,15 @@ def _shape_key(obj: Block, name: str) -> Place:
 
 def _of_node(scene: Scene, block: Block, names: ChannelNames, channel: str) -> Place:
     if scene.kind_of(block) is Kind.OBJECT:
-        block = block.data if block.type == "LIGHT" else None
+        if block.type == "LIGHT":
+            block = block.data
+        else:
+            block = None
     is_group = block is not None and scene.kind_of(block) is Kind.NODE_GROUP
-    tree = block if is_group else getattr(block, "node_tree", None)
+    if is_group:
+        tree = block
+    else:
+        tree = getattr(block, "node_tree", None)
     if block is None or tree is None:
         cure = "Name a light, or give material, world or node_group; nodes.apply_tree makes nodes."
         raise StepError(conflict("there are no nodes in it", "/node", cure))
@@ -224,7 +242,10 @@ def _modifier_input(obj: Block, names: ChannelNames) -> Place:
 
 
 def _custom_property(block: Block, base: str, key: str) -> Place:
-    holder = block.path_resolve(base) if base else block
+    if base:
+        holder = block.path_resolve(base)
+    else:
+        holder = block
     current = holder.get(key)
     if current is None:
         message = f"'{holder.name}' has no custom property '{key}'"
@@ -261,7 +282,10 @@ def _of_rna(
     path = f"{base}.{setting}".lstrip(".").removesuffix("_deg" if degrees else "")
     parent, _, name = path.rpartition(".")
     try:
-        struct = holder.path_resolve(parent) if parent else holder
+        if parent:
+            struct = holder.path_resolve(parent)
+        else:
+            struct = holder
         prop = struct.bl_rna.properties[name]
     except (ValueError, KeyError, AttributeError, IndexError):
         owner = _last_struct(holder, parent)
@@ -283,7 +307,10 @@ def _of_rna(
         return Place(block, holder, path, choices={item.identifier: item.value for item in prop.enum_items})
     if prop.type == "FLOAT" and not known and degrees != (prop.unit == "ROTATION"):
         told = f"{setting.removesuffix('_deg')}{'' if degrees else '_deg'}"
-        what = "no angle" if degrees else "an angle, which is given in degrees"
+        if degrees:
+            what = "no angle"
+        else:
+            what = "an angle, which is given in degrees"
         raise StepError(invalid(f"{path} is {what}", at, f"Call it {told}."))
     if prop.type == "BOOLEAN":
         return Place(block, holder, path)

@@ -93,7 +93,9 @@ class SetCurves(Tool[SetCurvesArgs, CurvesSet]):
         yield from channel_mentions(args, args)
 
     def revert_for(self, args: SetCurvesArgs, blender: Version) -> Revert:
-        return Revert.MEMFILE if args.scene else self.revert
+        if args.scene:
+            return Revert.MEMFILE
+        return self.revert
 
     def check(self, scene: Scene, args: SetCurvesArgs) -> Findings:
         if args.channel is not None and (yield from found(scene, args, args, args.channel)) is None:
@@ -105,7 +107,10 @@ class SetCurves(Tool[SetCurvesArgs, CurvesSet]):
             return
         chosen = list(_chosen(scene, args))
         if not chosen:
-            at = args.at if args.channel is None else "/channel"
+            if args.channel is None:
+                at = args.at
+            else:
+                at = "/channel"
             yield conflict(f"'{name}' has no keyframes there", at, "Set some first with animation.set_keyframes.")
         for _, holder, _ in chosen:
             yield from sharing_conflicts(scene, holder, name, args.at)

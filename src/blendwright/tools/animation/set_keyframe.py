@@ -79,7 +79,10 @@ class Keyframe(ChannelArgs):
                 raise PydanticCustomError("value_no_number", "{channel} takes one number", {"channel": self.channel})
         elif self.channel in channels.PATHS:
             count = channels.PATHS[self.channel][1]
-            fits = not isinstance(self.value, bool | list) if count == 1 else isinstance(self.value, list)
+            if count == 1:
+                fits = not isinstance(self.value, bool | list)
+            else:
+                fits = isinstance(self.value, list)
             if not fits or isinstance(self.value, str) or len(channels.elements(self.value)) != count:
                 context = {"channel": self.channel, "count": count}
                 raise PydanticCustomError("value_count", "{channel} takes {count} numbers", context)
@@ -140,7 +143,9 @@ class SetKeyframe(Tool[SetKeyframeArgs, KeyframeSet]):
         yield from channel_mentions(args, args)
 
     def revert_for(self, args: SetKeyframeArgs, blender: Version) -> Revert:
-        return Revert.MEMFILE if args.scene else self.revert
+        if args.scene:
+            return Revert.MEMFILE
+        return self.revert
 
     def check(self, scene: Scene, args: SetKeyframeArgs) -> Findings:
         where = yield from found(scene, args, args, args.channel)
@@ -207,11 +212,15 @@ def _rotation_mode(channel: str, turned: Block) -> str:
     """The rotation mode in which keys of a channel count."""
     if channel == "rotation_quaternion":
         return "QUATERNION"
-    return "XYZ" if turned.rotation_mode in ("QUATERNION", "AXIS_ANGLE") else turned.rotation_mode
+    if turned.rotation_mode in ("QUATERNION", "AXIS_ANGLE"):
+        return "XYZ"
+    return turned.rotation_mode
 
 
 def _default_interpolation(where: Place) -> str:
-    return "CONSTANT" if where.is_discrete else "BEZIER"
+    if where.is_discrete:
+        return "CONSTANT"
+    return "BEZIER"
 
 
 def _has_this_key(scene: Scene, args: SetKeyframeArgs, where: Place) -> bool:

@@ -91,14 +91,19 @@ class SetKeyframes(Tool[SetKeyframesArgs, KeyframesSet]):
             yield from channel_mentions(args, key, f"/keys/{number}")
 
     def revert_for(self, args: SetKeyframesArgs, blender: Version) -> Revert:
-        return Revert.MEMFILE if args.scene else self.revert
+        if args.scene:
+            return Revert.MEMFILE
+        return self.revert
 
     def check(self, scene: Scene, args: SetKeyframesArgs) -> Findings:
         said: set[tuple[str, str]] = set()
         for number, key in enumerate(args.keys):
             for finding in ONE.check(scene, args.single(key)):
                 # What concerns the object or a channel is the same for every key of it: it is said once.
-                at = finding if finding.pointer in (args.at, "/action") else finding.under(f"/keys/{number}")
+                if finding.pointer in (args.at, "/action"):
+                    at = finding
+                else:
+                    at = finding.under(f"/keys/{number}")
                 cause = finding.message, at.pointer if finding.pointer == "/value" else ""
                 if cause not in said:
                     said.add(cause)

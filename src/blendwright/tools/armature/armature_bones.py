@@ -21,7 +21,10 @@ def layout_of(armature: Block) -> Layout:
 
 def _layout(bone: Block) -> BoneLayout:
     head, tail = (tuple(value + 0.0 for value in point) for point in (bone.head_local, bone.tail_local))
-    parent = "" if bone.parent is None else bone.parent.name
+    if bone.parent is None:
+        parent = ""
+    else:
+        parent = bone.parent.name
     return BoneLayout(bone.name, head, tail, parent, bool(bone.use_connect))  # type: ignore[arg-type]
 
 
@@ -46,7 +49,10 @@ def write_bones(
 
 def _place(bones: Block, edit_bone: Block, bone: BoneLayout) -> None:
     """Parents come first: a connected bone draws the tail of its parent along."""
-    parent = bones[bone.parent] if bone.parent else None
+    if bone.parent:
+        parent = bones[bone.parent]
+    else:
+        parent = None
     if edit_bone.parent != parent:
         edit_bone.use_connect = False
         edit_bone.parent = parent

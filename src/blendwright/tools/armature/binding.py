@@ -166,4 +166,6 @@ def attachment_differences(scene: Scene, obj: Block, armature: Block, how: Attac
 
 
 def _named(value: Any) -> Any:
-    return value.name if hasattr(value, "users") else value
+    if hasattr(value, "users"):
+        return value.name
+    return value

@@ -134,10 +134,14 @@ def planned(there: Layout, specs: Sequence[BoneSpec], removed: Iterable[str] = (
 
 
 def _resolved(name: str, old: BoneLayout | None, spec: BoneSpec | None, parent: str, done: Layout) -> BoneLayout:
-    connected = old.connected if old is not None and old.parent == parent else False
+    if old is not None and old.parent == parent:
+        connected = old.connected
+    else:
+        connected = False
     head, tail = (old.head, old.tail) if old is not None else (None, None)
     if spec is not None:
-        connected = spec.connected if spec.connected is not None else connected
+        if spec.connected is not None:
+            connected = spec.connected
         head, tail = spec.head or head, spec.tail or tail
     follows = connected and not (spec is not None and spec.head is not None)
     if parent and (head is None or follows):
@@ -154,7 +158,10 @@ def _misplaced(bone: BoneLayout, spec: BoneSpec | None, done: Layout, at: str) -
         yield invalid(message, f"{at}/head", "Leave head out, or set connected to false.")
     if math.dist(bone.head, bone.tail) < SHORTEST:
         message = f"'{bone.name}' would have no length: head and tail are both {_shown(bone.tail)}"
-        field = "tail" if spec is not None and spec.tail is not None else "head"
+        if spec is not None and spec.tail is not None:
+            field = "tail"
+        else:
+            field = "head"
         yield invalid(message, f"{at}/{field}", "Put its tail where it is to end.")
     elif spec is not None and spec.z_axis is not None and _parallel(bone, spec.z_axis):
         message = f"z_axis runs along '{bone.name}', whose Y axis is there"

@@ -78,13 +78,18 @@ class EditArmature(Tool[EditArmatureArgs, ArmatureEdited]):
     )
 
     def idempotence_for(self, args: EditArmatureArgs) -> Idempotence:
-        return self.idempotence if args.remove else Idempotence.IDEMPOTENT
+        if args.remove:
+            return self.idempotence
+        return Idempotence.IDEMPOTENT
 
     def examine(self, args: EditArmatureArgs, blender: tuple[int, int, int] | None) -> Findings:
         listed = {spec.name for spec in args.bones}
         for number, name in enumerate(args.remove):
             if name in listed or name in args.remove[:number]:
-                message = f"'{name}' is listed twice" if name not in listed else f"'{name}' is among the bones too"
+                if name not in listed:
+                    message = f"'{name}' is listed twice"
+                else:
+                    message = f"'{name}' is among the bones too"
                 yield invalid(message, f"/remove/{number}", "Name each bone once.")
 
     def check(self, scene: Scene, args: EditArmatureArgs) -> Findings:

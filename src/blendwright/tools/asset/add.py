@@ -82,12 +82,16 @@ class AddAsset(Tool[AddArgs, AssetAdded]):
     )  # fmt: skip
 
     def idempotence_for(self, args: AddArgs) -> Idempotence:
-        return Idempotence.ACCUMULATING if args.on_collision == "rename" else Idempotence.NON_IDEMPOTENT
+        if args.on_collision == "rename":
+            return Idempotence.ACCUMULATING
+        return Idempotence.NON_IDEMPOTENT
 
     def determinism_for(self, args: AddArgs) -> Determinism:
         """Importers of other formats leave the edges of large meshes to Blender, whose order depends on the processor's cores."""
         ending = Path(args.asset).suffix.lower()
-        return Determinism.DETERMINISTIC if ending in ("", ".blend") else Determinism.NONDETERMINISTIC
+        if ending in ("", ".blend"):
+            return Determinism.DETERMINISTIC
+        return Determinism.NONDETERMINISTIC
 
     def check(self, scene: Scene, args: AddArgs) -> Findings:
         yield from missing_target_collection(scene, args.collection)

@@ -22,7 +22,10 @@ def link_asset(
     before = len(scene.linked(args.asset))
     with at_asset():
         block, *_ = scene.link_file(str(file), args.asset, contents)
-    names = [*scene.linked(args.asset)] if len(scene.linked(args.asset)) > before else []
+    if len(scene.linked(args.asset)) > before:
+        names = [*scene.linked(args.asset)]
+    else:
+        names = []
     home = block
     if scene.kind_of(block) is Kind.OBJECT:
         mark = f"{args.asset} {block.name} linked"

@@ -40,8 +40,14 @@ class Origin:
 
 def companions(asset: Path) -> list[Path]:
     """The files that may say something about an asset; a folder is told about by what is in it."""
-    folder = asset if asset.is_dir() else asset.parent
-    own = [] if asset.is_dir() else [asset.with_suffix(".json"), asset.with_name(asset.name + ".json")]
+    if asset.is_dir():
+        folder = asset
+    else:
+        folder = asset.parent
+    if asset.is_dir():
+        own = []
+    else:
+        own = [asset.with_suffix(".json"), asset.with_name(asset.name + ".json")]
     return [*own, folder / FOLDER_FILE, *(folder / name for name in LICENSES)]
 
 
@@ -52,7 +58,9 @@ def read_origin(asset: Path, readable: Any = Path.is_file) -> Origin:
         if not readable(file):
             continue
         found = found.otherwise(_from_json(file) if file.suffix == ".json" else Origin(license=_first_line(file)))
-    return found.otherwise(_from_glb(asset)) if asset.suffix.lower() == ".glb" else found
+    if asset.suffix.lower() == ".glb":
+        return found.otherwise(_from_glb(asset))
+    return found
 
 
 def from_words(told: Mapping[str, Any]) -> Origin:
@@ -63,7 +71,10 @@ def from_words(told: Mapping[str, Any]) -> Origin:
             (" ".join(value.split())[:MOST_TEXT] for name in names if isinstance(value := told.get(name), str)), ""
         )
 
-    tags = cast("list[Any]", told["tags"]) if isinstance(told.get("tags"), list) else []
+    if isinstance(told.get("tags"), list):
+        tags = cast("list[Any]", told["tags"])
+    else:
+        tags = []
     return Origin(
         name=text("name", "title"),
         description=text("description"),
@@ -77,11 +88,16 @@ def from_words(told: Mapping[str, Any]) -> Origin:
 
 def _from_json(file: Path) -> Origin:
     try:
-        data = file.read_bytes() if file.stat().st_size <= MOST_BYTES else b""
+        if file.stat().st_size <= MOST_BYTES:
+            data = file.read_bytes()
+        else:
+            data = b""
         told = json.loads(data)
     except (OSError, ValueError, RecursionError):
         return Origin()
-    return from_words(cast("dict[str, Any]", told)) if isinstance(told, dict) else Origin()
+    if isinstance(told, dict):
+        return from_words(cast("dict[str, Any]", told))
+    return Origin()
 
 
 def _first_line(file: Path) -> str:
@@ -103,7 +119,11 @@ def _from_glb(file: Path) -> Origin:
             told = json.loads(opened.read(length))
         about: Any = told.get("asset", {})
         extras: Any = about.get("extras")
-        words: dict[str, Any] = {**cast("dict[str, Any]", extras)} if isinstance(extras, dict) else {}
+        words: dict[str, Any]
+        if isinstance(extras, dict):
+            words = {**cast("dict[str, Any]", extras)}
+        else:
+            words = {}
         words["copyright"] = about.get("copyright")
     except (OSError, ValueError, RecursionError, struct.error, AttributeError):
         return Origin()

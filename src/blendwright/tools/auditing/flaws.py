@@ -102,9 +102,14 @@ class Flaw:
         return SEVERITIES.index(self.severity), self.rule, self.subject, self.other
 
     def sentence(self) -> str:
-        subject = f"'{self.subject}'" if self.subject else "the scene"
+        if self.subject:
+            subject = f"'{self.subject}'"
+        else:
+            subject = "the scene"
         figures = ", ".join(f"{name} {value}" for name, value in self.measure.items())
         words = f"{subject} {RULES[self.rule].meaning}"
         if self.other:
             words += f": '{self.other}'"
-        return f"{words} ({figures})" if figures else words
+        if figures:
+            return f"{words} ({figures})"
+        return words

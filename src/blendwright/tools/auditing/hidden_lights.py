@@ -27,7 +27,10 @@ def hidden_light_flaws(
 ) -> Iterator[Flaw]:
     """Lights with a closed surface all around them, through which none of their light comes; of `told` objects, where they are named."""
     camera = scene.active.camera
-    eye = None if camera is None else _place(scene, camera)
+    if camera is None:
+        eye = None
+    else:
+        eye = _place(scene, camera)
     for lamp in sorted((obj for obj in scene.active.objects if obj.type == "LIGHT"), key=lambda obj: obj.name):
         if lamp.hide_render or lamp.data.type == "SUN" or lamp.data.energy <= 0.0:
             continue

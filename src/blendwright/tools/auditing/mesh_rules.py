@@ -49,7 +49,9 @@ def _scaling(scene: Scene, part: Part) -> Callable[[], Sequence[Repair]]:
             return ()
         args = {"object": part.name, "location": False, "rotation": False}
         refused = list(ApplyTransform().check(scene, ApplyTransformArgs.model_validate(args)))
-        return () if refused else [(ApplyTransform.name, args)]
+        if refused:
+            return ()
+        return [(ApplyTransform.name, args)]
 
     return repairs
 

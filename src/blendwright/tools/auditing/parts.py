@@ -33,9 +33,15 @@ def parts_of(scene: Scene, objects: Sequence[Block], surfaces: Surfaces) -> list
     parts: list[Part] = []
     for obj in objects:
         facts = surfaces.facts(obj)
-        corners = reach.instance_corners(obj) if facts is not None else reach.corners(obj)
+        if facts is not None:
+            corners = reach.instance_corners(obj)
+        else:
+            corners = reach.corners(obj)
         own = surfaces.bounds(obj)
-        box = BoundingBox(*own) if own and not corners else around([*(own or ()), *corners])
+        if own and not corners:
+            box = BoundingBox(*own)
+        else:
+            box = around([*(own or ()), *corners])
         if box is not None and all(-FARTHEST <= value <= FARTHEST for value in (*box.low, *box.high)):
             parts.append(Part(obj, obj.name, facts or NO_SURFACE, box, bool(corners)))
     return parts
@@ -78,4 +84,6 @@ def way_out(mover: BoundingBox, stays: BoundingBox) -> tuple[float, int]:
     ways = [(stays.high[axis] - mover.low[axis], axis) for axis in (2, 0, 1)]
     ways += [(stays.low[axis] - mover.high[axis], axis) for axis in (2, 0, 1)]
     away = any(mover.low[axis] >= stays.high[axis] or mover.high[axis] <= stays.low[axis] for axis in range(3))
-    return (0.0, 0) if away else min(ways, key=lambda way: abs(way[0]))
+    if away:
+        return (0.0, 0)
+    return min(ways, key=lambda way: abs(way[0]))

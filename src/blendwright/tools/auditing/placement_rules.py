@@ -112,7 +112,10 @@ class Contacts:
         """Groups of parts that touch each other, of which none stands on the ground; the lowest part that is told about stands for it."""
         if not self._parts:
             return
-        grounds = [0.0, min(part.box.low[2] for part in self._parts)] if ground is None else [ground]
+        if ground is None:
+            grounds = [0.0, min(part.box.low[2] for part in self._parts)]
+        else:
+            grounds = [ground]
         group_of = {part.name: part.name for part in self._parts}
 
         def root(name: str) -> str:
@@ -154,7 +157,10 @@ class Contacts:
         below = [part for part in self._parts if part.name not in names and _is_below(part, lowest, self._tolerance)]
         target = max(below, key=lambda part: (part.box.high[2], part.name), default=None)
         reached = [height for height in grounds if height <= lowest.box.low[2]]
-        height = target.box.high[2] if target is not None else max(reached, default=max(grounds))
+        if target is not None:
+            height = target.box.high[2]
+        else:
+            height = max(reached, default=max(grounds))
         gap = lowest.box.low[2] - height
         measure: dict[str, float | int | str] = {"gap": rounded(gap)}
         if len(group) > 1:
@@ -169,7 +175,10 @@ class Contacts:
         parts = {part.name: part for part in self._parts}
         for part in sorted((part for part in group if part.name in self._told), key=_height):
             parent = part.obj.parent
-            holder = parts.get(parent.name) if parent is not None and parent.name not in names else None
+            if parent is not None and parent.name not in names:
+                holder = parts.get(parent.name)
+            else:
+                holder = None
             if holder is not None and _comparable(part, holder):
                 return Flaw("floating", part.name, {"gap_to_parent": self._gap(part, holder)}, holder.name)
         return None
@@ -195,7 +204,9 @@ class Contacts:
             if vertical_hit(self._scene, target.obj, x, y, "top") is not None and part.has_faces:
                 free = not list(move_conflicts(self._scene, part.obj, ""))
                 rest: Repair = ("place.on_surface", {"object": part.name, "target": target.name})
-                return [rest] if free else ()
+                if free:
+                    return [rest]
+                return ()
         return moved(self._scene, group, [0.0, 0.0, -gap])
 
 
@@ -222,7 +233,9 @@ def _common_parent(one: Block, other: Block) -> Block | None:
     first, second = one.parent, other.parent
     if first == other:
         return other
-    return second if second is not None and second in (one, first) else None
+    if second is not None and second in (one, first):
+        return second
+    return None
 
 
 def _comparable(one: Part, other: Part) -> bool:
@@ -306,4 +319,6 @@ def _side(sight: Frustum, points: Sequence[Block], near: float, far: float) -> s
         return "below"
     if all(y > sight.top * depth for _, y, depth in placed):
         return "above"
-    return "too_far" if all(-z > far for _, _, z in points) else None
+    if all(-z > far for _, _, z in points):
+        return "too_far"
+    return None

@@ -74,7 +74,9 @@ def light_flaws(scene: Scene) -> Iterator[Flaw]:
 def shader_nodes(scene: Scene, owner: Block) -> Sequence[Block]:
     """The shader nodes that count; before Blender 5.0 they could be turned off."""
     on = scene.version >= (5, 0, 0) or owner.use_nodes
-    return owner.node_tree.nodes if on and owner.node_tree is not None else ()
+    if on and owner.node_tree is not None:
+        return owner.node_tree.nodes
+    return ()
 
 
 def _world_shines(scene: Scene, world: Block) -> bool:

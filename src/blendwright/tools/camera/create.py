@@ -47,7 +47,9 @@ class CreateCamera(CreatesObject[CreateCameraArgs]):
         yield from aim_problems(scene, args)
 
     def rotation(self, scene: Scene, args: CreateCameraArgs) -> tuple[float, ...]:
-        return super().rotation(scene, args) if args.look_at is None else aimed_rotation(scene, args)
+        if args.look_at is None:
+            return super().rotation(scene, args)
+        return aimed_rotation(scene, args)
 
     def settings(self, scene: Scene, args: CreateCameraArgs, target: Block) -> Settings:
         return camera_settings(scene, args, target)

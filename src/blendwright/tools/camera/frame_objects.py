@@ -119,7 +119,10 @@ class FrameObjects(Tool[FrameObjectsArgs, ObjectsFramed]):
         inverse = world_matrix(scene, obj).inverted()
         for point in subject_points(scene, args.objects, args.object, args.frames):
             x, y, z = inverse @ scene.vector(point)
-            depth = 1.0 if sight.orthographic else -z
+            if sight.orthographic:
+                depth = 1.0
+            else:
+                depth = -z
             across, along = SLACK * (sight.right - sight.left) * depth, SLACK * (sight.top - sight.bottom) * depth
             inside = sight.left * depth - across <= x <= sight.right * depth + across
             inside = inside and sight.bottom * depth - along <= y <= sight.top * depth + along and z < 0.0
@@ -137,7 +140,11 @@ class FrameObjects(Tool[FrameObjectsArgs, ObjectsFramed]):
         return axes, standpoint(points, axes, sight, obj.data.clip_start * 2.0)
 
     def _axes(self, args: FrameObjectsArgs, matrix: Block) -> Axes:
-        direction: Point | None = FROM[args.view] if args.view is not None else args.from_direction
+        direction: Point | None
+        if args.view is not None:
+            direction = FROM[args.view]
+        else:
+            direction = args.from_direction
         if direction is not None:
             return mirrored_like(matrix, view_axes(direction))
         columns = matrix.to_3x3().normalized().transposed()

@@ -61,7 +61,10 @@ class LookAt(Tool[LookAtArgs, ObjectChanged]):
 
     def check(self, scene: Scene, args: LookAtArgs) -> Findings:
         obj = yield from existing_object(scene, args.object, "/object", "CAMERA", "LIGHT")
-        target = (yield from existing_object(scene, args.target, "/target")) if args.target else None
+        if args.target:
+            target = yield from existing_object(scene, args.target, "/target")
+        else:
+            target = None
         if obj is None or (args.target and target is None):
             return
         yield from zero_scale(scene, obj, "/object")

@@ -82,19 +82,35 @@ class CameraSettings(Args):
         """Whether depth of field is on, or None when nothing was said about it."""
         if self.depth_of_field is not None:
             return self.depth_of_field
-        return (
-            True if any(value is not None for value in (self.focus_object, self.focus_distance, self.fstop)) else None
-        )
+        if any(value is not None for value in (self.focus_object, self.focus_distance, self.fstop)):
+            return True
+        return None
 
 
 def camera_problems(scene: Scene, args: CameraSettings, camera: Block | None) -> Sequence[Finding]:
     """What speaks against the settings, given the camera they are for (None for one that is to be made)."""
-    findings = list(scene.missing(Kind.OBJECT, args.focus_object, "/focus_object")) if args.focus_object else []
+    if args.focus_object:
+        findings = list(scene.missing(Kind.OBJECT, args.focus_object, "/focus_object"))
+    else:
+        findings = []
     if args.clip_start is not None or args.clip_end is not None:
-        start = args.clip_start if args.clip_start is not None else camera.clip_start if camera else 0.1
-        end = args.clip_end if args.clip_end is not None else camera.clip_end if camera else 1000.0
+        if args.clip_start is not None:
+            start = args.clip_start
+        elif camera:
+            start = camera.clip_start
+        else:
+            start = 0.1
+        if args.clip_end is not None:
+            end = args.clip_end
+        elif camera:
+            end = camera.clip_end
+        else:
+            end = 1000.0
         if end <= start:
-            at = "/clip_end" if args.clip_end is not None else "/clip_start"
+            if args.clip_end is not None:
+                at = "/clip_end"
+            else:
+                at = "/clip_start"
             message = f"it would see from {start:g} m to {end:g} m only"
             findings.append(invalid(message, at, "Give clip_start and clip_end together."))
     if args.fov_deg is not None and (lens := _lens(args, args.fov_deg, camera)) < SHORTEST:

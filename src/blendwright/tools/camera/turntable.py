@@ -135,14 +135,22 @@ class Turntable(Tool[TurntableArgs, TurntableMade]):
     def _followers(self, scene: Scene, args: TurntableArgs) -> list[tuple[str, Block]]:
         """What follows the empty, each with the argument that says so."""
         if args.turn == "CAMERA":
-            camera = scene.active.camera if args.object is None else scene.find(Kind.OBJECT, args.object)
-            return [] if camera is None else [("/object", camera)]
+            if args.object is None:
+                camera = scene.active.camera
+            else:
+                camera = scene.find(Kind.OBJECT, args.object)
+            if camera is None:
+                return []
+            return [("/object", camera)]
         found = [(f"/objects/{number}", scene.require(Kind.OBJECT, name)) for number, name in enumerate(args.objects)]
         chosen = {child for _, child in found}
         return [(at, child) for at, child in found if child.parent not in chosen]
 
 
 def _center(scene: Scene, args: TurntableArgs) -> Point:
-    camera = scene.active.camera if args.object is None else scene.require(Kind.OBJECT, args.object)
+    if args.object is None:
+        camera = scene.active.camera
+    else:
+        camera = scene.require(Kind.OBJECT, args.object)
     points = subject_points(scene, args.objects, "" if camera is None else camera.name, [])
     return (around(points) or NOTHING).center

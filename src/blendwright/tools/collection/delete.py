@@ -69,7 +69,10 @@ class DeleteCollection(Deletes[DeleteCollectionArgs, CollectionDeleted]):
         for entry in result.moved:
             kind, name = entry.split("/", 1)
             block = scene.require(Kind(kind), name)
-            linked = bool(scene.collections_of(block)) if kind == "objects" else bool(_parents(scene, block))
+            if kind == "objects":
+                linked = bool(scene.collections_of(block))
+            else:
+                linked = bool(_parents(scene, block))
             yield from differs(f"that a collection holds '{name}'", True, linked, "/objects")
 
 

@@ -137,7 +137,9 @@ def completed(owner: Owner, settings: Any) -> Any:
         return settings.model_copy(update={"rest_length": _rest_length(owner, settings)})
     if isinstance(settings, InverseKinematicsSettings) and settings.pole_angle_deg is None:
         angle = rest_pole_angle(owner, settings)
-        return settings if angle is None else settings.model_copy(update={"pole_angle_deg": angle})
+        if angle is None:
+            return settings
+        return settings.model_copy(update={"pole_angle_deg": angle})
     return settings
 
 

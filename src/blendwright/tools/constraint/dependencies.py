@@ -38,7 +38,11 @@ def target_node(target: Block, part: str | None) -> Node:
 def chain_of(bone: Block, count: int, *, use_tail: bool = True) -> list[Block]:
     """The bones that an IK constraint on a pose bone turns, from its end up; all up to the root where `count` is 0."""
     found: list[Block] = []
-    each: Block = bone if use_tail else bone.parent
+    each: Block
+    if use_tail:
+        each = bone
+    else:
+        each = bone.parent
     while each is not None and (count == 0 or len(found) < count):
         found.append(each)
         each = each.parent
@@ -54,7 +58,11 @@ def _leaders(node: Node) -> Iterator[Node]:
             yield from _targets(constraint)
         return
     yield obj, ""
-    bones: Block = () if obj.pose is None else obj.pose.bones
+    bones: Block
+    if obj.pose is None:
+        bones = ()
+    else:
+        bones = obj.pose.bones
     bone = next((each for each in bones if each.name == name), None)
     if bone is None:
         return

@@ -32,7 +32,9 @@ def rest_pole_angle(owner: Owner, settings: InverseKinematicsSettings) -> float 
         return None
     axis = first.matrix_local.to_3x3().col[0]
     turned = axis.angle(side)
-    return -math.degrees(turned) if axis.cross(side).dot(along) > 0.0 else math.degrees(turned)
+    if axis.cross(side).dot(along) > 0.0:
+        return -math.degrees(turned)
+    return math.degrees(turned)
 
 
 def _pole(owner: Owner, settings: InverseKinematicsSettings) -> Block:

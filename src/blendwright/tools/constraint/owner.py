@@ -28,7 +28,9 @@ class Owner:
     @property
     def part(self) -> Block:
         """What the constraints are on: the object or the pose bone. Looked up each time, since references become stale."""
-        return self.object if self.bone is None else pose_bone(self.scene, self.object, self.bone)
+        if self.bone is None:
+            return self.object
+        return pose_bone(self.scene, self.object, self.bone)
 
     @property
     def constraints(self) -> Block:
@@ -39,7 +41,9 @@ class Owner:
         return self.object, self.bone or ""
 
     def __str__(self) -> str:
-        return f"object '{self.object.name}'" if self.bone is None else f"bone '{self.bone}' of '{self.object.name}'"
+        if self.bone is None:
+            return f"object '{self.object.name}'"
+        return f"bone '{self.bone}' of '{self.object.name}'"
 
     def matrix(self) -> Block:
         """Where it stands in the world, constraints included as far as Blender evaluates it."""
@@ -47,7 +51,10 @@ class Owner:
         if self.bone is None:
             return world
         evaluated = self.scene.evaluated(self.object)
-        bones = evaluated.pose.bones if evaluated.is_evaluated else self.object.pose.bones
+        if evaluated.is_evaluated:
+            bones = evaluated.pose.bones
+        else:
+            bones = self.object.pose.bones
         return world @ bones[self.bone].matrix
 
 

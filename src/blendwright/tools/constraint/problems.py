@@ -39,7 +39,10 @@ def problems(owner: Owner, settings: Any, constraint: Block | None = None) -> Fi
     if settings.type == "CHILD_OF" and settings.set_inverse is not False:
         target = _present(owner, settings, constraint, "target")
         if target is not None:
-            part = settings.subtarget if settings.subtarget is not None else getattr(constraint, "subtarget", None)
+            if settings.subtarget is not None:
+                part = settings.subtarget
+            else:
+                part = getattr(constraint, "subtarget", None)
             yield from _inverse_problems(target, target_matrix(owner.scene, target, part))
 
 
@@ -55,7 +58,10 @@ def _target_problems(owner: Owner, settings: Any, constraint: Block | None, name
     given, given_part = getattr(settings, name, None), getattr(settings, part, None)
     target = getattr(constraint, name, None)
     if given is not None:
-        types = ("CURVE",) if settings.type in CURVE_TYPES else ()
+        if settings.type in CURVE_TYPES:
+            types = ("CURVE",)
+        else:
+            types = ()
         target = yield from existing_object(owner.scene, given, f"{AT}/{name}", *types)
     if target is None:
         return
@@ -63,12 +69,21 @@ def _target_problems(owner: Owner, settings: Any, constraint: Block | None, name
         yield from _part_problems(target, given_part, f"{AT}/{part}")
     if given is None and given_part is None and getattr(settings, "chain_count", None) is None:
         return
-    meant = given_part if given_part is not None else getattr(constraint, part, "")
+    if given_part is not None:
+        meant = given_part
+    else:
+        meant = getattr(constraint, part, "")
     if target == owner.object and not (owner.bone is not None and meant):
-        message = "an object cannot be its own target" if owner.bone is None else "name the bone of it that is meant"
+        if owner.bone is None:
+            message = "an object cannot be its own target"
+        else:
+            message = "name the bone of it that is meant"
         yield conflict(message, f"{AT}/{name}", "Name another object, or for a bone another bone of its armature.")
     elif follows(target_node(target, meant), _moved(owner, settings, constraint)):
-        label = f"bone '{meant}' of '{target.name}'" if meant and target.type == "ARMATURE" else f"'{target.name}'"
+        if meant and target.type == "ARMATURE":
+            label = f"bone '{meant}' of '{target.name}'"
+        else:
+            label = f"'{target.name}'"
         message = f"{label} follows {owner} itself, or a bone of its chain"
         cure = "Name a target whose place does not depend on this one"
         cure += ", or give a shorter chain_count." if settings.type in BONES_ONLY else "."
@@ -79,7 +94,10 @@ def _moved(owner: Owner, settings: Any, constraint: Block | None) -> list[Node]:
     """What a constraint moves: its owner, or the chain of bones."""
     if settings.type not in BONES_ONLY:
         return [owner.node]
-    count = settings.chain_count if settings.chain_count is not None else getattr(constraint, "chain_count", 0)
+    if settings.chain_count is not None:
+        count = settings.chain_count
+    else:
+        count = getattr(constraint, "chain_count", 0)
     return [(owner.object, bone.name) for bone in chain_of(owner.part, count)]
 
 
@@ -89,7 +107,10 @@ def _space_problems(owner: Owner, settings: Any, constraint: Block | None) -> Fi
         yield conflict(f"{space} is a space of bones", f"{AT}/owner_space", "Use WORLD or LOCAL.")
     if getattr(settings, "target_space", None) in OF_BONES:
         target = _present(owner, settings, constraint, "target")
-        part = settings.subtarget if settings.subtarget is not None else getattr(constraint, "subtarget", "")
+        if settings.subtarget is not None:
+            part = settings.subtarget
+        else:
+            part = getattr(constraint, "subtarget", "")
         if target is not None and not (target.type == "ARMATURE" and part):
             message = f"{settings.target_space} is a space of bones, and '{target.name}' is no bone"
             yield conflict(message, f"{AT}/target_space", "Use WORLD or LOCAL, or name a bone as subtarget.")
@@ -126,10 +147,19 @@ def _axis_problems(settings: Any, constraint: Block | None) -> Findings:
     """An axis that points somewhere cannot be the one that points up, also where only one of them is given."""
     if constraint is None or not isinstance(settings, (TrackToSettings, FollowPathSettings)):
         return
-    name = "track_axis" if isinstance(settings, TrackToSettings) else "forward_axis"
+    if isinstance(settings, TrackToSettings):
+        name = "track_axis"
+    else:
+        name = "forward_axis"
     given = getattr(settings, name)
-    pointing = given if given is not None else getattr(constraint, name)
-    up = settings.up_axis if settings.up_axis is not None else constraint.up_axis
+    if given is not None:
+        pointing = given
+    else:
+        pointing = getattr(constraint, name)
+    if settings.up_axis is not None:
+        up = settings.up_axis
+    else:
+        up = constraint.up_axis
     if (given is None) != (settings.up_axis is None) and pointing[-1] == up[-1]:
         at = f"{AT}/{name if given is not None else 'up_axis'}"
         yield conflict(f"{name} and up_axis would both be {up[-1]}", at, "Give both, of different axes.")

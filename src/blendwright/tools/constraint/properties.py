@@ -84,6 +84,9 @@ def properties(settings: ConstraintSettings) -> list[Property]:
     for name in type(settings).model_fields:
         value = getattr(settings, name)
         if name not in SEPARATE and value is not None:
-            values = SPECIAL[name](value) if name in SPECIAL else {name: value}
+            if name in SPECIAL:
+                values = SPECIAL[name](value)
+            else:
+                values = {name: value}
             found += [Property(name, attribute, each) for attribute, each in values.items()]
     return found

@@ -78,7 +78,10 @@ class RemoveConstraint(Tool[RemoveConstraintArgs, ConstraintResult]):
         if args.keep_transform and not missing:
             for part in _held(owner, args.constraint):
                 for channel in CHANNELS:
-                    path = channel if owner.bone is None else part.path_from_id(channel)
+                    if owner.bone is None:
+                        path = channel
+                    else:
+                        path = part.path_from_id(channel)
                     yield from channel_conflicts(scene, owner.object, path, "/keep_transform")
 
     def apply(self, scene: Scene, args: RemoveConstraintArgs) -> ConstraintResult:

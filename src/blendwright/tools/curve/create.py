@@ -163,7 +163,10 @@ def _fill_bezier(spline: Block, args: CreateCurveArgs) -> None:
 def _spline_differs(args: CreateCurveArgs, spline: Block) -> Findings:
     yield from differs("that it is closed", args.cyclic, spline.use_cyclic_u, "/cyclic")
     bezier = args.kind == "BEZIER"
-    points = spline.bezier_points if bezier else spline.points
+    if bezier:
+        points = spline.bezier_points
+    else:
+        points = spline.points
     if len(points) != len(args.points):
         yield from differs("its number of points", len(args.points), len(points), "/points")
         return
@@ -177,7 +180,10 @@ def _spline_differs(args: CreateCurveArgs, spline: Block) -> Findings:
         actual = {point.handle_left_type for point in points} | {point.handle_right_type for point in points}
         yield from differs("the list of its handle types", [args.handles or "AUTO"], sorted(actual), "/handles")
     for attribute, (values, at) in expected.items():
-        size = 3 if bezier else 4
+        if bezier:
+            size = 3
+        else:
+            size = 4
         actual = array("f", bytes(4 * size * len(points)))
         points.foreach_get(attribute, actual)
         if not bezier:

@@ -75,7 +75,9 @@ class DrivenChannel(Args):
         return PATHS[self.channel]
 
     def index(self) -> int:
-        return "XYZ".index(self.axis) if self.axis is not None else 0
+        if self.axis is not None:
+            return "XYZ".index(self.axis)
+        return 0
 
 
 Variables = Annotated[dict[str, DriverVariable], Field(max_length=16)]
@@ -107,7 +109,10 @@ def number_findings(obj: Block, channel: Any, at: str) -> Findings:
             cure = "Create it first with object.set_property."
             yield Finding(Fault.TARGET_NOT_FOUND, message, f"{at}/property", cure)
         elif not isinstance(current, (bool, int, float)):
-            what = "text" if isinstance(current, str) else f"an array of {len(elements(current))}"
+            if isinstance(current, str):
+                what = "text"
+            else:
+                what = f"an array of {len(elements(current))}"
             yield conflict(f"'{channel.property}' is {what}, not one number", f"{at}/property", "Choose one number.")
     elif channel.channel == "rotation_euler_deg" and obj.rotation_mode in ("QUATERNION", "AXIS_ANGLE"):
         if getattr(channel, "space", "local") == "local":

@@ -83,7 +83,9 @@ class _Parser:
         while (sign := self._take("-", "+")) is not None:
             minus ^= sign == "-"
         power = self._power()
-        return (f"-{_in(power, WHOLE)}", SIGN) if minus else power
+        if minus:
+            return (f"-{_in(power, WHOLE)}", SIGN)
+        return power
 
     def _power(self) -> Written:
         base = self._atom()
@@ -106,7 +108,9 @@ class _Parser:
             # Blender leaves 08 to Python, which refuses it.
             return LEADING_ZEROS.sub("", token), WHOLE
         if kind == "name":
-            return self._function(token, column) if token in FUNCTIONS else (self._name(token, column), WHOLE)
+            if token in FUNCTIONS:
+                return self._function(token, column)
+            return (self._name(token, column), WHOLE)
         if token != "(":
             raise ExpressionError(f"'{token}' is not expected here", column)
         inner = self.sum()
@@ -130,7 +134,10 @@ class _Parser:
         self._close(column)
         least, most = FUNCTIONS[name]
         if not least <= len(arguments) <= most:
-            number = str(least) if least == most else f"{least} to {most}"
+            if least == most:
+                number = str(least)
+            else:
+                number = f"{least} to {most}"
             raise ExpressionError(f"{name} takes {number} arguments, not {len(arguments)}", column)
         return f"{name}({', '.join(arguments)})", WHOLE
 
@@ -147,12 +154,16 @@ class _Parser:
     def _column(self) -> int:
         if self._at < len(self._tokens):
             return self._tokens[self._at][2]
-        return self._tokens[-1][2] + len(self._tokens[-1][0]) if self._tokens else 1
+        if self._tokens:
+            return self._tokens[-1][2] + len(self._tokens[-1][0])
+        return 1
 
 
 def _in(part: Written, least: int) -> str:
     """A part, in parentheses where it binds less than its place demands."""
-    return part[0] if part[1] >= least else f"({part[0]})"
+    if part[1] >= least:
+        return part[0]
+    return f"({part[0]})"
 
 
 def _tokens(text: str) -> list[tuple[str, str, int]]:

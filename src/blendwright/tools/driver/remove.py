@@ -29,7 +29,10 @@ class RemoveDriver(Tool[DrivenChannel, DriverResult]):
         obj = yield from existing_object(scene, args.object, "/object")
         if obj is not None and find_driver(obj, args) is None:
             driven = [f"{curve.data_path}[{curve.array_index}]" for curve in getattr(obj.animation_data, "drivers", ())]
-            cure = f"It has drivers of {', '.join(driven[:8])}." if driven else "It has no drivers."
+            if driven:
+                cure = f"It has drivers of {', '.join(driven[:8])}."
+            else:
+                cure = "It has no drivers."
             yield Finding(Fault.TARGET_NOT_FOUND, f"nothing drives {args.path()} of '{args.object}'", "/channel", cure)
 
     def apply(self, scene: Scene, args: DrivenChannel) -> DriverResult:
@@ -41,7 +44,10 @@ class RemoveDriver(Tool[DrivenChannel, DriverResult]):
         if not data.drivers and data.action is None and not data.nla_tracks:
             obj.animation_data_clear()
         if value is not None:
-            stored = math.radians(value) if args.channel == "rotation_euler_deg" else value
+            if args.channel == "rotation_euler_deg":
+                stored = math.radians(value)
+            else:
+                stored = value
             write_values(obj, args.path(), {args.index(): stored})
         return DriverResult(
             object=args.object, path=args.path(), expression=None, changed=True, value=channel_value(scene, args, obj)

@@ -88,7 +88,9 @@ def _written(text: str, channel: str, variables: Mapping[str, DriverVariable]) -
         for name, variable in variables.items()
     }
     inner = expression.written_for_blender(text, forms)
-    return f"radians({inner})" if channel == "rotation_euler_deg" else inner
+    if channel == "rotation_euler_deg":
+        return f"radians({inner})"
+    return inner
 
 
 class SetDriver(Tool[SetDriverArgs, DriverResult]):
@@ -148,7 +150,10 @@ class SetDriver(Tool[SetDriverArgs, DriverResult]):
             scene.edit(obj)
             if find_driver(obj, args) is not None:
                 _remove(obj, args)
-            curve = obj.driver_add(args.path(), args.index()) if args.axis else obj.driver_add(args.path())
+            if args.axis:
+                curve = obj.driver_add(args.path(), args.index())
+            else:
+                curve = obj.driver_add(args.path())
             # What a new curve is like differs between versions; without points and modifiers the value goes through as it is.
             for modifier in list(curve.modifiers):
                 curve.modifiers.remove(modifier)
@@ -191,7 +196,10 @@ def _remove(obj: Block, args: DrivenChannel) -> None:
 def _add_variable(scene: Scene, driver: Block, name: str, variable: DriverVariable) -> None:
     new = driver.variables.new()
     new.name = name
-    new.type = "TRANSFORMS" if variable.space == "world" else "SINGLE_PROP"
+    if variable.space == "world":
+        new.type = "TRANSFORMS"
+    else:
+        new.type = "SINGLE_PROP"
     target = new.targets[0]
     target.id = scene.require(Kind.OBJECT, variable.object, f"/variables/{name}/object")
     if variable.space == "world":
@@ -226,7 +234,10 @@ def _expected(variable: DriverVariable) -> list[str]:
 
 def _actual(variable: Block) -> list[str | None]:
     target = variable.targets[0]
-    name = None if target.id is None else target.id.name
+    if target.id is None:
+        name = None
+    else:
+        name = target.id.name
     if variable.type == "TRANSFORMS":
         return [variable.type, name, target.transform_type, target.transform_space]
     return [variable.type, name, target.data_path]
@@ -235,5 +246,8 @@ def _actual(variable: Block) -> list[str | None]:
 def _is_circle(args: SetDriverArgs, obj: Block, variable: DriverVariable, source: Block) -> bool:
     if variable.space == "world":
         return args.channel != "property" and depends_on(source, obj)
-    own = f"{args.path()}[{args.index()}]" if args.axis is not None else args.path()
+    if args.axis is not None:
+        own = f"{args.path()}[{args.index()}]"
+    else:
+        own = args.path()
     return source == obj and variable.path() == own

@@ -142,7 +142,9 @@ class ExportFile(Tool[ExportArgs, Exported]):
 
     def determinism_for(self, args: ExportArgs) -> Determinism:
         """A .blend holds addresses and times, USD and FBX paths and times: two files of equal scenes differ in bytes."""
-        return Determinism.NONDETERMINISTIC if form_of(args.path) in UNLIKE_BYTES else Determinism.DETERMINISTIC
+        if form_of(args.path) in UNLIKE_BYTES:
+            return Determinism.NONDETERMINISTIC
+        return Determinism.DETERMINISTIC
 
     def check(self, scene: Scene, args: ExportArgs) -> Findings:
         missing = missing_target_collection(scene, args.collection)
@@ -151,7 +153,10 @@ class ExportFile(Tool[ExportArgs, Exported]):
             return
         may_be_empty = form_of(args.path) == "blend" and args.collection is None
         if args.objects is None and not may_be_empty and not _exportable(scene, args)[0]:
-            what = f" of collection '{args.collection}'" if args.collection else ""
+            if args.collection:
+                what = f" of collection '{args.collection}'"
+            else:
+                what = ""
             yield conflict(
                 f"there is nothing{what} to export in this format", "/path", "Create something visible first."
             )
@@ -187,7 +192,9 @@ class ExportFile(Tool[ExportArgs, Exported]):
         yield from differs("the size of the file", result.bytes, _size(scene.output_file(args.path)), "/path")
 
     def reads_back(self, args: ExportArgs) -> tuple[str, str] | None:
-        return None if args.profile is None else (form_of(args.path), args.profile)
+        if args.profile is None:
+            return None
+        return (form_of(args.path), args.profile)
 
     def read_back(
         self, args: ExportArgs, result: Mapping[str, Any], found: FileFacts
@@ -195,7 +202,10 @@ class ExportFile(Tool[ExportArgs, Exported]):
         wanted = {name: value for name, value in result["holds"].items() if name != "shapes_total"}
         facts = cast("FileFacts", {**wanted, "unmapped": []})
         if result["holds"]["shapes_total"] > MOST_NAMES:
-            facts["shapes"] = found["shapes"] if len(found["shapes"]) == result["holds"]["shapes_total"] else []
+            if len(found["shapes"]) == result["holds"]["shapes_total"]:
+                facts["shapes"] = found["shapes"]
+            else:
+                facts["shapes"] = []
         holds = _holds(found).model_dump(mode="json")
         return {**result, "proven": True, "holds": holds}, differences(form_of(args.path), facts, found)
 
@@ -235,4 +245,6 @@ def _object_problems(scene: Scene, args: ExportArgs, obj: Block, at: str) -> Fin
 
 def _size(path: str) -> int:
     file = Path(path)
-    return file.stat().st_size if file.is_file() else 0
+    if file.is_file():
+        return file.stat().st_size
+    return 0

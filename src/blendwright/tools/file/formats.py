@@ -61,9 +61,12 @@ SIZES = {
 
 def truncation_problems(path: str, form: str) -> Findings:
     """A finding when a file is shorter than it says, or is not of its format."""
-    complete = (
-        _stl_is_complete(Path(path)) if form == "stl" else _ply_is_complete(Path(path)) if form == "ply" else True
-    )
+    if form == "stl":
+        complete = _stl_is_complete(Path(path))
+    elif form == "ply":
+        complete = _ply_is_complete(Path(path))
+    else:
+        complete = True
     if not complete:
         cure = "Get the file again: a part of it is missing."
         yield invalid(f"the file is torn, or no {form.upper()} file", "/path", cure)
@@ -105,10 +108,9 @@ def _elements(lines: list[str]) -> list[tuple[int, int]]:
             count, size = elements[-1]
             is_list = words[1] == "list"
             # A face has three corners at least.
-            more = (
-                SIZES.get(words[2], 1) + 3 * SIZES.get(words[3], 1)
-                if is_list and len(words) > 3
-                else SIZES.get(words[1], 1)
-            )
+            if is_list and len(words) > 3:
+                more = SIZES.get(words[2], 1) + 3 * SIZES.get(words[3], 1)
+            else:
+                more = SIZES.get(words[1], 1)
             elements[-1] = (count, size + more)
     return elements

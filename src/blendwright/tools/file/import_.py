@@ -103,11 +103,15 @@ class ImportFile(Tool[ImportArgs, Imported]):
     )
 
     def idempotence_for(self, args: ImportArgs) -> Idempotence:
-        return Idempotence.ACCUMULATING if args.on_collision == "rename" else Idempotence.NON_IDEMPOTENT
+        if args.on_collision == "rename":
+            return Idempotence.ACCUMULATING
+        return Idempotence.NON_IDEMPOTENT
 
     def determinism_for(self, args: ImportArgs) -> Determinism:
         """Importers of other formats leave the edges of large meshes to Blender, whose order depends on the processor's cores."""
-        return Determinism.DETERMINISTIC if form_of(args.path) == "blend" else Determinism.NONDETERMINISTIC
+        if form_of(args.path) == "blend":
+            return Determinism.DETERMINISTIC
+        return Determinism.NONDETERMINISTIC
 
     def check(self, scene: Scene, args: ImportArgs) -> Findings:
         yield from missing_target_collection(scene, args.collection)
@@ -118,7 +122,10 @@ class ImportFile(Tool[ImportArgs, Imported]):
 
     def apply(self, scene: Scene, args: ImportArgs) -> Imported:
         path, form = scene.input_file(args.path), form_of(args.path)
-        contents = _requested_contents(args, scene.blend_contents(path)) if form == "blend" else None
+        if form == "blend":
+            contents = _requested_contents(args, scene.blend_contents(path))
+        else:
+            contents = None
         arrivals = scene.import_file(path, form, target_collection(scene, args.collection), contents)
         if not arrivals:
             cure = "Look into the file: it is empty, or not what its name says."

@@ -110,5 +110,8 @@ class LinkFile(Tool[LinkArgs, Linked]):
         yield from differs("the library", True, args.path in scene.libraries(), "/path")
         for name in result.instances:
             empty = scene.find(Kind.OBJECT, name)
-            shown = None if empty is None else empty.instance_collection
+            if empty is None:
+                shown = None
+            else:
+                shown = empty.instance_collection
             yield from differs(f"what '{name}' shows", name, None if shown is None else shown.name, "/link")

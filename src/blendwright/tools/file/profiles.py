@@ -63,9 +63,15 @@ CURES = {
 def _shape_differences(form: str, wanted: FileFacts, found: FileFacts) -> Iterator[str]:
     if found["triangles"] != wanted["triangles"]:
         yield f"has {found['triangles']} triangles, and the scene {wanted['triangles']}"
-    lost = sorted(set(wanted["shapes"]) - set(found["shapes"])) if form in NAMED else []
+    if form in NAMED:
+        lost = sorted(set(wanted["shapes"]) - set(found["shapes"]))
+    else:
+        lost = []
     if form not in ONE_MESH and len(found["shapes"]) != len(wanted["shapes"]):
-        which = f": it lacks {_listed(lost)}" if lost else ""
+        if lost:
+            which = f": it lacks {_listed(lost)}"
+        else:
+            which = ""
         yield f"has {len(found['shapes'])} objects with faces, and the scene {len(wanted['shapes'])}{which}"
     elif lost:
         yield f"has other names for {_listed(lost)}"

@@ -48,8 +48,13 @@ class ModifierTarget:
     def group_for(self, modifier: Block | None) -> str:
         if self.group is not None:
             return self.group
-        current = modifier.node_group if modifier is not None else None
-        return current.name if current is not None else self.modifier
+        if modifier is not None:
+            current = modifier.node_group
+        else:
+            current = None
+        if current is not None:
+            return current.name
+        return self.modifier
 
 
 def target_of(payload: ModifierPayload) -> ModifierTarget:
@@ -67,8 +72,14 @@ def target_of(payload: ModifierPayload) -> ModifierTarget:
 
 def target_mentions(target: ModifierTarget) -> Iterable[Mention]:
     """What is made where it is missing, and what must be there. A group that is not named may be one that the modifier has."""
-    made = Role.ENSURES if target.create_modifier else Role.USES
-    whole = Role.ENSURES if target.create_object else Role.USES
+    if target.create_modifier:
+        made = Role.ENSURES
+    else:
+        made = Role.USES
+    if target.create_object:
+        whole = Role.ENSURES
+    else:
+        whole = Role.USES
     yield Mention(whole, Kind.OBJECT.blocks, target.object, at=f"{AT}/object_name")
     yield Mention(made, MODIFIER, target.modifier, target.object, surely=False, at=f"{AT}/modifier_name")
     group, at = (target.modifier, "modifier_name") if target.group is None else (target.group, "node_group_name")
@@ -105,7 +116,10 @@ def target_problems(scene: Scene, target: ModifierTarget) -> Findings:
     yield from name_problems(target.modifier, f"{AT}/modifier_name")
     name = target.group_for(modifier)
     group = scene.find(Kind.NODE_GROUP, name)
-    at = f"{AT}/node_group_name" if target.group is not None else f"{AT}/modifier_name"
+    if target.group is not None:
+        at = f"{AT}/node_group_name"
+    else:
+        at = f"{AT}/modifier_name"
     if group is None:
         yield from scene.name_conflicts(Kind.NODE_GROUP, name, at)
         if modifier is not None and not target.create_modifier:
@@ -170,8 +184,14 @@ def tree_problems(scene: Scene, object_name: str, modifier_name: str | None) -> 
     if modifier_name is None:
         if len(nodes) != 1:
             message = f"'{object_name}' has {len(nodes) or 'no'} geometry-nodes modifiers"
-            cure = f"Name one: {', '.join(one.name for one in nodes)}." if nodes else "Build a tree on it first."
-            fault = Fault.ARGS_INVALID if nodes else Fault.TARGET_NOT_FOUND
+            if nodes:
+                cure = f"Name one: {', '.join(one.name for one in nodes)}."
+            else:
+                cure = "Build a tree on it first."
+            if nodes:
+                fault = Fault.ARGS_INVALID
+            else:
+                fault = Fault.TARGET_NOT_FOUND
             yield Finding(fault, message, "/modifier", cure)
             return
     elif modifier_name not in [one.name for one in nodes]:
@@ -191,4 +211,6 @@ def tree_problems(scene: Scene, object_name: str, modifier_name: str | None) -> 
 def nodes_modifier(scene: Scene, object_name: str, name: str | None) -> Block:
     """The modifier of that name, or the only one with nodes."""
     modifiers = scene.require(Kind.OBJECT, object_name, "/object").modifiers
-    return modifiers[name] if name is not None else next(each for each in modifiers if each.type == NODES)
+    if name is not None:
+        return modifiers[name]
+    return next(each for each in modifiers if each.type == NODES)

@@ -43,7 +43,9 @@ class EditsNodeTree(Tool[P, TreeChanged], Generic[P], family=True):
 
     def idempotence_for(self, args: P) -> Idempotence:
         repeatable = edits.are_repeatable(list(edits.edits_of(args)))
-        return Idempotence.IDEMPOTENT if repeatable else Idempotence.NON_IDEMPOTENT
+        if repeatable:
+            return Idempotence.IDEMPOTENT
+        return Idempotence.NON_IDEMPOTENT
 
     def mentions_for(self, args: P) -> Iterable[Mention]:
         yield from mentions(args)
@@ -81,8 +83,14 @@ class EditsNodeTree(Tool[P, TreeChanged], Generic[P], family=True):
         """The modifier uses the group, which has the nodes that were added and none that were removed."""
         target = modifier_target.target_of(args)
         obj = scene.find(Kind.OBJECT, target.object)
-        modifier = obj.modifiers.get(target.modifier) if obj is not None else None
-        tree = modifier.node_group if modifier is not None else None
+        if obj is not None:
+            modifier = obj.modifiers.get(target.modifier)
+        else:
+            modifier = None
+        if modifier is not None:
+            tree = modifier.node_group
+        else:
+            tree = None
         if tree is None or tree.name != result.node_group:
             message = f"modifier '{target.modifier}' of '{target.object}' does not use '{result.node_group}'"
             yield Finding(Fault.SCENE_CONFLICT, message, modifier_target.AT)

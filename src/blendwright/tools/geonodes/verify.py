@@ -86,7 +86,10 @@ def _verified(scene: Scene, args: VerifyArgs) -> Verified:
     reports: list[GateReport] = []
     for tree in args.trees:
         # Where there is only one, its name would be noise.
-        prefix = f"{tree.object_name}, {tree.modifier_name}: " if len(args.trees) > 1 else ""
+        if len(args.trees) > 1:
+            prefix = f"{tree.object_name}, {tree.modifier_name}: "
+        else:
+            prefix = ""
         missing = next(iter(tree_problems(scene, tree.object_name, tree.modifier_name)), None)
         if missing is not None:
             failed.append(WITHOUT_A_TREE)

@@ -23,4 +23,6 @@ def color_space_problems(scene: Scene, name: str | None, at: str = "/color_space
 
 def encoded(value: float) -> float:
     """A linear value as sRGB stores it; beyond 1 the curve goes on."""
-    return value * 12.92 if value <= 0.0031308 else 1.055 * value ** (1 / 2.4) - 0.055
+    if value <= 0.0031308:
+        return value * 12.92
+    return 1.055 * value ** (1 / 2.4) - 0.055

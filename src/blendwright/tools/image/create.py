@@ -136,5 +136,8 @@ def _differences(scene: Scene, args: CreateImageArgs, image: Block) -> Findings:
         same = scene.painted_so(image, args.rows, encode=_stored_encoded(args))
         yield from differs("whether its pixels are as asked", True, same, "/rows")
     else:
-        channels = 4 if args.alpha else 3
+        if args.alpha:
+            channels = 4
+        else:
+            channels = 3
         yield from differs("its bits per pixel", channels * (32 if args.float else 8), image.depth, "/alpha")

@@ -54,7 +54,9 @@ def _radiance(opened: BinaryIO) -> Size | None:
     if found is None:
         return None
     one, other = int(found[2]), int(found[3])
-    return (one, other) if found[1] == b"X" else (other, one)
+    if found[1] == b"X":
+        return (one, other)
+    return (other, one)
 
 
 def _webp(opened: BinaryIO) -> Size | None:
@@ -90,7 +92,10 @@ def _jpeg(opened: BinaryIO) -> Size | None:
 def _tiff(opened: BinaryIO) -> Size | None:
     """The largest of its pictures."""
     head = opened.read(16)
-    order = "<" if head[:2] == b"II" else ">"
+    if head[:2] == b"II":
+        order = "<"
+    else:
+        order = ">"
     big = head[2:4] in (b"+\0", b"\0+")
     pointer, counter, entry, value = ("Q", "Q", 20, 12) if big else ("I", "H", 12, 8)
     (at,) = struct.unpack_from(order + pointer, head, 8 if big else 4)
@@ -142,7 +147,9 @@ def _exr_attributes(content: bytes) -> Iterator[tuple[bytes, bytes, bytes]]:
 
 
 def _larger(one: Size | None, other: Size) -> Size:
-    return other if one is None or other[0] * other[1] > one[0] * one[1] else one
+    if one is None or other[0] * other[1] > one[0] * one[1]:
+        return other
+    return one
 
 
 def _pair(opened: BinaryIO, at: int, form: str) -> Size:

@@ -100,9 +100,13 @@ def _has_alpha(image: Block) -> bool:
 
 
 def _reason(image: Block) -> str:
-    return f"they are in {image.filepath}, which is not read" if image.filepath else "it has none"
+    if image.filepath:
+        return f"they are in {image.filepath}, which is not read"
+    return "it has none"
 
 
 def _bytes(path: str) -> int:
     file = Path(path)
-    return file.stat().st_size if file.is_file() else 0
+    if file.is_file():
+        return file.stat().st_size
+    return 0

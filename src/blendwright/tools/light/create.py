@@ -65,7 +65,9 @@ class CreateLight(CreatesObject[CreateLightArgs]):
         return aim_problems(scene, args)
 
     def rotation(self, scene: Scene, args: CreateLightArgs) -> tuple[float, ...]:
-        return super().rotation(scene, args) if args.look_at is None else aimed_rotation(scene, args)
+        if args.look_at is None:
+            return super().rotation(scene, args)
+        return aimed_rotation(scene, args)
 
     def new_data(self, scene: Scene, args: CreateLightArgs) -> Block:
         return scene.create(Kind.LIGHT, args.name, args.type)

@@ -70,7 +70,9 @@ class Expose(SetsObjectSettings[ExposeArgs, Exposed]):
     def find_target(self, scene: Scene, args: ExposeArgs) -> Generator[Finding, None, Block | None]:
         light = yield from super().find_target(scene, args)
         targets = yield from existing_objects(scene, args.objects, "/objects")
-        return None if targets is None else light
+        if targets is None:
+            return None
+        return light
 
     def problems(self, scene: Scene, args: ExposeArgs, target: Block) -> Findings:
         if args.softness is not None and target.data.type == "SUN":
@@ -90,7 +92,10 @@ class Expose(SetsObjectSettings[ExposeArgs, Exposed]):
         yield Setting(light, "energy", args.brightness * SPREAD[light.type] * far * far, "/brightness")
         if args.softness is not None:
             size = args.softness * subject(scene, args.objects, args.object).radius
-            attribute = "size" if light.type == "AREA" else "shadow_soft_size"
+            if light.type == "AREA":
+                attribute = "size"
+            else:
+                attribute = "shadow_soft_size"
             yield Setting(light, attribute, size, "/softness")
 
 

@@ -53,7 +53,10 @@ class EnsureProceduralArgs(Args):
 
     def nodes(self) -> Nodes:
         style = self.style()
-        color2 = second_color(self.pattern, self.color) if self.color2 is None else self.color2
+        if self.color2 is None:
+            color2 = second_color(self.pattern, self.color)
+        else:
+            color2 = self.color2
         return style.nodes(Look(self.color, color2, style.scale, style.bump))
 
 

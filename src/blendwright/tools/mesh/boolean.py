@@ -157,4 +157,6 @@ class BooleanMesh(Tool[BooleanArgs, BooleanDone]):
 
 
 def _times(volume: float | None, factor: float) -> float | None:
-    return None if volume is None else volume * factor
+    if volume is None:
+        return None
+    return volume * factor
