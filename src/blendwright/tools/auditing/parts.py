@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from blendwright.tool_api.scene import Block, Scene
 from blendwright.tool_api.surfaces import SurfaceFacts, Surfaces
-from blendwright.tools.bounding_boxes import FARTHEST, BoundingBox, Reach, around
+from blendwright.tools.bounding_boxes import MAX_COORDINATE, BoundingBox, Reach, around
 
 NO_SURFACE = SurfaceFacts()
 
@@ -42,7 +42,7 @@ def parts_of(scene: Scene, objects: Sequence[Block], surfaces: Surfaces) -> list
             box = BoundingBox(*own)
         else:
             box = around([*(own or ()), *corners])
-        if box is not None and all(-FARTHEST <= value <= FARTHEST for value in (*box.low, *box.high)):
+        if box is not None and all(-MAX_COORDINATE <= value <= MAX_COORDINATE for value in (*box.low, *box.high)):
             parts.append(Part(obj, obj.name, facts or NO_SURFACE, box, bool(corners)))
     return parts
 

@@ -11,7 +11,7 @@ from blendwright.tools.animation_data import move_conflicts
 from blendwright.tools.auditing.flaws import Flaw, Repair
 from blendwright.tools.auditing.mesh_rules import rounded
 from blendwright.tools.auditing.parts import Part, near_pairs, way_out
-from blendwright.tools.bounding_boxes import FARTHEST
+from blendwright.tools.bounding_boxes import MAX_COORDINATE
 from blendwright.tools.camera_views import Frustum, frustum
 from blendwright.tools.place.movement import along, ancestors
 from blendwright.tools.place.surface import vertical_hit
@@ -186,7 +186,7 @@ class Contacts:
     def _gap(self, one: Part, other: Part) -> float:
         """How far two parts are from each other, which do not touch, to a part in ten thousand of it."""
         far = self._tolerance
-        while far < FARTHEST and not self._surfaces.touch(one.obj, other.obj, far):
+        while far < MAX_COORDINATE and not self._surfaces.touch(one.obj, other.obj, far):
             far *= 2.0
         near = far / 2.0
         while far - near > 1e-4 * far:

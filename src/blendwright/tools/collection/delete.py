@@ -19,7 +19,8 @@ class DeleteCollectionArgs(Args):
     name: Annotated[Name, removes(Kind.COLLECTION)] = Field(description="Name of the collection to delete.")
     objects: Literal["keep", "delete"] = Field(
         default="keep",
-        description="keep: its objects move to the collection above. delete: those that no other collection holds are deleted, "
+        description="keep: its objects move to the collection above. delete: those that no other collection holds "
+        "are deleted, "
         "with data and actions that nobody else uses.",
     )
 

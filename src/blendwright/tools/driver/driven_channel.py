@@ -29,7 +29,8 @@ class DriverVariable(BaseModel):
 
     object: ObjectName = Field(description="Name of the object that has it.")
     channel: Literal["location", "rotation_euler_deg", "scale", "property"] = Field(
-        description="What is read of it; rotations are in degrees. property is the custom property named by the argument property."
+        description="What is read of it; rotations are in degrees. property is the custom property named by the "
+        "argument property."
     )
     axis: Axis | None = optional("Which axis of location, rotation or scale.")
     property: InnerName | None = optional("Key of the custom property, which must be one number.", min_length=1)

@@ -40,7 +40,8 @@ LONGEST = 255
 class SetDriverArgs(DrivenChannel):
     variables: Variables = Field(default={}, description="What the names in the expression stand for.")
     expression: Annotated[str, Field(min_length=1, max_length=LONGEST)] = Field(
-        description="Value of the channel, angles in degrees: numbers, variables, + - * / **, parentheses, pi, frame (the current "
+        description="Value of the channel, angles in degrees: numbers, variables, + - * / **, parentheses, pi, frame "
+        "(the current "
         "frame), and abs min max pow sin cos tan (of radians) sqrt floor ceil clamp(x, low, high) lerp(a, b, factor) "
         "smoothstep(low, high, x) radians degrees."
     )
@@ -154,7 +155,8 @@ class SetDriver(Tool[SetDriverArgs, DriverResult]):
                 curve = obj.driver_add(args.path(), args.index())
             else:
                 curve = obj.driver_add(args.path())
-            # What a new curve is like differs between versions; without points and modifiers the value goes through as it is.
+            # What a new curve is like differs between versions; without points and modifiers the value goes through as
+            # it is.
             for modifier in list(curve.modifiers):
                 curve.modifiers.remove(modifier)
             curve.keyframe_points.clear()

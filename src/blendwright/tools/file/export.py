@@ -38,7 +38,8 @@ class ExportArgs(Args):
         "Export what this collection and those in it hold, instead of objects."
     )
     profile: Profile | None = optional(
-        "What it is for; the file is then read back by another Blender, and delivered only where it holds what the scene does: game "
+        "What it is for; the file is then read back by another Blender, and delivered only where it holds what the "
+        "scene does: game "
         "(.glb, .fbx), film (.usdz, .usd, .abc) or print (.stl in millimetres, closed)."
     )
     overwrite: bool = Field(

@@ -77,7 +77,8 @@ class Imported(Result):
     )
     counts: dict[str, int] = Field(description="How many new datablocks there are, by kind.")
     came_along: dict[str, list[str]] = Field(
-        description=f"Names of what else came, by kind: meshes, materials, images, actions …; at most {MOST_NAMES} of each."
+        description=f"Names of what else came, by kind: meshes, materials, images, actions …; at most {MOST_NAMES} "
+        "of each."
     )
     renamed: list[Renamed] = Field(max_length=MOST_NAMES, description="What has another name than in its file.")
     truncated: bool = Field(description="Whether a list was cut; the counts are complete.")

@@ -25,7 +25,8 @@ class Link(Args):
     """One datablock of a .blend file."""
 
     kind: Literal["collections", "objects"] = Field(
-        description="collections: shown by an empty of their name, which can be moved and copied; objects: where they stand in their file."
+        description="collections: shown by an empty of their name, which can be moved and copied; objects: where "
+        "they stand in their file."
     )
     name: Name = Field(description="Its name in the file.")
 
@@ -49,7 +50,8 @@ class Linked(Result):
     library: str = Field(description="The file that it stays in.")
     instances: list[str] = Field(description="Names of the new empties that show collections.")
     linked: dict[str, list[str]] = Field(
-        description=f"Everything that is linked from that file now, what came along included, by kind; at most {MOST_NAMES} of each."
+        description="Everything that is linked from that file now, what came along included, by kind; at most "
+        f"{MOST_NAMES} of each."
     )
     counts: dict[str, int] = Field(description="How many that are, by kind.")
 

@@ -19,7 +19,8 @@ class LightHead(AimedPlacement):
     """The type comes before the settings, so that each setting can be held against it."""
 
     type: LightType = Field(
-        description="POINT shines everywhere, SUN in parallel along its -Z, SPOT in a cone along -Z, AREA from a face along -Z."
+        description="POINT shines everywhere, SUN in parallel along its -Z, SPOT in a cone along -Z, AREA from a "
+        "face along -Z."
     )
 
 

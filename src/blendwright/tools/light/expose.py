@@ -19,7 +19,8 @@ BOX = ("mesh.create_primitive", {"kind": "cube", "name": "Box"})
 KEY = ("light.create", {"name": "Key", "type": "AREA", "location": [3, -4, 5]})
 SUN = ("light.create", {"name": "Sun", "type": "SUN"})
 
-# Watts for one watt per square metre at a distance of one metre, facing the light: an area shines as the cosine of the angle,
+# Watts for one watt per square metre at a distance of one metre, facing the light: an area shines as the cosine of the
+# angle,
 # a point and a spot evenly all around.
 SPREAD = {"AREA": math.pi, "POINT": 4.0 * math.pi, "SPOT": 4.0 * math.pi}
 

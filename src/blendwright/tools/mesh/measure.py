@@ -30,7 +30,8 @@ class MeasureArgs(Args):
     )
     evaluated: bool = Field(
         default=True,
-        description="Measure what modifiers make of it (instances are no part of a mesh); false measures the base mesh.",
+        description="Measure what modifiers make of it (instances are no part of a mesh); false measures the base "
+        "mesh.",
     )
 
 
