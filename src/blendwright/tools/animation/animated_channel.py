@@ -111,8 +111,7 @@ class ChannelNames(Args):
 class ChannelArgs(ChannelNames):
     channel: Channel = Field(
         description="The animated channel. setting: any setting of the datablock, or of the given modifier, "
-        "constraint, bone or "
-        "node. data_setting: any setting of the object's data."
+        "constraint, bone or node. data_setting: any setting of the object's data."
     )
 
     @model_validator(mode="after")

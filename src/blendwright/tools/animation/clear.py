@@ -38,8 +38,7 @@ PUSHED = ("animation.add_strip", {"object": "Box", "track": "Moves"})
 class ClearArgs(AnimatedBlock, ChannelNames):
     channel: Channel | None = optional(
         "Channel that loses its keys. Default: all channels of the datablock itself. For a material, world or light "
-        "this "
-        "includes its nodes; for an object it excludes its data."
+        "this includes its nodes; for an object it excludes its data."
     )
     track: Name | None = optional("Name of an NLA track to remove with its strips, instead of keys.")
 

@@ -57,8 +57,7 @@ class SetCurvesArgs(AnimatedBlock, ChannelNames):
     extrapolation: Literal["CONSTANT", "LINEAR"] | None = optional("Course before the first and after the last key.")
     cycles: Cycles | None = optional(
         "Endless loop before and after the keys: REPEAT unchanged, REPEAT_OFFSET from the end value of the previous "
-        "loop, "
-        "MIRROR forwards and backwards, NONE without a loop."
+        "loop, MIRROR forwards and backwards, NONE without a loop."
     )
 
     @model_validator(mode="after")

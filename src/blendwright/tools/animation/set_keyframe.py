@@ -66,10 +66,9 @@ class Keyframe(ChannelArgs):
     frame: Annotated[int, Field(ge=-MAX_FRAME, le=MAX_FRAME)] = Field(description="Frame of the key.")
     value: bool | Number | Numbers | Annotated[str, Field(max_length=64)] = Field(
         description="Value at that frame: metres for location, degrees for rotation_euler_deg, factors for scale; W, "
-        "X, Y, Z for "
-        "rotation_quaternion; true (hidden) or false for hide_render; watts (for a sun: strength) and linear RGB for "
-        "lights; "
-        "millimetres for camera_lens. For other channels a number, boolean, array or choice, as the property stores it."
+        "X, Y, Z for rotation_quaternion; true (hidden) or false for hide_render; watts (for a sun: strength) and "
+        "linear RGB for lights; millimetres for camera_lens. For other channels a number, boolean, array or choice, "
+        "as the property stores it."
     )
     interpolation: Interpolation | None = optional(
         "Interpolation to the next key. Default: BEZIER, or CONSTANT for booleans, integers and choices."

@@ -69,9 +69,8 @@ class BindArgs(Args):
     method: Literal["rigid", "automatic", "envelope", "given", "groups"] = Field(
         default="rigid",
         description="rigid: full weight for one bone, as for parts of a robot. automatic: smooth weights by bone "
-        "heat, as for "
-        "skin. envelope: by the envelopes of bones. given: the weights of the parts. groups: keep the existing "
-        "vertex groups.",
+        "heat, as for skin. envelope: by the envelopes of bones. given: the weights of the parts. groups: keep the "
+        "existing vertex groups.",
     )
     per: Literal["object", "part", "vertex"] = Field(
         default="object",

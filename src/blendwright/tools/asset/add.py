@@ -47,8 +47,7 @@ class AddArgs(Args):
     mode: Literal["append", "instance", "link"] = Field(
         default="append",
         description="append: copy the data into the scene. instance: add an empty that shows the asset; several "
-        "instances share "
-        "one copy of the data. link: the data stays in its .blend file.",
+        "instances share one copy of the data. link: the data stays in its .blend file.",
     )
     location: Vector3 | None = optional("Position in metres.")
     rotation_euler_deg: Vector3 | None = optional("Rotation about X, Y and Z in degrees, in XYZ order.")

@@ -41,9 +41,8 @@ class SetDriverArgs(DrivenChannel):
     variables: Variables = Field(default={}, description="What the names in the expression stand for.")
     expression: Annotated[str, Field(min_length=1, max_length=LONGEST)] = Field(
         description="Value of the channel, angles in degrees: numbers, variables, + - * / **, parentheses, pi, frame "
-        "(the current "
-        "frame), and abs min max pow sin cos tan (of radians) sqrt floor ceil clamp(x, low, high) lerp(a, b, factor) "
-        "smoothstep(low, high, x) radians degrees."
+        "(the current frame), and abs min max pow sin cos tan (of radians) sqrt floor ceil clamp(x, low, high) "
+        "lerp(a, b, factor) smoothstep(low, high, x) radians degrees."
     )
 
     @field_validator("variables")

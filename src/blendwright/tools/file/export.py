@@ -39,8 +39,7 @@ class ExportArgs(Args):
     )
     profile: Profile | None = optional(
         "What it is for; the file is then read back by another Blender, and delivered only where it holds what the "
-        "scene does: game "
-        "(.glb, .fbx), film (.usdz, .usd, .abc) or print (.stl in millimetres, closed)."
+        "scene does: game (.glb, .fbx), film (.usdz, .usd, .abc) or print (.stl in millimetres, closed)."
     )
     overwrite: bool = Field(
         default=False, description="Whether a file that is there may be replaced; the call is then destructive."

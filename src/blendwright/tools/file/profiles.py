@@ -51,8 +51,7 @@ def differences(form: str, wanted: FileFacts, found: FileFacts) -> tuple[Finding
 CURES = {
     "gltf": (
         "Realise instances of nodes, give the Principled BSDF its pictures directly (bake what is mixed or "
-        "procedural with render.bake), "
-        "or leave the profile out."
+        "procedural with render.bake), or leave the profile out."
     ),
     "usd": (
         "Export to .usdz, which holds its pictures, realise instances, make meshes of texts and curves, or leave the "

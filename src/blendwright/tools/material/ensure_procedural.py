@@ -30,8 +30,7 @@ class EnsureProceduralArgs(Args):
     )
     pattern: Pattern = Field(
         description="What it looks like. BRICK has mortar joints; PLASTER is mottled, also for concrete, earth or "
-        "single bricks. WOOD and "
-        "BRUSHED_METAL run along the longest side of each object."
+        "single bricks. WOOD and BRUSHED_METAL run along the longest side of each object."
     )
     color: Color3 = Field(description="Main colour, linear RGB from 0 to 1.")
     color2: Color3 | None = optional(

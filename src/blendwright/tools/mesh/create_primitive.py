@@ -27,8 +27,7 @@ class CreatePrimitiveArgs(MeshPlacement):
     origin: Literal["center", "bottom", "top"] = Field(
         default="center",
         description="Where in the shape its origin is, which location places and rotations turn about: bottom for "
-        "what stands on "
-        "something or hangs on a joint.",
+        "what stands on something or hangs on a joint.",
     )
     size: PositiveFloat = Field(
         default=2.0, description="Edge length of a cube, plane or grid, width of a monkey, in metres."
