@@ -40,9 +40,9 @@ MAX_EXPRESSION_BYTES = 255
 class SetDriverArgs(DrivenChannel):
     variables: Variables = Field(default={}, description="The numbers that the names in the expression refer to.")
     expression: Annotated[str, Field(min_length=1, max_length=MAX_EXPRESSION_BYTES)] = Field(
-        description="Value of the channel, angles in degrees: numbers, variables, + - * / **, parentheses, pi, frame "
-        "(the current frame), and abs min max pow sin cos tan (of radians) sqrt floor ceil clamp(x, low, high) "
-        "lerp(a, b, factor) smoothstep(low, high, x) radians degrees."
+        description="Value of the channel, angles in degrees. Allowed are numbers, variables, + - * / **, parentheses, "
+        "pi, frame (the current frame), and the functions abs min max pow sin cos tan (of radians) sqrt floor ceil "
+        "clamp(x, low, high) lerp(a, b, factor) smoothstep(low, high, x) radians degrees."
     )
 
     @field_validator("variables")

@@ -57,7 +57,9 @@ class ExportArgs(Args):
         if self.profile is not None and extension_of(self.path) not in EXTENSIONS[self.profile]:
             endings = " or ".join(f".{extension}" for extension in EXTENSIONS[self.profile])
             raise PydanticCustomError(
-                "profile_format", "profile {profile} is for {fitting}", {"profile": self.profile, "fitting": endings}
+                "profile_format",
+                "profile {profile} needs a file of type {fitting}",
+                {"profile": self.profile, "fitting": endings},
             )
         if self.objects is not None and self.collection is not None:
             raise PydanticCustomError("objects_or_collection", "give either objects or collection, not both")

@@ -56,8 +56,8 @@ def differences(form: str, wanted: FileFacts, found: FileFacts) -> tuple[Finding
 
 CURES = {
     "gltf": (
-        "Realise instances of nodes, give the Principled BSDF its pictures directly (bake what is mixed or "
-        "procedural with render.bake), or leave the profile out."
+        "Realise instances of nodes, connect pictures directly to the Principled BSDF (bake mixed or procedural "
+        "textures with render.bake), or leave the profile out."
     ),
     "usd": (
         "Export to .usdz, which contains its pictures, realise instances, convert texts and curves to meshes, or "
