@@ -33,7 +33,7 @@ def test_a_second_run_with_other_parameters_is_told_how_to_replace_the_first(she
     shell("run", "table.star", code=0)
     ran = shell("run", "table.star", "--set", "length=3", code=1)
     assert "there is already an object named 'Top'" in ran.out and "--instead" in ran.out
-    assert "it is not so that its vertices are where they should be" in ran.out
+    assert "it is not true that its vertices have the expected positions" in ran.out
     assert shell("run", "table.star", "--set", "length=3", "--instead", code=0)
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import bpy
 import pytest
 
-from blendwright.tools.driver.expression import DEEPEST, ExpressionError, written_for_blender
+from blendwright.tools.driver.expression import MAX_DEPTH, ExpressionError, written_for_blender
 from tools.objects import box, empty, named, place
 
 if TYPE_CHECKING:
@@ -87,8 +87,8 @@ def test_an_expression_is_written_anew(text: str, written: str) -> None:
         ("a if b else 1", "column 3"),
         ("lambda", "column 1"),
         ("²", "column 1"),
-        ("(" * 1000 + "a" + ")" * 1000, f"more than {DEEPEST}"),
-        ("2**" * 1000 + "a", f"more than {DEEPEST}"),
+        ("(" * 1000 + "a" + ")" * 1000, f"more than {MAX_DEPTH}"),
+        ("2**" * 1000 + "a", f"more than {MAX_DEPTH}"),
     ],
 )
 def test_what_is_not_of_the_language_is_refused_with_its_column(text: str, message: str) -> None:

@@ -1,4 +1,4 @@
-"""Objects that are made looking at something: the argument, and the rotation that it comes to."""
+"""The `look_at` argument of tools that create an object, and the rotation that it results in."""
 
 from __future__ import annotations
 
@@ -17,28 +17,28 @@ from blendwright.tools.object_creation import ObjectPlacement
 from blendwright.tools.world_space import world_matrix
 
 AT = "/look_at"
-# Of the direction that it looks in, as a unit vector.
-STRAYED = 1e-3
+# Largest distance between the wanted and the actual viewing direction, both as unit vectors.
+MAX_DIRECTION_ERROR = 1e-3
 Rows = Sequence[Sequence[float]]
 
 
 class AimedPlacement(ObjectPlacement):
-    """Arguments of tools that create an object which looks along its -Z."""
+    """Arguments of tools that create an object whose local -Z axis is its viewing direction."""
 
     look_at: ObjectName | Vector3 | None = optional(
-        "Object (its origin) or point in the world that its -Z points to, Y up; instead of rotation_euler_deg."
+        "Object (its origin) or world point that the new object's -Z points to, with Y up. Replaces rotation_euler_deg."
     )
 
     @field_validator("look_at")
     @classmethod
     def _one_rotation(cls, value: str | Vector3 | None, info: ValidationInfo) -> str | Vector3 | None:
         if value is not None and any(info.data.get("rotation_euler_deg", ())):
-            raise PydanticCustomError("two_rotations", "give either look_at or rotation_euler_deg")
+            raise PydanticCustomError("two_rotations", "give either look_at or rotation_euler_deg, not both")
         return value
 
 
 def aim_problems(scene: Scene, args: AimedPlacement) -> Findings:
-    """Why it cannot look there."""
+    """Yield findings that explain why the new object cannot look at `args.look_at`."""
     if args.look_at is None:
         return
     if isinstance(args.look_at, str):
@@ -46,34 +46,38 @@ def aim_problems(scene: Scene, args: AimedPlacement) -> Findings:
         if target is None:
             return
     if args.parent is not None and scene.find(Kind.OBJECT, args.parent) is None:
-        return  # which is said of the parent
-    if math.dist(_standing(scene, args), _aim(scene, args.look_at)) < NEAREST:
-        message = f"'{args.name}' would stand at the very point it is to look at"
+        return  # the check of `parent` reports this
+    if math.dist(_world_position(scene, args), _target_position(scene, args.look_at)) < NEAREST:
+        message = f"'{args.name}' would be at the same point that it should look at"
         yield conflict(message, AT, "Give it another location, or another point.")
-    elif _strayed(scene, args):
+    elif _misses_target(scene, args):
         message = f"its parent '{args.parent}' is mirrored or scaled unevenly, so a rotation cannot aim it"
         yield conflict(message, AT, "Leave out parent, and set it later with object.set_parent.")
 
 
 def aimed_rotation(scene: Scene, args: AimedPlacement) -> tuple[float, ...]:
-    """Its XYZ angles in radians, in the space of its parent."""
+    """Return the XYZ Euler angles in radians that aim the new object, relative to its parent.
+
+    The caller must have checked that `args.look_at` is set.
+    """
     assert args.look_at is not None
-    turned = _axes_in_the_world(scene, args)
+    axes_rows = _world_axes(scene, args)
     if args.parent is not None:
-        turned = _product(_parent_rows(scene, args.parent), turned, inverse=True)
-    columns = [_unit(column) for column in zip(*turned, strict=True)]
+        axes_rows = _product(_parent_rows(scene, args.parent), axes_rows, inverse=True)
+    columns = [_unit(column) for column in zip(*axes_rows, strict=True)]
     return _euler(list(zip(*columns, strict=True)))
 
 
-def _axes_in_the_world(scene: Scene, args: AimedPlacement) -> Rows:
-    """Rows of the matrix whose columns are its axes."""
+def _world_axes(scene: Scene, args: AimedPlacement) -> Rows:
+    """Return the rows of the 3x3 matrix whose columns are the new object's axes in world space."""
     assert args.look_at is not None
-    here, there = _standing(scene, args), _aim(scene, args.look_at)
-    axes = view_axes((here[0] - there[0], here[1] - there[1], here[2] - there[2]))
+    position = _world_position(scene, args)
+    target = _target_position(scene, args.look_at)
+    axes = view_axes((position[0] - target[0], position[1] - target[1], position[2] - target[2]))
     return list(zip(*axes, strict=True))
 
 
-def _standing(scene: Scene, args: AimedPlacement) -> Point:
+def _world_position(scene: Scene, args: AimedPlacement) -> Point:
     if args.parent is None:
         return args.location
     matrix = world_matrix(scene, scene.require(Kind.OBJECT, args.parent, "/parent"))
@@ -81,22 +85,22 @@ def _standing(scene: Scene, args: AimedPlacement) -> Point:
     return (x, y, z)
 
 
-def _aim(scene: Scene, look_at: str | Vector3) -> Point:
+def _target_position(scene: Scene, look_at: str | Vector3) -> Point:
     if not isinstance(look_at, str):
         return look_at
     x, y, z = world_matrix(scene, scene.require(Kind.OBJECT, look_at, AT)).translation
     return (x, y, z)
 
 
-def _strayed(scene: Scene, args: AimedPlacement) -> bool:
-    """Whether the rotation does not lead there, since its parent shears or mirrors what is in it."""
+def _misses_target(scene: Scene, args: AimedPlacement) -> bool:
+    """Return True when no rotation can aim the object because its parent shears or mirrors it."""
     if args.parent is None:
         return False
     local = scene.euler(aimed_rotation(scene, args)).to_matrix()
-    turned = _product(_parent_rows(scene, args.parent), [list(row) for row in local])
-    back = _unit([row[2] for row in turned])
-    wanted = [row[2] for row in _axes_in_the_world(scene, args)]
-    return math.dist(back, wanted) > STRAYED
+    world_rows = _product(_parent_rows(scene, args.parent), [list(row) for row in local])
+    actual_back = _unit([row[2] for row in world_rows])
+    wanted_back = [row[2] for row in _world_axes(scene, args)]
+    return math.dist(actual_back, wanted_back) > MAX_DIRECTION_ERROR
 
 
 def _parent_rows(scene: Scene, parent: str) -> Rows:
@@ -104,9 +108,12 @@ def _parent_rows(scene: Scene, parent: str) -> Rows:
     return [list(row) for row in matrix.to_3x3()]
 
 
-def _product(one: Rows, other: Rows, *, inverse: bool = False) -> Rows:
-    first = _inverse(one) if inverse else one
-    return [[sum(row[i] * other[i][j] for i in range(3)) for j in range(3)] for row in first]
+def _product(left: Rows, right: Rows, *, inverse: bool = False) -> Rows:
+    if inverse:
+        rows = _inverse(left)
+    else:
+        rows = left
+    return [[sum(row[i] * right[i][j] for i in range(3)) for j in range(3)] for row in rows]
 
 
 def _inverse(rows: Rows) -> Rows:
@@ -123,14 +130,16 @@ def _inverse(rows: Rows) -> Rows:
 
 
 def _euler(rows: Rows) -> tuple[float, ...]:
-    """XYZ angles of a rotation, as Blender takes them."""
-    level = math.hypot(rows[0][0], rows[1][0])
-    y = math.atan2(-rows[2][0], level)
-    if level > NEAREST:
+    """Return the XYZ Euler angles in radians of a rotation matrix, in Blender's convention."""
+    horizontal = math.hypot(rows[0][0], rows[1][0])
+    y = math.atan2(-rows[2][0], horizontal)
+    if horizontal > NEAREST:
         return (math.atan2(rows[2][1], rows[2][2]), y, math.atan2(rows[1][0], rows[0][0]))
     return (math.atan2(-rows[1][2], rows[1][1]), y, 0.0)
 
 
 def _unit(vector: Sequence[float]) -> list[float]:
     length = math.hypot(*vector)
-    return [part / length for part in vector] if length > 0.0 else list(vector)
+    if length > 0.0:
+        return [part / length for part in vector]
+    return list(vector)

@@ -1,6 +1,7 @@
-"""What animates an object: its action, the curves in it that are the object's own, and its drivers. Reads only.
+"""Read access to what animates an object: its action, its own curves in that action, and its drivers.
 
-Blender 4.4 gave actions layers and slots: an object owns the curves of its slot. Before that it owns the whole action.
+Since Blender 4.4 an action has layers and slots, and an object owns the curves of its slot. Before that, an object owns
+the whole action.
 """
 
 from __future__ import annotations
@@ -9,28 +10,35 @@ from blendwright.tool_api import Block, Findings, Scene
 from blendwright.tools.checks import conflict
 
 LAYERED = (4, 4, 0)
-# The rotation that counts, where it is not the Euler angles.
+# Rotation mode -> the channel that Blender evaluates; all other modes use rotation_euler.
 ROTATIONS = {"QUATERNION": "rotation_quaternion", "AXIS_ANGLE": "rotation_axis_angle"}
 
 
 def action_of(obj: Block) -> Block | None:
     data = obj.animation_data
-    return None if data is None else data.action
+    if data is None:
+        return None
+    return data.action
 
 
 def actions_of(block: Block) -> list[Block]:
-    """All actions that move a datablock: its own, and those of its strips."""
-    data = getattr(block, "animation_data", None)
-    if data is None:
+    """Return all actions that animate a datablock: its active action and those of its NLA strips."""
+    animation = getattr(block, "animation_data", None)
+    if animation is None:
         return []
-    strips = [strip.action for track in data.nla_tracks for strip in track.strips]
-    return [action for action in [data.action, *strips] if action is not None]
+    strips = [strip.action for track in animation.nla_tracks for strip in track.strips]
+    return [action for action in [animation.action, *strips] if action is not None]
 
 
 def curve_list(scene: Scene, obj: Block) -> Block | None:
-    """Blender's own list of an object's F-curves, for adding and removing; None when there is none yet."""
+    """Return Blender's own collection of an object's F-curves, for adding and removing curves.
+
+    Return None if the object has no action, or if its slot has no curves yet.
+    """
     action = action_of(obj)
-    return None if action is None else _curves_of(scene, action, getattr(obj.animation_data, "action_slot", None))
+    if action is None:
+        return None
+    return _curves_of(scene, action, getattr(obj.animation_data, "action_slot", None))
 
 
 def _curves_of(scene: Scene, action: Block, slot: Block | None) -> Block | None:
@@ -41,23 +49,25 @@ def _curves_of(scene: Scene, action: Block, slot: Block | None) -> Block | None:
     # Blender 5.0 has at most one layer with one strip in an action.
     for layer in action.layers:
         for strip in layer.strips:
-            bag = strip.channelbag(slot)
-            if bag is not None:
-                return bag.fcurves
+            channelbag = strip.channelbag(slot)
+            if channelbag is not None:
+                return channelbag.fcurves
     return None
 
 
 def strip_curves(scene: Scene, strip: Block) -> list[Block]:
-    """The curves that an NLA strip plays."""
+    """Return the F-curves that an NLA strip plays."""
     action = strip.action
-    return [] if action is None else list(_curves_of(scene, action, getattr(strip, "action_slot", None)) or ())
+    if action is None:
+        return []
+    return list(_curves_of(scene, action, getattr(strip, "action_slot", None)) or ())
 
 
 def curves(scene: Scene, obj: Block, path: str | None = None) -> list[Block]:
-    """An object's F-curves, of one channel or of all, in the order of path and index."""
+    """Return an object's F-curves, sorted by path and index. `path` limits them to one channel."""
     all_curves = curve_list(scene, obj) or ()
-    chosen = [curve for curve in all_curves if path is None or curve.data_path == path]
-    return sorted(chosen, key=lambda curve: (curve.data_path, curve.array_index))
+    matching = [curve for curve in all_curves if path is None or curve.data_path == path]
+    return sorted(matching, key=lambda curve: (curve.data_path, curve.array_index))
 
 
 def is_driven(obj: Block, path: str) -> bool:
@@ -66,25 +76,26 @@ def is_driven(obj: Block, path: str) -> bool:
 
 
 def channel_conflicts(scene: Scene, obj: Block, path: str, at: str) -> Findings:
-    """A finding when a value that is written into a channel would not last: the next evaluation overwrites it.
+    """Yield a finding if animation would overwrite a value written to this channel.
 
-    Not only for objects: any datablock that can be animated."""
+    `obj` can be any datablock that can be animated. `at` is the JSON pointer of the argument to name.
+    """
     if is_driven(obj, path):
-        message = f"{path} of '{obj.name}' is driven, so a value would not last"
+        message = f"{path} of '{obj.name}' has a driver, which would overwrite the value"
         yield conflict(message, at, "Leave the channel to its driver.")
     elif any(not curve.mute for curve in curves(scene, obj, path)):
-        message = f"{path} of '{obj.name}' has keyframes, so a value would not last"
-        cure = "Set keyframes with animation.set_keyframe, or remove them first with animation.clear."
-        yield conflict(message, at, cure)
+        message = f"{path} of '{obj.name}' has keyframes, which would overwrite the value"
+        fix = "Set keyframes with animation.set_keyframe, or remove them first with animation.clear."
+        yield conflict(message, at, fix)
 
 
 def rotation_channel(obj: Block) -> str:
-    """The rotation that counts in an object's rotation mode."""
+    """Return the channel that Blender evaluates in the object's rotation mode."""
     return ROTATIONS.get(obj.rotation_mode, "rotation_euler")
 
 
 def move_conflicts(scene: Scene, obj: Block, at: str, *, turn: bool = False, move: bool = True) -> Findings:
-    """What keeps an object from being put or turned somewhere for good: animation that has its channels."""
+    """Yield findings for animation that would overwrite an object's new location (`move`) or rotation (`turn`)."""
     if move:
         yield from channel_conflicts(scene, obj, "location", at)
     if turn:
@@ -92,20 +103,23 @@ def move_conflicts(scene: Scene, obj: Block, at: str, *, turn: bool = False, mov
 
 
 def custom_path(key: str) -> str:
-    """The data path of a custom property."""
+    """Return the RNA data path of a custom property, with its key escaped."""
     escaped = key.replace("\\", "\\\\").replace('"', '\\"')
     return f'["{escaped}"]'
 
 
 def animated_parts(block: Block) -> list[Block]:
-    """What of a datablock has animation of its own: itself, and a node tree that lies in it."""
+    """Return the parts of a datablock that can hold animation data: itself and its embedded node tree."""
     tree = getattr(block, "node_tree", None)
-    inside = [tree] if tree is not None and tree.is_embedded_data else []
-    return [part for part in (block, *inside) if hasattr(part, "animation_data")]
+    if tree is not None and tree.is_embedded_data:
+        embedded = [tree]
+    else:
+        embedded = []
+    return [part for part in (block, *embedded) if hasattr(part, "animation_data")]
 
 
 def action_sharers(scene: Scene, holder: Block) -> list[str]:
-    """The names of other datablocks that the same curves move."""
+    """Return the sorted names of other datablocks that the holder's curves animate as well."""
     action = action_of(holder)
     if action is None or action.users < 2:
         return []
@@ -113,12 +127,14 @@ def action_sharers(scene: Scene, holder: Block) -> list[str]:
 
 
 def _shares_curves(scene: Scene, holder: Block, action: Block, user: Block) -> bool:
-    by_action = [part for part in animated_parts(user) if action_of(part) == action]
-    if not by_action:
-        return True  # by a strip, or a constraint
-    return any(part != holder and _has_same_curves(scene, holder, part) for part in by_action)
+    animated = [part for part in animated_parts(user) if action_of(part) == action]
+    if not animated:
+        return True  # it uses the action in an NLA strip or a constraint
+    return any(part != holder and _has_same_curves(scene, holder, part) for part in animated)
 
 
-def _has_same_curves(scene: Scene, holder: Block, other: Block) -> bool:
-    slot = holder.animation_data.action_slot if scene.version >= LAYERED else None
-    return scene.version < LAYERED or (slot is not None and other.animation_data.action_slot == slot)
+def _has_same_curves(scene: Scene, holder: Block, part: Block) -> bool:
+    if scene.version < LAYERED:
+        return True
+    slot = holder.animation_data.action_slot
+    return slot is not None and part.animation_data.action_slot == slot

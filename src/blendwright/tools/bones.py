@@ -1,4 +1,4 @@
-"""Bones of an armature object as tools name them: found or told to be missing, and where they stand."""
+"""Access to the bones of an armature object: lookup by name, and their positions."""
 
 from __future__ import annotations
 
@@ -12,20 +12,26 @@ from blendwright.values.findings import Finding, did_you_mean
 
 
 def existing_bone(scene: Scene, obj: Block, name: str, at: str) -> Generator[Finding, None, Block | None]:
-    """For `check`: the pose bone of that name; a finding and None where the object has none."""
+    """Return the pose bone of that name, or yield a finding and return None. For use in `check`.
+
+    `at` is the JSON pointer of the argument to name.
+    """
     if obj.type != "ARMATURE":
         yield conflict(f"'{obj.name}' is of type {obj.type}, which has no bones", at, "Name an armature.")
         return None
     if name not in obj.data.bones:
         names = [bone.name for bone in obj.data.bones]
-        cure = did_you_mean(name, names, otherwise=f"It has {len(names)} bones.")
-        yield Finding(Fault.TARGET_NOT_FOUND, f"'{obj.name}' has no bone named '{name}'", at, cure)
+        fix = did_you_mean(name, names, otherwise=f"It has {len(names)} bones.")
+        yield Finding(Fault.TARGET_NOT_FOUND, f"'{obj.name}' has no bone named '{name}'", at, fix)
         return None
     return pose_bone(scene, obj, name)
 
 
 def pose_bone(scene: Scene, obj: Block, name: str) -> Block:
-    """The pose bone of that name. A new armature object has no pose until it is evaluated; a hidden one has none for long."""
+    """Return the pose bone of that name, and build the pose first if Blender has not done so.
+
+    A new armature object has no pose until Blender evaluates it, and a hidden one stays without a pose.
+    """
     if obj.pose is None or name not in obj.pose.bones:
         scene.build_pose(obj)
     pose: Block = obj.pose
@@ -33,7 +39,10 @@ def pose_bone(scene: Scene, obj: Block, name: str) -> Block:
 
 
 def bone_ends(scene: Scene, obj: Block, name: str) -> tuple[Any, Any] | None:
-    """Where head and tail of a posed bone stand in the world, constraints and IK included; None where the object is not evaluated."""
+    """Return the world positions of a posed bone's head and tail, after constraints and IK.
+
+    Return None if Blender does not evaluate the object.
+    """
     evaluated = scene.evaluated(obj)
     if not evaluated.is_evaluated:
         return None

@@ -1,7 +1,7 @@
-"""How far objects reach in the world: what they evaluate to, their instances included. Reads only.
+"""World-space extents of evaluated objects, including their instances. Reads only.
 
-An object that Blender does not evaluate (hidden from viewports, or in no visible collection) is taken as it is without its
-modifiers, where its own channels and its parents place it.
+For an object that Blender does not evaluate (hidden in viewports, or in no visible collection), the extent ignores its
+modifiers. Its own channels and its parents determine its position.
 """
 
 from __future__ import annotations
@@ -18,20 +18,21 @@ from blendwright.tools.world_space import world_matrix
 from blendwright.values.errors import StepError
 from blendwright.values.faults import Fault
 
-# Objects of these types have a drawing, but no extent that a picture would show.
+# Types of objects that viewports draw, but that have no extent in a render.
 BOUNDLESS = frozenset({"EMPTY", "LIGHT", "CAMERA", "SPEAKER", "LIGHT_PROBE", "ARMATURE", "LATTICE"})
 # Types of objects that Blender can turn into a mesh.
 SOLID = frozenset({"MESH", "CURVE", "SURFACE", "FONT", "META"})
-# Modifiers that may make instances; what other components nodes make of a mesh comes as instances too.
+# Modifiers that may create instances. Non-mesh components made by geometry nodes also appear as instances.
 INSTANCING = frozenset({"NODES", "PARTICLE_SYSTEM"})
-# Farther out the squares that distances are made of are no longer finite in single precision.
-FARTHEST = 1e18
-SMALLEST = 1e-3
+# Largest coordinate in metres: squares of larger ones overflow single precision, so distances are not finite.
+MAX_COORDINATE = 1e18
+# Smallest radius in metres.
+MIN_RADIUS = 1e-3
 
 
 @dataclass(frozen=True, slots=True)
 class BoundingBox:
-    """A box along axes."""
+    """An axis-aligned box given by its two opposite corners."""
 
     low: Point
     high: Point
@@ -48,45 +49,59 @@ class BoundingBox:
 
     @property
     def radius(self) -> float:
-        """Of the sphere around the box."""
-        return max(SMALLEST, math.dist(self.low, self.high) / 2.0)
+        """Return the radius in metres of the sphere around the box."""
+        return max(MIN_RADIUS, math.dist(self.low, self.high) / 2.0)
 
     def size(self, axis: int) -> float:
         return self.high[axis] - self.low[axis]
 
 
-# Where there is nothing yet, a set-up is made for a cube of two metres at the origin.
+# Stand-in for an empty scene: a cube of 2 m at the origin.
 NOTHING = BoundingBox((-1.0, -1.0, -1.0), (1.0, 1.0, 1.0))
 
 
 class Reach:
-    """How far objects reach, asking for the instances of the scene once at the most."""
+    """Extents of the objects of one scene. Collects the scene's instances at most once."""
 
     def __init__(self, scene: Scene) -> None:
         self._scene = scene
         self._instances: dict[str, list[Point]] | None = None
 
     def corners(self, obj: Block) -> list[Point]:
-        """The corners of its own box and of those of its instances, in the world; none when it has no extent."""
-        own = own_box(self._scene, obj)
-        placed = list(_placed(self._scene, own, world_matrix(self._scene, obj))) if own else []
-        return placed + self.instance_corners(obj)
+        """Return the world-space corners of the object's box and of its instances' boxes; empty without an extent."""
+        local_corners = own_box(self._scene, obj)
+        if local_corners:
+            world_corners = list(_placed(self._scene, local_corners, world_matrix(self._scene, obj)))
+        else:
+            world_corners = []
+        return world_corners + self.instance_corners(obj)
 
     def bounds(self, obj: Block) -> BoundingBox | None:
-        """The box along the world's axes: exact but for instances, which count with the corners of their boxes."""
+        """Return the object's world-axis box, or None without an extent.
+
+        The box is exact for the object itself. Instances contribute the corners of their boxes.
+        """
         if obj.type not in SOLID:
             return around(self.corners(obj))
         with world_mesh(self._scene, obj) as mesh:
             extent = bounds_of(mesh)
-        return around([*((extent.low, extent.high) if extent else ()), *self.instance_corners(obj)])
+
+        points = self.instance_corners(obj)
+        if extent:
+            points = [extent.low, extent.high, *points]
+        return around(points)
 
     def own_size(self, obj: Block) -> Point:
-        """The size along its own axes, in metres."""
+        """Return the object's size along its own axes, in metres."""
         matrix = world_matrix(self._scene, obj)
+        local_points = own_box(self._scene, obj)
         instances = self.instance_corners(obj)
-        inside = _placed(self._scene, instances, matrix.inverted_safe()) if instances else ()
-        box = around([*own_box(self._scene, obj), *inside])
-        x, y, z = (box.size(axis) * matrix.col[axis].length if box else 0.0 for axis in range(3))
+        if instances:
+            local_points += _placed(self._scene, instances, matrix.inverted_safe())
+        box = around(local_points)
+        if box is None:
+            return 0.0, 0.0, 0.0
+        x, y, z = (box.size(axis) * matrix.col[axis].length for axis in range(3))
         return x, y, z
 
     def instance_corners(self, obj: Block) -> list[Point]:
@@ -98,7 +113,7 @@ class Reach:
 
 
 def around(points: Sequence[Sequence[float]]) -> BoundingBox | None:
-    """The box around points; None without any."""
+    """Return the smallest box around points, or None for no points."""
     if not points:
         return None
     x, y, z = zip(*points, strict=True)
@@ -106,8 +121,11 @@ def around(points: Sequence[Sequence[float]]) -> BoundingBox | None:
 
 
 def bounds_of(mesh: Block | None) -> BoundingBox | None:
-    """The box around a mesh, in its own space; None without vertices."""
-    positions = positions_of(mesh) if mesh is not None else ()
+    """Return the box around a mesh in its local space, or None without vertices."""
+    if mesh is not None:
+        positions = positions_of(mesh)
+    else:
+        positions = ()
     if not positions:
         return None
     x, y, z = positions[0::3], positions[1::3], positions[2::3]
@@ -115,24 +133,31 @@ def bounds_of(mesh: Block | None) -> BoundingBox | None:
 
 
 def own_box(scene: Scene, obj: Block) -> list[Point]:
-    """The corners of its box in its own space, without instances; none when it has no extent."""
+    """Return the corners of the object's box in its local space, without instances; empty without an extent."""
     if obj.type in BOUNDLESS:
         return []
     source = scene.evaluated(obj)
     if obj.type == "MESH" and source.is_evaluated:
         box = [(x, y, z) for x, y, z in source.bound_box]
-        return box if any(map(any, box)) or len(source.data.vertices) else []
+        if any(map(any, box)) or len(source.data.vertices):
+            return box
+        return []
     if obj.type not in SOLID:
         return [(x, y, z) for x, y, z in source.bound_box]
-    # Blender's box around a curve counts control points with a margin of their radius, up to a metre on each side; that of an
-    # object which is not evaluated is an old one.
+    # Blender's box around a curve includes control points with a margin of their radius, up to a metre on each side.
+    # The box of an object that is not evaluated is out of date.
     with shape(scene, obj) as mesh:
         extent = bounds_of(mesh)
-    return extent.corners if extent else []
+    if extent:
+        return extent.corners
+    return []
 
 
 def corners(scene: Scene, objects: Sequence[Block]) -> list[Point]:
-    """The corners of the boxes of objects and of their instances; the origin of one that has no extent."""
+    """Return the corners of the boxes of objects and their instances; for an object without an extent, its origin.
+
+    Raise StepError if an object is too large for single precision.
+    """
     reach = Reach(scene)
     all_points: list[Point] = []
     for obj in objects:
@@ -143,7 +168,10 @@ def corners(scene: Scene, objects: Sequence[Block]) -> list[Point]:
 
 
 def world_bounds(scene: Scene, objects: Iterable[Block]) -> list[BoundingBox]:
-    """The box around each object, along the world's axes; its origin when it has no extent."""
+    """Return each object's world-axis box; for an object without an extent, an empty box at its origin.
+
+    Raise StepError if an object is too large for single precision.
+    """
     reach = Reach(scene)
     boxes: list[BoundingBox] = []
     for obj in objects:
@@ -155,52 +183,64 @@ def world_bounds(scene: Scene, objects: Iterable[Block]) -> list[BoundingBox]:
 
 
 def everything(scene: Scene, without: str = "") -> list[Point]:
-    """The corners of all that a render shows."""
+    """Return the corners of the boxes of all rendered objects except `without`."""
     return [point for box in everything_by_object(scene, without) for point in box]
 
 
 def everything_by_object(scene: Scene, without: str = "") -> Iterator[list[Point]]:
-    """The same for each object; what reaches too far to compute with cannot be shown along with the rest."""
+    """Yield, for each rendered object except `without`, the corners of its box.
+
+    Objects without an extent, and objects too large for single precision, are skipped.
+    """
     reach = Reach(scene)
     boxes = (reach.corners(obj) for obj in visible(scene) if obj.name != without)
     return (box for box in boxes if box and _within_reach(box))
 
 
 def subject_points(scene: Scene, names: Sequence[str], without: str, frames: Sequence[int] = ()) -> list[Point]:
-    """What a picture is about: the corners of these objects; of all that a render shows but `without`, where none is named.
+    """Return the corners of the boxes of the named objects, or of all rendered objects except `without` if none is
+    named.
 
-    At each of `frames`; at the current one, where none is named.
+    The result covers each frame of `frames`, or the current frame if `frames` is empty. In an empty scene, return the
+    corners of `NOTHING`.
     """
     points: list[Point] = []
     for frame in frames:
         with scene.at_frame(frame):
-            points += _subject_now(scene, names, without)
-    return (points if frames else _subject_now(scene, names, without)) or NOTHING.corners
+            points += _current_subject(scene, names, without)
+    if not frames:
+        points = _current_subject(scene, names, without)
+    return points or NOTHING.corners
 
 
-def _subject_now(scene: Scene, names: Sequence[str], without: str) -> list[Point]:
+def _current_subject(scene: Scene, names: Sequence[str], without: str) -> list[Point]:
     named = [scene.require(Kind.OBJECT, name) for name in names]
-    return corners(scene, named) if named else everything(scene, without)
+    if named:
+        return corners(scene, named)
+    return everything(scene, without)
 
 
 def subject(scene: Scene, names: Sequence[str], without: str) -> BoundingBox:
-    """The box around what a picture is about."""
+    """Return the box around the named objects, or around all rendered objects except `without` if none is named."""
     return around(subject_points(scene, names, without)) or NOTHING
 
 
 def visible(scene: Scene) -> list[Block]:
-    """The objects that a render shows, by name: in a collection that a view layer has and no flag hides."""
+    """Return the objects that a render shows, sorted by name.
+
+    Such an object is in a collection of an enabled view layer, and no render flag hides it.
+    """
     shown: dict[str, Block] = {}
     for layer in scene.active.view_layers:
         if layer.use:
             shown.update((obj.name, obj) for obj in _rendered(layer.layer_collection) if not obj.hide_render)
-    extended = [obj for obj in shown.values() if obj.type not in BOUNDLESS or obj.instance_type == "COLLECTION"]
-    return sorted(extended, key=lambda obj: obj.name)
+    with_extent = [obj for obj in shown.values() if obj.type not in BOUNDLESS or obj.instance_type == "COLLECTION"]
+    return sorted(with_extent, key=lambda obj: obj.name)
 
 
 def _rendered(layer_collection: Block) -> Iterator[Block]:
     if layer_collection.collection.hide_render:
-        return  # which hides what is below it too
+        return  # this hides its child collections as well
     if not layer_collection.exclude:
         yield from layer_collection.collection.objects
     for child in layer_collection.children:
@@ -209,7 +249,7 @@ def _rendered(layer_collection: Block) -> Iterator[Block]:
 
 @contextmanager
 def mesh_copy(obj: Block) -> Generator[Block, None, None]:
-    """An object's mesh as a copy of our own, so that it can be moved; freed at the end."""
+    """Yield a temporary copy of the object's mesh that the caller may modify; free it at the end."""
     try:
         yield obj.to_mesh()
     finally:
@@ -218,7 +258,7 @@ def mesh_copy(obj: Block) -> Generator[Block, None, None]:
 
 @contextmanager
 def shape(scene: Scene, obj: Block) -> Generator[Block | None, None, None]:
-    """A copy of the mesh that an object evaluates to, in its own space; None when it evaluates to none."""
+    """Yield a temporary copy of the object's evaluated mesh in local space, or None if the object has no mesh."""
     if obj.type not in SOLID:
         yield None
         return
@@ -229,7 +269,7 @@ def shape(scene: Scene, obj: Block) -> Generator[Block | None, None, None]:
 
 @contextmanager
 def world_mesh(scene: Scene, obj: Block) -> Generator[Block | None, None, None]:
-    """A copy of the mesh that an object evaluates to, in world coordinates; None when it evaluates to none."""
+    """Yield a temporary copy of the object's evaluated mesh in world space, or None if the object has no mesh."""
     with shape(scene, obj) as mesh:
         if mesh is not None:
             mesh.transform(world_matrix(scene, obj))
@@ -237,7 +277,7 @@ def world_mesh(scene: Scene, obj: Block) -> Generator[Block | None, None, None]:
 
 
 def _instances(scene: Scene) -> dict[str, list[Point]]:
-    """The corners of the boxes of all instances in the scene, by the name of the object that makes them."""
+    """Return the world-space box corners of all instances, by the name of the object that creates them."""
     by_instancer: dict[str, list[Point]] = {}
     for instance in scene.depsgraph().object_instances:
         if instance.is_instance and instance.object.type not in BOUNDLESS:
@@ -258,10 +298,10 @@ def _origin(scene: Scene, obj: Block) -> Point:
 
 
 def _within_reach(points: Iterable[Point]) -> bool:
-    return all(-FARTHEST <= part <= FARTHEST for part in chain(*points))  # false for what is no number, too
+    return all(-MAX_COORDINATE <= part <= MAX_COORDINATE for part in chain(*points))  # also False for NaN
 
 
 def _refuse_endless(obj: Block, points: Iterable[Point]) -> None:
     if not _within_reach(points):
-        message = f"object '{obj.name}' reaches farther than can be computed with in single precision"
+        message = f"object '{obj.name}' is too large to compute with in single precision"
         raise StepError.of(Fault.SCENE_CONFLICT, message, cure="Make it smaller, or delete it.")

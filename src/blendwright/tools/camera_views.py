@@ -1,6 +1,6 @@
-"""Looking at things: where a camera points, and from where points fill the frame.
+"""Camera geometry: viewing directions, frustums, and positions from which points fill the frame.
 
-Geometry on plain numbers; writes only through `stand`.
+Works on plain numbers. Only `move_to` writes to the scene.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from blendwright.tools.world_space import nearly_equal_matrices, world_matrix
 Axes = tuple[Point, Point, Point]
 
 View = Literal["FRONT", "BACK", "RIGHT", "LEFT", "TOP", "BOTTOM", "ISO"]
-# From where one looks: the direction from the objects to the camera.
+# View -> the direction from the objects to the camera.
 FROM: dict[View, Point] = {
     "FRONT": (0.0, -1.0, 0.0),
     "BACK": (0.0, 1.0, 0.0),
@@ -27,15 +27,18 @@ FROM: dict[View, Point] = {
     "BOTTOM": (0.0, 0.0, -1.0),
     "ISO": (1.0, -1.0, 0.8),
 }
-# Shorter than this is no direction.
+# Shortest vector in metres that has a usable direction.
 NEAREST = 1e-6
 
 
 def view_axes(towards_viewer: Point, roll_deg: float = 0.0) -> Axes:
-    """The camera's X, Y and Z axes when it looks against a direction, with the world's Z up; roll turns it about its view."""
+    """Return the X, Y and Z axes of a camera that looks against `towards_viewer`, with the world's Z up.
+
+    `roll_deg` then rotates the camera about its viewing direction.
+    """
     back = _unit(towards_viewer)
     if math.hypot(back[0], back[1]) < NEAREST:
-        # Straight down has north up, and straight up is what tilting further on from the horizon gives.
+        # Looking straight down, north is up. Looking straight up continues the tilt from the horizon.
         right: Point = (1.0, 0.0, 0.0)
     else:
         right = _unit((-back[1], back[0], 0.0))
@@ -43,35 +46,45 @@ def view_axes(towards_viewer: Point, roll_deg: float = 0.0) -> Axes:
     if roll_deg == 0.0:
         return right, up, back
     cos, sin = math.cos(math.radians(roll_deg)), math.sin(math.radians(roll_deg))
-    turned = _sum(_times(right, cos), _times(up, sin))
-    return turned, _cross(back, turned), back
+    rolled_right = _sum(_times(right, cos), _times(up, sin))
+    return rolled_right, _cross(back, rolled_right), back
 
 
 def mirrored_like(matrix: Block, axes: Axes) -> Axes:
-    """Axes for an object that is mirrored where `matrix` is. It stays so on X, so that it looks and stands as the axes say."""
-    return (_times(axes[0], -1.0), *axes[1:]) if matrix.determinant() < 0.0 else axes
+    """Return `axes`, with X reversed if `matrix` mirrors.
+
+    The camera then stays mirrored on X, but its viewing direction and up axis are those of `axes`.
+    """
+    if matrix.determinant() < 0.0:
+        return (_times(axes[0], -1.0), *axes[1:])
+    return axes
 
 
 def view_matrix(scene: Scene, axes: Axes, position: Point, matrix: Block | None = None) -> Block:
-    """A world matrix from axes and place, as large as `matrix` is along each of its own axes."""
-    # Not `to_scale`, which takes a mirrored matrix for one that is turned over on all three axes.
-    scale = [axis.length for axis in matrix.to_3x3().col] if matrix is not None else [1.0, 1.0, 1.0]
+    """Return a world matrix from axes and a position, with the scale of `matrix` along each local axis."""
+    # `to_scale` would report a mirrored matrix as negative on all three axes.
+    if matrix is not None:
+        scale = [axis.length for axis in matrix.to_3x3().col]
+    else:
+        scale = [1.0, 1.0, 1.0]
     columns = [_times(axis, factor) for axis, factor in zip(axes, scale, strict=True)]
     rows = [[columns[0][i], columns[1][i], columns[2][i], position[i]] for i in range(3)]
     return scene.matrix([*rows, [0.0, 0.0, 0.0, 1.0]])
 
 
 def zero_scale(scene: Scene, obj: Block, at: str) -> Findings:
-    """A finding when an object has no size along an axis: it has no direction that it could be turned from."""
+    """Yield a finding if an object has a scale of zero along an axis, because it then has no direction to rotate from."""
     if any(axis.length < NEAREST for axis in world_matrix(scene, obj).to_3x3().col):
         message = f"'{obj.name}' has a scale of zero, so it cannot be aimed"
         yield conflict(message, at, "Give it a scale first, with object.transform.")
 
 
 def move_to(scene: Scene, obj: Block, matrix: Block) -> bool:
-    """Bring an object to a world matrix; False when it stood there already.
+    """Move an object to a world matrix. Return False if it was there already.
 
-    Nearly there is there: taking a matrix apart and together again moves the last digits, and a repeated call must change nothing."""
+    The comparison is approximate: decomposing and composing a matrix changes its last digits, and a repeated call must
+    change nothing.
+    """
     if nearly_equal_matrices(matrix, world_matrix(scene, obj)):
         return False
     scene.set_world_matrix(obj, matrix)
@@ -80,7 +93,7 @@ def move_to(scene: Scene, obj: Block, matrix: Block) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Frustum:
-    """What a camera sees: the slopes of the frame's sides (perspective), or their offsets (orthographic)."""
+    """A camera's frame: the slopes of its sides (perspective), or their offsets in metres (orthographic)."""
 
     left: float
     right: float
@@ -89,7 +102,7 @@ class Frustum:
     orthographic: bool
 
     def within(self, margin: float) -> Frustum:
-        """With a free margin on each side, as a part of the frame."""
+        """Return this frustum with a free margin on each side, given as a fraction of the frame."""
         across, along = (self.right - self.left) * margin, (self.top - self.bottom) * margin
         return Frustum(
             self.left + across, self.right - across, self.bottom + along, self.top - along, self.orthographic
@@ -97,7 +110,7 @@ class Frustum:
 
 
 def frustum(scene: Scene, camera: Block) -> Frustum:
-    """The frame of a camera at the scene's resolution."""
+    """Return the frame of a camera at the scene's resolution."""
     frame = [tuple(corner) for corner in camera.view_frame(scene=scene.active)]
     orthographic = camera.type == "ORTHO"
     xs = [x if orthographic else x / -z for x, _, z in frame]
@@ -107,7 +120,7 @@ def frustum(scene: Scene, camera: Block) -> Frustum:
 
 @dataclass(frozen=True, slots=True)
 class Standpoint:
-    """Where a camera stands, how far it must see, and how much wider an orthographic one must become."""
+    """A camera position, the largest depth it must see, and the factor by which an orthographic frame must widen."""
 
     position: Point
     farthest: float
@@ -115,7 +128,7 @@ class Standpoint:
 
 
 def standpoint(points: Sequence[Point], axes: Axes, sight: Frustum, nearest: float) -> Standpoint:
-    """The place from where all points are just inside the frame, none nearer than `nearest`."""
+    """Return the closest position from which all points are inside the frame and none is nearer than `nearest`."""
     local = [tuple(_dot(point, axis) for axis in axes) for point in points]
     low, high = ([pick(values) for values in zip(*local, strict=True)] for pick in (min, max))
     if sight.orthographic:
@@ -126,7 +139,8 @@ def standpoint(points: Sequence[Point], axes: Axes, sight: Frustum, nearest: flo
         y = (low[1] + high[1] - (sight.bottom + sight.top) * widen) / 2.0
         z = high[2] + max(nearest, high[2] - low[2])
         return Standpoint(_world(axes, (x, y, z)), z - low[2], widen)
-    # A point is left of the right side when x + right * z <= camera x + right * camera z; the tightest such point counts.
+    # A point is left of the right side when x + right * z <= camera x + right * camera z; the tightest such point
+    # counts.
     most_right = max(x + sight.right * z for x, _, z in local)
     most_left = min(x + sight.left * z for x, _, z in local)
     most_up = max(y + sight.top * z for _, y, z in local)
@@ -145,20 +159,20 @@ def _world(axes: Axes, local: Point) -> Point:
     return _sum(_sum(_times(axes[0], local[0]), _times(axes[1], local[1])), _times(axes[2], local[2]))
 
 
-def _dot(one: Point, other: Point) -> float:
-    return one[0] * other[0] + one[1] * other[1] + one[2] * other[2]
+def _dot(a: Point, b: Point) -> float:
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 
 
-def _cross(one: Point, other: Point) -> Point:
+def _cross(a: Point, b: Point) -> Point:
     return (
-        one[1] * other[2] - one[2] * other[1],
-        one[2] * other[0] - one[0] * other[2],
-        one[0] * other[1] - one[1] * other[0],
+        a[1] * b[2] - a[2] * b[1],
+        a[2] * b[0] - a[0] * b[2],
+        a[0] * b[1] - a[1] * b[0],
     )
 
 
-def _sum(one: Point, other: Point) -> Point:
-    return (one[0] + other[0], one[1] + other[1], one[2] + other[2])
+def _sum(a: Point, b: Point) -> Point:
+    return (a[0] + b[0], a[1] + b[1], a[2] + b[2])
 
 
 def _times(vector: Point, factor: float) -> Point:

@@ -72,7 +72,8 @@ def fingerprint() -> str:
     return registry_fingerprint(tools())
 
 
-# ---------------------------------------------------------------------- which tools a planner is told of; `search` finds one by words
+# ---------------------------------------------------------------------- which tools a planner is told of; `search`
+# finds one by words
 
 
 def words_of(text: str) -> list[str]:

@@ -1,7 +1,8 @@
-"""What `check` and `verify` ask of a scene: the datablocks that a call names, and how what is there differs from what was asked.
+"""Building blocks of `check` and `verify`: look up the datablocks that a call names, and compare actual with expected
+values.
 
-The generators that return a datablock are for `check`: they yield findings, so that one line does both:
-`obj = yield from existing_object(scene, args.name, "/name", "CAMERA")`.
+Generators that return a datablock are for `check`. They also yield findings, so that one line does both: `obj = yield
+from existing_object(scene, args.name, "/name", "CAMERA")`.
 """
 
 from __future__ import annotations
@@ -15,17 +16,17 @@ from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
 
-def conflict(message: str, at: str, cure: str) -> Finding:
-    """What the scene holds speaks against these arguments."""
-    return Finding(Fault.SCENE_CONFLICT, message, at, cure)
+def conflict(message: str, at: str, fix: str) -> Finding:
+    """Return a finding for arguments that contradict the current scene."""
+    return Finding(Fault.SCENE_CONFLICT, message, at, fix)
 
 
-def invalid(message: str, at: str, cure: str) -> Finding:
-    """These arguments are wrong in themselves, or for any such target."""
-    return Finding(Fault.ARGS_INVALID, message, at, cure)
+def invalid(message: str, at: str, fix: str) -> Finding:
+    """Return a finding for arguments that are wrong in themselves, whatever the scene contains."""
+    return Finding(Fault.ARGS_INVALID, message, at, fix)
 
 
-# Blender keeps single-precision floats: a value that was asked for in double precision comes back rounded.
+# Tolerances for comparing values: Blender stores single-precision floats, so a written value comes back rounded.
 RELATIVE = 1e-5
 ABSOLUTE = 1e-6
 
@@ -35,28 +36,33 @@ def close(expected: float, actual: float) -> bool:
 
 
 def same(expected: Any, actual: Any) -> bool:
-    """Equal within single precision, element by element."""
+    """Return True if two values are equal within single precision, element by element."""
     if isinstance(expected, bool) or expected is None or isinstance(expected, str):
         return expected == actual
     if isinstance(expected, (int, float)):
         return isinstance(actual, (int, float)) and close(expected, actual)
     if isinstance(expected, Sequence):
         parts = cast("Sequence[Any]", expected)
-        return len(parts) == len(actual) and all(same(one, other) for one, other in zip(parts, actual, strict=True))
+        return len(parts) == len(actual) and all(map(same, parts, actual))
     return expected == actual
 
 
 def differs(what: str, expected: Any, actual: Any, at: str) -> Findings:
-    """A finding when a value is not what was asked for."""
+    """Yield a finding if an actual value is not the expected one.
+
+    `what` names the value, as in "its location", or is a clause that should be true, as in "that its faces are shaded
+    smooth".
+    """
     if isinstance(expected, tuple) and expected == tuple(actual):
-        return  # most values come back exactly, and most calls ask for plain ones
+        return  # fast path: most values come back exactly
     if not same(expected, actual):
-        cure = "Use another name, or change the one that is there."
-        # `what` is a value, or a clause that should be true: "that its faces are shaded smooth".
-        if what.startswith("that ") and isinstance(expected, bool):
-            yield conflict(f"it is {'not so' if expected else 'so'} {what}", at, cure)
+        fix = "Use another name, or change the existing datablock."
+        if not what.startswith("that ") or not isinstance(expected, bool):
+            yield conflict(f"{what} is {_shown(actual)}, not {_shown(expected)}", at, fix)
+        elif expected:
+            yield conflict(f"it is not true {what}", at, fix)
         else:
-            yield conflict(f"{what} is {_shown(actual)}, not {_shown(expected)}", at, cure)
+            yield conflict(f"it is true {what}", at, fix)
 
 
 def _shown(value: Any) -> str:
@@ -71,7 +77,7 @@ def _shown(value: Any) -> str:
 
 
 def existing(scene: Scene, kind: Kind, name: str, at: str) -> Generator[Finding, None, Block | None]:
-    """The datablock of that name, or a finding with the names that come near."""
+    """Return the datablock of that name, or yield a finding with similar names and return None."""
     block = scene.find(kind, name)
     if block is None:
         yield from scene.missing(kind, name, at)
@@ -79,7 +85,9 @@ def existing(scene: Scene, kind: Kind, name: str, at: str) -> Generator[Finding,
 
 
 def existing_object(scene: Scene, name: str, at: str, *types: str) -> Generator[Finding, None, Block | None]:
-    """The object of that name, where it is of one of these types (of any, when none is named)."""
+    """Return the object of that name if its type is one of `types` (any type if none is given); otherwise yield a
+    finding.
+    """
     obj = yield from existing(scene, Kind.OBJECT, name, at)
     if obj is None or not types or obj.type in types:
         return obj
@@ -90,7 +98,7 @@ def existing_object(scene: Scene, name: str, at: str, *types: str) -> Generator[
 
 
 def evaluated_object(scene: Scene, name: str, at: str) -> Generator[Finding, None, Block | None]:
-    """The object of that name, where its place and shape in the world are known."""
+    """Return the object of that name, and yield a finding if Blender does not evaluate it."""
     obj = yield from existing_object(scene, name, at)
     if obj is not None:
         yield from not_evaluated(scene, obj, at)
@@ -98,22 +106,24 @@ def evaluated_object(scene: Scene, name: str, at: str) -> Generator[Finding, Non
 
 
 def not_evaluated(scene: Scene, obj: Block, at: str) -> Findings:
-    """A finding when an object is out of the dependency graph: hidden from the viewport, or in no collection of the scene."""
+    """Yield a finding if an object is not evaluated: hidden in viewports, or in no visible collection of the scene."""
     if not scene.evaluated(obj).is_evaluated:
         message = f"object '{obj.name}' is not evaluated: it is disabled in viewports, or in no visible collection"
         yield conflict(message, at, "Make it visible, or link it to a collection of the scene.")
 
 
 def existing_objects(scene: Scene, names: Sequence[str], at: str) -> Generator[Finding, None, list[Block] | None]:
-    """All objects of a list argument; None when one of them is missing."""
+    """Return all objects of a list argument, or yield findings and return None if one is missing."""
     objects: list[Block | None] = []
     for index, name in enumerate(names):
         objects.append((yield from existing_object(scene, name, f"{at}/{index}")))
-    return None if None in objects else objects
+    if None in objects:
+        return None
+    return objects
 
 
 def required_object(scene: Scene, name: str, at: str = "/name") -> Block:
-    """The object of that name, for `apply` and `verify`."""
+    """Return the object of that name; raise StepError if it is missing. For use in `apply` and `verify`."""
     return scene.require(Kind.OBJECT, name, at)
 
 
@@ -121,22 +131,24 @@ def required_object(scene: Scene, name: str, at: str = "/name") -> Block:
 
 
 def target_collection(scene: Scene, name: str | None) -> Block:
-    """The collection of that name, or the scene's own: without a name, and by the name that Blender shows for it."""
+    """Return the collection of that name; without a name, or for the name shown for it, the scene's own collection."""
     if name is None or is_scene_collection(scene, name):
         return scene.active.collection
     return scene.require(Kind.COLLECTION, name, "/collection")
 
 
 def missing_target_collection(scene: Scene, name: str | None, at: str = "/collection") -> Sequence[Finding]:
-    """For `check`: a finding when `target_collection` would find none."""
+    """Return a finding if `target_collection` would not find the collection. For use in `check`."""
     if name is None or is_scene_collection(scene, name):
         return ()
     return scene.missing(Kind.COLLECTION, name, at)
 
 
 def is_scene_collection(scene: Scene, name: str) -> bool:
-    """Whether a name means the scene's own collection, which is no datablock; one of that name would come first.
+    """Return True if a name means the scene's own collection, which is not a datablock.
 
-    Receipts name it by its scene (`scene:Scene`), which is understood too."""
-    own = name == scene.active.collection.name or name == f"scene:{scene.active.name}"
-    return own and scene.find(Kind.COLLECTION, name) is None
+    A collection datablock of that name takes precedence. Receipts name the scene's own collection `scene:Scene`; this
+    form is accepted too.
+    """
+    names_it = name == scene.active.collection.name or name == f"scene:{scene.active.name}"
+    return names_it and scene.find(Kind.COLLECTION, name) is None

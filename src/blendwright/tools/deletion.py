@@ -1,4 +1,6 @@
-"""Deleting datablocks: what goes along with an object, who stays, and the family of tools that delete."""
+"""Deletion of datablocks: data and actions that go with an object, children that stay, and the tool family for
+deleting.
+"""
 
 from __future__ import annotations
 
@@ -12,14 +14,14 @@ from blendwright.tools.animation_data import actions_of
 from blendwright.tools.checks import differs
 from blendwright.tools.world_space import unparent_children
 
-# Any kind may change when an object goes: whoever referred to it.
+# Any kind may change when an object is deleted, because any datablock may refer to it.
 DELETION_WRITES: tuple[Kind, ...] = tuple(Kind)
-# Types of object that only show what they have.
+# Types of objects that display data which they do not own.
 SHOWN_ONLY = ("EMPTY",)
 
 
 class Removed(Result):
-    """What a tool deleted."""
+    """The datablocks that a tool deleted."""
 
     removed: list[str] = Field(description="Names of the deleted datablocks, as kind/name.")
 
@@ -29,7 +31,7 @@ D = TypeVar("D", bound=Removed)
 
 
 class Deletes(Tool[A, D], Generic[A, D], family=True):
-    """Deletes datablocks. The result names them in `removed`, as kind/name, and none of them may be there afterwards."""
+    """Delete datablocks. The result lists them in `removed` as kind/name, and `verify` checks that none of them exists."""
 
     subject_argument: ClassVar[str] = "/name"
 
@@ -41,9 +43,11 @@ class Deletes(Tool[A, D], Generic[A, D], family=True):
 
 
 def delete_objects(scene: Scene, objects: Iterable[Block], at: str, *, keep_data: bool) -> list[str]:
-    """Delete objects, with data and actions that nobody else uses; children that stay keep their place.
+    """Delete objects, together with data and actions that no other datablock uses. Return the deleted names as
+    kind/name.
 
-    Says what went, as kind/name. `at` is the argument to name where a child cannot stay."""
+    Children that stay keep their position. `at` is the JSON pointer of the argument to name if a child cannot keep it.
+    """
     victims = list(dict.fromkeys(objects))
     unparent_children(scene, victims, at)
     if not keep_data:
@@ -56,9 +60,12 @@ def delete_objects(scene: Scene, objects: Iterable[Block], at: str, *, keep_data
 
 
 def _actions(scene: Scene, victims: Iterable[Block]) -> list[Block]:
-    """The actions that move nothing but these: no tool could use or remove them, and their names would stay taken."""
-    going = set(victims)
-    going |= {block.shape_keys for block in going if getattr(block, "shape_keys", None) is not None}
-    moved = sorted(going, key=lambda block: (block.id_type, block.name))
-    actions = dict.fromkeys(action for block in moved for action in actions_of(block))
-    return [action for action in actions if not action.use_fake_user and set(scene.users(action)) <= going]
+    """Return the actions that only these datablocks use.
+
+    Without them, no tool could use or remove such an action, and its name would remain in use.
+    """
+    deleted = set(victims)
+    deleted |= {block.shape_keys for block in deleted if getattr(block, "shape_keys", None) is not None}
+    sorted_blocks = sorted(deleted, key=lambda block: (block.id_type, block.name))
+    actions = dict.fromkeys(action for block in sorted_blocks for action in actions_of(block))
+    return [action for action in actions if not action.use_fake_user and set(scene.users(action)) <= deleted]

@@ -1,7 +1,7 @@
-"""Explicit mesh geometry: vertices, edges and faces as flat arrays in an order of our own.
+"""Explicit mesh geometry: vertices, edges and faces as flat arrays in a deterministic order.
 
-Blender can find the edges itself, but in an order that depends on the number of processor cores; ours come in the order in
-which the faces name them, so that a mesh is the same everywhere.
+Blender can compute the edges itself, but their order then depends on the number of processor cores. Here edges have the
+order in which the faces use them, so that a mesh is the same on every machine.
 """
 
 from __future__ import annotations
@@ -16,7 +16,9 @@ from blendwright.tools.checks import differs
 
 @dataclass(frozen=True, slots=True)
 class Geometry:
-    """A mesh as Blender stores it: flat single-precision positions, vertex pairs, and the corners of the faces in a row."""
+    """A mesh in Blender's storage format: flat single-precision positions, vertex pairs of edges, and consecutive face
+    corners.
+    """
 
     positions: array[float]
     edges: array[int]
@@ -40,49 +42,59 @@ class Geometry:
 def geometry(
     vertices: Sequence[Point], faces: Sequence[Sequence[int]], loose: Sequence[Sequence[int]] = ()
 ) -> Geometry:
-    """Geometry from faces, and from edges that belong to none."""
-    numbers: dict[tuple[int, int], int] = {}
-    starts, corner_vertices, corner_edges = array("i"), array("i"), array("i")
+    """Return the geometry made of faces and of loose edges that belong to no face."""
+    edge_numbers: dict[tuple[int, int], int] = {}
+    face_starts, corner_vertices, corner_edges = array("i"), array("i"), array("i")
     for face in faces:
-        starts.append(len(corner_vertices))
-        for here, there in zip(face, [*face[1:], face[0]], strict=True):
-            edge = (here, there) if here < there else (there, here)
-            corner_vertices.append(here)
-            corner_edges.append(numbers.setdefault(edge, len(numbers)))
-    for here, there in loose:
-        numbers.setdefault((here, there) if here < there else (there, here), len(numbers))
+        face_starts.append(len(corner_vertices))
+        for start, end in zip(face, [*face[1:], face[0]], strict=True):
+            if start < end:
+                edge = (start, end)
+            else:
+                edge = (end, start)
+            corner_vertices.append(start)
+            corner_edges.append(edge_numbers.setdefault(edge, len(edge_numbers)))
+    for start, end in loose:
+        edge_numbers.setdefault((start, end) if start < end else (end, start), len(edge_numbers))
     return Geometry(
         positions=array("f", (value for vertex in vertices for value in vertex)),
-        edges=array("i", (end for edge in numbers for end in edge)),
+        edges=array("i", (vertex for edge in edge_numbers for vertex in edge)),
         corner_vertices=corner_vertices,
         corner_edges=corner_edges,
-        face_starts=starts,
+        face_starts=face_starts,
     )
 
 
+def _edge(start: int, end: int) -> tuple[int, int]:
+    """Return the vertex pair of an edge, the smaller index first."""
+    if start < end:
+        return start, end
+    return end, start
+
+
 UV_MAP = "UVMap"
-# Arguments that mark edges, and what Blender calls the mark.
+# Argument that marks edges -> Blender's name of the mark.
 EDGE_MARKS = {"seams": "use_seam", "sharp": "use_edge_sharp"}
 
 
 def edge_pairs(faces: Sequence[Sequence[int]], loose: Sequence[Sequence[int]]) -> Iterator[tuple[int, int]]:
-    """The edges of faces and the loose ones, the smaller index first; some more than once."""
+    """Yield the vertex pairs of all face edges and loose edges, the smaller index first, possibly repeated."""
     for face in faces:
-        for here, there in zip(face, [*face[1:], face[0]], strict=True):
-            yield (here, there) if here < there else (there, here)
-    for here, there in loose:
-        yield (here, there) if here < there else (there, here)
+        for start, end in zip(face, [*face[1:], face[0]], strict=True):
+            yield _edge(start, end)
+    for start, end in loose:
+        yield _edge(start, end)
 
 
 def marked_edges(shape: Geometry, pairs: Sequence[Sequence[int]]) -> array[int]:
-    """For each edge whether it is among these."""
+    """Return one flag per edge of `shape`: 1 if the edge is among `pairs`, else 0."""
     wanted = {(min(pair), max(pair)) for pair in pairs}
     ends = zip(shape.edges[::2], shape.edges[1::2], strict=True)
     return array("b", (edge in wanted for edge in ends))
 
 
 def flat_uvs(uvs: Sequence[Sequence[Sequence[float]]]) -> array[float]:
-    """The coordinates of all corners in a row."""
+    """Return the UV coordinates of all face corners as one flat array."""
     return array("f", (value for face in uvs for corner in face for value in corner))
 
 
@@ -99,12 +111,12 @@ def fill_mesh(mesh: Block, shape: Geometry) -> None:
         mesh.loops.foreach_set("edge_index", shape.corner_edges)
         mesh.polygons.add(shape.face_count)
         mesh.polygons.foreach_set("loop_start", shape.face_starts)
-        # A face that says nothing about shading is smooth since Blender 4.1, which makes a cube look like a pillow.
+        # Since Blender 4.1 a face without a shading flag is smooth, which makes a cube look like a pillow.
         mesh.polygons.foreach_set("use_smooth", array("b", bytes(shape.face_count)))
 
 
 def mesh_differs(mesh: Block, shape: Geometry, at: str) -> Findings:
-    """How a mesh differs from geometry, bit by bit."""
+    """Yield findings where the vertices or faces of a mesh are not bitwise equal to `shape`."""
     counts = (len(mesh.vertices), len(mesh.edges), len(mesh.polygons))
     expected = (shape.vertex_count, shape.edge_count, shape.face_count)
     if counts != expected:
@@ -113,25 +125,28 @@ def mesh_differs(mesh: Block, shape: Geometry, at: str) -> Findings:
     actual = array("f", bytes(len(shape.positions) * 4))
     mesh.attributes["position"].data.foreach_get("vector", actual)
     if actual != shape.positions:
-        yield from differs("that its vertices are where they should be", True, False, at)
+        yield from differs("that its vertices have the expected positions", True, False, at)
     corners = array("i", bytes(len(shape.corner_vertices) * 4))
     if corners:
         mesh.attributes[".corner_vert"].data.foreach_get("value", corners)
     if corners != shape.corner_vertices:
-        yield from differs("that its faces join the vertices they should", True, False, at)
+        yield from differs("that its faces join the expected vertices", True, False, at)
 
 
 def edges_differ(mesh: Block, shape: Geometry, at: str) -> Findings:
-    """Whether edges that belong to no face join what they should; those of faces follow from the faces."""
+    """Yield a finding if the edges of a mesh join other vertices than those of `shape`.
+
+    This matters for loose edges; face edges follow from the faces, which `mesh_differs` compares.
+    """
     if len(mesh.edges) == shape.edge_count:
         actual = array("i", bytes(len(shape.edges) * 4))
         mesh.edges.foreach_get("vertices", actual)
         if actual != shape.edges:
-            yield from differs("that its edges join the vertices they should", True, False, at)
+            yield from differs("that its edges join the expected vertices", True, False, at)
 
 
 def positions_of(mesh: Block) -> array[float]:
-    """Where its vertices are, flat."""
+    """Return the vertex positions of a mesh as one flat array, in its local space."""
     positions = array("f", bytes(12 * len(mesh.vertices)))
     if positions:
         mesh.attributes["position"].data.foreach_get("vector", positions)

@@ -1,4 +1,4 @@
-"""Creating objects: the arguments that say where one stands, the data behind it, and the family of tools that add one."""
+"""Creation of objects: the placement arguments, the object data, and the tool family for creating objects."""
 
 import math
 from abc import abstractmethod
@@ -23,7 +23,7 @@ from blendwright.tool_api.tool import completed
 from blendwright.tools.checks import differs, missing_target_collection, required_object, same, target_collection
 from blendwright.tools.settings import Settings, initialize_settings, settings_differ
 
-# Types of object whose data belongs to them. An empty may show an image, which is nobody's own.
+# Types of objects that own their data. An empty may display an image, but it does not own it.
 DATA_KINDS: dict[str, Kind] = {
     "MESH": Kind.MESH,
     "CURVE": Kind.CURVE,
@@ -44,16 +44,16 @@ class ObjectPlacement(Args):
         default=(0.0, 0.0, 0.0), description="Rotation about X, Y and Z in degrees, in XYZ order."
     )
     scale: Scale3 = Field(default=(1.0, 1.0, 1.0), description="Scale along X, Y and Z.")
-    collection: CollectionName | None = optional("Collection to link it to; the scene's own when left out.")
-    parent: ObjectName | None = optional(
-        "Object that it follows; location, rotation and scale are relative to it then."
+    collection: CollectionName | None = optional(
+        "Collection to link the object to. Default: the scene's own collection."
     )
+    parent: ObjectName | None = optional("Parent object. Location, rotation and scale are then relative to the parent.")
 
 
 class SurfacePlacement(ObjectPlacement):
     """Arguments of tools that create an object with a surface."""
 
-    material: MaterialName | None = optional("Material of its surface, which must be there; none when left out.")
+    material: MaterialName | None = optional("Existing material of its surface. Default: no material.")
 
 
 class MeshPlacement(SurfacePlacement):
@@ -63,11 +63,11 @@ class MeshPlacement(SurfacePlacement):
 
 
 class ObjectMade(Result):
-    """An object that a tool created, or found just as it should be."""
+    """The object that a tool created, or found to exist exactly as requested."""
 
     object: str = Field(description="Name of the object.")
-    data: str | None = optional("Name of the object's data, when it has any.")
-    created: bool = Field(description="False when an equal object was there already and nothing was written.")
+    data: str | None = optional("Name of the object's data, if it has data.")
+    created: bool = Field(description="False if an identical object already existed and nothing was written.")
 
 
 P = TypeVar("P", bound=ObjectPlacement)
@@ -75,15 +75,17 @@ M = TypeVar("M", bound=ObjectMade)
 
 
 class Creates(Tool[P, M], Generic[P, M], family=True):
-    """Adds an object of one type, with data of its own, at its place and in its collection.
+    """Create an object of one type with its own data, at the given position and in the given collection.
 
-    An object that is just so already is left alone; another one of that name is refused, with all that is different about it."""
+    An object that already exists exactly as requested stays unchanged. If the name belongs to a different object, the
+    call is refused and the findings list all differences.
+    """
 
     object_type: ClassVar[str]
 
     @property
     def data_kind(self) -> Kind | None:
-        """The kind of its data; None for an object without any."""
+        """Return the kind of the object's data, or None for an object without data."""
         return DATA_KINDS.get(self.object_type)
 
     def mentions_for(self, args: P) -> Iterable[Mention]:
@@ -93,38 +95,40 @@ class Creates(Tool[P, M], Generic[P, M], family=True):
             yield Mention(Role.MAKES, kind.blocks, args.name, at="/name")
 
     def problems(self, scene: Scene, args: P) -> Findings:
-        """What speaks against the arguments, besides a name that is in use and a collection that is missing."""
+        """Yield findings about the arguments, except for names in use and missing collections, which `check` covers."""
         return ()
 
     def new_data(self, scene: Scene, args: P) -> Block | None:
-        """New data for the object, still empty."""
-        return None if self.data_kind is None else scene.create(self.data_kind, args.name)
+        """Return new, empty data for the object, or None for an object type without data."""
+        if self.data_kind is None:
+            return None
+        return scene.create(self.data_kind, args.name)
 
     def settings(self, scene: Scene, args: P, target: Block) -> Settings:
-        """The settings of the data; of the object itself where it has no data."""
+        """Return the settings of the data, or of the object itself if it has no data."""
         return ()
 
     def rotation(self, scene: Scene, args: P) -> tuple[float, ...]:
-        """Its XYZ angles in radians."""
+        """Return the object's XYZ Euler angles in radians."""
         return radians(args.rotation_euler_deg)
 
     def build(self, scene: Scene, args: P, data: Block) -> None:
-        """Fill new data with what is more than settings: geometry, points."""
+        """Fill new data with everything that is not a plain setting, such as geometry or points."""
 
     def differences(self, scene: Scene, args: P, data: Block) -> Findings:
-        """How data differs from what `build` makes."""
+        """Yield findings where existing data differs from what `build` creates."""
         return ()
 
     def finish(self, scene: Scene, args: P, obj: Block) -> None:
-        """Give the new object what is neither placement nor data: modifiers."""
+        """Add to the new object everything that is neither placement nor data, such as modifiers."""
 
     def object_differences(self, scene: Scene, args: P, obj: Block) -> Findings:
-        """How an object differs from what `finish` makes."""
+        """Yield findings where an existing object differs from what `finish` creates."""
         return ()
 
     @abstractmethod
     def made(self, args: P, data: str | None, created: bool) -> M:
-        """What it answers, of an object with data of that name."""
+        """Return the result of the call. `data` is the name of the object's data."""
 
     def check(self, scene: Scene, args: P) -> Findings:
         problems = list(self.problems(scene, args))
@@ -137,8 +141,11 @@ class Creates(Tool[P, M], Generic[P, M], family=True):
             if self.data_kind is not None:
                 yield from scene.name_conflicts(self.data_kind, args.name, "/name")
             return
-        # What cannot be asked for cannot be compared either.
-        differences = () if problems or missing else self._all_differences(scene, args, existing)
+        # Arguments that are refused cannot be compared with the scene.
+        if problems or missing:
+            differences = ()
+        else:
+            differences = self._all_differences(scene, args, existing)
         if conflicts := [*differences, *_changed_since(args, existing)]:
             yield from scene.name_conflicts(Kind.OBJECT, args.name, "/name")
             yield from conflicts
@@ -149,8 +156,10 @@ class Creates(Tool[P, M], Generic[P, M], family=True):
     def stages(self, scene: Scene, args: P) -> Generator[None, None, M]:
         existing = scene.find(Kind.OBJECT, args.name)
         if existing is not None:
-            data = None if self.data_kind is None else existing.data
-            return self.made(args, None if data is None else data.name, created=False)
+            existing_name = None
+            if self.data_kind is not None and existing.data is not None:
+                existing_name = existing.data.name
+            return self.made(args, existing_name, created=False)
         data = self.new_data(scene, args)
         yield
         if data is not None:
@@ -170,7 +179,10 @@ class Creates(Tool[P, M], Generic[P, M], family=True):
         if data is None:
             initialize_settings(self.settings(scene, args, obj))
         self.finish(scene, args, obj)
-        return self.made(args, None if data is None else data.name, created=True)
+        data_name = None
+        if data is not None:
+            data_name = data.name
+        return self.made(args, data_name, created=True)
 
     def verify(self, scene: Scene, args: P, result: M) -> Findings:
         yield from self._all_differences(scene, args, required_object(scene, args.name))
@@ -179,7 +191,10 @@ class Creates(Tool[P, M], Generic[P, M], family=True):
         if obj.type != self.object_type:
             yield from differs("its type", self.object_type, obj.type, "/name")
             return
-        data = obj if self.data_kind is None else obj.data
+        if self.data_kind is None:
+            data = obj
+        else:
+            data = obj.data
         yield from settings_differ(self.settings(scene, args, data))
         if self.data_kind is not None:
             yield from self.differences(scene, args, data)
@@ -189,15 +204,17 @@ class Creates(Tool[P, M], Generic[P, M], family=True):
 
 
 class CreatesObject(Creates[P, ObjectMade], Generic[P], family=True):
-    """Adds an object of which there is nothing more to say."""
+    """Create an object and return the plain `ObjectMade` result."""
 
     def made(self, args: P, data: str | None, created: bool) -> ObjectMade:
         return ObjectMade(object=args.name, data=data, created=created)
 
 
 def own_data(obj: Block) -> Block | None:
-    """The data that belongs to an object, alone or shared with others like it."""
-    return obj.data if obj.type in DATA_KINDS else None
+    """Return the data that the object owns, alone or shared with objects of its type; None otherwise."""
+    if obj.type in DATA_KINDS:
+        return obj.data
+    return None
 
 
 def radians(degrees: Sequence[float]) -> tuple[float, ...]:
@@ -205,7 +222,7 @@ def radians(degrees: Sequence[float]) -> tuple[float, ...]:
 
 
 def _missing_relations(scene: Scene, args: ObjectPlacement) -> Findings:
-    """The parent and the material that are asked for and not there."""
+    """Yield findings for a requested parent or material that does not exist."""
     if args.parent is not None:
         yield from scene.missing(Kind.OBJECT, args.parent, "/parent")
     if isinstance(args, SurfacePlacement) and args.material is not None:
@@ -221,10 +238,15 @@ def _dress(scene: Scene, args: ObjectPlacement, data: Block) -> None:
 
 
 def _dress_differs(args: ObjectPlacement, data: Block) -> Findings:
-    """How data differs from what `_dress` makes. Flat is what faces are without being asked for, so that is no difference here."""
+    """Yield findings where data differs from what `_dress` writes.
+
+    Flat shading is the default and is not compared here.
+    """
     if isinstance(args, SurfacePlacement) and args.material is not None:
-        first = data.materials[0] if len(data.materials) else None
-        yield from differs("its material", args.material, None if first is None else first.name, "/material")
+        material = None
+        if len(data.materials) and data.materials[0] is not None:
+            material = data.materials[0].name
+        yield from differs("its material", args.material, material, "/material")
     if isinstance(args, MeshPlacement) and args.shading == "smooth":
         yield from differs("that its faces are shaded smooth", True, all(_smooth_faces(data)), "/shading")
 
@@ -236,15 +258,17 @@ def _smooth_faces(mesh: Block) -> "array[int]":
 
 
 def _changed_since(args: ObjectPlacement, obj: Block) -> Findings:
-    """How an object differs from one that was just created, in what may have changed without its arguments."""
+    """Yield findings where an object differs from a newly created one in properties that no argument sets."""
     yield from differs("its rotation mode", "XYZ", obj.rotation_mode, "/rotation_euler_deg")
     if obj.type == "MESH" and not (isinstance(args, MeshPlacement) and args.shading == "smooth"):
         yield from differs("that its faces are shaded flat", True, not any(_smooth_faces(obj.data)), "/name")
 
 
 def _placement_differs(scene: Scene, args: ObjectPlacement, obj: Block, turned: tuple[float, ...]) -> Findings:
-    """How an object's placement differs from what was asked, which is `turned` by these angles."""
-    # Most values come back exactly; a slice is read in one piece.
+    """Yield findings where an object's placement differs from the requested one. `turned` holds the XYZ angles in
+    radians.
+    """
+    # Fast path: most values come back exactly, and a slice is read in one call.
     if args.location != obj.location[:]:
         yield from differs("its location", args.location, obj.location, "/location")
     if turned != obj.rotation_euler[:] and not same(turned, obj.rotation_euler):
@@ -253,7 +277,10 @@ def _placement_differs(scene: Scene, args: ObjectPlacement, obj: Block, turned: 
         yield from differs("its rotation in degrees", expected, actual, "/rotation_euler_deg")
     if args.scale != obj.scale[:]:
         yield from differs("its scale", args.scale, obj.scale, "/scale")
-    if (parent := None if obj.parent is None else obj.parent.name) != args.parent:
+    parent = None
+    if obj.parent is not None:
+        parent = obj.parent.name
+    if parent != args.parent:
         yield from differs("its parent", args.parent, parent, "/parent")
     if not scene.is_in(target_collection(scene, args.collection), obj):
         yield from differs("its membership in the collection", True, False, "/collection")

@@ -1,6 +1,7 @@
-"""Single settings of datablocks: written through the port one by one, or at once where all is new, and read back.
+"""Single settings of datablocks: writing them through the scene port or directly into new datablocks, and comparing
+them.
 
-Knows nothing of what the settings mean; the tools' own tables say that.
+This module does not know what the settings mean; each tool has its own table for that.
 """
 
 from collections.abc import Generator, Iterable
@@ -20,7 +21,7 @@ R = TypeVar("R", bound=Result)
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """One property that is to have a value. `at` is the argument that asks for it."""
+    """A property and the value it should have. `at` is the JSON pointer of the argument that requests it."""
 
     target: Block
     attribute: str
@@ -32,7 +33,7 @@ Settings: TypeAlias = Iterable[Setting]
 
 
 def write_settings(scene: Scene, settings: Settings, *, owner: Block | None = None) -> bool:
-    """Write all of them; True when one of them was not so before. `owner` as in `Scene.set`."""
+    """Write all settings. Return True if this changed a value. For `owner`, see `Scene.set`."""
     changed = False
     for setting in settings:
         before = _plain(getattr(setting.target, setting.attribute))
@@ -42,32 +43,32 @@ def write_settings(scene: Scene, settings: Settings, *, owner: Block | None = No
 
 
 def animation_conflicts(scene: Scene, settings: Settings) -> Findings:
-    """Where a value would not last, because keyframes or a driver have the property."""
+    """Yield findings for settings that keyframes or drivers would overwrite."""
     for setting in settings:
         holder = setting.target.id_data
         if holder.animation_data is not None:
             try:
                 path = setting.target.path_from_id(setting.attribute)
-            except ValueError:  # what has no path has no keyframes
+            except ValueError:  # a property without a path cannot have keyframes
                 continue
             yield from channel_conflicts(scene, holder, path, setting.at)
 
 
 def initialize_settings(settings: Settings) -> None:
-    """Write all of them to datablocks that are new, of which nobody has to keep what was before."""
+    """Write all settings to new datablocks, directly and without recording previous values."""
     for setting in settings:
         setattr(setting.target, setting.attribute, setting.value)
 
 
 def settings_differ(settings: Settings) -> Findings:
-    """Where what Blender holds is not what was asked for."""
+    """Yield findings where Blender's value differs from the requested one."""
     for setting in settings:
         label = f"its {setting.attribute.replace('_', ' ')}"
         yield from differs(label, setting.value, _plain(getattr(setting.target, setting.attribute)), setting.at)
 
 
 def _plain(value: Any) -> Any:
-    """A value that stays what it is when the property changes: Blender's arrays are views."""
+    """Return a copy that does not change with the property: Blender's arrays are views."""
     if isinstance(value, str) or not hasattr(value, "__len__"):
         return value
     return tuple(cast("Iterable[Any]", value))
@@ -77,42 +78,43 @@ def _plain(value: Any) -> Any:
 
 
 class ObjectChanged(Result):
-    """An object that a tool changed."""
+    """The object that a tool changed."""
 
     object: str = Field(description="Name of the object.")
-    changed: bool = Field(description="False when everything was as asked already.")
+    changed: bool = Field(description="False if all values were already as requested.")
 
 
 class SceneChanged(Result):
-    """A scene whose settings a tool changed."""
+    """The scene whose settings a tool changed."""
 
     scene: str = Field(description="Name of the scene.")
-    changed: bool = Field(description="False when everything was as asked already.")
+    changed: bool = Field(description="False if all values were already as requested.")
 
 
 class SetsSettings(Tool[A, R], Generic[A, R], family=True):
-    """Gives settings of something that is there the values that were asked for; what is left out stays as it is.
+    """Change settings of an existing target to the requested values; settings that are left out stay unchanged.
 
-    Refused where keyframes or drivers would overwrite a value; every value is read back."""
+    The call is refused if keyframes or drivers would overwrite a value. `verify` reads every value back.
+    """
 
     def find_target(self, scene: Scene, args: A) -> Generator[Finding, None, Block | None]:
-        """For `check`: what the settings belong to; findings and None when there is no such thing."""
+        """Return the owner of the settings, or yield findings and return None if it is missing. For use in `check`."""
         raise NotImplementedError
 
     def target(self, scene: Scene, args: A) -> Block:
-        """For `apply` and `verify`: what the settings belong to."""
+        """Return the owner of the settings. For use in `apply` and `verify`."""
         raise NotImplementedError
 
     def settings(self, scene: Scene, args: A, target: Any) -> Settings:
-        """The settings that the arguments ask for."""
+        """Return the settings that the arguments request."""
         raise NotImplementedError
 
     def problems(self, scene: Scene, args: A, target: Any) -> Findings:
-        """What else speaks against these arguments for this target."""
+        """Yield further findings about these arguments for this target."""
         return ()
 
     def result(self, scene: Scene, args: A, target: Any, changed: bool) -> R:
-        """The answer, after all was written."""
+        """Return the result of the call, after all settings were written."""
         raise NotImplementedError
 
     def check(self, scene: Scene, args: A) -> Findings:
@@ -132,7 +134,10 @@ class SetsSettings(Tool[A, R], Generic[A, R], family=True):
 
 
 class SetsObjectSettings(SetsSettings[A, R], Generic[A, R], family=True):
-    """Sets settings of an object or of its data. `object` is its argument, of one of `object_types`; of any type where none is stated."""
+    """Change settings of an object or of its data.
+
+    The tool has an argument `object`, which names an object of one of `object_types`, or of any type if that is empty.
+    """
 
     object_types: ClassVar[tuple[str, ...]] = ()
 
@@ -147,7 +152,7 @@ class SetsObjectSettings(SetsSettings[A, R], Generic[A, R], family=True):
 
 
 class SetsSceneSettings(SetsSettings[A, SceneChanged], Generic[A], family=True):
-    """Sets settings of the scene."""
+    """Change settings of the scene."""
 
     def find_target(self, scene: Scene, args: A) -> Generator[Finding, None, Block | None]:
         yield from ()

@@ -1,10 +1,11 @@
-"""Which datablocks may go when nothing uses them."""
+"""Kinds of datablocks that a purge may delete when nothing uses them."""
 
 from __future__ import annotations
 
 from blendwright.tool_api.scene import Kind
 
-# Kinds that serve something else, and serve nothing where nothing uses them. Texts, sounds and palettes are there for people.
+# These kinds are useful only while another datablock uses them. Texts, sounds and palettes are useful to people without
+# users.
 PURGED: tuple[Kind, ...] = (
     Kind.ACTION, Kind.ARMATURE, Kind.CACHE_FILE, Kind.CAMERA, Kind.CURVE, Kind.FONT, Kind.GREASE_PENCIL_V3,
     Kind.HAIR_CURVES, Kind.IMAGE, Kind.LATTICE, Kind.LIGHT, Kind.LIGHT_PROBE, Kind.MATERIAL, Kind.MESH, Kind.METABALL,

@@ -1,4 +1,6 @@
-"""Where an object stands in the world, also when Blender does not evaluate it, and how children stay there without a parent."""
+"""World matrices of objects, also of objects that Blender does not evaluate, and unparenting without moving the
+children.
+"""
 
 from __future__ import annotations
 
@@ -11,22 +13,28 @@ from blendwright.tools.checks import conflict, same
 from blendwright.values.errors import StepError
 from blendwright.values.faults import Fault
 
-# Blender keeps single-precision floats, and taking a matrix apart and together again costs some of that.
-LOOSE = 1e-4
+# Relative tolerance for matrices: decomposing and composing them loses some of Blender's single precision.
+MATRIX_TOLERANCE = 1e-4
 
 
 def evaluated_matrix(scene: Scene, obj: Block) -> Block | None:
-    """The world matrix; None for an object that the scene does not evaluate, whose matrix would be an old one."""
-    if _stands_free(obj):
+    """Return the evaluated world matrix, or None for an object that Blender does not evaluate (its stored matrix is out
+    of date).
+    """
+    if _is_placed_by_channels_only(obj):
         return obj.matrix_basis
     evaluated = scene.evaluated(obj)
-    return evaluated.matrix_world if evaluated.is_evaluated else None
+    if evaluated.is_evaluated:
+        return evaluated.matrix_world
+    return None
 
 
-def _stands_free(obj: Block) -> bool:
-    """Whether it is evaluated, and nothing but its own channels places it.
+def _is_placed_by_channels_only(obj: Block) -> bool:
+    """Return True if the object is visible and only its own channels determine its position.
 
-    To have Blender evaluate a scene of a thousand objects takes milliseconds, and most objects do not need it."""
+    This avoids an evaluation of the scene, which takes milliseconds with a thousand objects; most objects do not need
+    it.
+    """
     return (
         obj.parent is None
         and not obj.constraints
@@ -37,8 +45,11 @@ def _stands_free(obj: Block) -> bool:
 
 
 def world_matrix(scene: Scene, obj: Block) -> Block:
-    """The world matrix. Blender leaves that of hidden and unlinked objects as it was, so theirs is computed here
-    (from parents and channels, without constraints)."""
+    """Return a copy of the object's world matrix.
+
+    Blender does not update the matrix of hidden and unlinked objects. For them, compute it from parents and channels,
+    without constraints.
+    """
     matrix = evaluated_matrix(scene, obj)
     if matrix is not None:
         return matrix.copy()
@@ -50,7 +61,7 @@ def world_matrix(scene: Scene, obj: Block) -> Block:
 
 
 def orientation(scene: Scene, obj: Block) -> Block:
-    """An object's own rotation as a quaternion, whatever its rotation mode."""
+    """Return the object's own rotation as a quaternion, in any rotation mode."""
     if obj.rotation_mode == "QUATERNION":
         return obj.rotation_quaternion.normalized()
     if obj.rotation_mode == "AXIS_ANGLE":
@@ -61,30 +72,30 @@ def orientation(scene: Scene, obj: Block) -> Block:
 
 
 def matrix_rows(matrix: Block) -> list[list[float]]:
-    """A matrix as plain numbers, without negative zeros."""
+    """Return a matrix as rows of plain numbers, without negative zeros."""
     return [[value + 0.0 for value in row] for row in matrix]
 
 
 def nearly_equal_matrices(expected: Sequence[Sequence[float]], actual: Sequence[Sequence[float]]) -> bool:
-    """Equal matrices, as far as single precision can tell after some arithmetic."""
+    """Return True if two matrices are equal within single precision after some arithmetic."""
     if same(expected, actual):
         return True
     pairs = [
-        (one, other)
-        for row, other_row in zip(expected, actual, strict=True)
-        for one, other in zip(row, other_row, strict=True)
+        (a, b)
+        for expected_row, actual_row in zip(expected, actual, strict=True)
+        for a, b in zip(expected_row, actual_row, strict=True)
     ]
-    largest = max(1.0, *(abs(one) for one, _ in pairs))
-    return all(abs(one - other) <= LOOSE * largest for one, other in pairs)
+    largest = max(1.0, *(abs(a) for a, _ in pairs))
+    return all(abs(a - b) <= MATRIX_TOLERANCE * largest for a, b in pairs)
 
 
-# The cosine of the angle between two axes, above which they are not at right angles any more.
-SHEARED = 1e-4
+# Largest cosine of the angle between two axes that still count as perpendicular.
+MAX_AXES_COSINE = 1e-4
 IDENTITY = [[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0], [0.0, 0.0, 0.0, 1.0]]
 
 
 def parent_space(scene: Scene, child: Block) -> Block:
-    """The space that an object's channels are in, before constraints."""
+    """Return the matrix of the space in which an object's channels are, before constraints."""
     if child.parent is None:
         return scene.matrix(IDENTITY)
     if child.parent_type == "OBJECT":
@@ -93,35 +104,40 @@ def parent_space(scene: Scene, child: Block) -> Block:
 
 
 def stay_in_place_conflicts(scene: Scene, child: Block, at: str, cure: str) -> Findings:
-    """What keeps a child from staying in place without its parent."""
+    """Yield findings if a child cannot keep its world position without its parent. `cure` is the fix to report."""
     frame = parent_space(scene, child)
     if nearly_equal_matrices(frame, IDENTITY):
-        return  # its channels say where it stands already, animated or not
+        return  # its channels are already in world space, animated or not
     for channel in ("location", "rotation_euler", "rotation_quaternion", "rotation_axis_angle", "scale"):
         yield from channel_conflicts(scene, child, channel, at)
     axes = [axis.normalized() for axis in (frame @ child.matrix_basis).to_3x3().col]
-    if any(abs(one.dot(other)) > SHEARED for one, other in zip(axes, [*axes[1:], axes[0]], strict=True)):
+    if any(
+        abs(axis.dot(next_axis)) > MAX_AXES_COSINE for axis, next_axis in zip(axes, [*axes[1:], axes[0]], strict=True)
+    ):
         message = f"'{child.name}' is sheared by the uneven scale of its parent, which location, rotation and scale cannot express"
         yield conflict(message, at, cure)
 
 
 def remaining_children(scene: Scene, parents: Iterable[Block]) -> list[Block]:
-    """The children of objects that are none of these themselves, by name."""
-    going = set(parents)
-    # Asking each for its children would go through all objects each time.
-    return [child for child in scene.blocks(Kind.OBJECT) if child.parent in going and child not in going]
+    """Return the children of `parents` that are not themselves in `parents`, sorted by name."""
+    deleted = set(parents)
+    # One pass over all objects: `Object.children` would search all objects for every parent.
+    return [child for child in scene.blocks(Kind.OBJECT) if child.parent in deleted and child not in deleted]
 
 
 def unparent_conflicts(scene: Scene, parents: Iterable[Block], at: str) -> Findings:
-    """What keeps the children of objects that go from staying in place."""
+    """Yield findings if children of deleted parents cannot keep their world position."""
     for child in remaining_children(scene, parents):
-        first = "let go of it first with object.set_parent and keep_transform false"
+        first = "unparent it first with object.set_parent and keep_transform false"
         cure = f"Delete '{child.name}' too, make the scale of its parent even, or {first}."
         yield from stay_in_place_conflicts(scene, child, at, cure)
 
 
 def unparent_children(scene: Scene, parents: Iterable[Block], at: str) -> None:
-    """Take the children of objects off them, where they stand."""
+    """Unparent the remaining children of `parents` and keep their world positions.
+
+    Raise StepError if a constraint moves a child nevertheless.
+    """
     children = remaining_children(scene, parents)
     target_matrices = {child: parent_space(scene, child) @ child.matrix_basis for child in children}
     original_matrices = {child: world_matrix(scene, child) for child in children}

@@ -1,1 +1,1 @@
-"""Tools of the noun `animation`, one file each."""
+"""Tools of the noun `animation`, one file per tool."""

@@ -1,7 +1,7 @@
-"""Actions as named things: which part of a datablock one fits, and the slot in it that the part uses.
+"""Actions and datablocks: which part of a datablock an action can animate, and which slot of the action that part uses.
 
-From Blender 4.4 on an action has slots, each for one type of datablock; before that it is of one type as a whole. Here an action simply
-fits, or not.
+Since Blender 4.4 an action has slots, each for one type of datablock. Before that, a whole action is for one type; here
+such an action fits a datablock or does not.
 """
 
 from __future__ import annotations
@@ -19,16 +19,19 @@ ANY_TYPE = "UNSPECIFIED"
 
 
 def parts_of(scene: Scene, block: Block) -> Iterator[tuple[Block, Block]]:
-    """What of a datablock can have an action, with the datablock to open for writing; of an object also its data."""
+    """Yield the parts of a datablock that can have an action, each after the datablock to open for writing.
+
+    For an object this includes its data and the shape keys of its data.
+    """
     for part in animated_parts(block):
         yield block, part
-    data = block.data if scene.kind_of(block) is Kind.OBJECT else None
-    if data is not None:
-        for part in animated_parts(data):
-            yield data, part
-        keys = getattr(data, "shape_keys", None)
-        if keys is not None:
-            yield keys, keys
+    if scene.kind_of(block) is not Kind.OBJECT or block.data is None:
+        return
+    for part in animated_parts(block.data):
+        yield block.data, part
+    keys = getattr(block.data, "shape_keys", None)
+    if keys is not None:
+        yield keys, keys
 
 
 def fitting_slots(action: Block, holder: Block) -> list[Block]:
@@ -42,7 +45,9 @@ def fits(scene: Scene, action: Block, holder: Block) -> bool:
 
 
 def slot_for(scene: Scene, action: Block, holder: Block, name: str | None) -> Block | None:
-    """The slot that is used: the one of that name, that of the datablock's own name, or the first. None before Blender 4.4."""
+    """Return the slot to use: the one called `name`, else the one named after the datablock, else the first. None
+    before Blender 4.4.
+    """
     if scene.version < LAYERED:
         return None
     slots = fitting_slots(action, holder)
@@ -51,19 +56,26 @@ def slot_for(scene: Scene, action: Block, holder: Block, name: str | None) -> Bl
 
 
 def target_part(scene: Scene, block: Block, action: Block, slot: str | None) -> tuple[Block, Block]:
-    """The part of a datablock that an action is for, with the datablock to open for writing. Raises StepError where it fits none."""
+    """Return the datablock to open for writing and its part that the action fits.
+
+    Raise StepError if the action fits no part, or if it lacks the requested slot.
+    """
     for owner, part in parts_of(scene, block):
         if not fits(scene, action, part):
             continue
         if slot is not None and scene.version >= LAYERED:
-            names = [one.name_display for one in fitting_slots(action, part)]
+            names = [candidate.name_display for candidate in fitting_slots(action, part)]
             if slot not in names:
                 message = f"action '{action.name}' has no slot '{slot}' for '{part.name}'"
                 raise StepError(Finding(Fault.TARGET_NOT_FOUND, message, "/slot", f"Slots: {', '.join(names)}."))
         return owner, part
-    message = f"action '{action.name}' has nothing for '{block.name}': it animates another type of datablock"
-    raise StepError(conflict(message, "/action", "animation.inspect tells what each action is for."))
+    message = f"action '{action.name}' cannot animate '{block.name}': it is for another type of datablock"
+    raise StepError(
+        conflict(message, "/action", "Choose another action; animation.inspect lists the users of each action.")
+    )
 
 
 def slot_names(scene: Scene, action: Block) -> list[str]:
-    return [slot.name_display for slot in action.slots] if scene.version >= LAYERED else []
+    if scene.version >= LAYERED:
+        return [slot.name_display for slot in action.slots]
+    return []

@@ -1,4 +1,4 @@
-"""animation.add_strip"""
+"""Tool animation.add_strip"""
 
 from __future__ import annotations
 
@@ -31,50 +31,56 @@ MOVED = (
     },
 )
 FIRST = ("animation.add_strip", {"object": "Box", "track": "Moves", "start": 1})
-LATEST = 1_048_574
+MAX_FRAME = 1_048_574
 StripName = Annotated[InnerName, Field(min_length=1)]
 
 
 class AddStripArgs(AnimatedBlock):
     action: ActionName | None = optional(
-        "Action that the strip plays; left out, its present one, which is pushed down."
+        "Action that the strip plays. Default: the active action, which is pushed down."
     )
     track: StripName = Field(
-        default="NlaTrack", description="Track that it goes to; a new one on top when there is none."
+        default="NlaTrack", description="Name of the track; if it does not exist, a new track is added on top."
     )
-    name: StripName | None = optional(
-        "Name of the strip; when left out that of the action, with a number where it is taken."
+    name: StripName | None = optional("Name of the strip. Default: the action's name, with a number if that is in use.")
+    start: Annotated[int, Field(ge=-MAX_FRAME, le=MAX_FRAME)] | None = optional(
+        "First frame of the strip. Default: the frame of the action's first key."
     )
-    start: Annotated[int, Field(ge=-LATEST, le=LATEST)] | None = optional(
-        "Frame at which it begins; that of the action's first key when left out."
+    scale: float = Field(default=1.0, ge=0.0001, le=1000.0, description="Time scale; 2 plays at half speed.")
+    repeat: float = Field(
+        default=1.0, ge=0.1, le=1000.0, description="Number of times that the strip plays the action."
     )
-    scale: float = Field(default=1.0, ge=0.0001, le=1000.0, description="2 is half as fast.")
-    repeat: float = Field(default=1.0, ge=0.1, le=1000.0, description="How often the action is played.")
     reverse: bool = Field(default=False, description="Play it backwards.")
     blend: Literal["REPLACE", "COMBINE", "ADD", "SUBTRACT", "MULTIPLY"] = Field(
-        default="REPLACE", description="What it does with the tracks below."
+        default="REPLACE", description="How the strip is combined with the tracks below."
     )
     extrapolation: Literal["HOLD", "HOLD_FORWARD", "NOTHING"] = Field(
-        default="HOLD", description="Before and after it: hold its ends, only the last, or nothing."
+        default="HOLD", description="Outside the strip: hold both ends, hold only the last frame, or do nothing."
     )
-    blend_in: float = Field(default=0.0, ge=0.0, le=1e5, description="Frames until it has full influence.")
-    blend_out: float = Field(default=0.0, ge=0.0, le=1e5, description="Frames in which it loses it again.")
+    blend_in: float = Field(
+        default=0.0, ge=0.0, le=1e5, description="Number of frames until the strip has full influence."
+    )
+    blend_out: float = Field(
+        default=0.0, ge=0.0, le=1e5, description="Number of frames over which the strip's influence fades out."
+    )
 
 
 class StripAdded(Result):
     object: str = Field(description="Name of the object, or of the material, world, node group or scene.")
     track: str = Field(description="Name of the track.")
     strip: str = Field(description="Name of the strip.")
-    action: str = Field(description="Name of the action that it plays.")
-    frame_start: float = Field(description="Its first frame.")
-    frame_end: float = Field(description="Its last frame.")
-    new_track: bool = Field(description="True when the track is new.")
+    action: str = Field(description="Name of the action that the strip plays.")
+    frame_start: float = Field(description="First frame of the strip.")
+    frame_end: float = Field(description="Last frame of the strip.")
+    new_track: bool = Field(description="True if the call created the track.")
 
 
 class AddStrip(Tool[AddStripArgs, StripAdded]):
     """Put an action on an NLA track as a strip, with its start, speed, repeat and blending.
 
-    Without `action`, the present one is pushed down and let go. animation.clear with `track` removes a track."""
+    Without `action`, the active action is pushed down: the strip plays it, and the datablock no longer has an active
+    action. To remove a track, use animation.clear with `track`.
+    """
 
     name = "animation.add_strip"
     promises = SAFE_ONE_TIME_WRITE.writes_to(*WRITTEN).needs("animation_write")
@@ -88,7 +94,9 @@ class AddStrip(Tool[AddStripArgs, StripAdded]):
     )  # fmt: skip
 
     def revert_for(self, args: AddStripArgs, blender: Version) -> Revert:
-        return Revert.MEMFILE if args.scene else self.revert
+        if args.scene:
+            return Revert.MEMFILE
+        return self.revert
 
     def check(self, scene: Scene, args: AddStripArgs) -> Findings:
         try:
@@ -96,16 +104,18 @@ class AddStrip(Tool[AddStripArgs, StripAdded]):
         except StepError as error:
             yield error.finding
             return
-        if args.name is not None and any(args.name in one.strips for one in _tracks(part)):
-            yield conflict(f"there is a strip named '{args.name}'", "/name", "Give another name, or none.")
+        if args.name is not None and any(args.name in track.strips for track in _tracks(part)):
+            yield conflict(
+                f"a strip named '{args.name}' already exists", "/name", "Choose another name, or leave name out."
+            )
         track = _track(part, args.track)
         if track is None:
             return
         start, end = _span(args, action)
         for strip in track.strips:
             if start < strip.frame_end and strip.frame_start < end:
-                message = f"from {start:g} to {end:g} there is the strip '{strip.name}' ({strip.frame_start:g} to {strip.frame_end:g})"
-                yield conflict(message, "/start", "Give another start, or another track.")
+                message = f"frames {start:g} to {end:g} overlap the strip '{strip.name}' ({strip.frame_start:g} to {strip.frame_end:g})"
+                yield conflict(message, "/start", "Choose another start, or another track.")
 
     def apply(self, scene: Scene, args: AddStripArgs) -> StripAdded:
         owner, part, action = _target(scene, args)
@@ -113,8 +123,10 @@ class AddStrip(Tool[AddStripArgs, StripAdded]):
             scene.edit(owner)
         slot = None
         if scene.version >= LAYERED:
-            pushed = args.action is None
-            slot = part.animation_data.action_slot if pushed else slot_for(scene, action, part, None)
+            if args.action is None:
+                slot = part.animation_data.action_slot
+            else:
+                slot = slot_for(scene, action, part, None)
         data = part.animation_data or part.animation_data_create()
         if args.action is None:
             data.action = None
@@ -127,7 +139,7 @@ class AddStrip(Tool[AddStripArgs, StripAdded]):
         strip = track.strips.new(args.name or action.name, int(start), action)
         if scene.version >= LAYERED:
             strip.action_slot = slot
-        # The range of the action, as it is: from now on the strip has one of its own.
+        # Copy the action's present range; later changes of the action do not move the strip.
         first, last = _range(action)
         strip.action_frame_start, strip.action_frame_end = first, last
         strip.use_auto_blend = False
@@ -150,7 +162,9 @@ class AddStrip(Tool[AddStripArgs, StripAdded]):
         action = scene.require(Kind.ACTION, result.action)
         _, part = target_part(scene, args.find(scene), action, None)
         track = _track(part, args.track)
-        strip = None if track is None else track.strips.get(result.strip)
+        strip = None
+        if track is not None:
+            strip = track.strips.get(result.strip)
         if strip is None:
             yield from differs("the presence of the strip", True, False, "/name")
             return
@@ -158,18 +172,19 @@ class AddStrip(Tool[AddStripArgs, StripAdded]):
         yield from differs("its frames", (start, end), (strip.frame_start, strip.frame_end), "/start")
         yield from differs("its speed", (args.scale, args.repeat), (strip.scale, strip.repeat), "/scale")
         mixed = (strip.blend_type, strip.extrapolation, strip.use_reverse)
-        yield from differs("how it mixes", (args.blend, args.extrapolation, args.reverse), mixed, "/blend")
+        yield from differs("its blending", (args.blend, args.extrapolation, args.reverse), mixed, "/blend")
         yield from differs("its ends", (args.blend_in, args.blend_out), (strip.blend_in, strip.blend_out), "/blend_in")
 
 
 def _target(scene: Scene, args: AddStripArgs) -> tuple[Block, Block, Block]:
-    """The datablock to open, its part, and the action. Raises StepError."""
+    """Return the datablock to open, its animated part, and the action. Raise StepError if one is missing."""
     block = args.find(scene)
     if args.action is not None:
         action = scene.require(Kind.ACTION, args.action, "/action")
         return (*target_part(scene, block, action, None), action)
     for owner, part in parts_of(scene, block):
-        if (action := action_of(part)) is not None:
+        action = action_of(part)
+        if action is not None:
             return owner, part, action
     cure = "Name an action, or set keyframes first."
     raise StepError(Finding(Fault.TARGET_NOT_FOUND, f"'{block.name}' has no action to push down", args.at, cure))
@@ -177,11 +192,13 @@ def _target(scene: Scene, args: AddStripArgs) -> tuple[Block, Block, Block]:
 
 def _tracks(part: Block) -> list[Block]:
     data = part.animation_data
-    return [] if data is None else list(data.nla_tracks)
+    if data is None:
+        return []
+    return list(data.nla_tracks)
 
 
 def _track(part: Block, name: str) -> Block | None:
-    return next((one for one in _tracks(part) if one.name == name), None)
+    return next((track for track in _tracks(part) if track.name == name), None)
 
 
 def _range(action: Block) -> tuple[float, float]:
@@ -191,5 +208,7 @@ def _range(action: Block) -> tuple[float, float]:
 
 def _span(args: AddStripArgs, action: Block) -> tuple[float, float]:
     first, last = _range(action)
-    start = float(int(first) if args.start is None else args.start)
+    start = float(int(first))
+    if args.start is not None:
+        start = float(args.start)
     return start, start + (last - first) * args.scale * args.repeat

@@ -1,6 +1,7 @@
-"""The arguments that say which channel of which datablock is animated.
+"""Arguments that name an animated channel and the datablock that has it.
 
-Whatever can be keyed is reached from its datablock by names: a bone, a modifier, a constraint, a node and its input.
+Names lead from the datablock to everything that can have keyframes: a bone, a modifier, a constraint, a node and its
+input.
 """
 
 from __future__ import annotations
@@ -23,13 +24,13 @@ KINDS: dict[Owner, Kind] = {
     "world": Kind.WORLD,
     "node_group": Kind.NODE_GROUP,
 }
-# All kinds of datablock that can hold what is keyed: an object's data may be any of these.
+# All kinds of datablocks that can have keyframes, including every kind of object data.
 WRITTEN = (
     Kind.ACTION, Kind.OBJECT, Kind.LIGHT, Kind.CAMERA, Kind.MATERIAL, Kind.WORLD, Kind.NODE_GROUP, Kind.SCENE, Kind.SHAPE_KEY,
     Kind.MESH, Kind.CURVE, Kind.ARMATURE, Kind.LATTICE, Kind.METABALL, Kind.HAIR_CURVES, Kind.POINT_CLOUD, Kind.VOLUME,
     Kind.SPEAKER, Kind.LIGHT_PROBE, Kind.GREASE_PENCIL, Kind.GREASE_PENCIL_V3,
 )  # fmt: skip
-# Channel -> the names that it needs, and those that it may have.
+# Channel -> the name arguments that it requires, and the optional ones.
 NAMES: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     **dict.fromkeys(("location", "rotation_euler_deg", "rotation_quaternion", "scale"), ((), ("bone",))),
     "property": (("property",), ("bone",)),
@@ -46,13 +47,13 @@ Inner = Annotated[InnerName, Field(min_length=1)]
 
 
 class BlockNames(Args):
-    """A datablock that can be animated, by its name."""
+    """Name arguments of a datablock that can be animated."""
 
-    object: ObjectName | None = optional("Name of the object. Instead of it: material, world, node_group or scene.")
+    object: ObjectName | None = optional("Name of the object. Alternatives: material, world, node_group or scene.")
     material: MaterialName | None = optional("Name of a material.")
     world: Annotated[Name, uses(Kind.WORLD)] | None = optional("Name of a world.")
     node_group: Annotated[Name, uses(Kind.NODE_GROUP)] | None = optional("Name of a node group.")
-    scene: bool = Field(default=False, description="The scene itself.")
+    scene: bool = Field(default=False, description="True to animate the scene itself.")
 
     def given(self) -> list[Owner]:
         return [name for name in (*KINDS, "scene") if getattr(self, name)]
@@ -66,49 +67,51 @@ class BlockNames(Args):
         return f"/{self.owner}"
 
     def find(self, scene: Scene) -> Block:
-        """Raises StepError where there is no such datablock."""
+        """Return the named datablock. Raise StepError if it does not exist."""
         owner = self.owner
-        return scene.active if owner == "scene" else scene.require(KINDS[owner], getattr(self, owner), self.at)
+        if owner == "scene":
+            return scene.active
+        return scene.require(KINDS[owner], getattr(self, owner), self.at)
 
 
 class AnimatedBlock(BlockNames):
-    """The datablock whose channels are meant: exactly one of its names."""
+    """The datablock that has the channels, given by exactly one of the name arguments."""
 
     @model_validator(mode="after")
-    def _is_one(self) -> AnimatedBlock:
+    def _names_exactly_one(self) -> AnimatedBlock:
         if len(self.given()) != 1:
             raise PydanticCustomError("one_block", "give exactly one of object, material, world, node_group and scene")
         return self
 
 
 class KeyedBlock(AnimatedBlock):
-    """A datablock that gets keys."""
+    """The datablock that gets keyframes."""
 
     action: Annotated[Name, ensures(Kind.ACTION)] | None = optional(
-        "Name of the action that is made where there is none; named after the datablock when left out."
+        "Name for the new action if the datablock has no action. Default: named after the datablock."
     )
 
 
 class ChannelNames(Args):
-    """What a channel is called within its datablock."""
+    """Name arguments that locate a channel within its datablock."""
 
-    bone: Inner | None = optional("Pose bone whose location, rotation, scale, property, constraint or setting it is.")
+    bone: Inner | None = optional("Pose bone that has the location, rotation, scale, property, constraint or setting.")
     property: Name | None = optional("Key of the custom property, for channel property.")
-    constraint: Inner | None = optional("Name of the constraint, for channels of one.")
-    modifier: Name | None = optional("Modifier whose input or setting it is.")
+    constraint: Inner | None = optional("Name of the constraint, for channels of a constraint.")
+    modifier: Name | None = optional("Modifier that has the input or setting.")
     shape_key: Name | None = optional("Name of the shape key, for channel shape_key.")
-    node: Name | None = optional("Node (of a material, world, light or node_group) whose input or setting it is.")
-    input: Name | None = optional("Input of the node, or of the geometry-nodes modifier, by its name or identifier.")
+    node: Name | None = optional("Node (of a material, world, light or node_group) that has the input or setting.")
+    input: Name | None = optional("Name or identifier of an input of the node or of the geometry-nodes modifier.")
     setting: Annotated[str, Field(max_length=200, pattern=SETTING)] | None = optional(
-        "Blender's name of the setting, for setting and data_setting: width of a modifier, view_settings.exposure of the scene; "
-        "angles end in _deg: spot_size_deg."
+        "Blender's name of the setting, for the channels setting and data_setting: for example width (modifier) or "
+        "view_settings.exposure (scene). Angles end in _deg: spot_size_deg."
     )
 
 
 class ChannelArgs(ChannelNames):
     channel: Channel = Field(
-        description="What is animated. setting: any setting of the datablock, or of the modifier, constraint, bone or node named "
-        "beside it. data_setting: of the object's data."
+        description="The animated channel. setting: any setting of the datablock, or of the given modifier, "
+        "constraint, bone or node. data_setting: any setting of the object's data."
     )
 
     @model_validator(mode="after")
@@ -118,13 +121,15 @@ class ChannelArgs(ChannelNames):
 
 
 def refuse_stray_names(channel: str | None, names: ChannelNames) -> None:
-    """For argument models: names are given exactly where the channel has them."""
+    """Raise PydanticCustomError unless the given names are those that the channel takes. For validators of argument
+    models.
+    """
     needed, allowed = NAMES.get(channel or "", ((), ()))
     for name in ALL_NAMES:
-        given = getattr(names, name) is not None
-        if name in needed and not given:
+        is_given = getattr(names, name) is not None
+        if name in needed and not is_given:
             raise PydanticCustomError("channel_name", "{channel} needs {name}", {"channel": channel, "name": name})
-        if given and name not in needed and name not in allowed:
+        if is_given and name not in needed and name not in allowed:
             context = {"channel": channel or "all channels", "name": name}
             raise PydanticCustomError("channel_name", "{name} does not belong to {channel}", context)
     if sum(getattr(names, name) is not None for name in ("constraint", "modifier", "node")) > 1:
@@ -132,7 +137,10 @@ def refuse_stray_names(channel: str | None, names: ChannelNames) -> None:
 
 
 def channel_mentions(block: AnimatedBlock, names: ChannelNames, at: str = "") -> Iterator[Mention]:
-    """The modifier or constraint of the object that a channel is of. Those of bones are not made by tools."""
+    """Yield the object's modifier or constraint that a channel belongs to.
+
+    Constraints of bones are left out, because no tool creates them.
+    """
     if block.object is None:
         return
     if names.modifier is not None:

@@ -1,6 +1,6 @@
-"""The channels of an object that keyframes can move: their paths in Blender, their units, and how their values are written.
+"""Channels that keyframes can animate: their data paths, units and limits, and how to write their values.
 
-Creates no datablock.
+Creates no datablocks.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ Channel = Literal[
     "light_energy", "light_color", "camera_lens", "camera_focus_distance",
     "shape_key", "node_input", "modifier_input", "setting", "data_setting",
 ]  # fmt: skip
-# Channel -> the property of a constraint that it stands for.
+# Channel -> the constraint property that it animates.
 OF_CONSTRAINT = {"constraint_influence": "influence", "constraint_offset_factor": "offset_factor"}
 
-# Channel -> the type of object whose data has it, and the least value that it takes.
+# Channel -> the type of object whose data has it, and its smallest value.
 OF_DATA: dict[str, tuple[str, float]] = {
     "light_energy": ("LIGHT", -LARGEST),
     "light_color": ("LIGHT", 0.0),
@@ -34,12 +34,12 @@ OF_DATA: dict[str, tuple[str, float]] = {
     "camera_focus_distance": ("CAMERA", 0.0),
 }
 
-# A path that ends in a custom property: what holds it, and its key, escaped.
+# A path that ends in a custom property: the path of its owner, and the escaped key.
 CUSTOM = re.compile(r'^(.*)\["((?:[^"\\]|\\.)*)"\]$', re.DOTALL)
 ESCAPED = re.compile(r"\\(.)")
 
-# Blender's whole numbers are less than this.
-WHOLE = 2**31
+# Blender's integers have 32 bits: all are less than this.
+INTEGER_LIMIT = 2**31
 
 # Channel -> data path and number of values.
 PATHS: dict[str, tuple[str, int]] = {
@@ -56,16 +56,16 @@ PATHS: dict[str, tuple[str, int]] = {
 
 
 def refuse_small_value(channel: str, value: Any) -> None:
-    """For argument models: what the data of an object does not take."""
-    least = OF_DATA[channel][1]
-    if any(number < least for number in elements(value)):
+    """Raise PydanticCustomError if a value is below the channel's minimum. For validators of argument models."""
+    minimum = OF_DATA[channel][1]
+    if any(number < minimum for number in elements(value)):
         raise PydanticCustomError(
-            "value_too_small", "{channel} is at least {least}", {"channel": channel, "least": least}
+            "value_too_small", "{channel} is at least {least}", {"channel": channel, "least": minimum}
         )
 
 
 def constraint_findings(obj: Block, channel: str, name: str, value: Any) -> Findings:
-    """What keeps a value from being a key of a constraint."""
+    """Yield findings if a value cannot be a key of a constraint."""
     constraint = obj.constraints.get(name)
     if constraint is None:
         names = [each.name for each in obj.constraints]
@@ -84,29 +84,40 @@ def constraint_findings(obj: Block, channel: str, name: str, value: Any) -> Find
 
 
 def elements(value: Any) -> list[Any]:
-    """A number, or an array of numbers (Blender's own ones too), as a list."""
+    """Return a number, or an array of numbers (Blender arrays included), as a list."""
     if hasattr(value, "to_list"):
         return cast("list[Any]", value.to_list())
-    return [value] if isinstance(value, str) or not hasattr(value, "__len__") else list(cast("list[Any]", value))
+    if isinstance(value, str) or not hasattr(value, "__len__"):
+        return [value]
+    return list(cast("list[Any]", value))
 
 
 def write_values(obj: Block, path: str, values: dict[int, float]) -> None:
-    """Write numbers, by index, into a channel of an object that may be written freely; whole ones where the channel is."""
+    """Write numbers by index into a channel of a datablock that is open for writing; round them for integer channels.
+
+    If the channel does not exist any more, do nothing.
+    """
     try:
         current: Any = obj.path_resolve(path)
     except ValueError:
-        return  # a curve whose channel is gone moves nothing
+        return  # the curve animates a channel that no longer exists
     if hasattr(current, "__len__") and not isinstance(current, str):
         for index, value in values.items():
             current[index] = _like(current[index], value)
         return
     custom = CUSTOM.match(path)
     if custom is not None:
-        owner = obj.path_resolve(custom[1]) if custom[1] else obj
+        if custom[1]:
+            owner = obj.path_resolve(custom[1])
+        else:
+            owner = obj
         owner[ESCAPED.sub(r"\1", custom[2])] = _like(current, values[0])
         return
     parent, _, name = path.rpartition(".")
-    owner = obj.path_resolve(parent) if parent else obj
+    if parent:
+        owner = obj.path_resolve(parent)
+    else:
+        owner = obj
     if isinstance(current, str):
         setattr(owner, name, _choice(owner, name, values[0]))
     else:
@@ -114,10 +125,12 @@ def write_values(obj: Block, path: str, values: dict[int, float]) -> None:
 
 
 def _like(current: Any, value: float) -> Any:
-    return value if isinstance(current, float) else type(current)(round(value))
+    if isinstance(current, float):
+        return value
+    return type(current)(round(value))
 
 
 def _choice(owner: Block, name: str, value: float) -> str:
-    """The choice of an enumeration that a curve's number stands for."""
+    """Return the identifier of the enumeration item with this number, or the current one if there is no such item."""
     items = owner.bl_rna.properties[name].enum_items
     return next((item.identifier for item in items if item.value == round(value)), getattr(owner, name))

@@ -1,4 +1,4 @@
-"""animation.clear"""
+"""Tool animation.clear"""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from blendwright.tools.animation.animated_channel import (
 )
 from blendwright.tools.animation.channels import Channel, elements, write_values
 from blendwright.tools.animation.curve_writing import detach_action, drop_empty, keep_values
-from blendwright.tools.animation.places import found, place
+from blendwright.tools.animation.places import channel_location, checked_location
 from blendwright.tools.animation_data import action_of, action_sharers, animated_parts, curve_list, curves, strip_curves
 from blendwright.tools.checks import conflict, differs
 from blendwright.values.errors import StepError
@@ -37,33 +37,35 @@ PUSHED = ("animation.add_strip", {"object": "Box", "track": "Moves"})
 
 class ClearArgs(AnimatedBlock, ChannelNames):
     channel: Channel | None = optional(
-        "Whose keys go; all of the datablock's own when left out (of a material, world or light also those of its nodes; of an "
-        "object not those of its data)."
+        "Channel that loses its keys. Default: all channels of the datablock itself. For a material, world or light "
+        "this includes its nodes; for an object it excludes its data."
     )
-    track: Name | None = optional("Remove this NLA track with its strips, instead of keys.")
+    track: Name | None = optional("Name of an NLA track to remove with its strips, instead of keys.")
 
     @model_validator(mode="after")
     def _names_what_it_should(self) -> ClearArgs:
         refuse_stray_names(self.channel, self)
         if self.track is not None and self.channel is not None:
-            raise PydanticCustomError("track_channel", "give channel or track")
+            raise PydanticCustomError("track_channel", "give either channel or track, not both")
         return self
 
 
 class Cleared(Result):
     object: str = Field(description="Name of the object, or of the material, world, node group or scene.")
-    curves: int = Field(description="Number of animation curves that went.")
-    keys: int = Field(description="Number of keys that went with them.")
+    curves: int = Field(description="Number of removed animation curves.")
+    keys: int = Field(description="Number of keys on the removed curves.")
     action_removed: str | None = Field(
-        description="Name of the action that was deleted because nothing was left of it."
+        description="Name of the action that was deleted because no datablock uses it any more, or null."
     )
 
 
 class Clear(Tool[ClearArgs, Cleared]):
     """Remove keyframes, of one channel or all, or an NLA track.
 
-    The channels keep the values of the current frame. An action that nobody uses any more is deleted; one that others use stays as it
-    is, and the datablock lets go of it. With `track`, an NLA track goes instead; its actions stay."""
+    The channels keep their values at the current frame. An action without users is deleted. An action that other
+    datablocks use stays unchanged and is only unassigned. With `track`, the call removes that NLA track; its actions
+    stay.
+    """
 
     name = "animation.clear"
     version = 2
@@ -75,17 +77,21 @@ class Clear(Tool[ClearArgs, Cleared]):
     )
 
     def idempotence_for(self, args: ClearArgs) -> Idempotence:
-        return Idempotence.IDEMPOTENT if args.track is None else Idempotence.NON_IDEMPOTENT
+        if args.track is None:
+            return Idempotence.IDEMPOTENT
+        return Idempotence.NON_IDEMPOTENT
 
     def mentions_for(self, args: ClearArgs) -> Iterator[Mention]:
         yield from mentions(args)
         yield from channel_mentions(args, args)
 
     def revert_for(self, args: ClearArgs, blender: Version) -> Revert:
-        return Revert.MEMFILE if args.scene else self.revert
+        if args.scene:
+            return Revert.MEMFILE
+        return self.revert
 
     def check(self, scene: Scene, args: ClearArgs) -> Findings:
-        if args.channel is not None and (yield from found(scene, args, args, args.channel)) is None:
+        if args.channel is not None and (yield from checked_location(scene, args, args, args.channel)) is None:
             return
         try:
             block = args.find(scene)
@@ -99,14 +105,16 @@ class Clear(Tool[ClearArgs, Cleared]):
                 message = f"'{block.name}' has no track named '{args.track}'"
                 yield Finding(Fault.TARGET_NOT_FOUND, message, "/track", cure)
             return
-        for _, holder, path in _chosen(scene, args):
+        for _, holder, path in _targets(scene, args):
             selected = curves(scene, holder, path)
-            others = action_sharers(scene, holder) if selected else []
-            if others and len(selected) < len(curves(scene, holder)):
+            if not selected or len(selected) == len(curves(scene, holder)):
+                continue
+            sharers = action_sharers(scene, holder)
+            if sharers:
                 message = (
-                    f"the animation of '{block.name}' is shared with '{others[0]}', which would lose the keys as well"
+                    f"the animation of '{block.name}' is shared with '{sharers[0]}', which would lose the keys as well"
                 )
-                cure = "Leave channel out: then only this one lets go of the animation."
+                cure = "Leave channel out: this unassigns the animation only from this datablock."
                 yield conflict(message, "/channel", cure)
 
     def apply(self, scene: Scene, args: ClearArgs) -> Cleared:
@@ -116,12 +124,13 @@ class Clear(Tool[ClearArgs, Cleared]):
         if args.track is not None:
             _remove_track(scene, args)
             return Cleared(object=name, curves=0, keys=0, action_removed=None)
-        for block, holder, path in _chosen(scene, args):
+        for block, holder, path in _targets(scene, args):
             selected = curves(scene, holder, path)
             action = action_of(holder)
             if action is None or not (selected or path is None):
                 continue
-            count, keys = count + len(selected), keys + sum(len(curve.keyframe_points) for curve in selected)
+            count += len(selected)
+            keys += sum(len(curve.keyframe_points) for curve in selected)
             everything = len(selected) == len(curves(scene, holder))
             if not args.scene:
                 scene.edit(block)
@@ -137,20 +146,20 @@ class Clear(Tool[ClearArgs, Cleared]):
 
     def verify(self, scene: Scene, args: ClearArgs, result: Cleared) -> Findings:
         if args.track is not None:
-            there = args.track in _tracks(scene, args.find(scene))
-            yield from differs(f"the presence of the track '{args.track}'", False, there, "/track")
+            exists = args.track in _tracks(scene, args.find(scene))
+            yield from differs(f"the presence of the track '{args.track}'", False, exists, "/track")
             return
-        left = sum(len(curves(scene, holder, path)) for _, holder, path in _chosen(scene, args))
-        yield from differs("the number of its curves", 0, left, "/channel")
+        remaining = sum(len(curves(scene, holder, path)) for _, holder, path in _targets(scene, args))
+        yield from differs("the number of its curves", 0, remaining, "/channel")
         if result.action_removed is not None:
             exists = scene.find(Kind.ACTION, result.action_removed) is not None
             yield from differs(f"the presence of '{result.action_removed}'", False, exists, args.at)
 
 
-def _chosen(scene: Scene, args: ClearArgs) -> Iterator[tuple[Block, Block, str | None]]:
-    """The datablock, what of it is animated, and the path whose curves go; None for all."""
+def _targets(scene: Scene, args: ClearArgs) -> Iterator[tuple[Block, Block, str | None]]:
+    """Yield the datablock, its animated part, and the path of the curves to remove (None for all curves)."""
     if args.channel is not None:
-        where = place(scene, args, args, args.channel)
+        where = channel_location(scene, args, args, args.channel)
         yield where.block, where.holder, where.path
         return
     block = args.find(scene)
@@ -159,7 +168,7 @@ def _chosen(scene: Scene, args: ClearArgs) -> Iterator[tuple[Block, Block, str |
 
 
 def _tracks(scene: Scene, block: Block) -> dict[str, tuple[Block, Block]]:
-    """The names of the tracks of a datablock and its parts, with the datablock to open and the part."""
+    """Return the tracks of a datablock and its parts: track name -> the datablock to open and the part."""
     return {
         track.name: (owner, part)
         for owner, part in parts_of(scene, block)
@@ -181,7 +190,7 @@ def _remove_track(scene: Scene, args: ClearArgs) -> None:
 
 
 def _strip_values(scene: Scene, block: Block, track: Block) -> dict[str, dict[int, float]]:
-    """What the channels of a track hold at the current frame, as Blender evaluates them."""
+    """Return the evaluated values, at the current frame, of all channels that a track animates: path -> index -> value."""
     scene.depsgraph()
     shown = scene.evaluated(block)
     values: dict[str, dict[int, float]] = {}

@@ -1,4 +1,4 @@
-"""animation.set_curves"""
+"""Tool animation.set_curves"""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from blendwright.tools.animation.curve_writing import (
     Interpolation,
     sharing_conflicts,
 )
-from blendwright.tools.animation.places import found, place
+from blendwright.tools.animation.places import channel_location, checked_location
 from blendwright.tools.animation_data import action_of, animated_parts, curves
 from blendwright.tools.checks import conflict, differs
 from blendwright.values.errors import StepError
@@ -50,14 +50,14 @@ OF_KEYS = ("interpolation", "easing", "handles")
 
 
 class SetCurvesArgs(AnimatedBlock, ChannelNames):
-    channel: Channel | None = optional("Whose curves change; all of the datablock's own when left out.")
-    interpolation: Interpolation | None = optional("How values run from key to key, of every key.")
+    channel: Channel | None = optional("Channel to change. Default: all channels of the datablock itself.")
+    interpolation: Interpolation | None = optional("Interpolation of every key to the next one.")
     easing: Easing | None = optional(EASING)
     handles: Handles | None = optional(HANDLES)
-    extrapolation: Literal["CONSTANT", "LINEAR"] | None = optional("Before the first and after the last key.")
+    extrapolation: Literal["CONSTANT", "LINEAR"] | None = optional("Course before the first and after the last key.")
     cycles: Cycles | None = optional(
-        "Loop the keys for ever, before and after: REPEAT as they are, REPEAT_OFFSET each time from where the last ended, MIRROR there "
-        "and back, NONE to end a loop."
+        "Endless loop before and after the keys: REPEAT unchanged, REPEAT_OFFSET from the end value of the previous "
+        "loop, MIRROR forwards and backwards, NONE without a loop."
     )
 
     @model_validator(mode="after")
@@ -70,15 +70,16 @@ class SetCurvesArgs(AnimatedBlock, ChannelNames):
 
 class CurvesSet(Result):
     object: str = Field(description="Name of the object, or of the material, world, node group or scene.")
-    curves: int = Field(description="Number of curves that were meant.")
+    curves: int = Field(description="Number of curves that the call covers.")
     keys: int = Field(description="Number of keys on them.")
-    changed: bool = Field(description="False when everything was as asked already.")
+    changed: bool = Field(description="False if all curves were already as requested.")
 
 
 class SetCurves(Tool[SetCurvesArgs, CurvesSet]):
     """Set interpolation, easing, handles, extrapolation or endless loops of keyframes.
 
-    For all keys of one channel, or of all channels."""
+    Applies to all keys of one channel, or of all channels.
+    """
 
     name = "animation.set_curves"
     promises = SAFE_IDEMPOTENT_WRITE.writes_to(*WRITTEN).needs("animation_write")
@@ -93,60 +94,68 @@ class SetCurves(Tool[SetCurvesArgs, CurvesSet]):
         yield from channel_mentions(args, args)
 
     def revert_for(self, args: SetCurvesArgs, blender: Version) -> Revert:
-        return Revert.MEMFILE if args.scene else self.revert
+        if args.scene:
+            return Revert.MEMFILE
+        return self.revert
 
     def check(self, scene: Scene, args: SetCurvesArgs) -> Findings:
-        if args.channel is not None and (yield from found(scene, args, args, args.channel)) is None:
+        if args.channel is not None and (yield from checked_location(scene, args, args, args.channel)) is None:
             return
         try:
             name = args.find(scene).name
         except StepError as error:
             yield error.finding
             return
-        chosen = list(_chosen(scene, args))
+        chosen = list(_targets(scene, args))
         if not chosen:
-            at = args.at if args.channel is None else "/channel"
-            yield conflict(f"'{name}' has no keyframes there", at, "Set some first with animation.set_keyframes.")
+            if args.channel is None:
+                at = args.at
+            else:
+                at = "/channel"
+            yield conflict(f"'{name}' has no keyframes to change", at, "Set some first with animation.set_keyframes.")
         for _, holder, _ in chosen:
             yield from sharing_conflicts(scene, holder, name, args.at)
 
     def apply(self, scene: Scene, args: SetCurvesArgs) -> CurvesSet:
-        chosen = list(_chosen(scene, args))
-        count, keys = (
-            sum(len(own) for *_, own in chosen),
-            sum(len(one.keyframe_points) for *_, own in chosen for one in own),
-        )
-        changed = not all(_is_so(curve, args) for *_, own in chosen for curve in own)
-        if changed:
-            now = scene.active.frame_current_final
-            for block, holder, own in chosen:
-                if not args.scene:
-                    scene.edit(block)
-                paths = [(curve.data_path, curve.array_index) for curve in own]
-                scene.edit(action_of(holder))
-                for curve in curves(scene, holder):
-                    if (curve.data_path, curve.array_index) in paths:
-                        _write(curve, args)
-                        write_values(holder, curve.data_path, {curve.array_index: curve.evaluate(now)})
-        return CurvesSet(object=args.find(scene).name, curves=count, keys=keys, changed=changed)
+        chosen = list(_targets(scene, args))
+        all_curves = [curve for *_, part_curves in chosen for curve in part_curves]
+        key_count = sum(len(curve.keyframe_points) for curve in all_curves)
+        changed = not all(_is_as_requested(curve, args) for curve in all_curves)
+        result = CurvesSet(object=args.find(scene).name, curves=len(all_curves), keys=key_count, changed=changed)
+        if not changed:
+            return result
+
+        frame = scene.active.frame_current_final
+        for block, holder, part_curves in chosen:
+            if not args.scene:
+                scene.edit(block)
+            paths = [(curve.data_path, curve.array_index) for curve in part_curves]
+            scene.edit(action_of(holder))
+            for curve in curves(scene, holder):
+                if (curve.data_path, curve.array_index) in paths:
+                    _write(curve, args)
+                    write_values(holder, curve.data_path, {curve.array_index: curve.evaluate(frame)})
+        return result
 
     def verify(self, scene: Scene, args: SetCurvesArgs, result: CurvesSet) -> Findings:
-        for *_, own in _chosen(scene, args):
-            for curve in own:
-                yield from differs(f"that {curve.data_path} is as asked", True, _is_so(curve, args), args.at)
+        for *_, part_curves in _targets(scene, args):
+            for curve in part_curves:
+                is_as_requested = _is_as_requested(curve, args)
+                yield from differs(f"that {curve.data_path} is as requested", True, is_as_requested, args.at)
 
 
-def _chosen(scene: Scene, args: SetCurvesArgs) -> Iterator[tuple[Block, Block, list[Block]]]:
-    """The datablock, what of it is animated, and the curves that are meant."""
+def _targets(scene: Scene, args: SetCurvesArgs) -> Iterator[tuple[Block, Block, list[Block]]]:
+    """Yield the datablock, its animated part, and the curves that the call covers."""
     if args.channel is not None:
-        where = place(scene, args, args, args.channel)
+        where = channel_location(scene, args, args, args.channel)
         parts = [(where.block, where.holder, where.path)]
     else:
         block = args.find(scene)
         parts = [(block, holder, None) for holder in animated_parts(block)]
     for block, holder, path in parts:
-        if own := curves(scene, holder, path):
-            yield block, holder, own
+        part_curves = curves(scene, holder, path)
+        if part_curves:
+            yield block, holder, part_curves
 
 
 def _write(curve: Block, args: SetCurvesArgs) -> None:
@@ -160,7 +169,7 @@ def _write(curve: Block, args: SetCurvesArgs) -> None:
     if args.extrapolation is not None:
         curve.extrapolation = args.extrapolation
     if args.cycles is not None:
-        for modifier in [each for each in curve.modifiers if each.type == "CYCLES"]:
+        for modifier in _cycles_modifiers(curve):
             curve.modifiers.remove(modifier)
         if args.cycles != "NONE":
             loop = curve.modifiers.new("CYCLES")
@@ -169,19 +178,24 @@ def _write(curve: Block, args: SetCurvesArgs) -> None:
 
 
 def cycles_of(curve: Block) -> str:
-    """How a curve goes on after its last key; NONE without a loop."""
-    return next((each.mode_after for each in curve.modifiers if each.type == "CYCLES" and not each.mute), "NONE")
+    """Return how a curve loops after its last key; NONE without a loop."""
+    return next((modifier.mode_after for modifier in _cycles_modifiers(curve) if not modifier.mute), "NONE")
 
 
-def _is_so(curve: Block, args: SetCurvesArgs) -> bool:
-    sides = {cycles_of(curve)} | {each.mode_before for each in curve.modifiers if each.type == "CYCLES"}
-    return (
-        all(
-            args.interpolation in (None, key.interpolation)
-            and args.easing in (None, key.easing)
-            and (args.handles is None or {key.handle_left_type, key.handle_right_type} == {args.handles})
-            for key in curve.keyframe_points
-        )
-        and args.extrapolation in (None, curve.extrapolation)
-        and (args.cycles is None or sides == {args.cycles})
+def _cycles_modifiers(curve: Block) -> list[Block]:
+    return [modifier for modifier in curve.modifiers if modifier.type == "CYCLES"]
+
+
+def _is_as_requested(curve: Block, args: SetCurvesArgs) -> bool:
+    if args.extrapolation not in (None, curve.extrapolation):
+        return False
+    if args.cycles is not None:
+        sides = {cycles_of(curve)} | {modifier.mode_before for modifier in _cycles_modifiers(curve)}
+        if sides != {args.cycles}:
+            return False
+    return all(
+        args.interpolation in (None, key.interpolation)
+        and args.easing in (None, key.easing)
+        and (args.handles is None or {key.handle_left_type, key.handle_right_type} == {args.handles})
+        for key in curve.keyframe_points
     )

@@ -1,4 +1,4 @@
-"""animation.set_frame"""
+"""Tool animation.set_frame"""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from blendwright.tool_api.scene import Kind, Scene
 from blendwright.tool_api.tool import Example, Findings, Tool
 from blendwright.tools.checks import differs
 
-LATEST = 1_048_574
+MAX_FRAME = 1_048_574
 
 
 class SetFrameArgs(Args):
-    # Negative frames exist, but Blender lets the current one be such only by a preference of the user.
-    frame: Annotated[int, Field(ge=0, le=LATEST)] = Field(description="Frame to go to.")
+    # Negative frames exist, but Blender allows a negative current frame only with a user preference.
+    frame: Annotated[int, Field(ge=0, le=MAX_FRAME)] = Field(description="The new current frame.")
 
 
 class FrameSet(Result):
     frame: int = Field(description="The current frame.")
-    changed: bool = Field(description="False when the scene was there already.")
+    changed: bool = Field(description="False if this was already the current frame.")
 
 
 class SetFrame(Tool[SetFrameArgs, FrameSet]):
-    """Go to a frame of the animation: what is looked at or rendered from now on is as of that frame."""
+    """Set the current frame. Later calls show and render the scene as it is at that frame."""
 
     name = "animation.set_frame"
     promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.SCENE).needs("animation_write")

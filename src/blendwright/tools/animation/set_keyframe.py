@@ -1,4 +1,4 @@
-"""animation.set_keyframe"""
+"""Tool animation.set_keyframe"""
 
 from __future__ import annotations
 
@@ -28,7 +28,13 @@ from blendwright.tools.animation.curve_writing import (
     sharing_conflicts,
     show_current,
 )
-from blendwright.tools.animation.places import ROTATIONS, Place, found, place, value_problems
+from blendwright.tools.animation.places import (
+    ROTATIONS,
+    ChannelLocation,
+    channel_location,
+    checked_location,
+    value_problems,
+)
 from blendwright.tools.animation_data import curves, is_driven
 from blendwright.tools.checks import close, conflict, differs
 
@@ -43,28 +49,29 @@ FOLLOW = (
     "constraint.add",
     {"object": "Box", "name": "Follow", "settings": {"type": "COPY_LOCATION", "target": "Goal"}},
 )
-LATEST = 1_048_574
+MAX_FRAME = 1_048_574
 
 Number = int | float
 Numbers = Annotated[list[Number], Field(min_length=1, max_length=64)]
 
 
-def _example(channel: str, frame: int, value: Any, *given: Any, **more: Any) -> Example:
-    """A key of a box; `given` is what else is there."""
-    return Example({"object": "Box", "channel": channel, "frame": frame, "value": value, **more}, BOX, *given)
+def _example(channel: str, frame: int, value: Any, *setup: Any, **arguments: Any) -> Example:
+    """Return an example that keys a box. `setup` are calls that run after the one which creates the box."""
+    return Example({"object": "Box", "channel": channel, "frame": frame, "value": value, **arguments}, BOX, *setup)
 
 
 class Keyframe(ChannelArgs):
     """The value of one channel at one frame."""
 
-    frame: Annotated[int, Field(ge=-LATEST, le=LATEST)] = Field(description="Frame of the key.")
+    frame: Annotated[int, Field(ge=-MAX_FRAME, le=MAX_FRAME)] = Field(description="Frame of the key.")
     value: bool | Number | Numbers | Annotated[str, Field(max_length=64)] = Field(
-        description="Value at that frame: metres for location, degrees for rotation_euler_deg, factors for scale; W, X, Y, Z for "
-        "rotation_quaternion; true (hidden) or false for hide_render; watts (of a sun: strength) and linear RGB for lights; "
-        "millimetres for camera_lens. Else a number, boolean, array or choice, as the property holds it."
+        description="Value at that frame: metres for location, degrees for rotation_euler_deg, factors for scale; W, "
+        "X, Y, Z for rotation_quaternion; true (hidden) or false for hide_render; watts (for a sun: strength) and "
+        "linear RGB for lights; millimetres for camera_lens. For other channels a number, boolean, array or choice, "
+        "as the property stores it."
     )
     interpolation: Interpolation | None = optional(
-        "How the value runs to the next key; when left out BEZIER, and CONSTANT for what has no values in between."
+        "Interpolation to the next key. Default: BEZIER, or CONSTANT for booleans, integers and choices."
     )
     easing: Easing = Field(default="AUTO", description=EASING)
     handles: Handles = Field(default="AUTO_CLAMPED", description=HANDLES)
@@ -79,7 +86,10 @@ class Keyframe(ChannelArgs):
                 raise PydanticCustomError("value_no_number", "{channel} takes one number", {"channel": self.channel})
         elif self.channel in channels.PATHS:
             count = channels.PATHS[self.channel][1]
-            fits = not isinstance(self.value, bool | list) if count == 1 else isinstance(self.value, list)
+            if count == 1:
+                fits = not isinstance(self.value, bool | list)
+            else:
+                fits = isinstance(self.value, list)
             if not fits or isinstance(self.value, str) or len(channels.elements(self.value)) != count:
                 context = {"channel": self.channel, "count": count}
                 raise PydanticCustomError("value_count", "{channel} takes {count} numbers", context)
@@ -93,7 +103,7 @@ class Keyframe(ChannelArgs):
         return self
 
     def same_channel(self) -> tuple[Any, ...]:
-        """Equal for keys of the same channel."""
+        """Return a tuple that is equal for all keys of the same channel."""
         return tuple(getattr(self, name) for name in ChannelArgs.model_fields)
 
 
@@ -104,17 +114,19 @@ class SetKeyframeArgs(Keyframe, KeyedBlock):
 class KeyframeSet(Result):
     object: str = Field(description="Name of the object, or of the material, world, node group or scene.")
     action: str = Field(description="Name of the action that holds the key.")
-    channel_keys: int = Field(description="Number of frames at which the channel has keys now.")
-    changed: bool = Field(description="False when just this key was there already.")
+    channel_keys: int = Field(description="Number of frames at which the channel now has keys.")
+    changed: bool = Field(description="False if exactly this key already existed.")
 
 
 class SetKeyframe(Tool[SetKeyframeArgs, KeyframeSet]):
-    """Set a keyframe of anything that can be animated, replacing a key that is there.
+    """Set one keyframe of any channel that can be animated, replacing an existing key at that frame.
 
-    Channels of objects and pose bones, shape keys, modifiers and their inputs, constraints, lights, cameras, inputs of nodes, custom
-    properties, and any other setting of an object, its data, a material, world, node group or the scene. The first key creates an
-    action named after the datablock ("BoxAction" for "Box", "LampDataAction" for a lamp's data, "GoldMaterialNodesAction" for the
-    nodes of a material). Keys of a rotation switch to the rotation mode in which they count."""
+    Channels are those of objects and pose bones, shape keys, modifiers and their inputs, constraints, lights, cameras,
+    inputs of nodes, custom properties, and any other setting of an object, its data, a material, world, node group or
+    the scene. The first key creates an action named after the datablock ("BoxAction" for "Box", "LampDataAction" for a
+    lamp's data, "GoldMaterialNodesAction" for the nodes of a material). Keys of a rotation switch the rotation mode to
+    the one that uses them.
+    """
 
     name = "animation.set_keyframe"
     version = 2
@@ -140,10 +152,12 @@ class SetKeyframe(Tool[SetKeyframeArgs, KeyframeSet]):
         yield from channel_mentions(args, args)
 
     def revert_for(self, args: SetKeyframeArgs, blender: Version) -> Revert:
-        return Revert.MEMFILE if args.scene else self.revert
+        if args.scene:
+            return Revert.MEMFILE
+        return self.revert
 
     def check(self, scene: Scene, args: SetKeyframeArgs) -> Findings:
-        where = yield from found(scene, args, args, args.channel)
+        where = yield from checked_location(scene, args, args, args.channel)
         if where is None:
             return
         problems = list(value_problems(where, args.value))
@@ -152,23 +166,22 @@ class SetKeyframe(Tool[SetKeyframeArgs, KeyframeSet]):
             return
         name = where.block.name
         if is_driven(where.holder, where.path):
-            message = f"{where.path} of '{name}' is driven, which overrides keyframes"
+            message = f"{where.path} of '{name}' has a driver, which overrides keyframes"
             yield conflict(message, "/channel", "Choose another channel.")
         yield from _rotation_conflict(scene, where)
         yield from action_conflicts(scene, where.block, where.holder, args.action, args.at)
         yield from sharing_conflicts(scene, where.holder, name, args.at)
 
     def apply(self, scene: Scene, args: SetKeyframeArgs) -> KeyframeSet:
-        where = place(scene, args, args, args.channel)
+        where = channel_location(scene, args, args, args.channel)
         if _has_this_key(scene, args, where):
             return self._result(scene, args, where, changed=False)
         if not args.scene:
             scene.edit(where.block)
-        if (
-            where.turned is not None
-            and (mode := _rotation_mode(args.channel, where.turned)) != where.turned.rotation_mode
-        ):
-            where.turned.rotation_mode = mode
+        if where.turned is not None:
+            mode = _rotation_mode(args.channel, where.turned)
+            if mode != where.turned.rotation_mode:
+                where.turned.rotation_mode = mode
         interpolation = args.interpolation or _default_interpolation(where)
         all_curves = open_curves(scene, where.block, where.holder, args.action)
         for index, number in enumerate(where.numbers(args.value)):
@@ -180,56 +193,62 @@ class SetKeyframe(Tool[SetKeyframeArgs, KeyframeSet]):
     def verify(self, scene: Scene, args: SetKeyframeArgs, result: KeyframeSet) -> Findings:
         yield from key_differs(scene, args)
 
-    def _result(self, scene: Scene, args: SetKeyframeArgs, where: Place, *, changed: bool) -> KeyframeSet:
+    def _result(self, scene: Scene, args: SetKeyframeArgs, where: ChannelLocation, *, changed: bool) -> KeyframeSet:
         frames = {key.co[0] for curve in curves(scene, where.holder, where.path) for key in curve.keyframe_points}
         action = where.holder.animation_data.action.name
         return KeyframeSet(object=args.find(scene).name, action=action, channel_keys=len(frames), changed=changed)
 
 
 def key_differs(scene: Scene, args: SetKeyframeArgs) -> Findings:
-    """A finding when the channel has not just this key."""
-    has_key = _has_this_key(scene, args, place(scene, args, args, args.channel))
+    """Yield a finding if the channel does not have exactly this key."""
+    has_key = _has_this_key(scene, args, channel_location(scene, args, args, args.channel))
     yield from differs(f"that frame {args.frame} has the key", True, has_key, "/value")
 
 
-def _rotation_conflict(scene: Scene, where: Place) -> Findings:
-    """Only the keys of one kind of rotation count."""
+def _rotation_conflict(scene: Scene, where: ChannelLocation) -> Findings:
+    """Yield findings if the object already has keys of another rotation channel, because Blender uses only one of them."""
     if where.turned is None:
         return
-    own = where.path.rpartition(".")[2]
-    for other in ROTATIONS:
-        if other != own and curves(scene, where.holder, where.path.removesuffix(own) + other):
-            message = f"'{where.turned.name}' has keyframes of {other}, which would not count any more"
-            yield conflict(message, "/channel", "Keep to one kind of rotation, or clear the other's keys.")
+    channel = where.path.rpartition(".")[2]
+    for rotation in ROTATIONS:
+        if rotation != channel and curves(scene, where.holder, where.path.removesuffix(channel) + rotation):
+            message = f"'{where.turned.name}' has keyframes of {rotation}, which would have no effect any more"
+            yield conflict(
+                message, "/channel", "Use only one rotation channel, or remove the other keys with animation.clear."
+            )
 
 
 def _rotation_mode(channel: str, turned: Block) -> str:
-    """The rotation mode in which keys of a channel count."""
+    """Return the rotation mode in which Blender uses the keys of a channel."""
     if channel == "rotation_quaternion":
         return "QUATERNION"
-    return "XYZ" if turned.rotation_mode in ("QUATERNION", "AXIS_ANGLE") else turned.rotation_mode
+    if turned.rotation_mode in ("QUATERNION", "AXIS_ANGLE"):
+        return "XYZ"
+    return turned.rotation_mode
 
 
-def _default_interpolation(where: Place) -> str:
-    return "CONSTANT" if where.is_discrete else "BEZIER"
+def _default_interpolation(where: ChannelLocation) -> str:
+    if where.is_discrete:
+        return "CONSTANT"
+    return "BEZIER"
 
 
-def _has_this_key(scene: Scene, args: SetKeyframeArgs, where: Place) -> bool:
-    """Whether the channel has just this key."""
+def _has_this_key(scene: Scene, args: SetKeyframeArgs, where: ChannelLocation) -> bool:
+    """Return True if the channel has exactly this key."""
     if where.turned is not None and where.turned.rotation_mode != _rotation_mode(args.channel, where.turned):
         return False
     by_index = {curve.array_index: curve for curve in curves(scene, where.holder, where.path)}
-    sort = (args.interpolation or _default_interpolation(where), args.easing, args.handles, args.handles)
+    key_style = (args.interpolation or _default_interpolation(where), args.easing, args.handles, args.handles)
     return all(
-        index in by_index and _has_key(by_index[index], args.frame, number, sort)
+        index in by_index and _has_key(by_index[index], args.frame, number, key_style)
         for index, number in enumerate(where.numbers(args.value))
     )
 
 
-def _has_key(curve: Block, frame: int, number: float, sort: tuple[str, ...]) -> bool:
+def _has_key(curve: Block, frame: int, number: float, key_style: tuple[str, ...]) -> bool:
     return any(
         key.co[0] == frame
         and close(number, key.co[1])
-        and (key.interpolation, key.easing, key.handle_left_type, key.handle_right_type) == sort
+        and (key.interpolation, key.easing, key.handle_left_type, key.handle_right_type) == key_style
         for key in curve.keyframe_points
     )

@@ -1,4 +1,4 @@
-"""animation.set_keyframes"""
+"""Tool animation.set_keyframes"""
 
 from __future__ import annotations
 
@@ -18,23 +18,25 @@ from blendwright.tools.animation.channels import OF_DATA
 from blendwright.tools.animation.set_keyframe import Keyframe, SetKeyframe, SetKeyframeArgs, key_differs
 
 BOX = ("mesh.create_primitive", {"kind": "cube", "name": "Box"})
-MOST = 2000
+# Largest number of keys in one call.
+MAX_KEYS = 2000
 ROTATIONS = frozenset({"rotation_euler_deg", "rotation_quaternion"})
-# Channels whose keys are in an action of the object's data, of its nodes or of its shape keys.
+# Channels with keys in an action of the object's data, nodes or shape keys.
 OF_PARTS = frozenset({*OF_DATA, "data_setting", "node_input", "shape_key"})
-ONE = SetKeyframe()
+SINGLE = SetKeyframe()
 
 
 class SetKeyframesArgs(KeyedBlock):
-    keys: Annotated[list[Keyframe], Field(min_length=1, max_length=MOST)] = Field(
-        description="The keys, each as animation.set_keyframe takes one: channel, frame, value, and what may be left out there."
+    keys: Annotated[list[Keyframe], Field(min_length=1, max_length=MAX_KEYS)] = Field(
+        description="The keys. Each has the arguments of one animation.set_keyframe call: channel, frame, value and "
+        "optional ones."
     )
 
     @field_validator("keys")
     @classmethod
     def _compatible(cls, keys: list[Keyframe]) -> list[Keyframe]:
         if len({key.channel for key in keys if key.bone is None} & ROTATIONS) > 1:
-            raise PydanticCustomError("rotations", "only the keys of one kind of rotation count; keep to one")
+            raise PydanticCustomError("rotations", "use keys of only one rotation channel; Blender ignores the other")
         seen: dict[tuple[Any, ...], int] = {}
         for number, key in enumerate(keys):
             earlier = seen.setdefault((key.same_channel(), key.frame), number)
@@ -46,7 +48,7 @@ class SetKeyframesArgs(KeyedBlock):
         return keys
 
     def single(self, key: Keyframe) -> SetKeyframeArgs:
-        """What one of the keys is to animation.set_keyframe."""
+        """Return the arguments of the animation.set_keyframe call that sets this one key."""
         return SetKeyframeArgs.model_construct(
             **{name: getattr(self, name) for name in KeyedBlock.model_fields},
             **{name: getattr(key, name) for name in Keyframe.model_fields},
@@ -56,14 +58,15 @@ class SetKeyframesArgs(KeyedBlock):
 class KeyframesSet(Result):
     object: str = Field(description="Name of the object, or of the material, world, node group or scene.")
     action: str = Field(description="Name of the action that holds the first of the keys.")
-    keys: int = Field(description="How many keys were asked for.")
-    changed: bool = Field(description="False when just these keys were there already.")
+    keys: int = Field(description="Number of requested keys.")
+    changed: bool = Field(description="False if exactly these keys already existed.")
 
 
 class SetKeyframes(Tool[SetKeyframesArgs, KeyframesSet]):
     """Set many keyframes of one datablock at once, of one channel or of several.
 
-    Keys that are there are replaced. The first key creates an action, as animation.set_keyframe does."""
+    Existing keys at the same frames are replaced. The first key creates an action, as animation.set_keyframe does.
+    """
 
     name = "animation.set_keyframes"
     version = 2
@@ -91,21 +94,28 @@ class SetKeyframes(Tool[SetKeyframesArgs, KeyframesSet]):
             yield from channel_mentions(args, key, f"/keys/{number}")
 
     def revert_for(self, args: SetKeyframesArgs, blender: Version) -> Revert:
-        return Revert.MEMFILE if args.scene else self.revert
+        if args.scene:
+            return Revert.MEMFILE
+        return self.revert
 
     def check(self, scene: Scene, args: SetKeyframesArgs) -> Findings:
-        said: set[tuple[str, str]] = set()
+        reported: set[tuple[str, str]] = set()
         for number, key in enumerate(args.keys):
-            for finding in ONE.check(scene, args.single(key)):
-                # What concerns the object or a channel is the same for every key of it: it is said once.
-                at = finding if finding.pointer in (args.at, "/action") else finding.under(f"/keys/{number}")
-                cause = finding.message, at.pointer if finding.pointer == "/value" else ""
-                if cause not in said:
-                    said.add(cause)
-                    yield at
+            for finding in SINGLE.check(scene, args.single(key)):
+                located = finding
+                if finding.pointer not in (args.at, "/action"):
+                    located = finding.under(f"/keys/{number}")
+
+                # A finding about the datablock or a channel is the same for all of its keys: report it once.
+                cause = (finding.message, "")
+                if finding.pointer == "/value":
+                    cause = (finding.message, located.pointer)
+                if cause not in reported:
+                    reported.add(cause)
+                    yield located
 
     def apply(self, scene: Scene, args: SetKeyframesArgs) -> KeyframesSet:
-        results = [ONE.apply(scene, args.single(key)) for key in args.keys]
+        results = [SINGLE.apply(scene, args.single(key)) for key in args.keys]
         changed = any(result.changed for result in results)
         return KeyframesSet(object=results[0].object, action=results[0].action, keys=len(args.keys), changed=changed)
 

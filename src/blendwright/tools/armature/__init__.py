@@ -1,1 +1,1 @@
-"""Tools of the noun `armature`, one file each."""
+"""Tools of the noun `armature`, one file per tool."""

@@ -1,4 +1,4 @@
-"""Bones of an armature in Blender: read, written from a list, compared with it, and who uses one."""
+"""Bones of an armature in Blender: reading, writing from a list, comparison with a list, and users of a bone."""
 
 from __future__ import annotations
 
@@ -6,29 +6,39 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from blendwright.tool_api import Block, Findings, Kind, Scene
+from blendwright.tool_api import Block, Findings, Kind, Point, Scene
 from blendwright.tools.armature.bones import PLAIN, BoneLayout, BoneSpec, Layout, near, plain_settings
 from blendwright.tools.checks import differs
 
-# Angles that are nearer are the same, in radians.
-SAME_ANGLE = 1e-4
+# Largest difference in radians between angles that count as equal.
+ANGLE_TOLERANCE = 1e-4
 
 
 def layout_of(armature: Block) -> Layout:
-    """Where the bones of an armature are at rest."""
+    """Return the rest positions and parents of an armature's bones, by name."""
     return {bone.name: _layout(bone) for bone in armature.bones}
 
 
 def _layout(bone: Block) -> BoneLayout:
-    head, tail = (tuple(value + 0.0 for value in point) for point in (bone.head_local, bone.tail_local))
-    parent = "" if bone.parent is None else bone.parent.name
-    return BoneLayout(bone.name, head, tail, parent, bool(bone.use_connect))  # type: ignore[arg-type]
+    parent = ""
+    if bone.parent is not None:
+        parent = bone.parent.name
+    return BoneLayout(bone.name, _point(bone.head_local), _point(bone.tail_local), parent, bool(bone.use_connect))
+
+
+def _point(vector: Sequence[float]) -> Point:
+    """Return a vector as plain numbers, without negative zeros."""
+    x, y, z = vector
+    return x + 0.0, y + 0.0, z + 0.0
 
 
 def write_bones(
     scene: Scene, armature: Block, wanted: Layout, specs: Sequence[BoneSpec], removed: Sequence[str] = ()
 ) -> None:
-    """Bring an armature to a layout; everything but that is written for the bones of the list only."""
+    """Change an armature's bones to a layout. All other settings are written only for the bones in `specs`.
+
+    `wanted` must list parents before their children.
+    """
     with scene.edit_bones(armature) as bones:
         for name in removed:
             bones.remove(bones[name])
@@ -36,23 +46,25 @@ def write_bones(
             if name not in bones:
                 bones.new(name)
         for name, bone in wanted.items():
-            _place(bones, bones[name], bone)
+            _write_layout(bones, bones[name], bone)
         for spec in specs:
-            _set(scene, bones[spec.name], spec)
+            _write_spec(scene, bones[spec.name], spec)
     for spec in specs:
         if spec.collections is not None:
-            _assign(armature, armature.bones[spec.name], spec.collections)
+            _assign_collections(armature, armature.bones[spec.name], spec.collections)
 
 
-def _place(bones: Block, edit_bone: Block, bone: BoneLayout) -> None:
-    """Parents come first: a connected bone draws the tail of its parent along."""
-    parent = bones[bone.parent] if bone.parent else None
+def _write_layout(bones: Block, edit_bone: Block, bone: BoneLayout) -> None:
+    """Write a bone's parent, head and tail. Parents must come first, because a connected bone moves its parent's tail."""
+    parent = None
+    if bone.parent:
+        parent = bones[bone.parent]
     if edit_bone.parent != parent:
         edit_bone.use_connect = False
         edit_bone.parent = parent
     if edit_bone.use_connect and not bone.connected:
         edit_bone.use_connect = False
-    # What is where it should be already is left alone, to the last digit.
+    # Leave points that are already correct unchanged to the last digit.
     if not near(edit_bone.head, bone.head) or edit_bone.length == 0.0:
         edit_bone.head = bone.head
     if not near(edit_bone.tail, bone.tail):
@@ -61,7 +73,7 @@ def _place(bones: Block, edit_bone: Block, bone: BoneLayout) -> None:
         edit_bone.use_connect = True
 
 
-def _set(scene: Scene, edit_bone: Block, spec: BoneSpec) -> None:
+def _write_spec(scene: Scene, edit_bone: Block, spec: BoneSpec) -> None:
     if spec.roll_deg is not None:
         edit_bone.roll = math.radians(spec.roll_deg)
     elif spec.z_axis is not None:
@@ -70,7 +82,7 @@ def _set(scene: Scene, edit_bone: Block, spec: BoneSpec) -> None:
         setattr(edit_bone, PLAIN[name], value)
 
 
-def _assign(armature: Block, bone: Block, names: Sequence[str]) -> None:
+def _assign_collections(armature: Block, bone: Block, names: Sequence[str]) -> None:
     for collection in list(bone.collections):
         if collection.name not in names:
             collection.unassign(bone)
@@ -82,17 +94,17 @@ def _assign(armature: Block, bone: Block, names: Sequence[str]) -> None:
 
 
 def bone_differences(scene: Scene, armature: Block, wanted: Layout, specs: Sequence[BoneSpec]) -> Findings:
-    """How an armature differs from a layout, and its bones from what a list says of them."""
-    places = {spec.name: f"/bones/{number}" for number, spec in enumerate(specs)}
-    there = layout_of(armature)
-    for name in sorted(wanted.keys() - there.keys()):
-        yield from differs(f"the presence of bone '{name}'", True, False, places.get(name, "/bones"))
-    for name in sorted(there.keys() - wanted.keys()):
+    """Yield findings where an armature differs from a layout, or its bones from their specs."""
+    pointers = {spec.name: f"/bones/{number}" for number, spec in enumerate(specs)}
+    actual_layout = layout_of(armature)
+    for name in sorted(wanted.keys() - actual_layout.keys()):
+        yield from differs(f"the presence of bone '{name}'", True, False, pointers.get(name, "/bones"))
+    for name in sorted(actual_layout.keys() - wanted.keys()):
         yield from differs(f"the presence of bone '{name}'", False, True, "/bones")
     for name, bone in wanted.items():
-        if name not in there:
+        if name not in actual_layout:
             continue
-        actual, at = there[name], places.get(name, "/bones")
+        actual, at = actual_layout[name], pointers.get(name, "/bones")
         for part in ("head", "tail"):
             if not near(getattr(bone, part), getattr(actual, part)):
                 yield from differs(
@@ -101,8 +113,8 @@ def bone_differences(scene: Scene, armature: Block, wanted: Layout, specs: Seque
         yield from differs(f"the parent of '{name}'", bone.parent, actual.parent, f"{at}/parent")
         yield from differs(f"that '{name}' is connected", bone.connected, actual.connected, f"{at}/connected")
     for spec in specs:
-        if spec.name in there:
-            yield from _spec_differences(scene, armature.bones[spec.name], spec, places[spec.name])
+        if spec.name in actual_layout:
+            yield from _spec_differences(scene, armature.bones[spec.name], spec, pointers[spec.name])
 
 
 def _spec_differences(scene: Scene, bone: Block, spec: BoneSpec, at: str) -> Findings:
@@ -116,17 +128,19 @@ def _spec_differences(scene: Scene, bone: Block, spec: BoneSpec, at: str) -> Fin
     matrix = bone.matrix_local.to_3x3()
     if spec.roll_deg is not None:
         _, roll = bone.AxisRollFromMatrix(matrix)
-        if abs(math.remainder(math.radians(spec.roll_deg) - roll, math.tau)) > SAME_ANGLE:
+        if abs(math.remainder(math.radians(spec.roll_deg) - roll, math.tau)) > ANGLE_TOLERANCE:
             yield from differs(f"the roll of '{bone.name}'", spec.roll_deg, math.degrees(roll), f"{at}/roll_deg")
     elif spec.z_axis is not None:
-        across = scene.vector(spec.z_axis)
-        across -= matrix.col[1] * across.dot(matrix.col[1])
-        if across.angle(matrix.col[2], math.pi) > SAME_ANGLE * 10:
+        z_axis = scene.vector(spec.z_axis)
+        z_axis -= matrix.col[1] * z_axis.dot(matrix.col[1])
+        if z_axis.angle(matrix.col[2], math.pi) > ANGLE_TOLERANCE * 10:
             yield from differs(f"the Z axis of '{bone.name}'", spec.z_axis, tuple(matrix.col[2]), f"{at}/z_axis")
 
 
 def uses_of_bones(scene: Scene, armature: Block, names: set[str]) -> Iterator[tuple[str, str]]:
-    """Who would lose a bone that goes: the bone, and words for what uses it. Bones that go themselves do not count."""
+    """Yield each named bone that is in use, with a phrase that describes the use. Uses by the named bones themselves do
+    not count.
+    """
     for obj in scene.blocks(Kind.OBJECT):
         parent: Block = obj.parent
         if parent is not None and parent.data == armature and obj.parent_type == "BONE" and obj.parent_bone in names:
@@ -141,7 +155,9 @@ def uses_of_bones(scene: Scene, armature: Block, names: set[str]) -> Iterator[tu
 
 def _constraints(obj: Block) -> Iterator[tuple[str, Any]]:
     yield from (("", constraint) for constraint in obj.constraints)
-    for bone in obj.pose.bones if obj.pose is not None else ():
+    if obj.pose is None:
+        return
+    for bone in obj.pose.bones:
         yield from ((bone.name, constraint) for constraint in bone.constraints)
 
 
@@ -149,4 +165,4 @@ def _targets(constraint: Block) -> Iterator[tuple[Block, str]]:
     yield getattr(constraint, "target", None), getattr(constraint, "subtarget", "")
     yield getattr(constraint, "pole_target", None), getattr(constraint, "pole_subtarget", "")
     targets: Any = getattr(constraint, "targets", ())
-    yield from ((each.target, each.subtarget) for each in targets)
+    yield from ((target.target, target.subtarget) for target in targets)

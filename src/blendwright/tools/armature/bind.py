@@ -48,63 +48,73 @@ class BoneWeighting(Weighting):
 
 
 class BoundPart(BaseModel):
-    """One mesh that is bound."""
+    """One mesh to bind."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False, defer_build=True)
 
     object: ObjectName = Field(description="Name of the mesh object.")
-    bone: BoneName | None = optional("rigid: the bone that it follows as a whole; the nearest when left out.")
+    bone: BoneName | None = optional(
+        "With method rigid: the bone that the whole mesh follows. Default: the nearest bone."
+    )
     weights: Annotated[list[BoneWeighting], Field(min_length=1, max_length=1000)] | None = optional(
-        "given: bones with the vertices that follow them, and how much."
+        "With method given: bones, their vertices, and the weights."
     )
 
 
 class BindArgs(Args):
     armature: ObjectName = Field(description="Name of the armature object.")
     parts: Annotated[list[BoundPart], Field(min_length=1, max_length=1000)] = Field(
-        description="The meshes to bind, each as it stands with the armature at rest."
+        description="The meshes to bind, each at its position for the armature's rest pose."
     )
     method: Literal["rigid", "automatic", "envelope", "given", "groups"] = Field(
         default="rigid",
-        description="rigid: full weight for one bone, as parts of a robot. automatic: smooth, by bone heat, as skin. envelope: by the "
-        "envelopes of bones. given: by the parts' weights. groups: vertex groups stay as they are.",
+        description="rigid: full weight for one bone, as for parts of a robot. automatic: smooth weights by bone "
+        "heat, as for skin. envelope: by the envelopes of bones. given: the weights of the parts. groups: keep the "
+        "existing vertex groups.",
     )
     per: Literal["object", "part", "vertex"] = Field(
         default="object",
-        description="rigid without bone: what goes to its nearest bone: each object, each connected part of it, or each vertex.",
+        description="With method rigid without bone: the unit that follows its nearest bone: each object, each "
+        "connected part, or each vertex.",
     )
     modifier: InnerName = Field(default="Armature", min_length=1, description="Name of the armature modifier.")
-    preserve_volume: bool = Field(default=False, description="Bend by dual quaternions, which keeps joints thick.")
-    parent: bool = Field(default=True, description="Also make the armature its parent; it stays in place.")
+    preserve_volume: bool = Field(
+        default=False, description="Deform with dual quaternions, which keeps joints from becoming thin."
+    )
+    parent: bool = Field(
+        default=True, description="Also make the armature the parent of each mesh, which keeps its position."
+    )
 
     @model_validator(mode="after")
     def _fits(self) -> BindArgs:
         if self.method != "rigid" and any(part.bone is not None for part in self.parts):
-            raise PydanticCustomError("bone_of_rigid", "'bone' of a part goes with method rigid")
+            raise PydanticCustomError("bone_of_rigid", "'bone' of a part works only with method rigid")
         if (self.method == "given") != all(part.weights is not None for part in self.parts):
             raise PydanticCustomError("weights_of_given", "method given needs 'weights' in every part")
         if self.method != "given" and any(part.weights is not None for part in self.parts):
-            raise PydanticCustomError("weights_of_given", "'weights' of a part go with method given")
+            raise PydanticCustomError("weights_of_given", "'weights' of a part work only with method given")
         return self
 
 
 class PartBound(Result):
     object: str = Field(description="Name of the mesh object.")
-    bones: dict[str, int] = Field(description="How many vertices follow each bone.")
-    unweighted: int = Field(description="Vertices that follow no bone.")
+    bones: dict[str, int] = Field(description="Number of vertices that follow each bone.")
+    unweighted: int = Field(description="Number of vertices that follow no bone.")
 
 
 class Bound(Result):
     armature: str = Field(description="Name of the armature object.")
-    parts: list[PartBound] = Field(description="What became of each mesh.")
-    changed: bool = Field(description="False when everything was as asked already.")
+    parts: list[PartBound] = Field(description="The result for each mesh.")
+    changed: bool = Field(description="False if everything was already as requested.")
 
 
 class Bind(Tool[BindArgs, Bound]):
-    """Bind meshes to an armature (skin them): rigid parts by bone or nearest bone, automatic or envelope weights, or given ones.
+    """Bind meshes to an armature (skin them): rigid parts by bone or nearest bone, automatic or envelope weights, or
+    given ones.
 
-    Each mesh gets vertex groups with weights, an armature modifier, and the armature as its parent. Vertex groups that are named like
-    bones are replaced, others stay."""
+    Each mesh gets vertex groups with weights, an armature modifier, and the armature as its parent. Vertex groups with
+    names of bones are replaced; other vertex groups stay.
+    """
 
     name = "armature.bind"
     promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.OBJECT, Kind.MESH).needs("object_write", "mesh_write")
@@ -142,13 +152,13 @@ class Bind(Tool[BindArgs, Bound]):
     )
 
     def examine(self, args: BindArgs, blender: tuple[int, int, int] | None) -> Findings:
-        first: dict[str, int] = {}
+        first_numbers: dict[str, int] = {}
         for number, part in enumerate(args.parts):
-            if first.setdefault(part.object, number) != number:
-                message = f"/parts/{first[part.object]} binds '{part.object}' already"
+            if first_numbers.setdefault(part.object, number) != number:
+                message = f"/parts/{first_numbers[part.object]} already binds '{part.object}'"
                 yield invalid(message, f"/parts/{number}/object", "Name each object once.")
-            for place, entry in enumerate(part.weights or ()):
-                yield from selector_problems(entry.select, f"/parts/{number}/weights/{place}/select")
+            for index, entry in enumerate(part.weights or ()):
+                yield from selector_problems(entry.select, f"/parts/{number}/weights/{index}/select")
 
     def check(self, scene: Scene, args: BindArgs) -> Findings:
         armature = yield from existing_object(scene, args.armature, "/armature", "ARMATURE")
@@ -159,7 +169,7 @@ class Bind(Tool[BindArgs, Bound]):
 
     def apply(self, scene: Scene, args: BindArgs) -> Bound:
         armature = required_object(scene, args.armature, "/armature")
-        # All weights are found before anything moves.
+        # Compute all weights first: they depend on the positions before anything is changed.
         weights = [
             wanted_weights(scene, armature, part, args.method, args.per, f"/parts/{number}")
             for number, part in enumerate(args.parts)
@@ -195,6 +205,6 @@ class Bind(Tool[BindArgs, Bound]):
 
 def _summary(obj: Block, armature: Block) -> PartBound:
     weights = weights_of(obj, [bone.name for bone in armature.data.bones if bone.use_deform])
-    followed = {vertex for of_bone in weights.values() for vertex in of_bone}
+    weighted = {vertex for of_bone in weights.values() for vertex in of_bone}
     counts = {name: len(weights[name]) for name in sorted(weights) if weights[name]}
-    return PartBound(object=obj.name, bones=counts, unweighted=len(obj.data.vertices) - len(followed))
+    return PartBound(object=obj.name, bones=counts, unweighted=len(obj.data.vertices) - len(weighted))

@@ -1,4 +1,4 @@
-"""What it takes to bind a mesh to an armature: what speaks against it, its weights, modifier and parent."""
+"""Binding of a mesh to an armature: checks, weights, modifier and parent."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from blendwright.tool_api import Block, Findings, Scene
 from blendwright.tools.bones import existing_bone
 from blendwright.tools.checks import conflict, differs, existing_object, not_evaluated, required_object
 from blendwright.tools.mesh.vertex_selectors import missing_materials
-from blendwright.tools.weights import above_zero, selected_weights, shared_mesh_conflicts
+from blendwright.tools.weights import Weighting, above_zero, selected_weights, shared_mesh_conflicts
 from blendwright.tools.world_space import parent_space, world_matrix
 from blendwright.values.errors import StepError
 from blendwright.values.faults import Fault
 
-# Modifiers that round off what is there: an armature bends the coarse mesh before them.
+# Modifiers that smooth a mesh: the armature modifier goes before them, to deform the coarse mesh.
 SMOOTHING = frozenset({"SUBSURF", "MULTIRES", "BEVEL", "CORRECTIVE_SMOOTH", "WEIGHTED_NORMAL"})
 Weights = Mapping[str, Mapping[int, float]]
 
 
 class Attachment(Protocol):
-    """How a mesh is to hang on its armature, of the arguments of armature.bind."""
+    """The arguments of armature.bind that say how a mesh is attached to the armature."""
 
     modifier: str
     preserve_volume: bool
@@ -29,7 +29,7 @@ class Attachment(Protocol):
 
 
 class BindingProblems:
-    """What the scene has against binding, for `check`."""
+    """Checks whether the scene allows the binding, for use in `check`."""
 
     def __init__(self, scene: Scene, name: str, armature: Block | None, modifier: str, parent: bool) -> None:
         self._scene = scene
@@ -43,7 +43,7 @@ class BindingProblems:
             return
         yield from not_evaluated(self._scene, self._armature, "/armature")
         if abs(world_matrix(self._scene, self._armature).determinant()) < 1e-12:
-            message = f"'{self._name}' has a scale of zero, so that nothing can follow it"
+            message = f"'{self._name}' has a scale of zero, so no mesh can follow it"
             yield conflict(message, "/armature", "Give the armature a scale.")
         if deforms and not any(bone.use_deform for bone in self._armature.data.bones):
             message = f"no bone of '{self._name}' deforms"
@@ -57,7 +57,7 @@ class BindingProblems:
         if weighs:
             yield from shared_mesh_conflicts(self._scene, obj, f"{at}/object")
             if not len(obj.data.vertices):
-                yield conflict(f"'{obj.name}' has no vertices", f"{at}/object", "Name a mesh with some.")
+                yield conflict(f"'{obj.name}' has no vertices", f"{at}/object", "Name a mesh that has vertices.")
         if part.bone is not None:
             yield from self._bone_problems(part.bone, f"{at}/bone")
         for number, entry in enumerate(part.weights or ()):
@@ -76,69 +76,71 @@ class BindingProblems:
             if modifier.type == "ARMATURE" and modifier.object not in (None, self._armature):
                 message = f"'{obj.name}' is bound to '{modifier.object.name}' by modifier '{modifier.name}'"
                 yield conflict(message, f"{at}/object", "Remove that modifier first.")
-        there = obj.modifiers.get(self._modifier)
-        if there is not None and there.type != "ARMATURE":
-            message = f"'{obj.name}' has a modifier '{there.name}' of type {there.type}"
+        existing = obj.modifiers.get(self._modifier)
+        if existing is not None and existing.type != "ARMATURE":
+            message = f"'{obj.name}' has a modifier '{existing.name}' of type {existing.type}"
             yield conflict(message, "/modifier", "Choose another name.")
         if self._parent and obj.parent not in (None, self._armature):
-            message = f"'{obj.name}' follows '{obj.parent.name}' already"
+            message = f"'{obj.name}' already has the parent '{obj.parent.name}'"
             yield conflict(message, f"{at}/object", "Set parent to false, or clear its parent with object.set_parent.")
-        above: Block = self._armature
-        while self._parent and above is not None:
-            if above == obj:
-                message = f"'{self._name}' follows '{obj.name}', which cannot follow it then"
+        ancestor: Block = self._armature
+        while self._parent and ancestor is not None:
+            if ancestor == obj:
+                message = f"'{self._name}' is a child of '{obj.name}', so it cannot be its parent"
                 yield conflict(message, f"{at}/object", "Set parent to false, or clear the armature's parent.")
                 return
-            above = above.parent
+            ancestor = ancestor.parent
 
 
 def wanted_weights(scene: Scene, armature: Block, part: Any, method: str, per: str, at: str) -> Weights | None:
-    """The weights that a mesh is to have, by bone; None where its groups stay as they are."""
+    """Return the weights that a mesh should get, by bone, or None for method groups, which keeps the existing ones.
+
+    `at` is the JSON pointer of the part. Raise StepError if no bone gets a vertex.
+    """
     obj = required_object(scene, part.object, f"{at}/object")
     if method == "groups":
         return None
     if method == "given":
-        entries = [(f"{at}/weights/{number}", entry) for number, entry in enumerate(part.weights)]
-        return {
-            name: above_zero(selected_weights(scene, obj, [(place, one) for place, one in entries if one.bone == name]))
-            for name in dict.fromkeys(entry.bone for entry in part.weights)
-        }
+        entries_by_bone: dict[str, list[tuple[str, Weighting]]] = {}
+        for number, entry in enumerate(part.weights):
+            entries_by_bone.setdefault(entry.bone, []).append((f"{at}/weights/{number}", entry))
+        return {name: above_zero(selected_weights(scene, obj, entries)) for name, entries in entries_by_bone.items()}
     if part.bone is not None:
         return {part.bone: dict.fromkeys(range(len(obj.data.vertices)), 1.0)}
     weights = scene.bone_weights(obj, armature, {"automatic": "heat", "envelope": "envelope"}.get(method, per))
-    found = {name: of_bone for name, of_bone in weights.items() if of_bone}
-    if not found:
-        message = f"no bone of '{armature.name}' gets hold of '{obj.name}'"
-        cure = {
-            "automatic": "Bone heat found no way: move bones into the mesh, clean it with mesh.clean, or use method rigid.",
+    used_weights = {name: of_bone for name, of_bone in weights.items() if of_bone}
+    if not used_weights:
+        message = f"no bone of '{armature.name}' reaches '{obj.name}'"
+        fixes = {
+            "automatic": "Bone heat failed: move bones into the mesh, clean it with mesh.clean, or use method rigid.",
             "envelope": "Make the envelopes of bones reach the mesh, or use method automatic.",
         }
-        raise StepError.of(Fault.EXECUTION_FAILED, message, at=f"{at}/object", cure=cure[method])
-    return found
+        raise StepError.of(Fault.EXECUTION_FAILED, message, at=f"{at}/object", cure=fixes[method])
+    return used_weights
 
 
 def stale_groups(obj: Block, armature: Block, wanted: Weights) -> list[str]:
-    """Groups that another binding to the same bones has left."""
+    """Return the vertex groups that an earlier binding to the same bones left behind."""
     bones = {bone.name for bone in armature.data.bones}
     return [group.name for group in obj.vertex_groups if group.name in bones and group.name not in wanted]
 
 
 def attach(scene: Scene, obj: Block, armature: Block, how: Attachment) -> None:
-    """Give a mesh its armature modifier and parent."""
+    """Give a mesh its armature modifier and, if requested, its parent; the mesh keeps its world position."""
     frame = parent_space(scene, obj)
     scene.edit(obj)
     modifier = obj.modifiers.get(how.modifier)
     if modifier is None:
         modifier = obj.modifiers.new(how.modifier, "ARMATURE")
         last = len(obj.modifiers) - 1
-        places = [place for place, one in enumerate(obj.modifiers) if one.type in SMOOTHING]
-        obj.modifiers.move(last, min([*places, last]))
+        smoothing = [index for index, existing in enumerate(obj.modifiers) if existing.type in SMOOTHING]
+        obj.modifiers.move(last, min([*smoothing, last]))
     modifier = obj.modifiers[how.modifier]
     for name, value in _modifier_settings(armature, how).items():
         setattr(modifier, name, value)
     if how.parent and obj.parent != armature:
         obj.parent = armature
-        # Its own channels stay as they are, so that this also holds for animated ones.
+        # Change only the parent inverse and not the object's channels, because these may be animated.
         obj.matrix_parent_inverse = world_matrix(scene, armature).inverted() @ frame
 
 
@@ -146,14 +148,14 @@ def _modifier_settings(armature: Block, how: Attachment) -> dict[str, Any]:
     return {
         "object": armature,
         "use_vertex_groups": True,
-        # Envelopes give weights here, as Blender's own binding does; they do not bend by themselves.
+        # Envelopes determine the weights, as in Blender's own binding; they do not deform directly.
         "use_bone_envelopes": False,
         "use_deform_preserve_volume": how.preserve_volume,
     }
 
 
 def attachment_differences(scene: Scene, obj: Block, armature: Block, how: Attachment, at: str) -> Findings:
-    """How a mesh hangs on its armature otherwise than it should."""
+    """Yield findings where a mesh's armature modifier or parent differs from the requested one."""
     modifier = obj.modifiers.get(how.modifier)
     yield from differs("the presence of the armature modifier", True, modifier is not None, "/modifier")
     if modifier is not None:
@@ -166,4 +168,6 @@ def attachment_differences(scene: Scene, obj: Block, armature: Block, how: Attac
 
 
 def _named(value: Any) -> Any:
-    return value.name if hasattr(value, "users") else value
+    if hasattr(value, "users"):
+        return value.name
+    return value

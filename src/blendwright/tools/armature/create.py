@@ -7,26 +7,28 @@ from pydantic import Field
 from blendwright.tool_api import Block, Example, Findings, Kind, Scene
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tools.armature.armature_bones import bone_differences, write_bones
-from blendwright.tools.armature.bones import MOST_BONES, BoneSpec, planned
+from blendwright.tools.armature.bones import MAX_BONES, BoneSpec, planned
 from blendwright.tools.checks import differs
 from blendwright.tools.object_creation import CreatesObject, ObjectPlacement
 from blendwright.tools.settings import Setting, Settings
 
 
 class CreateArmatureArgs(ObjectPlacement):
-    bones: Annotated[list[BoneSpec], Field(min_length=1, max_length=MOST_BONES)] = Field(
-        description="Its bones at rest, in any order."
+    bones: Annotated[list[BoneSpec], Field(min_length=1, max_length=MAX_BONES)] = Field(
+        description="Bones of the armature in rest position, in any order."
     )
     display: Literal["OCTAHEDRAL", "STICK", "BBONE", "ENVELOPE", "WIRE"] = Field(
-        default="OCTAHEDRAL", description="How bones are drawn in viewports; no render shows them."
+        default="OCTAHEDRAL", description="How viewports draw the bones; renders do not show them."
     )
-    in_front: bool = Field(default=False, description="Draw it in front of everything in viewports.")
+    in_front: bool = Field(default=False, description="True to draw it in front of all other objects in viewports.")
 
 
 class CreateArmature(CreatesObject[CreateArmatureArgs]):
-    """Add an armature (skeleton, rig) with bones from a list: head, tail, roll, parent, bone collections.
+    """Create an armature (skeleton, rig) with bones from a list: head, tail, roll, parent, bone collections.
 
-    Bind meshes to it with armature.bind, pose it with pose.set, add IK and other constraints to bones with constraint.add."""
+    Bind meshes to it with armature.bind, pose it with pose.set, and add IK and other bone constraints with
+    constraint.add.
+    """
 
     name = "armature.create"
     promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.OBJECT, Kind.ARMATURE, Kind.COLLECTION).needs("object_write")

@@ -9,7 +9,7 @@ from blendwright.tool_api import Args, Block, Example, Findings, Kind, Result, S
 from blendwright.tool_api.mentions import ObjectName
 from blendwright.tool_api.promises import SAFE_ONE_TIME_WRITE, Idempotence
 from blendwright.tools.armature.armature_bones import bone_differences, layout_of, uses_of_bones, write_bones
-from blendwright.tools.armature.bones import MOST_BONES, BoneName, BoneSpec, Layout, planned
+from blendwright.tools.armature.bones import MAX_BONES, BoneName, BoneSpec, Layout, planned
 from blendwright.tools.checks import conflict, existing_object, invalid, required_object
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, did_you_mean
@@ -28,13 +28,15 @@ RIG = (
 
 class EditArmatureArgs(Args):
     object: ObjectName = Field(
-        description="Name of the armature object; others that share its armature change with it."
+        description="Name of the armature object. Objects that share its armature data change too."
     )
-    bones: Annotated[list[BoneSpec], Field(max_length=MOST_BONES)] = Field(
-        default=[], description="Bones that are there are changed, in what is given; others are added."
+    bones: Annotated[list[BoneSpec], Field(max_length=MAX_BONES)] = Field(
+        default=[],
+        description="Bones to change or add. An existing bone changes only in the given settings; a bone with a new "
+        "name is added.",
     )
-    remove: Annotated[list[BoneName], Field(max_length=MOST_BONES)] = Field(
-        default=[], description="Bones to take away, with their pose; bones that followed them follow none."
+    remove: Annotated[list[BoneName], Field(max_length=MAX_BONES)] = Field(
+        default=[], description="Bones to remove, with their pose. Their child bones lose their parent."
     )
 
     @model_validator(mode="after")
@@ -47,13 +49,13 @@ class EditArmatureArgs(Args):
 class ArmatureEdited(Result):
     object: str = Field(description="Name of the armature object.")
     bones: list[str] = Field(description="Names of all its bones, parents first.")
-    added: list[str] = Field(description="Bones that are new.")
-    removed: list[str] = Field(description="Bones that are gone.")
-    changed: bool = Field(description="False when everything was as asked already.")
+    added: list[str] = Field(description="Names of the added bones.")
+    removed: list[str] = Field(description="Names of the removed bones.")
+    changed: bool = Field(description="False if everything was already as requested.")
 
 
 class EditArmature(Tool[EditArmatureArgs, ArmatureEdited]):
-    """Add, change or remove bones of an armature, at rest."""
+    """Add, change or remove bones of an armature in its rest position."""
 
     name = "armature.edit"
     promises = SAFE_ONE_TIME_WRITE.writes_to(Kind.OBJECT, Kind.ARMATURE, Kind.ACTION).needs("object_write")
@@ -78,54 +80,59 @@ class EditArmature(Tool[EditArmatureArgs, ArmatureEdited]):
     )
 
     def idempotence_for(self, args: EditArmatureArgs) -> Idempotence:
-        return self.idempotence if args.remove else Idempotence.IDEMPOTENT
+        if args.remove:
+            return self.idempotence
+        return Idempotence.IDEMPOTENT
 
     def examine(self, args: EditArmatureArgs, blender: tuple[int, int, int] | None) -> Findings:
-        listed = {spec.name for spec in args.bones}
+        changed_names = {spec.name for spec in args.bones}
         for number, name in enumerate(args.remove):
-            if name in listed or name in args.remove[:number]:
-                message = f"'{name}' is listed twice" if name not in listed else f"'{name}' is among the bones too"
+            if name in changed_names or name in args.remove[:number]:
+                if name in changed_names:
+                    message = f"'{name}' is also in 'bones'"
+                else:
+                    message = f"'{name}' is listed twice"
                 yield invalid(message, f"/remove/{number}", "Name each bone once.")
 
     def check(self, scene: Scene, args: EditArmatureArgs) -> Findings:
         obj = yield from existing_object(scene, args.object, "/object", "ARMATURE")
         if obj is None:
             return
-        there = layout_of(obj.data)
-        missing = [(number, name) for number, name in enumerate(args.remove) if name not in there]
+        existing = layout_of(obj.data)
+        missing = [(number, name) for number, name in enumerate(args.remove) if name not in existing]
         for number, name in missing:
-            cure = did_you_mean(name, list(there), otherwise="Leave it out.")
+            cure = did_you_mean(name, list(existing), otherwise="Leave it out.")
             yield Finding(
                 Fault.TARGET_NOT_FOUND, f"'{args.object}' has no bone named '{name}'", f"/remove/{number}", cure
             )
-        yield from planned(there, args.bones, args.remove)[1]
+        yield from planned(existing, args.bones, args.remove)[1]
         if not missing:
             for name, use in uses_of_bones(scene, obj.data, set(args.remove)):
-                cure = "Let it follow something else first, or remove the constraint."
+                cure = "Set another parent or target first, or remove the constraint."
                 yield conflict(f"bone '{name}' is in use: {use}", f"/remove/{args.remove.index(name)}", cure)
 
     def apply(self, scene: Scene, args: EditArmatureArgs) -> ArmatureEdited:
         armature = required_object(scene, args.object, "/object").data
-        there = layout_of(armature)
-        wanted = planned(there, args.bones, args.remove)[0]
+        existing = layout_of(armature)
+        wanted = planned(existing, args.bones, args.remove)[0]
         changed = any(bone_differences(scene, armature, wanted, args.bones))
         if changed:
             write_bones(scene, armature, wanted, args.bones, args.remove)
         return ArmatureEdited(
             object=args.object,
             bones=_names(armature),
-            added=[name for name in wanted if name not in there],
+            added=[name for name in wanted if name not in existing],
             removed=list(args.remove),
             changed=changed,
         )
 
     def verify(self, scene: Scene, args: EditArmatureArgs, result: ArmatureEdited) -> Findings:
         armature = required_object(scene, args.object, "/object").data
-        there: Layout = {name: bone for name, bone in layout_of(armature).items() if name not in result.added}
-        yield from bone_differences(scene, armature, planned(there, args.bones)[0], args.bones)
+        existing: Layout = {name: bone for name, bone in layout_of(armature).items() if name not in result.added}
+        yield from bone_differences(scene, armature, planned(existing, args.bones)[0], args.bones)
         for name in args.remove:
             if name in armature.bones:
-                yield conflict(f"bone '{name}' is still there", "/remove", "Remove it again.")
+                yield conflict(f"bone '{name}' still exists", "/remove", "Remove it again.")
 
 
 def _names(armature: Block) -> list[str]:

@@ -1,1 +1,1 @@
-"""Tools of the noun `asset`, one file each."""
+"""Tools of the noun `asset`, one file per tool."""

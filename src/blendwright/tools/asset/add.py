@@ -3,6 +3,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -13,10 +14,10 @@ from blendwright.tool_api.arguments import Args, AssetPath, Name, Vector3, optio
 from blendwright.tool_api.file_port import Arrival
 from blendwright.tool_api.mentions import CollectionName, ObjectName
 from blendwright.tool_api.promises import SAFE_ONE_TIME_WRITE, Determinism, Idempotence, Revert
-from blendwright.tools.asset.added import AssetAdded, Told
+from blendwright.tools.asset.added import AssetAdded, AssetFacts
 from blendwright.tools.asset.linking import link_asset
 from blendwright.tools.asset.origin import Origin, read_origin
-from blendwright.tools.asset.placing import MARK, at_asset, free_name, own_words, put_in_place
+from blendwright.tools.asset.placing import MARK, at_asset, free_name, marked_collection, own_words, put_in_place
 from blendwright.tools.checks import differs, existing_object, invalid, missing_target_collection, target_collection
 from blendwright.tools.file.contents import collision
 from blendwright.tools.file.formats import IMPORTS, form_of, truncation_problems
@@ -33,34 +34,40 @@ RED = ("material.ensure_principled", {"name": "Red", "base_color": [0.8, 0.1, 0.
 DRESSED = ("material.assign", {"object": "Crate", "material": "Red"})
 GONE = ("object.delete", {"object": "Crate"})
 NO_RED = ("material.delete", {"name": "Red"})
-GLB, LIBRARY = (("file.export", {"path": f"crate.{ending}"}) for ending in ("glb", "blend"))
+GLB = ("file.export", {"path": "crate.glb"})
+LIBRARY = ("file.export", {"path": "crate.blend"})
 
 
 class AddArgs(Args):
-    asset: AssetPath = Field(description="As asset.search names it, or a file or PBR folder in the roots.")
-    name: Name | None = optional("Which datablock of a .blend file; of a PBR folder, the new material's name.")
-    kind: BlendKind | None = optional("Kind of that datablock, where several have the name.")
+    asset: AssetPath = Field(
+        description="The asset as listed by asset.search, or a file or PBR folder within the allowed roots."
+    )
+    name: Name | None = optional("Name of the datablock in a .blend file; for a PBR folder, name of the new material.")
+    kind: BlendKind | None = optional("Kind of that datablock, if several have the name.")
     mode: Literal["append", "instance", "link"] = Field(
         default="append",
-        description="instance: an empty that shows the asset, whose data is in the scene once; link: its data stays in its .blend file.",
+        description="append: copy the data into the scene. instance: add an empty that shows the asset; several "
+        "instances share one copy of the data. link: the data stays in its .blend file.",
     )
-    location: Vector3 | None = optional("Where to put it, in metres.")
-    rotation_euler_deg: Vector3 | None = optional("How to turn it.")
-    scale: Vector3 | None = optional("How to scale it.")
-    collection: CollectionName | None = optional("Collection to put it into; the scene's own when left out.")
+    location: Vector3 | None = optional("Position in metres.")
+    rotation_euler_deg: Vector3 | None = optional("Rotation about X, Y and Z in degrees, in XYZ order.")
+    scale: Vector3 | None = optional("Scale along X, Y and Z.")
+    collection: CollectionName | None = optional("Collection to link it to. Default: the scene's own collection.")
     assign_to: Annotated[list[ObjectName], Field(min_length=1, max_length=1000)] | None = optional(
-        "Objects that get a material that is added, instead of the materials they have."
+        "Objects whose materials are replaced with the added material."
     )
     on_collision: Literal["refuse", "rename"] = Field(
-        default="refuse", description="When a name is taken: refuse, or rename what is added."
+        default="refuse", description="If a name is in use: refuse the call, or rename the added datablock."
     )
 
 
 class AddAsset(Tool[AddArgs, AssetAdded]):
     """Add an asset of a library: objects, collections, models, materials, worlds, node groups, PBR textures.
 
-    Objects and collections are appended, instanced or linked, models appended or instanced, the rest is appended; a folder of PBR
-    pictures becomes a material. Its licence and source are told, and kept in the receipt."""
+    Objects and collections can be appended, instanced or linked, and models appended or instanced; everything else is
+    appended. A folder of PBR pictures becomes a material. The result and the receipt contain the asset's license and
+    source.
+    """
 
     name = "asset.add"
     version = 2
@@ -82,12 +89,20 @@ class AddAsset(Tool[AddArgs, AssetAdded]):
     )  # fmt: skip
 
     def idempotence_for(self, args: AddArgs) -> Idempotence:
-        return Idempotence.ACCUMULATING if args.on_collision == "rename" else Idempotence.NON_IDEMPOTENT
+        if args.on_collision == "rename":
+            return Idempotence.ACCUMULATING
+        return Idempotence.NON_IDEMPOTENT
 
     def determinism_for(self, args: AddArgs) -> Determinism:
-        """Importers of other formats leave the edges of large meshes to Blender, whose order depends on the processor's cores."""
+        """Return NONDETERMINISTIC for formats other than .blend.
+
+        Their importers let Blender order the edges of large meshes, and that order depends on the number of processor
+        cores.
+        """
         ending = Path(args.asset).suffix.lower()
-        return Determinism.DETERMINISTIC if ending in ("", ".blend") else Determinism.NONDETERMINISTIC
+        if ending in ("", ".blend"):
+            return Determinism.DETERMINISTIC
+        return Determinism.NONDETERMINISTIC
 
     def check(self, scene: Scene, args: AddArgs) -> Findings:
         yield from missing_target_collection(scene, args.collection)
@@ -95,7 +110,7 @@ class AddAsset(Tool[AddArgs, AssetAdded]):
             yield from existing_object(scene, name, f"/assign_to/{index}", "MESH", "CURVE", "SURFACE", "FONT", "META")
         file = scene.input_file(args.asset)
         if args.mode == "link" and Path(file).suffix.lower() != ".blend":
-            yield invalid("only what is in a .blend file can be linked", "/mode", "Append it, or make it an instance.")
+            yield invalid("only data in a .blend file can be linked", "/mode", "Use mode append or instance.")
             return
         if Path(file).is_dir():
             for finding in FromTextures().check(scene, _textures(args)):
@@ -103,10 +118,9 @@ class AddAsset(Tool[AddArgs, AssetAdded]):
             yield from _material_only(args, "materials")
             return
         if Path(file).suffix.lower().removeprefix(".") not in IMPORTS:
-            known = ", ".join(f".{each}" for each in sorted(IMPORTS))
-            yield invalid(
-                "this is no asset that can be added", "/asset", f"Known are folders of PBR pictures, and {known}."
-            )
+            endings = ", ".join(f".{ending}" for ending in sorted(IMPORTS))
+            fix = f"Name a folder of PBR pictures, or a file of one of these types: {endings}."
+            yield invalid("this type of file cannot be added as an asset", "/asset", fix)
             return
         yield from truncation_problems(file, form_of(file))
         if form_of(file) != "blend":
@@ -120,53 +134,52 @@ class AddAsset(Tool[AddArgs, AssetAdded]):
             yield from _material_only(args, kind.value)
             if args.mode == "link" and kind not in (Kind.OBJECT, Kind.COLLECTION):
                 yield invalid(
-                    f"only objects and collections are linked, and this brings {kind.value}", "/mode", "Append it."
+                    f"only objects and collections can be linked, and the asset contains {kind.value}",
+                    "/mode",
+                    "Use mode append.",
                 )
 
     def apply(self, scene: Scene, args: AddArgs) -> AssetAdded:
         file = Path(scene.input_file(args.asset))
-        told = Told(args.asset, _digest(file), args.mode, read_origin(file))
+        facts = AssetFacts(args.asset, _digest(file), args.mode, read_origin(file))
         if file.is_dir():
-            made = FromTextures().apply(scene, _textures(args))
-            _assign(scene, args, scene.require(Kind.MATERIAL, made.material))
-            return told.result([(Kind.MATERIAL, made.material), *((Kind.IMAGE, each.image) for each in made.maps)])
+            created = FromTextures().apply(scene, _textures(args))
+            _assign(scene, args, scene.require(Kind.MATERIAL, created.material))
+            images = [(Kind.IMAGE, texture.image) for texture in created.maps]
+            return facts.result([(Kind.MATERIAL, created.material), *images])
         contents = None
         if form_of(str(file)) == "blend":
             _, contents = _pick(args, _contents(scene, str(file)))
         placing = contents is None or not contents.keys().isdisjoint((Kind.OBJECT, Kind.COLLECTION))
         if args.mode == "link" and contents is not None:
-            return link_asset(scene, args, file, contents, told)
+            return link_asset(scene, args, file, contents, facts)
         if args.mode == "instance" and placing:
-            return self._instance(scene, args, file, contents, told)
+            return self._instance(scene, args, file, contents, facts)
         arrivals = _import(scene, file, target_collection(scene, args.collection), contents)
-        renamed = [each for each in arrivals if each.name != each.origin]
         if not arrivals:
-            raise StepError.of(
-                Fault.EXECUTION_FAILED, "the asset brought nothing", at="/asset", cure="Look into its file."
-            )
+            message = "the asset contained no datablocks"
+            raise StepError.of(Fault.EXECUTION_FAILED, message, at="/asset", cure="Check the content of its file.")
+        renamed = [arrival for arrival in arrivals if arrival.name != arrival.origin]
         if renamed and args.on_collision == "refuse":
-            raise StepError(collision([(each.kind, each.origin) for each in renamed], "/asset"))
-        put_in_place(
-            scene, args, [scene.require(Kind.OBJECT, each.name) for each in arrivals if each.kind is Kind.OBJECT]
-        )
-        origin = Origin()
-        for each in arrivals:
-            origin = origin.otherwise(own_words(scene.require(each.kind, each.name)))
-        materials = [each.name for each in arrivals if each.kind is Kind.MATERIAL]
+            raise StepError(collision([(arrival.kind, arrival.origin) for arrival in renamed], "/asset"))
+
+        objects = [arrival.name for arrival in arrivals if arrival.kind is Kind.OBJECT]
+        put_in_place(scene, args, [scene.require(Kind.OBJECT, name) for name in objects])
+        origin = _origin_of(scene, arrivals)
         if args.assign_to:
-            wanted = next(
-                (each.name for each in arrivals if each.kind is Kind.MATERIAL and each.origin == args.name), None
-            )
-            _assign(scene, args, scene.require(Kind.MATERIAL, wanted or materials[0]))
-        names = [(each.kind, each.name) for each in arrivals]
-        return told.result(names, {each.origin: each.name for each in renamed}, origin)
+            _assign(scene, args, scene.require(Kind.MATERIAL, _assigned_material(args, arrivals)))
+        names = [(arrival.kind, arrival.name) for arrival in arrivals]
+        return facts.result(names, {arrival.origin: arrival.name for arrival in renamed}, origin)
 
     def _instance(
-        self, scene: Scene, args: AddArgs, file: Path, contents: Mapping[Kind, Sequence[str]] | None, told: Told
+        self, scene: Scene, args: AddArgs, file: Path, contents: Mapping[Kind, Sequence[str]] | None, facts: AssetFacts
     ) -> AssetAdded:
-        """An empty that shows a collection outside of the scene, which holds what the asset brought; one that is there is used again."""
-        mark = f"{told.sha256} {args.name or ''}".strip()
-        home = next((each for each in scene.blocks(Kind.COLLECTION) if each.get(MARK) == mark), None)
+        """Add an empty that instances a collection outside of the scene, which holds the imported data.
+
+        If an earlier call imported the same asset, reuse its collection.
+        """
+        mark = f"{facts.sha256} {args.name or ''}".strip()
+        home = marked_collection(scene, mark)
         names: list[tuple[Kind, str]] = []
         renamed: dict[str, str] = {}
         origin = Origin()
@@ -174,22 +187,21 @@ class AddAsset(Tool[AddArgs, AssetAdded]):
         if home is None:
             home = scene.create(Kind.COLLECTION, free_name(scene, Kind.COLLECTION, f"{wanted} (asset)", rename=True))
             arrivals = _import(scene, file, home, contents)
-            for each in arrivals:
-                origin = origin.otherwise(own_words(scene.require(each.kind, each.name)))
-            # What is inside of an instance is out of the way: nobody minds its names.
-            renamed = {each.origin: each.name for each in arrivals if each.name != each.origin}
+            origin = _origin_of(scene, arrivals)
+            # Data inside an instance may be renamed even with on_collision "refuse": no caller refers to its names.
+            renamed = {arrival.origin: arrival.name for arrival in arrivals if arrival.name != arrival.origin}
             home = scene.require(Kind.COLLECTION, home.name)
             home[MARK] = mark
             home[MARK_ORIGIN] = json.dumps([origin.author, origin.license, origin.source, origin.copyright])
-            names = [(Kind.COLLECTION, home.name), *((each.kind, each.name) for each in arrivals)]
+            names = [(Kind.COLLECTION, home.name), *((arrival.kind, arrival.name) for arrival in arrivals)]
         else:
-            origin = _noted(home)
+            origin = _stored_origin(home)
         title = free_name(scene, Kind.OBJECT, wanted, rename=args.on_collision == "rename" or bool(names))
         empty = scene.create(Kind.OBJECT, title, None)
         empty.instance_type, empty.instance_collection = "COLLECTION", home
         scene.link(target_collection(scene, args.collection), empty)
         put_in_place(scene, args, [empty])
-        added = told.result([(Kind.OBJECT, title), *names], renamed, origin)
+        added = facts.result([(Kind.OBJECT, title), *names], renamed, origin)
         return added.model_copy(update={"reused": not names})
 
     def verify(self, scene: Scene, args: AddArgs, result: AssetAdded) -> Findings:
@@ -198,10 +210,9 @@ class AddAsset(Tool[AddArgs, AssetAdded]):
         for name in result.objects:
             yield from differs(f"the presence of '{name}'", True, scene.find(Kind.OBJECT, name) is not None, "/asset")
         for index, name in enumerate(args.assign_to or ()):
-            slots = [slot.material.name for slot in scene.require(Kind.OBJECT, name).material_slots if slot.material]
-            yield from differs(
-                "whether it has the material", True, bool({*slots} & {*result.materials}), f"/assign_to/{index}"
-            )
+            slots = scene.require(Kind.OBJECT, name).material_slots
+            has_material = any(slot.material and slot.material.name in result.materials for slot in slots)
+            yield from differs("that it has the material", True, has_material, f"/assign_to/{index}")
 
 
 _AT = {"/name": "/name"}
@@ -222,47 +233,74 @@ def _textures(args: AddArgs) -> FromTexturesArgs:
 
 
 def _digest(file: Path) -> str:
-    found = hashlib.sha256()
-    for each in sorted(file.iterdir()) if file.is_dir() else [file]:
-        if each.is_file():
-            found.update(each.read_bytes())
-    return found.hexdigest()
+    """Return the hash of a file, or of all files in a folder."""
+    files = [file]
+    if file.is_dir():
+        files = sorted(file.iterdir())
+    digest = hashlib.sha256()
+    for path in files:
+        if path.is_file():
+            digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+def _origin_of(scene: Scene, arrivals: Sequence[Arrival]) -> Origin:
+    """Return the origin that the asset data of imported datablocks states."""
+    origin = Origin()
+    for arrival in arrivals:
+        origin = origin.otherwise(own_words(scene.require(arrival.kind, arrival.name)))
+    return origin
+
+
+def _assigned_material(args: AddArgs, arrivals: Sequence[Arrival]) -> str:
+    """Return the name of the imported material that the caller named, else of the first one."""
+    materials = [arrival for arrival in arrivals if arrival.kind is Kind.MATERIAL]
+    for arrival in materials:
+        if arrival.origin == args.name:
+            return arrival.name
+    return materials[0].name
 
 
 def _material_only(args: AddArgs, kind: str) -> Findings:
-    """What does not go together."""
+    """Yield findings for arguments that do not apply to this kind of asset."""
     if args.assign_to is not None and kind != "materials":
-        yield invalid(f"only materials are assigned, and this brings {kind}", "/assign_to", "Leave it out.")
+        yield invalid(f"only materials can be assigned, and the asset contains {kind}", "/assign_to", "Leave it out.")
     if kind not in ("objects", "collections"):
         for argument in ("location", "rotation_euler_deg", "scale"):
             if getattr(args, argument) is not None:
-                yield invalid(f"{kind} have no place in the scene", f"/{argument}", "Leave it out.")
+                yield invalid(f"{kind} have no position in the scene", f"/{argument}", "Leave it out.")
 
 
 def _pick(args: AddArgs, contents: Mapping[Kind, Sequence[str]]) -> tuple[tuple[Kind, str], dict[Kind, list[str]]]:
-    kinds = [Kind(each) for each in ([args.kind] if args.kind else KINDS)]
+    """Return the kind and name of the datablock to add, and the contents to import. Raise StepError if it is unclear."""
+    kinds = [Kind(value) for value in KINDS]
+    if args.kind:
+        kinds = [Kind(args.kind)]
+
     if args.name is not None:
-        kind = next((each for each in kinds if args.name in contents.get(each, ())), None)
-        if kind is None:
-            names = [name for each in kinds for name in contents.get(each, ())]
-            cure = did_you_mean(
-                args.name, names, otherwise=f"It holds {', '.join(names[:10]) or 'nothing of the kind'}."
-            )
-            message = f"the file holds no {kinds[0].label if args.kind else 'asset'} named '{args.name}'"
-            raise StepError(Finding(Fault.TARGET_NOT_FOUND, message, "/name", cure, "outside_scene"))
-        return (kind, args.name), {kind: [args.name]}
+        for kind in kinds:
+            if args.name in contents.get(kind, ()):
+                return (kind, args.name), {kind: [args.name]}
+        names = list(chain.from_iterable(contents.get(kind, ()) for kind in kinds))
+        label = "asset"
+        if args.kind:
+            label = kinds[0].label
+        fix = did_you_mean(args.name, names, otherwise=f"It contains {', '.join(names[:10]) or 'none'}.")
+        message = f"the file contains no {label} named '{args.name}'"
+        raise StepError(Finding(Fault.TARGET_NOT_FOUND, message, "/name", fix, "outside_scene"))
+
     for kind in kinds:
         names = list(contents.get(kind, ()))
         if len(names) == 1:
             return (kind, names[0]), {kind: names}
         if names:
             cure = f"Name one: {', '.join(names[:20])}."
-            raise StepError(Finding(Fault.ARGS_INVALID, f"the file holds {len(names)} {kind.value}", "/name", cure))
-    raise StepError(Finding(Fault.ARGS_INVALID, "the file holds nothing to add", "/asset", "Choose another one."))
+            raise StepError(Finding(Fault.ARGS_INVALID, f"the file contains {len(names)} {kind.value}", "/name", cure))
+    raise StepError(Finding(Fault.ARGS_INVALID, "the file contains nothing to add", "/asset", "Choose another asset."))
 
 
-def _noted(home: Block) -> Origin:
-    """What was noted with the data of an instance; nothing where somebody else has changed the note."""
+def _stored_origin(home: Block) -> Origin:
+    """Return the origin stored on an instanced collection, or an empty one if it is missing or not readable."""
     try:
         author, license, source, copyright = map(str, json.loads(home.get(MARK_ORIGIN, "")))
     except (ValueError, TypeError):

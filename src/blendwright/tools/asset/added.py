@@ -1,4 +1,4 @@
-"""What a call tells of an asset that was added."""
+"""Result of adding an asset."""
 
 from __future__ import annotations
 
@@ -10,29 +10,29 @@ from blendwright.tool_api import Kind
 from blendwright.tool_api.arguments import Result
 from blendwright.tools.asset.origin import Origin
 
-MOST_NAMES = 200
+MAX_NAMES = 200
 
 
 class AssetAdded(Result):
-    """What was added, and where it comes from: the receipt keeps this."""
+    """The datablocks that were added and the asset's origin. The receipt contains this result."""
 
-    asset: str = Field(description="The file or folder.")
-    sha256: str = Field(description="Hash of the file, or of the pictures of the folder.")
-    mode: str = Field(description="How it was added.")
-    objects: list[str] = Field(description=f"New objects, at most {MOST_NAMES}.")
+    asset: str = Field(description="The added file or folder.")
+    sha256: str = Field(description="SHA-256 of the file, or of the pictures of the folder.")
+    mode: str = Field(description="Mode in which it was added.")
+    objects: list[str] = Field(description=f"New objects, at most {MAX_NAMES}.")
     materials: list[str] = Field(description="New materials.")
-    counts: dict[str, int] = Field(description="How many new datablocks there are, what came along included, by kind.")
-    library: str = Field(default="", description="The file that the data stays in, where it is linked.")
-    renamed: dict[str, str] = Field(description="What has another name than in its file.")
-    reused: bool = Field(default=False, description="Whether an instance shows data that was there already.")
-    author: str = Field(default="", description="Who made it.")
-    license: str = Field(description="What one may do with it; empty where nothing says so: ask before you publish.")
-    source: str = Field(default="", description="Where it comes from.")
-    copyright: str = Field(default="", description="Whose it is.")
+    counts: dict[str, int] = Field(description="Number of new datablocks by kind, including dependencies.")
+    library: str = Field(default="", description="For mode link: the file that contains the data.")
+    renamed: dict[str, str] = Field(description="Datablocks that were renamed: name in the file -> name in the scene.")
+    reused: bool = Field(default=False, description="True if the instance shows data of an earlier import.")
+    author: str = Field(default="", description="Author of the asset.")
+    license: str = Field(description="License of the asset; empty if unknown. Then ask before you publish.")
+    source: str = Field(default="", description="Address or title of its source.")
+    copyright: str = Field(default="", description="Copyright notice.")
 
 
-class Told:
-    """What is known of an asset before it is in the scene."""
+class AssetFacts:
+    """Facts about an asset that are known before it is added."""
 
     def __init__(self, asset: str, sha256: str, mode: str, origin: Origin) -> None:
         self.asset = asset
@@ -43,6 +43,9 @@ class Told:
     def result(
         self, names: Sequence[tuple[Kind, str]], renamed: Mapping[str, str] | None = None, own: Origin | None = None
     ) -> AssetAdded:
+        """Return the result for the added datablocks. `own` is the origin stated in the datablocks; it takes
+        precedence.
+        """
         origin = (own or Origin()).otherwise(self.origin)
         counts: dict[str, int] = {}
         for kind, _ in names:
@@ -51,10 +54,10 @@ class Told:
             asset=self.asset,
             sha256=self.sha256,
             mode=self.mode,
-            objects=sorted(name for kind, name in names if kind is Kind.OBJECT)[:MOST_NAMES],
-            materials=sorted(name for kind, name in names if kind is Kind.MATERIAL)[:MOST_NAMES],
+            objects=sorted(name for kind, name in names if kind is Kind.OBJECT)[:MAX_NAMES],
+            materials=sorted(name for kind, name in names if kind is Kind.MATERIAL)[:MAX_NAMES],
             counts=dict(sorted(counts.items())),
-            renamed=dict(sorted((renamed or {}).items())[:MOST_NAMES]),
+            renamed=dict(sorted((renamed or {}).items())[:MAX_NAMES]),
             author=origin.author,
             license=origin.license,
             source=origin.source,

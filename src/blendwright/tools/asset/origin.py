@@ -1,7 +1,8 @@
-"""Where an asset comes from and what one may do with it: from a file beside it, from a glTF file's own words, from a licence text.
+"""Origin and license of an asset: from a JSON file next to it, from a glTF file's own metadata, or from a license text.
 
-Reads files only; whoever calls has made sure that they may be read. What is written there is data, cut to a length that receipts can
-bear."""
+Reads files only. The caller has made sure that they may be read. Their content is untrusted data; texts are shortened
+so that receipts stay small.
+"""
 
 from __future__ import annotations
 
@@ -12,17 +13,19 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, cast
 
-# Beside a file: its own name with this ending, or this file for the whole folder.
+# A JSON file with the asset's name describes the asset; this file describes the whole folder.
 FOLDER_FILE = "asset.json"
 LICENSES = ("LICENSE.txt", "LICENSE", "LICENCE.txt", "license.txt", "License.txt", "licence.txt", "COPYING")
 TEXTS = ("name", "description", "author", "license", "source", "copyright")
-MOST_BYTES, MOST_TEXT, MOST_TAGS = 100_000, 500, 32
-GLB, JSON_CHUNK, MOST_GLB_JSON = b"glTF", 0x4E4F534A, 16 << 20
+# Limits: size of a JSON file, length of a text, number of tags, length of a tag.
+MAX_JSON_BYTES, MAX_TEXT_CHARACTERS, MAX_TAGS, MAX_TAG_CHARACTERS = 100_000, 500, 32, 64
+# Magic numbers of a binary glTF file and its JSON chunk, and the largest JSON chunk in bytes.
+GLB, JSON_CHUNK, MAX_GLB_JSON_BYTES = b"glTF", 0x4E4F534A, 16 << 20
 
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Empty where nobody said. `source` is where it was got from, an address or a title."""
+    """The stated origin of an asset; unknown texts are empty. `source` is an address or a title."""
 
     name: str = ""
     description: str = ""
@@ -33,37 +36,54 @@ class Origin:
     tags: tuple[str, ...] = ()
 
     def otherwise(self, other: Origin) -> Origin:
-        """This one, and of the other what this one leaves out."""
-        told = {name: getattr(self, name) or getattr(other, name) for name in TEXTS}
-        return replace(self, **told, tags=self.tags or other.tags)
+        """Return this origin, with its empty texts filled from `other`."""
+        texts = {name: getattr(self, name) or getattr(other, name) for name in TEXTS}
+        return replace(self, **texts, tags=self.tags or other.tags)
 
 
 def companions(asset: Path) -> list[Path]:
-    """The files that may say something about an asset; a folder is told about by what is in it."""
-    folder = asset if asset.is_dir() else asset.parent
-    own = [] if asset.is_dir() else [asset.with_suffix(".json"), asset.with_name(asset.name + ".json")]
-    return [*own, folder / FOLDER_FILE, *(folder / name for name in LICENSES)]
+    """Return the paths of files that may describe an asset, most specific first; for a folder, files in that folder."""
+    if asset.is_dir():
+        folder = asset
+        specific: list[Path] = []
+    else:
+        folder = asset.parent
+        specific = [asset.with_suffix(".json"), asset.with_name(asset.name + ".json")]
+    return [*specific, folder / FOLDER_FILE, *(folder / name for name in LICENSES)]
 
 
 def read_origin(asset: Path, readable: Any = Path.is_file) -> Origin:
-    """All that is said about an asset, the nearest word first. `readable` decides about each file beside it."""
-    found = Origin()
+    """Return the origin of an asset from its companion files and its own metadata; more specific files take precedence.
+
+    `readable` decides for each companion file whether it is read.
+    """
+    origin = Origin()
     for file in companions(asset):
         if not readable(file):
             continue
-        found = found.otherwise(_from_json(file) if file.suffix == ".json" else Origin(license=_first_line(file)))
-    return found.otherwise(_from_glb(asset)) if asset.suffix.lower() == ".glb" else found
+        if file.suffix == ".json":
+            origin = origin.otherwise(_from_json(file))
+        else:
+            origin = origin.otherwise(Origin(license=_first_line(file)))
+    if asset.suffix.lower() == ".glb":
+        return origin.otherwise(_from_glb(asset))
+    return origin
 
 
-def from_words(told: Mapping[str, Any]) -> Origin:
-    """Of a document that somebody wrote: texts that are texts, and of each as much as is worth keeping."""
+def from_words(document: Mapping[str, Any]) -> Origin:
+    """Return the origin in an untrusted JSON document. Ignore values that are not strings, and shorten long texts."""
 
     def text(*names: str) -> str:
-        return next(
-            (" ".join(value.split())[:MOST_TEXT] for name in names if isinstance(value := told.get(name), str)), ""
-        )
+        for name in names:
+            value = document.get(name)
+            if isinstance(value, str):
+                return " ".join(value.split())[:MAX_TEXT_CHARACTERS]
+        return ""
 
-    tags = cast("list[Any]", told["tags"]) if isinstance(told.get("tags"), list) else []
+    tags: list[Any] = []
+    if isinstance(document.get("tags"), list):
+        tags = cast("list[Any]", document["tags"])[:MAX_TAGS]
+    names = [tag for tag in tags if isinstance(tag, str) and tag.strip()]
     return Origin(
         name=text("name", "title"),
         description=text("description"),
@@ -71,17 +91,20 @@ def from_words(told: Mapping[str, Any]) -> Origin:
         license=text("license", "licence"),
         source=text("source", "url"),
         copyright=text("copyright"),
-        tags=tuple(" ".join(tag.split())[:64] for tag in tags[:MOST_TAGS] if isinstance(tag, str) and tag.strip()),
+        tags=tuple(" ".join(name.split())[:MAX_TAG_CHARACTERS] for name in names),
     )
 
 
 def _from_json(file: Path) -> Origin:
     try:
-        data = file.read_bytes() if file.stat().st_size <= MOST_BYTES else b""
-        told = json.loads(data)
+        if file.stat().st_size > MAX_JSON_BYTES:
+            return Origin()
+        document = json.loads(file.read_bytes())
     except (OSError, ValueError, RecursionError):
         return Origin()
-    return from_words(cast("dict[str, Any]", told)) if isinstance(told, dict) else Origin()
+    if isinstance(document, dict):
+        return from_words(cast("dict[str, Any]", document))
+    return Origin()
 
 
 def _first_line(file: Path) -> str:
@@ -90,20 +113,22 @@ def _first_line(file: Path) -> str:
             text = opened.read(4096).decode("utf-8", "replace")
     except OSError:
         return ""
-    return next((" ".join(line.split())[:MOST_TEXT] for line in text.splitlines() if line.strip()), "")
+    return next((" ".join(line.split())[:MAX_TEXT_CHARACTERS] for line in text.splitlines() if line.strip()), "")
 
 
 def _from_glb(file: Path) -> Origin:
-    """The `asset` of a binary glTF: its copyright, and what shops write into its extras."""
+    """Return the origin in the `asset` object of a binary glTF file: its copyright and extras."""
     try:
         with file.open("rb") as opened:
             magic, _, _, length, kind = struct.unpack("<4sIIII", opened.read(20))
-            if magic != GLB or kind != JSON_CHUNK or length > MOST_GLB_JSON:
+            if magic != GLB or kind != JSON_CHUNK or length > MAX_GLB_JSON_BYTES:
                 return Origin()
-            told = json.loads(opened.read(length))
-        about: Any = told.get("asset", {})
+            document = json.loads(opened.read(length))
+        about: Any = document.get("asset", {})
         extras: Any = about.get("extras")
-        words: dict[str, Any] = {**cast("dict[str, Any]", extras)} if isinstance(extras, dict) else {}
+        words: dict[str, Any] = {}
+        if isinstance(extras, dict):
+            words = {**cast("dict[str, Any]", extras)}
         words["copyright"] = about.get("copyright")
     except (OSError, ValueError, RecursionError, struct.error, AttributeError):
         return Origin()

@@ -1,4 +1,4 @@
-"""How what an asset brings comes to its place and its name."""
+"""Placement, naming and asset data of imported datablocks."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from blendwright.tools.world_space import world_matrix
 from blendwright.values.errors import StepError
 from blendwright.values.faults import Fault
 
-# What an instance is made of says where it came from, so that the next one needs no second copy.
+# Custom property on an instanced collection that names its asset, so that a second instance can reuse the collection.
 MARK = "blendwright_asset"
 
 
 class Placement(Protocol):
-    """Where what is added goes, as the arguments say."""
+    """The placement arguments of a tool that adds an asset."""
 
     @property
     def location(self) -> Vector3 | None: ...
@@ -32,7 +32,7 @@ class Placement(Protocol):
 
 @contextmanager
 def at_asset() -> Generator[None]:
-    """What is wrong with a file is wrong with the asset."""
+    """Re-raise a StepError with the JSON pointer `/asset`: a problem of the file is a problem of this argument."""
     try:
         yield
     except StepError as error:
@@ -40,37 +40,50 @@ def at_asset() -> Generator[None]:
 
 
 def own_words(block: Block) -> Origin:
-    """What a datablock says of itself as an asset; in the scene it is none any more, unless it stays in its file."""
+    """Return the origin in a datablock's asset data, and clear that data unless the datablock is linked.
+
+    The copy in the scene is not an asset any more.
+    """
     about = getattr(block, "asset_data", None)
     if about is None:
         return Origin()
-    told = Origin(author=about.author, license=about.license, copyright=about.copyright, description=about.description)
+    origin = Origin(
+        author=about.author, license=about.license, copyright=about.copyright, description=about.description
+    )
     if block.library is None:
         block.asset_clear()
-    return told
+    return origin
 
 
 def put_in_place(scene: Scene, placement: Placement, objects: Sequence[Block]) -> None:
-    """Move what was added to its place, as a whole: the topmost objects, which take the others along."""
+    """Apply the placement to the added objects as a whole, by moving those without an added parent."""
     if placement.location is None and placement.rotation_euler_deg is None and placement.scale is None:
         return
-    turn = [math.radians(angle) for angle in placement.rotation_euler_deg or (0.0, 0.0, 0.0)]
+    angles = [math.radians(angle) for angle in placement.rotation_euler_deg or (0.0, 0.0, 0.0)]
     x, y, z = placement.scale or (1.0, 1.0, 1.0)
-    size = scene.matrix([[x, 0, 0, 0], [0, y, 0, 0], [0, 0, z, 0], [0, 0, 0, 1]])
-    place = scene.euler(turn).to_matrix().to_4x4() @ size
-    place.translation = scene.vector(placement.location or (0.0, 0.0, 0.0))
-    among = {obj.name for obj in objects}
+    scale_matrix = scene.matrix([[x, 0, 0, 0], [0, y, 0, 0], [0, 0, z, 0], [0, 0, 0, 1]])
+    placement_matrix = scene.euler(angles).to_matrix().to_4x4() @ scale_matrix
+    placement_matrix.translation = scene.vector(placement.location or (0.0, 0.0, 0.0))
+    names = {obj.name for obj in objects}
     for obj in objects:
-        if obj.parent is None or obj.parent.name not in among:
-            scene.set_world_matrix(obj, place @ world_matrix(scene, obj))
+        if obj.parent is None or obj.parent.name not in names:
+            scene.set_world_matrix(obj, placement_matrix @ world_matrix(scene, obj))
 
 
 def free_name(scene: Scene, kind: Kind, name: str, *, rename: bool) -> str:
-    """A name that is not taken: the one that is wanted, or with a number. Raises StepError."""
+    """Return `name` if it is free. If it is in use, return it with a number, or raise StepError without `rename`."""
     if scene.find(kind, name) is None:
         return name
     if not rename:
-        message = f"there is {kind.label} '{name}' already"
-        cure = "Set on_collision to 'rename', or rename or delete the one that is there."
+        message = f"{kind.label} '{name}' already exists"
+        cure = "Set on_collision to 'rename', or rename or delete the existing one."
         raise StepError.of(Fault.SCENE_CONFLICT, message, at="/asset", cure=cure)
-    return next(free for number in range(2, 100_000) if scene.find(kind, free := f"{name} {number}") is None)
+    number = 2
+    while scene.find(kind, f"{name} {number}") is not None:
+        number += 1
+    return f"{name} {number}"
+
+
+def marked_collection(scene: Scene, mark: str) -> Block | None:
+    """Return the instanced collection of an earlier import with the same mark, or None."""
+    return next((collection for collection in scene.blocks(Kind.COLLECTION) if collection.get(MARK) == mark), None)

@@ -18,45 +18,52 @@ SEARCH = "search"
 
 class SearchArgs(Args):
     words: Annotated[str, Field(max_length=200), FileRole(SEARCH)] = Field(
-        default="", description="Words of names, tags, catalogues, folders or descriptions; all assets without any."
+        default="",
+        description="Search words for names, tags, catalogues, folders and descriptions. Without words, all assets "
+        "match.",
     )
     kind: AssetKind | None = optional(
-        "Of a .blend file objects, collections, materials, worlds or node_groups; model for other files; textures for PBR folders."
+        "Kind of asset. In .blend files: objects, collections, materials, worlds or node_groups. model: other files. "
+        "textures: PBR folders."
     )
     tags: Annotated[list[Annotated[str, Field(min_length=1, max_length=64)]], Field(max_length=16)] = Field(
-        default=[], description="Tags that it must have."
+        default=[], description="Tags that an asset must have."
     )
-    license: str | None = optional("Part of its licence, such as CC0.", max_length=100)
-    limit: int = Field(default=12, ge=1, le=50, description="At most so many.")
+    license: str | None = optional("Part of the license text, such as CC0.", max_length=100)
+    limit: int = Field(default=12, ge=1, le=50, description="Maximum number of assets to return.")
     artifact: PngName = Field(
-        default="assets.png", description="Name of the sheet of their pictures among the artifacts."
+        default="assets.png", description="Artifact name for the contact sheet of preview pictures."
     )
 
 
 class AssetFound(Result):
-    asset: str = Field(description="What asset.add takes.")
-    kind: str = Field(description="What it is.")
-    name: str = Field(description="Its name; of a .blend file, that of the datablock.")
-    description: str = Field(default="", description="What its author says of it.")
-    author: str = Field(default="", description="Who made it.")
-    license: str = Field(default="", description="What one may do with it; empty where nothing says so.")
-    source: str = Field(default="", description="Where it comes from.")
-    copyright: str = Field(default="", description="Whose it is.")
+    asset: str = Field(description="Value for the argument asset of asset.add.")
+    kind: str = Field(description="Kind of asset.")
+    name: str = Field(description="Name of the asset; in a .blend file, name of the datablock.")
+    description: str = Field(default="", description="Description by its author.")
+    author: str = Field(default="", description="Author of the asset.")
+    license: str = Field(default="", description="License of the asset; empty if unknown.")
+    source: str = Field(default="", description="Address or title of its source.")
+    copyright: str = Field(default="", description="Copyright notice.")
     catalog: str = Field(default="", description="Its catalogue in Blender's asset library.")
     tags: list[str] = Field(default=[], description="Its tags.")
 
 
 class AssetsFound(Result):
-    total: int = Field(description="How many fit.")
-    libraries: list[str] = Field(description="The libraries that were looked into.")
-    assets: list[AssetFound] = Field(description="The best of them, the best first.")
-    artifact: str | None = Field(description="Name of the sheet with their pictures; None where none has one.")
+    total: int = Field(description="Number of assets that match.")
+    libraries: list[str] = Field(description="The libraries that were searched.")
+    assets: list[AssetFound] = Field(description="The best matches, best first.")
+    artifact: str | None = Field(
+        description="Name of the contact sheet of their pictures, or null if none has a picture."
+    )
 
 
 class SearchAssets(Reads[SearchArgs, AssetsFound]):
-    """Find assets in the user's libraries by words, tags and licence, with a sheet of their pictures.
+    """Find assets in the user's libraries by words, tags and license, and make a contact sheet of their pictures.
 
-    Libraries are the folders of [assets.directories]: assets of .blend files, models of other formats, folders of PBR pictures."""
+    Libraries are the folders in [assets.directories]. They contain assets in .blend files, models of other formats, and
+    folders of PBR pictures.
+    """
 
     name = "asset.search"
     promises = READ_ONLY.needs("file_read")
@@ -64,17 +71,19 @@ class SearchAssets(Reads[SearchArgs, AssetsFound]):
 
     def apply(self, scene: Scene, args: SearchArgs) -> AssetsFound:
         file = Path(scene.input_file(SEARCH))
-        told: dict[str, Any] = json.loads(file.read_bytes())
-        pictures: list[str | None] = [
-            None if each["preview"] is None else str(file.parent / each["preview"]) for each in told["found"]
-        ]
-        artifact = None
-        if any(pictures):
-            artifact = args.artifact
-            names = [f"{number}. {each['name']}" for number, each in enumerate(told["found"], 1)]
-            scene.contact_sheet(scene.artifact(artifact), list(zip(pictures, names, strict=True)))
+        answer: dict[str, Any] = json.loads(file.read_bytes())
         fields = AssetFound.model_fields.keys()
-        found = [
-            AssetFound.model_validate({name: each[name] for name in fields & each.keys()}) for each in told["found"]
-        ]
-        return AssetsFound(total=told["total"], libraries=told["libraries"], assets=found, artifact=artifact)
+        assets: list[AssetFound] = []
+        pictures: list[tuple[str | None, str]] = []
+        for number, entry in enumerate(answer["found"], 1):
+            assets.append(AssetFound.model_validate({name: entry[name] for name in fields & entry.keys()}))
+            picture = None
+            if entry["preview"] is not None:
+                picture = str(file.parent / entry["preview"])
+            pictures.append((picture, f"{number}. {entry['name']}"))
+
+        artifact = None
+        if any(picture for picture, _ in pictures):
+            artifact = args.artifact
+            scene.contact_sheet(scene.artifact(artifact), pictures)
+        return AssetsFound(total=answer["total"], libraries=answer["libraries"], assets=assets, artifact=artifact)

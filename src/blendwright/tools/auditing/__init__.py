@@ -1,1 +1,1 @@
-"""What `scene.audit` looks for: rules over parts of a scene, each of which yields flaws with a measure and a repair."""
+"""Rules of `scene.audit`: each one checks parts of a scene and yields flaws with a measure and repairs."""

@@ -1,4 +1,4 @@
-"""The rules of an audit by name, and a flaw: what one of them found."""
+"""The audit rules by name, and the flaw that a rule reports."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, Literal, get_args
 Severity = Literal["error", "warning", "info"]
 SEVERITIES: tuple[Severity, ...] = get_args(Severity)
 Measure = Mapping[str, float | int | str]
-# A call that mends something: the tool's name, and its arguments.
+# A call that repairs a flaw: the tool's name and its arguments.
 Repair = tuple[str, Mapping[str, Any]]
 
 Rule = Literal[
@@ -21,7 +21,7 @@ Rule = Literal[
 
 @dataclass(frozen=True, slots=True)
 class RuleText:
-    """How grave it is, what it means, and what to do where no repair can be named."""
+    """A rule's severity, its meaning as a predicate of the subject, and the fix to suggest without a repair call."""
 
     severity: Severity
     meaning: str
@@ -30,49 +30,51 @@ class RuleText:
 
 RULES: Mapping[Rule, RuleText] = {
     "default_name": RuleText(
-        "info", "has a name that Blender or a copy gave it", "Give it a name that says what it is, with object.rename."
+        "info", "has a default name from Blender or from copying", "Give it a descriptive name with object.rename."
     ),
-    "degenerate": RuleText("warning", "has faces without area", "Merge vertices that lie on each other."),
-    "duplicate": RuleText("error", "lies in the same place as its equal", "Delete one of them."),
+    "degenerate": RuleText("warning", "has faces without area", "Merge vertices at the same position."),
+    "duplicate": RuleText("error", "is identical to another object at the same position", "Delete one of them."),
     "flipped_normals": RuleText(
-        "warning", "has neighbouring faces that look to opposite sides", "Turn its faces to one side."
+        "warning", "has neighbouring faces with opposite normals", "Make its normals consistent."
     ),
-    "floating": RuleText("warning", "touches nothing and stands on nothing", "Move it until it rests on something."),
+    "floating": RuleText("warning", "does not touch any object or the ground", "Move it until it rests on something."),
     "hidden_light": RuleText(
         "warning",
-        "may be hidden: a closed surface is all around it",
-        "Move the light out of it, open it, or give it a material that lets light through.",
+        "may be hidden because a closed surface surrounds it",
+        "Move the light out of that object, open the object, or give it a translucent material.",
     ),
-    "inside_out": RuleText("error", "is closed, and its faces look inward", "Turn its faces around."),
+    "inside_out": RuleText("error", "is closed, but its normals point inward", "Flip its normals."),
     "interpenetrating": RuleText(
         "warning",
-        "goes through another object",
-        "Move one of them; what is meant to, name in may_overlap: ['Mortar*'].",
+        "intersects another object",
+        "Move one of them. If it is intended, name the object in may_overlap, for example ['Mortar*'].",
     ),
     "joined": RuleText(
         "info",
-        "has parts that go into each other, as joined ones do",
-        "Leave them, where that is meant; otherwise move them apart.",
+        "has parts that intersect, as joined parts do",
+        "Keep them if that is intended; otherwise move them apart.",
     ),
-    "loose": RuleText("warning", "has vertices or edges without a face", "Delete what belongs to no face."),
-    "missing_file": RuleText("error", "names a file that is not there", "Bring the file back, or name another one."),
-    "negative_scale": RuleText("warning", "is mirrored by a negative scale", "Apply its scale, and turn its faces."),
+    "loose": RuleText(
+        "warning", "has vertices or edges without a face", "Delete vertices and edges that belong to no face."
+    ),
+    "missing_file": RuleText(
+        "error", "refers to a file that does not exist", "Restore the file, or choose another one."
+    ),
+    "negative_scale": RuleText("warning", "is mirrored by a negative scale", "Apply its scale, and flip its normals."),
     "no_camera": RuleText("warning", "has no camera to render through", "Create a camera."),
-    "no_light": RuleText("warning", "has nothing that shines", "Create a light, or give the world a background."),
-    "non_manifold": RuleText(
-        "warning", "has edges at which more than two faces meet", "Take the faces inside of it away."
-    ),
-    "open_edges": RuleText("info", "is not closed", "Fill the holes, where it should be solid."),
-    "orphan": RuleText("info", "is used by nothing", "Remove it with scene.purge."),
+    "no_light": RuleText("warning", "has no light source", "Create a light, or give the world a background."),
+    "non_manifold": RuleText("warning", "has edges at which more than two faces meet", "Remove its inner faces."),
+    "open_edges": RuleText("info", "is not closed", "Fill the holes if it should be solid."),
+    "orphan": RuleText("info", "has no users", "Remove it with scene.purge."),
     "out_of_frame": RuleText(
-        "info", "does not see all that a render has", "Move these objects or the camera, where they are to be seen."
+        "info", "does not see all rendered objects", "Move these objects or the camera if they should be visible."
     ),
-    "polygon_budget": RuleText("error", "has more triangles than allowed", "Give it fewer faces."),
+    "polygon_budget": RuleText("error", "has more triangles than allowed", "Reduce its number of faces."),
     "texel_density": RuleText(
         "warning", "has more or fewer pixels per metre than allowed, or no UV map", "Scale its UV map."
     ),
     "unapplied_scale": RuleText(
-        "info", "has a scale other than 1", "Make the mesh as large as it should be, with a scale of 1."
+        "info", "has a scale other than 1", "Apply the scale to the mesh, so that the scale is 1."
     ),
 }
 
@@ -83,11 +85,14 @@ def no_repairs() -> Sequence[Repair]:
 
 @dataclass(frozen=True, slots=True)
 class Flaw:
-    """What a rule found. `repairs` are made for those only that are told: some have to look around first."""
+    """One violation of a rule.
+
+    `repairs` is called only for flaws that are reported, because some repairs need to examine the scene.
+    """
 
     rule: Rule
     subject: str
-    """The object, or `kind/name` of another datablock; empty where it is the scene."""
+    """Name of the object, or `kind/name` of another datablock; empty for the scene."""
     measure: Measure
     other: str = ""
     repairs: Callable[[], Sequence[Repair]] = no_repairs
@@ -98,13 +103,19 @@ class Flaw:
 
     @property
     def rank(self) -> tuple[int, str, str, str]:
-        """By which flaws are listed: the gravest first."""
+        """Return the sort key of flaws: most severe first, then by rule and names."""
         return SEVERITIES.index(self.severity), self.rule, self.subject, self.other
 
     def sentence(self) -> str:
-        subject = f"'{self.subject}'" if self.subject else "the scene"
+        """Return the flaw as one English sentence without a full stop."""
+        if self.subject:
+            subject = f"'{self.subject}'"
+        else:
+            subject = "the scene"
         figures = ", ".join(f"{name} {value}" for name, value in self.measure.items())
         words = f"{subject} {RULES[self.rule].meaning}"
         if self.other:
             words += f": '{self.other}'"
-        return f"{words} ({figures})" if figures else words
+        if figures:
+            return f"{words} ({figures})"
+        return words

@@ -1,4 +1,4 @@
-"""Rules about single objects: their scale, their mesh, how many triangles it has, and how much texture it gets."""
+"""Rules for single objects: scale, mesh, number of triangles, and texture resolution."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from blendwright.tools.auditing.flaws import Flaw, Repair, no_repairs
 from blendwright.tools.auditing.parts import Part
 from blendwright.tools.object.apply_transform import ApplyTransform, ApplyTransformArgs
 
-# Scales this close to 1 are what arithmetic in single precision leaves.
-ONE = 1e-4
-# A name that no modifier has yet.
+# Largest deviation from a scale of 1 that counts as a rounding error of single precision.
+SCALE_TOLERANCE = 1e-4
+# Name of the modifier that a repair adds.
 FEWER_FACES = "Audit Decimate"
 
 
 @dataclass(frozen=True, slots=True)
 class TextureDemand:
-    """How many pixels a metre of surface is to have, of a square image."""
+    """The allowed range of texture pixels per metre of surface, for a square image."""
 
     image_size: int
     least: float
@@ -37,19 +37,21 @@ def scale_flaws(scene: Scene, parts: Sequence[Part]) -> Iterator[Flaw]:
         measure = {"x": rounded(x), "y": rounded(y), "z": rounded(z)}
         if x * y * z < 0.0:
             yield Flaw("negative_scale", part.name, measure, repairs=_scaling(scene, part))
-        if any(abs(abs(value) - 1.0) > ONE for value in (x, y, z)):
+        if any(abs(abs(value) - 1.0) > SCALE_TOLERANCE for value in (x, y, z)):
             yield Flaw("unapplied_scale", part.name, measure, repairs=_scaling(scene, part))
 
 
 def _scaling(scene: Scene, part: Part) -> Callable[[], Sequence[Repair]]:
-    """A call that makes the geometry as large as it is shown; none where that would be refused."""
+    """Return a function that lists the call which applies the object's scale, or no call if it would be refused."""
 
     def repairs() -> Sequence[Repair]:
-        if part.obj.modifiers:  # many work in the object's own units
+        if part.obj.modifiers:  # many modifiers use the object's local units
             return ()
         args = {"object": part.name, "location": False, "rotation": False}
-        refused = list(ApplyTransform().check(scene, ApplyTransformArgs.model_validate(args)))
-        return () if refused else [(ApplyTransform.name, args)]
+        findings = list(ApplyTransform().check(scene, ApplyTransformArgs.model_validate(args)))
+        if findings:
+            return ()
+        return [(ApplyTransform.name, args)]
 
     return repairs
 
@@ -57,7 +59,7 @@ def _scaling(scene: Scene, part: Part) -> Callable[[], Sequence[Repair]]:
 def mesh_flaws(parts: Sequence[Part]) -> Iterator[Flaw]:
     for part in parts:
         if part.obj.type != "MESH" or not part.has_faces:
-            continue  # a mesh of edges alone is a drawing or a path, and means to be one
+            continue  # a mesh of edges only is a drawing or a path
         facts = part.facts
         if facts.volume is not None and facts.volume < 0.0:
             yield Flaw("inside_out", part.name, {"volume": rounded(facts.volume)}, repairs=_cleaning(part, "normals"))
@@ -75,27 +77,27 @@ def mesh_flaws(parts: Sequence[Part]) -> Iterator[Flaw]:
 
 
 def _cleaning(part: Part, *work: str) -> Callable[[], Sequence[Repair]]:
-    """A call that does this to the mesh and nothing else; none where modifiers may have made what is wrong."""
+    """Return a function that lists the mesh.clean call for these tasks, or no call if modifiers may be the cause."""
     if part.obj.modifiers:
         return no_repairs
     tasks = {name: name in work for name in ("degenerate", "loose", "normals")}
     return lambda: [("mesh.clean", {"object": part.name, "weld_distance": 0.0, **tasks})]
 
 
-def budget_flaws(parts: Sequence[Part], total: int | None, each: int | None) -> Iterator[Flaw]:
+def budget_flaws(parts: Sequence[Part], total: int | None, per_object: int | None) -> Iterator[Flaw]:
     triangles = sum(part.facts.triangles for part in parts)
     if total is not None and triangles > total:
         yield Flaw("polygon_budget", "", {"triangles": triangles, "budget": total})
     for part in parts:
-        if each is not None and part.facts.triangles > each:
-            measure = {"triangles": part.facts.triangles, "budget": each}
-            yield Flaw("polygon_budget", part.name, measure, repairs=lambda part=part: _decimated(part, each))
+        if per_object is not None and part.facts.triangles > per_object:
+            measure = {"triangles": part.facts.triangles, "budget": per_object}
+            yield Flaw("polygon_budget", part.name, measure, repairs=lambda part=part: _decimated(part, per_object))
 
 
 def _decimated(part: Part, budget: int) -> Sequence[Repair]:
     if part.obj.type != "MESH" or FEWER_FACES in part.obj.modifiers:
         return ()
-    # Rounded down, with something to spare: collapsing stops at the first step below the ratio.
+    # Rounded down with a margin, because the modifier stops at the first step below the ratio.
     ratio = math.floor(0.98 * budget / part.facts.triangles * 1e4) / 1e4
     settings = {"type": "DECIMATE", "decimate_type": "COLLAPSE", "ratio": ratio}
     return [("modifier.add", {"object": part.name, "name": FEWER_FACES, "settings": settings})]
@@ -116,10 +118,10 @@ def texture_flaws(parts: Sequence[Part], surfaces: Surfaces, demand: TextureDema
 
 
 def rounded(value: float) -> float:
-    """With as many digits as single precision and a reader have use for."""
+    """Return a value with five significant digits, and without a negative zero."""
     return float(f"{value:.5g}") + 0.0
 
 
 def objects_of_scene(scene: Scene) -> list[Block]:
-    """All objects of the scene, shown or not, by name."""
+    """Return all objects of the scene, visible or not, sorted by name."""
     return sorted(scene.active.objects, key=lambda obj: obj.name)

@@ -1,4 +1,4 @@
-"""Parts of a scene that an audit compares: objects that have an extent, with their surfaces, and which of them are near each other."""
+"""Parts of a scene that an audit compares: objects with an extent, their surfaces, and pairs of near objects."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from dataclasses import dataclass
 
 from blendwright.tool_api.scene import Block, Scene
 from blendwright.tool_api.surfaces import SurfaceFacts, Surfaces
-from blendwright.tools.bounding_boxes import FARTHEST, BoundingBox, Reach, around
+from blendwright.tools.bounding_boxes import MAX_COORDINATE, BoundingBox, Reach, around
 
 NO_SURFACE = SurfaceFacts()
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """An object with an extent. One that makes instances has no surface of its own that would say where it ends."""
+    """An object with an extent. If it creates instances, its own surface does not show its full extent."""
 
     obj: Block
     name: str
@@ -28,54 +28,72 @@ class Part:
 
 
 def parts_of(scene: Scene, objects: Sequence[Block], surfaces: Surfaces) -> list[Part]:
-    """Those of the objects that reach somewhere; what reaches too far to compute with is left out."""
+    """Return a part for each object that has an extent. Objects too large for single precision are left out."""
     reach = Reach(scene)
     parts: list[Part] = []
     for obj in objects:
         facts = surfaces.facts(obj)
-        corners = reach.instance_corners(obj) if facts is not None else reach.corners(obj)
-        own = surfaces.bounds(obj)
-        box = BoundingBox(*own) if own and not corners else around([*(own or ()), *corners])
-        if box is not None and all(-FARTHEST <= value <= FARTHEST for value in (*box.low, *box.high)):
+        if facts is not None:
+            corners = reach.instance_corners(obj)
+        else:
+            corners = reach.corners(obj)
+
+        bounds = surfaces.bounds(obj)
+        if bounds and not corners:
+            box = BoundingBox(*bounds)
+        elif bounds:
+            box = around([*bounds, *corners])
+        else:
+            box = around(corners)
+        if box is not None and all(-MAX_COORDINATE <= value <= MAX_COORDINATE for value in (*box.low, *box.high)):
             parts.append(Part(obj, obj.name, facts or NO_SURFACE, box, bool(corners)))
     return parts
 
 
 def near_pairs(parts: Sequence[Part], within: float) -> Iterator[tuple[Part, Part]]:
-    """Pairs whose boxes come closer than a distance, each once, along the axis on which the parts are spread most."""
+    """Yield each pair of parts whose boxes are within a distance of each other, once, ordered by name.
+
+    The sweep runs along the axis on which the parts are spread most.
+    """
     if not parts:
         return
-    axis = max(range(3), key=lambda each: _spread(parts, each))
-    first, second = (each for each in range(3) if each != axis)
+    axis = max(range(3), key=lambda candidate: _spread(parts, candidate))
+    first, second = [candidate for candidate in range(3) if candidate != axis]
     ordered = sorted(parts, key=lambda part: (part.box.low[axis], part.name))
     active: list[Part] = []
     for part in ordered:
         low, high = part.box.low, part.box.high
         start, left, right = low[axis] - within, low[first] - within, high[first] + within
         front, back = low[second] - within, high[second] + within
-        active = [one for one in active if one.box.high[axis] >= start]
-        for one in active:
-            box = one.box
+        active = [earlier for earlier in active if earlier.box.high[axis] >= start]
+        for earlier in active:
+            box = earlier.box
             if (
                 box.high[first] >= left
                 and box.low[first] <= right
                 and box.high[second] >= front
                 and box.low[second] <= back
             ):
-                yield (one, part) if one.name < part.name else (part, one)
+                if earlier.name < part.name:
+                    yield earlier, part
+                else:
+                    yield part, earlier
         active.append(part)
 
 
 def _spread(parts: Sequence[Part], axis: int) -> float:
-    """How well the parts can be told apart along an axis: where they lie, against how long they are."""
+    """Return how well an axis separates the parts: the range of their positions divided by their mean length."""
     lows = [part.box.low[axis] for part in parts]
     length = (sum(part.box.high[axis] for part in parts) - sum(lows)) / len(parts)
     return (max(lows) - min(lows)) / (length or 1.0)
 
 
 def way_out(mover: BoundingBox, stays: BoundingBox) -> tuple[float, int]:
-    """The shortest way along an axis by which one box leaves another: how far, with its sign, and the axis. Zero where they are apart."""
+    """Return the shortest signed distance, and its axis, by which one box must move to leave another; (0.0, 0) if they
+    are apart.
+    """
     ways = [(stays.high[axis] - mover.low[axis], axis) for axis in (2, 0, 1)]
     ways += [(stays.low[axis] - mover.high[axis], axis) for axis in (2, 0, 1)]
-    away = any(mover.low[axis] >= stays.high[axis] or mover.high[axis] <= stays.low[axis] for axis in range(3))
-    return (0.0, 0) if away else min(ways, key=lambda way: abs(way[0]))
+    if any(mover.low[axis] >= stays.high[axis] or mover.high[axis] <= stays.low[axis] for axis in range(3)):
+        return (0.0, 0)
+    return min(ways, key=lambda way: abs(way[0]))

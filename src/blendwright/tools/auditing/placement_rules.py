@@ -1,4 +1,4 @@
-"""Rules about where objects are: what floats, what is in something else, what is there twice, what the camera does not see."""
+"""Rules about positions: floating, intersecting and duplicate objects, and objects outside the camera's frame."""
 
 from __future__ import annotations
 
@@ -11,35 +11,37 @@ from blendwright.tools.animation_data import move_conflicts
 from blendwright.tools.auditing.flaws import Flaw, Repair
 from blendwright.tools.auditing.mesh_rules import rounded
 from blendwright.tools.auditing.parts import Part, near_pairs, way_out
-from blendwright.tools.bounding_boxes import FARTHEST
+from blendwright.tools.bounding_boxes import MAX_COORDINATE
 from blendwright.tools.camera_views import Frustum, frustum
 from blendwright.tools.place.movement import along, ancestors
 from blendwright.tools.place.surface import vertical_hit
 from blendwright.tools.world_space import evaluated_matrix, parent_space
 
-# So many pairs of objects that are near each other are compared; a scene where more are is no scene of parts.
-MOST_PAIRS = 100_000
-# So many names are told of what is one finding.
-MOST_NAMES = 8
+# Largest number of near pairs of objects that an audit compares.
+MAX_PAIRS = 100_000
+# Largest number of names listed in one flaw.
+MAX_NAMES = 8
 
 
 class Contacts:
-    """Which parts touch, go through each other, or are the same: by boxes first, by surfaces where boxes do not decide.
+    """Contacts between parts: which ones touch, intersect or are identical. Compares boxes first, then surfaces.
 
-    All parts hold, carry and are gone through; those of `told` alone are told about."""
+    All parts can support or intersect others, but only flaws of the parts named in `reported` are yielded. `complete`
+    is False if there were more than `MAX_PAIRS` pairs.
+    """
 
     def __init__(
-        self, scene: Scene, parts: Sequence[Part], surfaces: Surfaces, tolerance: float, told: Collection[str]
+        self, scene: Scene, parts: Sequence[Part], surfaces: Surfaces, tolerance: float, reported: Collection[str]
     ) -> None:
         self._scene = scene
         self._parts = parts
         self._surfaces = surfaces
         self._tolerance = tolerance
-        self._told = told
+        self._reported = reported
         self.pairs: list[tuple[Part, Part]] = []
         self.complete = True
         for pair in near_pairs(parts, tolerance):
-            if len(self.pairs) == MOST_PAIRS:
+            if len(self.pairs) == MAX_PAIRS:
                 self.complete = False
                 break
             self.pairs.append(pair)
@@ -49,70 +51,90 @@ class Contacts:
     # ------------------------------------------------------------------ the same twice
 
     def duplicates(self) -> Iterator[Flaw]:
-        """Each copy once, with the first of its kind by name."""
-        known: set[str] = set()
-        for one, other in self._same_pairs():
-            if other.name not in known:
-                known.add(other.name)
-                delete: Repair = ("object.delete", {"object": other.name})
-                yield Flaw("duplicate", other.name, {"vertices": other.facts.vertices}, one.name, lambda d=delete: [d])
+        """Yield each copy once, together with the first of the identical parts by name."""
+        seen: set[str] = set()
+        for original, copy in self._same_pairs():
+            if copy.name not in seen:
+                seen.add(copy.name)
+                delete: Repair = ("object.delete", {"object": copy.name})
+                measure = {"vertices": copy.facts.vertices}
+                yield Flaw("duplicate", copy.name, measure, original.name, lambda delete=delete: [delete])
 
     def _same_pairs(self) -> Iterator[tuple[Part, Part]]:
-        for one, other in self._told_pairs():
-            if self._is_same(one, other):
-                yield (one, other) if other.name in self._told else (other, one)
+        for first, second in self._reported_pairs():
+            if not self._is_same(first, second):
+                continue
+            if second.name in self._reported:
+                yield first, second
+            else:
+                yield second, first
 
-    def _told_pairs(self) -> Iterator[tuple[Part, Part]]:
-        return (pair for pair in self.pairs if pair[0].name in self._told or pair[1].name in self._told)
+    def _reported_pairs(self) -> Iterator[tuple[Part, Part]]:
+        return (pair for pair in self.pairs if pair[0].name in self._reported or pair[1].name in self._reported)
 
-    def _is_same(self, one: Part, other: Part) -> bool:
-        if one.facts.vertices != other.facts.vertices or not one.facts.vertices or one.instances or other.instances:
+    def _is_same(self, first: Part, second: Part) -> bool:
+        if (
+            first.facts.vertices != second.facts.vertices
+            or not first.facts.vertices
+            or first.instances
+            or second.instances
+        ):
             return False
-        ends = zip((*one.box.low, *one.box.high), (*other.box.low, *other.box.high), strict=True)
+        ends = zip((*first.box.low, *first.box.high), (*second.box.low, *second.box.high), strict=True)
         if any(abs(a - b) > self._tolerance for a, b in ends):
             return False
-        return self._surfaces.coincide(one.obj, other.obj, self._tolerance)
+        return self._surfaces.coincide(first.obj, second.obj, self._tolerance)
 
     # ------------------------------------------------------------------ in each other
 
     def interpenetrations(self, intended: Callable[[str], object]) -> Iterator[Flaw]:
-        """Of parts that belong together a finding for each parent; nothing of those whose name says that it is intended."""
-        joints: dict[str, list[_Overlap]] = {}
+        """Yield a flaw for each intersecting pair, and one per common parent for parts that belong together.
+
+        Skip parts for whose name `intended` returns a true value.
+        """
+        overlaps_by_parent: dict[str, list[_Overlap]] = {}
         for overlap in self._overlaps():
             mover, stays = overlap.mover, overlap.stays
             if intended(mover.name) or intended(stays.name):
                 continue
-            if parent := _common_parent(mover.obj, stays.obj):
-                joints.setdefault(parent.name, []).append(overlap)
+            parent = _common_parent(mover.obj, stays.obj)
+            if parent is not None:
+                overlaps_by_parent.setdefault(parent.name, []).append(overlap)
                 continue
             yield Flaw(
                 "interpenetrating",
                 mover.name,
                 {"depth": overlap.depth, "axis": "xyz"[overlap.axis]},
                 stays.name,
-                lambda one=overlap: moved(self._scene, [one.mover], along(one.axis, one.way)),
+                lambda overlap=overlap: moved(self._scene, [overlap.mover], along(overlap.axis, overlap.distance)),
             )
-        for parent, overlaps in joints.items():
+        for parent, overlaps in overlaps_by_parent.items():
             deepest = max(overlaps, key=lambda overlap: overlap.depth)
             between = f"{deepest.mover.name} and {deepest.stays.name}"
             yield Flaw("joined", parent, {"overlaps": len(overlaps), "depth": deepest.depth, "deepest": between})
 
     def _overlaps(self) -> Iterator[_Overlap]:
-        for one, other in self._told_pairs():
-            way, _ = way_out(one.box, other.box)
-            if abs(way) <= self._tolerance or not _comparable(one, other) or self._is_same(one, other):
+        for first, second in self._reported_pairs():
+            distance, _ = way_out(first.box, second.box)
+            if abs(distance) <= self._tolerance or not _comparable(first, second) or self._is_same(first, second):
                 continue
-            if self._surfaces.cross(one.obj, other.obj, self._tolerance):
-                mover, stays = sorted((one, other), key=lambda part: (part.box.radius, part.name))
+            if self._surfaces.cross(first.obj, second.obj, self._tolerance):
+                mover, stays = sorted((first, second), key=lambda part: (part.box.radius, part.name))
                 yield _Overlap(mover, stays, *way_out(mover.box, stays.box))
 
     # ------------------------------------------------------------------ in the air
 
     def floating(self, ground: float | None) -> Iterator[Flaw]:
-        """Groups of parts that touch each other, of which none stands on the ground; the lowest part that is told about stands for it."""
+        """Yield a flaw for each group of touching parts that is not connected to the ground.
+
+        `ground` is the ground's height in metres; without it, the height 0 and the lowest part both count as ground.
+        The lowest reported part represents its group.
+        """
         if not self._parts:
             return
-        grounds = [0.0, min(part.box.low[2] for part in self._parts)] if ground is None else [ground]
+        grounds = [0.0, min(part.box.low[2] for part in self._parts)]
+        if ground is not None:
+            grounds = [ground]
         group_of = {part.name: part.name for part in self._parts}
 
         def root(name: str) -> str:
@@ -121,68 +143,84 @@ class Contacts:
                 name = group_of[name]
             return name
 
-        held = {part.name for part in self._parts if self._stands(part, grounds)}
-        for one, other in self.pairs:
-            first, second = root(one.name), root(other.name)
-            if first == second or (first in held and second in held) or not self._touch(one, other):
+        grounded = {part.name for part in self._parts if self._is_grounded(part, grounds)}
+        for left, right in self.pairs:
+            left_root, right_root = root(left.name), root(right.name)
+            if (
+                left_root == right_root
+                or (left_root in grounded and right_root in grounded)
+                or not self._touch(left, right)
+            ):
                 continue
-            group_of[second] = first
-            if second in held:
-                held.add(first)
+            group_of[right_root] = left_root
+            if right_root in grounded:
+                grounded.add(left_root)
         groups: dict[str, list[Part]] = {}
         for part in self._parts:
-            if root(part.name) not in held:
+            if root(part.name) not in grounded:
                 groups.setdefault(root(part.name), []).append(part)
         for group in groups.values():
-            if any(part.name in self._told for part in group):
+            if any(part.name in self._reported for part in group):
                 yield self._floating_flaw(group, grounds)
 
-    def _stands(self, part: Part, grounds: Sequence[float]) -> bool:
+    def _is_grounded(self, part: Part, grounds: Sequence[float]) -> bool:
         low, high = part.box.low[2] - self._tolerance, part.box.high[2] + self._tolerance
         return any(low <= height <= high for height in grounds)
 
-    def _touch(self, one: Part, other: Part) -> bool:
-        if not _comparable(one, other):
+    def _touch(self, first: Part, second: Part) -> bool:
+        if not _comparable(first, second):
             return True
-        return self._surfaces.touch(one.obj, other.obj, self._tolerance)
+        return self._surfaces.touch(first.obj, second.obj, self._tolerance)
 
     def _floating_flaw(self, group: Sequence[Part], grounds: Sequence[float]) -> Flaw:
         lowest = min(group, key=_height)
         names = {part.name for part in group}
-        if missed := self._missed_parent(group, names):
+        missed = self._missed_parent(group, names)
+        if missed is not None:
             return missed
+
         below = [part for part in self._parts if part.name not in names and _is_below(part, lowest, self._tolerance)]
         target = max(below, key=lambda part: (part.box.high[2], part.name), default=None)
         reached = [height for height in grounds if height <= lowest.box.low[2]]
-        height = target.box.high[2] if target is not None else max(reached, default=max(grounds))
+        target_name = ""
+        height = max(reached, default=max(grounds))
+        if target is not None:
+            target_name = target.name
+            height = target.box.high[2]
         gap = lowest.box.low[2] - height
         measure: dict[str, float | int | str] = {"gap": rounded(gap)}
         if len(group) > 1:
             measure["parts"] = len(group)
-        told = min((part for part in group if part.name in self._told), key=_height)
-        return Flaw(
-            "floating", told.name, measure, target.name if target else "", lambda: self._lowered(group, target, gap)
-        )
+        represented = min((part for part in group if part.name in self._reported), key=_height)
+        return Flaw("floating", represented.name, measure, target_name, lambda: self._lowered(group, target, gap))
 
     def _missed_parent(self, group: Sequence[Part], names: Collection[str]) -> Flaw | None:
-        """Of a group that hangs on a part of which it falls short: by how much. To put it down somewhere would take it from its joint."""
+        """Return a flaw with the gap if a reported part of the group does not reach its parent, else None.
+
+        Lowering such a part would move it away from its joint, so the flaw has no repair.
+        """
         parts = {part.name: part for part in self._parts}
-        for part in sorted((part for part in group if part.name in self._told), key=_height):
+        for part in sorted((part for part in group if part.name in self._reported), key=_height):
             parent = part.obj.parent
-            holder = parts.get(parent.name) if parent is not None and parent.name not in names else None
+            if parent is None or parent.name in names:
+                continue
+            holder = parts.get(parent.name)
             if holder is not None and _comparable(part, holder):
                 return Flaw("floating", part.name, {"gap_to_parent": self._gap(part, holder)}, holder.name)
         return None
 
-    def _gap(self, one: Part, other: Part) -> float:
-        """How far two parts are from each other, which do not touch, to a part in ten thousand of it."""
+    def _gap(self, first: Part, second: Part) -> float:
+        """Return the distance between two parts that do not touch, with a relative accuracy of 1e-4."""
         far = self._tolerance
-        while far < FARTHEST and not self._surfaces.touch(one.obj, other.obj, far):
+        while far < MAX_COORDINATE and not self._surfaces.touch(first.obj, second.obj, far):
             far *= 2.0
         near = far / 2.0
         while far - near > 1e-4 * far:
             middle = (near + far) / 2.0
-            near, far = (near, middle) if self._surfaces.touch(one.obj, other.obj, middle) else (middle, far)
+            if self._surfaces.touch(first.obj, second.obj, middle):
+                far = middle
+            else:
+                near = middle
         return rounded(far)
 
     def _lowered(self, group: Sequence[Part], target: Part | None, gap: float) -> Sequence[Repair]:
@@ -193,43 +231,49 @@ class Contacts:
                 return ()
             x, y, _ = matrix.translation
             if vertical_hit(self._scene, target.obj, x, y, "top") is not None and part.has_faces:
-                free = not list(move_conflicts(self._scene, part.obj, ""))
+                is_free = not list(move_conflicts(self._scene, part.obj, ""))
                 rest: Repair = ("place.on_surface", {"object": part.name, "target": target.name})
-                return [rest] if free else ()
+                if is_free:
+                    return [rest]
+                return ()
         return moved(self._scene, group, [0.0, 0.0, -gap])
 
 
 @dataclass(frozen=True, slots=True)
 class _Overlap:
-    """Two parts that go through each other, and the shortest way out: how far, with its sign, and along which axis."""
+    """Two intersecting parts, with the shortest signed distance in metres, and its axis, that separates them."""
 
     mover: Part
     stays: Part
-    way: float
+    distance: float
     axis: int
 
     @property
     def depth(self) -> float:
-        return rounded(abs(self.way))
+        return rounded(abs(self.distance))
 
 
 def _height(part: Part) -> tuple[float, str]:
     return part.box.low[2], part.name
 
 
-def _common_parent(one: Block, other: Block) -> Block | None:
-    """What makes two objects parts of one thing: a parent of both, or one of them that is the other's."""
-    first, second = one.parent, other.parent
-    if first == other:
-        return other
-    return second if second is not None and second in (one, first) else None
+def _common_parent(first: Block, second: Block) -> Block | None:
+    """Return the parent of both objects, or the one that is the other's parent; None if they are not related."""
+    first_parent, second_parent = first.parent, second.parent
+    if first_parent == second:
+        return second
+    if second_parent is not None and second_parent in (first, first_parent):
+        return second_parent
+    return None
 
 
-def _comparable(one: Part, other: Part) -> bool:
-    """Whether surfaces say where both end, and neither is there to cut or shape the other."""
-    if not (one.has_faces and other.has_faces) or one.instances or other.instances:
+def _comparable(first: Part, second: Part) -> bool:
+    """Return True if both parts' surfaces show their full extent and neither object cuts or shapes the other by a
+    modifier.
+    """
+    if not (first.has_faces and second.has_faces) or first.instances or second.instances:
         return False
-    return not (_works_on(one.obj, other.obj) or _works_on(other.obj, one.obj))
+    return not (_works_on(first.obj, second.obj) or _works_on(second.obj, first.obj))
 
 
 def _works_on(tool: Block, obj: Block) -> bool:
@@ -244,17 +288,21 @@ def _is_below(part: Part, lowest: Part, tolerance: float) -> bool:
     )
 
 
-def moved(scene: Scene, parts: Sequence[Part], way: Sequence[float]) -> Sequence[Repair]:
-    """Calls that move parts by a way in the world, those that go along with another one left out; none where one is held."""
-    going = {part.obj for part in parts}
+def moved(scene: Scene, parts: Sequence[Part], offset: Sequence[float]) -> Sequence[Repair]:
+    """Return calls that move parts by a world-space vector, or no calls if animation or a constraint controls one of
+    them.
+
+    Children of other moved parts need no call of their own.
+    """
+    moved_objects = {part.obj for part in parts}
     calls: list[Repair] = []
     for part in parts:
-        if going.intersection(ancestors(part.obj)):
+        if moved_objects.intersection(ancestors(part.obj)):
             continue
         if part.obj.constraints or list(move_conflicts(scene, part.obj, "")):
             return ()
-        inside = parent_space(scene, part.obj).to_3x3().inverted_safe() @ scene.vector(way)
-        location = [round(value, 6) + 0.0 for value in inside]
+        local = parent_space(scene, part.obj).to_3x3().inverted_safe() @ scene.vector(offset)
+        location = [round(value, 6) + 0.0 for value in local]
         calls.append(("object.transform", {"object": part.name, "mode": "add", "location": location}))
     return calls
 
@@ -263,8 +311,11 @@ def moved(scene: Scene, parts: Sequence[Part], way: Sequence[float]) -> Sequence
 
 
 def frame_flaws(scene: Scene, parts: Sequence[Part]) -> Iterator[Flaw]:
-    """Parts of which nothing can be in the picture, in one finding: all corners of a box are beyond one side of the frame. What a camera
-    is not to see is not missed."""
+    """Yield one flaw that lists all parts outside the camera's frame.
+
+    A part counts as outside if all corners of its box are beyond one side. Parts that are hidden from the camera are
+    ignored.
+    """
     camera = scene.active.camera
     if camera is None or camera.type != "CAMERA" or camera.data.type == "PANO":
         return
@@ -275,7 +326,7 @@ def frame_flaws(scene: Scene, parts: Sequence[Part]) -> Iterator[Flaw]:
     near, far = camera.data.clip_start, camera.data.clip_end
     unseen: list[str] = []
     for part in parts:
-        # Of most the middle is in the picture, which is known sooner than of all corners that none is.
+        # Fast path: the center of most parts is in the frame.
         if _side(sight, [inverse @ scene.vector(part.box.center)], near, far) is None:
             continue
         side = _side(sight, [inverse @ scene.vector(corner) for corner in part.box.corners], near, far)
@@ -283,18 +334,19 @@ def frame_flaws(scene: Scene, parts: Sequence[Part]) -> Iterator[Flaw]:
             unseen.append(f"{part.name} ({side})")
     if not unseen:
         return
-    names = ", ".join(unseen[:MOST_NAMES])
-    if len(unseen) > MOST_NAMES:
-        names += f" and {len(unseen) - MOST_NAMES} more"
+    names = ", ".join(unseen[:MAX_NAMES])
+    if len(unseen) > MAX_NAMES:
+        names += f" and {len(unseen) - MAX_NAMES} more"
     frame: Repair = ("camera.frame_objects", {"object": camera.name})
-    free = scene.find(Kind.OBJECT, camera.name) is not None and not list(move_conflicts(scene, camera, ""))
-    yield Flaw(
-        "out_of_frame", camera.name, {"objects": len(unseen), "unseen": names}, repairs=lambda: [frame] if free else []
-    )
+    is_free = scene.find(Kind.OBJECT, camera.name) is not None and not list(move_conflicts(scene, camera, ""))
+    repairs: list[Repair] = []
+    if is_free:
+        repairs.append(frame)
+    yield Flaw("out_of_frame", camera.name, {"objects": len(unseen), "unseen": names}, repairs=lambda: repairs)
 
 
 def _side(sight: Frustum, points: Sequence[Block], near: float, far: float) -> str | None:
-    """The side of the frame beyond which all points of a camera's space are; None where there is none."""
+    """Return the name of the frame side beyond which all points are, or None. The points are in camera space."""
     if all(z > -near for _, _, z in points):
         return "behind"
     placed = [(x, y, 1.0 if sight.orthographic else -z) for x, y, z in points]
@@ -306,4 +358,6 @@ def _side(sight: Frustum, points: Sequence[Block], near: float, far: float) -> s
         return "below"
     if all(y > sight.top * depth for _, y, depth in placed):
         return "above"
-    return "too_far" if all(-z > far for _, _, z in points) else None
+    if all(-z > far for _, _, z in points):
+        return "too_far"
+    return None

@@ -1,4 +1,4 @@
-"""Rules about the scene as a whole: camera and light, names, datablocks that nothing uses, files that are not there."""
+"""Rules for the whole scene: camera and light, names, unused datablocks, missing files."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from blendwright.tools.auditing.flaws import Flaw, Repair
 from blendwright.tools.auditing.mesh_rules import objects_of_scene
 from blendwright.tools.unused_kinds import PURGED
 
-# What Blender calls new things, and copies of anything.
+# Blender's default names of new datablocks and of copies.
 DEFAULT_NAME = re.compile(
     r"(?:.*\.\d{3,}|Cube|Sphere|Icosphere|Cylinder|Cone|Torus|Plane|Circle|Grid|Suzanne|Mesh|Curve|BezierCurve|BezierCircle"
     r"|NurbsCurve|NurbsPath|Empty|Object|Material)",
@@ -72,9 +72,11 @@ def light_flaws(scene: Scene) -> Iterator[Flaw]:
 
 
 def shader_nodes(scene: Scene, owner: Block) -> Sequence[Block]:
-    """The shader nodes that count; before Blender 5.0 they could be turned off."""
-    on = scene.version >= (5, 0, 0) or owner.use_nodes
-    return owner.node_tree.nodes if on and owner.node_tree is not None else ()
+    """Return the active shader nodes of a material or world. Before Blender 5.0, nodes could be turned off."""
+    uses_nodes = scene.version >= (5, 0, 0) or owner.use_nodes
+    if uses_nodes and owner.node_tree is not None:
+        return owner.node_tree.nodes
+    return ()
 
 
 def _world_shines(scene: Scene, world: Block) -> bool:
@@ -86,6 +88,7 @@ def _world_shines(scene: Scene, world: Block) -> bool:
 
 
 def shines(scene: Scene, material: Block) -> bool:
+    """Return True if a material emits light."""
     for node in shader_nodes(scene, material):
         if node.bl_idname == "ShaderNodeEmission" and _gives_light(node.inputs["Color"], node.inputs["Strength"]):
             return True
@@ -102,8 +105,9 @@ def _gives_light(color: Block, strength: Block) -> bool:
 
 
 def _free_name(scene: Scene, name: str) -> str:
-    taken = set(scene.names(Kind.OBJECT))
-    number = 1
-    while (candidate := name if number == 1 else f"{name} {number}") in taken:
+    used_names = set(scene.names(Kind.OBJECT))
+    candidate, number = name, 1
+    while candidate in used_names:
         number += 1
+        candidate = f"{name} {number}"
     return candidate

@@ -1,1 +1,1 @@
-"""Tools of the noun `camera`, one file each."""
+"""Tools of the noun `camera`, one file per tool."""

@@ -13,9 +13,10 @@ class CreateCameraArgs(CameraSettings, AimedPlacement):
 
 
 class CreateCamera(CreatesObject[CreateCameraArgs]):
-    """Add a camera. It looks along its own -Z with Y up; aim it with look_at, or with camera.frame_objects.
+    """Create a camera. It looks along its local -Z with Y up; aim it with look_at or camera.frame_objects.
 
-    It does not become the scene's camera: that is camera.set_active."""
+    It does not become the scene's active camera; use camera.set_active for that.
+    """
 
     name = "camera.create"
     promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.OBJECT, Kind.CAMERA, Kind.COLLECTION).needs("object_write")
@@ -47,7 +48,9 @@ class CreateCamera(CreatesObject[CreateCameraArgs]):
         yield from aim_problems(scene, args)
 
     def rotation(self, scene: Scene, args: CreateCameraArgs) -> tuple[float, ...]:
-        return super().rotation(scene, args) if args.look_at is None else aimed_rotation(scene, args)
+        if args.look_at is None:
+            return super().rotation(scene, args)
+        return aimed_rotation(scene, args)
 
     def settings(self, scene: Scene, args: CreateCameraArgs, target: Block) -> Settings:
         return camera_settings(scene, args, target)

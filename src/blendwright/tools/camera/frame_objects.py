@@ -33,8 +33,8 @@ from blendwright.tools.world_space import world_matrix
 CAMERA = ("camera.create", {"name": "Camera", "location": [4, -6, 3], "rotation_euler_deg": [65, 0, 35]})
 CUBE = ("mesh.create_primitive", {"kind": "cube", "name": "Box"})
 BALL = ("mesh.create_primitive", {"kind": "uv_sphere", "name": "Ball", "location": [4, 1, 0]})
-# How far outside the frame a corner may come to lie: single precision, in parts of the frame.
-SLACK = 1e-3
+# Rounding tolerance: the part of the frame by which a corner may be outside.
+FRAME_TOLERANCE = 1e-3
 
 
 class FrameObjectsArgs(Args):
@@ -42,16 +42,16 @@ class FrameObjectsArgs(Args):
     objects: list[ObjectName] = Field(
         default=[],
         max_length=10_000,
-        description="Objects whose evaluated bounds are to be in the frame; none: everything that a render shows, "
-        "and where that is nothing, a cube of two metres at the origin.",
+        description="Objects whose evaluated bounds should fill the frame. Without any: all rendered objects, or in "
+        "an empty scene a cube of 2 m at the origin.",
     )
-    view: View | None = optional("From which side to look; left out, the camera keeps its direction.")
-    from_direction: Vector3 | None = optional(
-        "From where to look, as a direction from the objects to the camera; takes the place of view."
-    )
+    view: View | None = optional("Side to look from. Default: the camera keeps its direction.")
+    from_direction: Vector3 | None = optional("Instead of view: direction from the objects to the camera.")
     margin: float = Field(default=0.05, ge=0.0, le=0.45, description="Free part of the frame on each side.")
     frames: list[FrameNumber] = Field(
-        default=[], max_length=100, description="Frames at each of which they are to be in it; none: the current one."
+        default=[],
+        max_length=100,
+        description="Frames at which the objects should be in the frame. Without any: the current frame.",
     )
 
     @field_validator("from_direction")
@@ -60,23 +60,26 @@ class FrameObjectsArgs(Args):
         if value is None:
             return value
         if info.data.get("view") is not None:
-            raise PydanticCustomError("one_direction", "view and from_direction say the same thing: give one of them")
+            raise PydanticCustomError("one_direction", "give either view or from_direction, not both")
         if math.hypot(*value) < NEAREST:
-            raise PydanticCustomError("no_direction", "a direction has a length")
+            raise PydanticCustomError("no_direction", "from_direction must not be [0, 0, 0]")
         return value
 
 
 class ObjectsFramed(Result):
     camera: str = Field(description="Name of the camera.")
-    location: Point = Field(description="Where it stands now, in the world.")
-    distance: float = Field(description="From the camera to the farthest corner along its view, in metres.")
-    changed: bool = Field(description="False when it framed them just so already.")
+    location: Point = Field(description="New position of the camera in the world.")
+    distance: float = Field(description="Depth of the farthest corner along the viewing direction, in metres.")
+    changed: bool = Field(description="False if the camera already framed them exactly like this.")
 
 
 class FrameObjects(Tool[FrameObjectsArgs, ObjectsFramed]):
-    """Move a camera so that objects fill the frame at the scene's resolution: along its own direction, or from a given side.
+    """Move a camera so that objects fill the frame at the scene's resolution: along its own direction, or from a given
+    side.
 
-    An orthographic camera also gets the scale that fits. The far clipping distance grows when the objects would lie behind it."""
+    An orthographic camera also gets a matching scale. The far clipping distance grows if the objects would be beyond
+    it.
+    """
 
     name = "camera.frame_objects"
     promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.OBJECT, Kind.CAMERA).needs("object_write")
@@ -119,25 +122,38 @@ class FrameObjects(Tool[FrameObjectsArgs, ObjectsFramed]):
         inverse = world_matrix(scene, obj).inverted()
         for point in subject_points(scene, args.objects, args.object, args.frames):
             x, y, z = inverse @ scene.vector(point)
-            depth = 1.0 if sight.orthographic else -z
-            across, along = SLACK * (sight.right - sight.left) * depth, SLACK * (sight.top - sight.bottom) * depth
+            if sight.orthographic:
+                depth = 1.0
+            else:
+                depth = -z
+            across, along = (
+                FRAME_TOLERANCE * (sight.right - sight.left) * depth,
+                FRAME_TOLERANCE * (sight.top - sight.bottom) * depth,
+            )
             inside = sight.left * depth - across <= x <= sight.right * depth + across
             inside = inside and sight.bottom * depth - along <= y <= sight.top * depth + along and z < 0.0
             if not inside:
                 yield from differs(
-                    "that all are in the frame (no constraint or animation holds the camera)", True, False, "/object"
+                    "that all objects are in the frame (check for constraints or animation of the camera)",
+                    True,
+                    False,
+                    "/object",
                 )
                 return
 
     def _aim(self, scene: Scene, args: FrameObjectsArgs, obj: Block) -> tuple[Axes, Standpoint]:
-        """How the camera is to be turned, and where it is to stand."""
+        """Return the camera's axes and its standpoint."""
         axes = self._axes(args, world_matrix(scene, obj))
         sight = frustum(scene, obj.data).within(args.margin)
         points = subject_points(scene, args.objects, args.object, args.frames)
         return axes, standpoint(points, axes, sight, obj.data.clip_start * 2.0)
 
     def _axes(self, args: FrameObjectsArgs, matrix: Block) -> Axes:
-        direction: Point | None = FROM[args.view] if args.view is not None else args.from_direction
+        direction: Point | None
+        if args.view is not None:
+            direction = FROM[args.view]
+        else:
+            direction = args.from_direction
         if direction is not None:
             return mirrored_like(matrix, view_axes(direction))
         columns = matrix.to_3x3().normalized().transposed()
@@ -146,7 +162,7 @@ class FrameObjects(Tool[FrameObjectsArgs, ObjectsFramed]):
 
 
 def _optics(camera: Block, target: Standpoint) -> list[Setting]:
-    """What has to change in the camera itself."""
+    """Return the settings of the camera data that must change."""
     settings: list[Setting] = []
     if camera.type == "ORTHO" and not close(target.widen, 1.0):
         settings.append(Setting(camera, "ortho_scale", camera.ortho_scale * target.widen, "/object"))

@@ -22,18 +22,18 @@ CUBE = ("mesh.create_primitive", {"kind": "cube", "name": "Box", "location": [0,
 
 
 class LookAtArgs(Args):
-    object: ObjectName = renamed("object", "name", description="Name of the camera, or of a light to aim.")
-    target: ObjectName | None = optional("Object to look at; or give point.")
+    object: ObjectName = renamed("object", "name", description="Name of the camera, or of the light to aim.")
+    target: ObjectName | None = optional("Object to look at. Alternative: point.")
     aim: Literal["ORIGIN", "CENTER"] = Field(
-        default="ORIGIN", description="The target's origin, or the middle of its bounds."
+        default="ORIGIN", description="ORIGIN: the target's origin. CENTER: the center of its bounds."
     )
-    # Exactly one of the two, hence looked at also when it is left out.
-    point: Vector3 | None = optional("Point to look at, in the world; or give target.", validate_default=True)
+    # Validated also when left out, because exactly one of target and point is required.
+    point: Vector3 | None = optional("World point to look at. Alternative: target.", validate_default=True)
     roll_deg: float = Field(
         default=0.0,
         ge=-360.0,
         le=360.0,
-        description="Turn about the line of sight, counter-clockwise as seen by the camera.",
+        description="Rotation about the viewing direction in degrees, counter-clockwise as seen by the camera.",
     )
 
     @field_validator("point")
@@ -45,7 +45,7 @@ class LookAtArgs(Args):
 
 
 class LookAt(Tool[LookAtArgs, ObjectChanged]):
-    """Turn a camera towards an object or a point, once: it stays where it is, its -Z points there and its Y is up."""
+    """Rotate a camera once so that it looks at an object or a point: -Z points there and Y is up. Its position stays."""
 
     name = "camera.look_at"
     promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.OBJECT).needs("object_write")
@@ -61,14 +61,19 @@ class LookAt(Tool[LookAtArgs, ObjectChanged]):
 
     def check(self, scene: Scene, args: LookAtArgs) -> Findings:
         obj = yield from existing_object(scene, args.object, "/object", "CAMERA", "LIGHT")
-        target = (yield from existing_object(scene, args.target, "/target")) if args.target else None
+        target = None
+        if args.target:
+            target = yield from existing_object(scene, args.target, "/target")
         if obj is None or (args.target and target is None):
             return
         yield from zero_scale(scene, obj, "/object")
         yield from move_conflicts(scene, obj, "/object", turn=True, move=False)
         if math.dist(self._point(scene, args), world_matrix(scene, obj).translation) < NEAREST:
-            message = f"'{args.object}' stands at the very point it is to look at"
-            yield conflict(message, "/target" if target else "/point", "Move it away first.")
+            message = f"'{args.object}' is at the same point that it should look at"
+            at = "/point"
+            if target:
+                at = "/target"
+            yield conflict(message, at, "Move it away first.")
 
     def apply(self, scene: Scene, args: LookAtArgs) -> ObjectChanged:
         obj = scene.require(Kind.OBJECT, args.object, "/object")
@@ -77,7 +82,7 @@ class LookAt(Tool[LookAtArgs, ObjectChanged]):
     def verify(self, scene: Scene, args: LookAtArgs, result: ObjectChanged) -> Findings:
         obj = scene.require(Kind.OBJECT, args.object, "/object")
         turned = nearly_equal_matrices(self._view(scene, args, obj), world_matrix(scene, obj))
-        yield from differs("that it looks there (no constraint or animation holds it)", True, turned, "/object")
+        yield from differs("that it looks there (check for constraints or animation)", True, turned, "/object")
 
     def _view(self, scene: Scene, args: LookAtArgs, obj: Block) -> Block:
         matrix = world_matrix(scene, obj)

@@ -1,4 +1,4 @@
-"""camera.set, and the settings of cameras: lens, sensor, clipping and depth of field, as arguments and as Blender keeps them."""
+"""Tool camera.set, and the settings of cameras as arguments: lens, sensor, clipping and depth of field."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from blendwright.tools.checks import invalid
 from blendwright.tools.settings import ObjectChanged, SetsObjectSettings, Setting, Settings
 from blendwright.values.findings import Finding
 
-# Argument -> Blender's property on the camera, where the value is the same.
+# Argument -> Blender's camera property with the same value.
 PLAIN: dict[str, str] = {
     "projection": "type",
     "sensor_width_mm": "sensor_width",
@@ -28,38 +28,45 @@ PLAIN: dict[str, str] = {
     "clip_start": "clip_start",
     "clip_end": "clip_end",
 }
-# Blender's shortest focal length, and the sensor of a new camera: its fit, width and height in millimetres.
-SHORTEST = 1.0
-NEW = ("AUTO", 36.0, 24.0)
+# Blender's shortest focal length in millimetres.
+MIN_LENS_MM = 1.0
+# Sensor of a new camera: its fit, and its width and height in millimetres.
+NEW_SENSOR = ("AUTO", 36.0, 24.0)
+# Clipping distances of a new camera in metres.
+DEFAULT_CLIP_M = (0.1, 1000.0)
 
 
 class CameraSettings(Args):
-    """Settings of a camera; what is left out stays as it is (Blender's defaults on a new one)."""
+    """Settings of a camera. Settings that are left out stay unchanged; a new camera has Blender's defaults."""
 
     projection: Literal["PERSP", "ORTHO"] | None = optional("Perspective or orthographic.")
-    lens_mm: float | None = optional("Focal length in millimetres; or give fov_deg.", ge=1.0, le=5000.0)
+    lens_mm: float | None = optional("Focal length in millimetres. Alternative: fov_deg.", ge=1.0, le=5000.0)
     fov_deg: float | None = optional(
-        "Field of view across the longer side of the frame, in degrees; or give lens_mm.", ge=0.5, le=170.0
+        "Field of view across the longer side of the frame, in degrees. Alternative: lens_mm.", ge=0.5, le=170.0
     )
     ortho_scale: PositiveFloat | None = optional("Width of an orthographic view in metres, across the longer side.")
     sensor_width_mm: float | None = optional("Width of the sensor in millimetres.", ge=1.0, le=1000.0)
     sensor_height_mm: float | None = optional("Height of the sensor in millimetres.", ge=1.0, le=1000.0)
     sensor_fit: Literal["AUTO", "HORIZONTAL", "VERTICAL"] | None = optional(
-        "Which side of the frame the sensor fits; AUTO is the longer one."
+        "Side of the frame that the sensor fits; AUTO is the longer one."
     )
-    shift: Vector2 | None = optional("Shift of the frame in X and Y, in parts of its longer side.")
+    shift: Vector2 | None = optional("Shift of the frame in X and Y, as fractions of its longer side.")
     clip_start: float | None = optional("Nearest visible distance in metres.", ge=1e-6, le=1e9)
     clip_end: float | None = optional("Farthest visible distance in metres.", ge=1e-6, le=1e9)
-    depth_of_field: bool | None = optional("Blur what is out of focus; on when a focus or f-stop is given.")
+    depth_of_field: bool | None = optional(
+        "Blur objects that are out of focus. Default: true if a focus or fstop is given."
+    )
     focus_object: ObjectName | None = optional("Object whose origin is in focus.")
-    focus_distance: float | None = optional("Distance in focus in metres, without focus_object.", ge=0.0, le=1e9)
-    fstop: float | None = optional("Aperture: lower blurs more.", ge=0.01, le=1000.0)
+    focus_distance: float | None = optional(
+        "Distance in focus in metres. Not together with focus_object.", ge=0.0, le=1e9
+    )
+    fstop: float | None = optional("Aperture as f-number; a lower one blurs more.", ge=0.01, le=1000.0)
 
     @field_validator("fov_deg")
     @classmethod
     def _one_lens(cls, value: float | None, info: ValidationInfo) -> float | None:
         if value is not None and info.data.get("lens_mm") is not None:
-            raise PydanticCustomError("lens_or_fov", "lens_mm and fov_deg say the same thing: give one of them")
+            raise PydanticCustomError("lens_or_fov", "give either lens_mm or fov_deg, not both")
         return value
 
     @field_validator("clip_end")
@@ -74,39 +81,57 @@ class CameraSettings(Args):
     @classmethod
     def _one_focus(cls, value: float | None, info: ValidationInfo) -> float | None:
         if value is not None and info.data.get("focus_object") is not None:
-            raise PydanticCustomError("one_focus", "focus_object takes the place of focus_distance: give one of them")
+            raise PydanticCustomError("one_focus", "give either focus_object or focus_distance, not both")
         return value
 
     @property
     def focuses(self) -> bool | None:
-        """Whether depth of field is on, or None when nothing was said about it."""
+        """Return True if depth of field should be on, False if off, and None if the arguments do not say."""
         if self.depth_of_field is not None:
             return self.depth_of_field
-        return (
-            True if any(value is not None for value in (self.focus_object, self.focus_distance, self.fstop)) else None
-        )
+        if any(value is not None for value in (self.focus_object, self.focus_distance, self.fstop)):
+            return True
+        return None
 
 
 def camera_problems(scene: Scene, args: CameraSettings, camera: Block | None) -> Sequence[Finding]:
-    """What speaks against the settings, given the camera they are for (None for one that is to be made)."""
-    findings = list(scene.missing(Kind.OBJECT, args.focus_object, "/focus_object")) if args.focus_object else []
-    if args.clip_start is not None or args.clip_end is not None:
-        start = args.clip_start if args.clip_start is not None else camera.clip_start if camera else 0.1
-        end = args.clip_end if args.clip_end is not None else camera.clip_end if camera else 1000.0
-        if end <= start:
-            at = "/clip_end" if args.clip_end is not None else "/clip_start"
-            message = f"it would see from {start:g} m to {end:g} m only"
-            findings.append(invalid(message, at, "Give clip_start and clip_end together."))
-    if args.fov_deg is not None and (lens := _lens(args, args.fov_deg, camera)) < SHORTEST:
-        message = f"{args.fov_deg:g} degrees need a lens of {lens:.3g} mm on this sensor, and the shortest has {SHORTEST:g} mm"
-        widest = math.degrees(2.0 * math.atan(_side(args, camera) / (2.0 * SHORTEST)))
-        cure = f"Ask for at most {math.floor(widest * 10) / 10:g} degrees, or for a larger sensor."
-        findings.append(invalid(message, "/fov_deg", cure))
+    """Return findings about the settings for this camera, or for a new one if `camera` is None."""
+    findings: list[Finding] = []
+    if args.focus_object:
+        findings += scene.missing(Kind.OBJECT, args.focus_object, "/focus_object")
+    findings += _clip_problems(args, camera)
+    if args.fov_deg is None:
+        return findings
+
+    lens = _lens(args, args.fov_deg, camera)
+    if lens < MIN_LENS_MM:
+        message = (
+            f"{args.fov_deg:g} degrees need a lens of {lens:.3g} mm on this sensor; the minimum is {MIN_LENS_MM:g} mm"
+        )
+        widest = math.degrees(2.0 * math.atan(_side(args, camera) / (2.0 * MIN_LENS_MM)))
+        fix = f"Choose at most {math.floor(widest * 10) / 10:g} degrees, or a larger sensor."
+        findings.append(invalid(message, "/fov_deg", fix))
     return findings
 
 
+def _clip_problems(args: CameraSettings, camera: Block | None) -> Findings:
+    if args.clip_start is None and args.clip_end is None:
+        return
+    start, end = DEFAULT_CLIP_M
+    if camera:
+        start, end = camera.clip_start, camera.clip_end
+    at = "/clip_start"
+    if args.clip_start is not None:
+        start = args.clip_start
+    if args.clip_end is not None:
+        end, at = args.clip_end, "/clip_end"
+    if end <= start:
+        message = f"clip_start {start:g} m is not less than clip_end {end:g} m"
+        yield invalid(message, at, "Give clip_start and clip_end together.")
+
+
 def camera_settings(scene: Scene, args: CameraSettings, camera: Block) -> Settings:
-    """What was asked for, as Blender keeps it."""
+    """Yield the requested settings as Blender's properties."""
     for argument, attribute in PLAIN.items():
         value = getattr(args, argument)
         if value is not None:
@@ -128,15 +153,17 @@ def camera_settings(scene: Scene, args: CameraSettings, camera: Block) -> Settin
 
 
 def _side(args: CameraSettings, camera: Block | None) -> float:
-    """The side of the sensor that a field of view goes across, in millimetres; a new camera has Blender's defaults."""
-    fit, width, height = (camera.sensor_fit, camera.sensor_width, camera.sensor_height) if camera else NEW
+    """Return the length in millimetres of the sensor side that the field of view spans."""
+    fit, width, height = NEW_SENSOR
+    if camera:
+        fit, width, height = camera.sensor_fit, camera.sensor_width, camera.sensor_height
     if (args.sensor_fit or fit) == "VERTICAL":
         return args.sensor_height_mm or height
     return args.sensor_width_mm or width
 
 
 def _lens(args: CameraSettings, fov_deg: float, camera: Block | None) -> float:
-    """The focal length that gives a field of view on the sensor's fitted side."""
+    """Return the focal length in millimetres that results in this field of view."""
     return _side(args, camera) / (2.0 * math.tan(math.radians(fov_deg) / 2.0))
 
 
@@ -148,10 +175,10 @@ class SetCameraArgs(CameraSettings):
 
 
 class SetCamera(SetsObjectSettings[SetCameraArgs, ObjectChanged]):
-    """Change settings of a camera; what is left out stays as it is."""
+    """Change settings of a camera. Settings that are left out stay unchanged."""
 
     name = "camera.set"
-    # An object that was in focus may lose its last user.
+    # The object previously in focus may lose its last user.
     promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.CAMERA, Kind.OBJECT).needs("object_write")
     examples = (
         Example({"object": "Camera", "lens_mm": 85}, CAMERA),

@@ -8,16 +8,14 @@ from blendwright.tools.settings import ObjectChanged, SetsObjectSettings, Settin
 
 
 class SetActiveArgs(Args):
-    object: ObjectName = renamed(
-        "object", "name", description="Name of the camera object that the scene is to be rendered through."
-    )
+    object: ObjectName = renamed("object", "name", description="Name of the camera object to render with.")
 
 
 class SetActiveCamera(SetsObjectSettings[SetActiveArgs, ObjectChanged]):
-    """Make a camera the scene's own: the one that renders look through."""
+    """Make a camera the scene's active camera, which renders use."""
 
     name = "camera.set_active"
-    # The camera before may have had no other user.
+    # The previous active camera may lose its last user.
     promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.SCENE, Kind.OBJECT).needs("scene_write")
     examples = (Example({"object": "Camera"}, ("camera.create", {"name": "Camera"})),)
 

@@ -25,20 +25,22 @@ PARENTING, RANGE = SetParent(), SetFrameRange()
 
 
 class TurntableArgs(Args):
-    object: ObjectName | None = optional("Camera that goes round; the scene's own when left out. Not for turn OBJECTS.")
+    object: ObjectName | None = optional(
+        "Camera that circles the objects. Default: the scene's active camera. Not with turn OBJECTS."
+    )
     objects: Annotated[list[ObjectName], Field(max_length=1000)] = Field(
-        default=[], description="What it goes round, or what turns; none: everything that a render shows (turn CAMERA)."
+        default=[],
+        description="Objects in the center, or objects that turn. Without any, for turn CAMERA: all rendered objects.",
     )
     turn: Literal["CAMERA", "OBJECTS"] = Field(
-        default="CAMERA", description="Whether the camera goes round, or the objects turn with light and camera fixed."
+        default="CAMERA",
+        description="CAMERA: the camera circles the objects. OBJECTS: the objects turn, with light and camera fixed.",
     )
-    name: NewObjectName = Field(
-        default="Turntable", description="Name of the new object, an empty that turns; must be free."
-    )
+    name: NewObjectName = Field(default="Turntable", description="Name of the new empty that turns; must be free.")
     start: int = Field(default=1, ge=0, le=1_000_000, description="First frame.")
-    frames: int = Field(default=120, ge=2, le=48_000, description="Frames of all turns together.")
-    turns: int = Field(default=1, ge=1, le=100, description="Whole turns, so that the end meets the start.")
-    clockwise: bool = Field(default=False, description="Seen from above; else counter-clockwise.")
+    frames: int = Field(default=120, ge=2, le=48_000, description="Number of frames of all turns together.")
+    turns: int = Field(default=1, ge=1, le=100, description="Number of whole turns, so that the end matches the start.")
+    clockwise: bool = Field(default=False, description="True to turn clockwise as seen from above.")
     set_range: bool = Field(default=True, description="Also set the scene's first and last frame to the loop.")
 
     @field_validator("turn")
@@ -47,23 +49,24 @@ class TurntableArgs(Args):
         if value == "OBJECTS" and not info.data.get("objects"):
             raise PydanticCustomError("no_objects", "turn OBJECTS needs objects")
         if value == "OBJECTS" and info.data.get("object") is not None:
-            raise PydanticCustomError("no_camera", "with turn OBJECTS no camera is moved: leave object out")
+            raise PydanticCustomError("no_camera", "turn OBJECTS moves no camera: leave object out")
         return value
 
 
 class TurntableMade(Result):
     object: str = Field(description="Name of the empty that turns.")
-    followers: list[str] = Field(description="What follows it: the camera, or the objects.")
-    center: Point = Field(description="Where it stands, in the world.")
+    followers: list[str] = Field(description="Children of the empty: the camera, or the objects.")
+    center: Point = Field(description="World position of the empty.")
     frame_start: int = Field(description="First frame of the loop.")
-    frame_end: int = Field(description="Last frame of the loop: the next one would be the first again.")
+    frame_end: int = Field(description="Last frame of the loop; the next frame would equal the first one.")
 
 
 class Turntable(Tool[TurntableArgs, TurntableMade]):
-    """Make a turntable: a camera goes round objects, or objects turn, in an endless loop.
+    """Make a turntable: a camera circles objects, or objects turn, in an endless loop.
 
-    An empty in the middle turns about Z; the camera or the objects follow it and keep their places. Put the camera first with
-    camera.frame_objects; render with render.animation."""
+    An empty in the center turns about Z. The camera or the objects become its children and keep their positions. First
+    position the camera with camera.frame_objects; afterwards render with render.animation.
+    """
 
     name = "camera.turntable"
     promises = SAFE_ONE_TIME_WRITE.writes_to(Kind.OBJECT, Kind.ACTION, Kind.SCENE, Kind.COLLECTION).needs(
@@ -92,8 +95,8 @@ class Turntable(Tool[TurntableArgs, TurntableMade]):
             return
         for at, child in self._followers(scene, args):
             if child.parent is not None:
-                message = f"'{child.name}' follows '{child.parent.name}' already"
-                yield conflict(message, at, "Name its parent instead, or clear that with object.set_parent.")
+                message = f"'{child.name}' already has the parent '{child.parent.name}'"
+                yield conflict(message, at, "Name its parent instead, or remove the parent with object.set_parent.")
 
     def apply(self, scene: Scene, args: TurntableArgs) -> TurntableMade:
         center = _center(scene, args)
@@ -103,9 +106,8 @@ class Turntable(Tool[TurntableArgs, TurntableMade]):
         scene.link(scene.active.collection, pivot)
         for child in children:
             PARENTING.apply(scene, SetParentArgs(object=child, parent=args.name))
-        whole = math.tau * args.turns * (-1 if args.clockwise else 1)
         curve = open_curves(scene, pivot, pivot).new("rotation_euler", index=2)
-        for frame, angle in ((args.start, 0.0), (args.start + args.frames, whole)):
+        for frame, angle in ((args.start, 0.0), (args.start + args.frames, _total_angle(args))):
             set_key(curve, frame, angle, "LINEAR", "AUTO", "VECTOR")
         curve.extrapolation = "LINEAR"
         pivot.rotation_euler[2] = curve.evaluate(scene.active.frame_current_final)
@@ -121,28 +123,48 @@ class Turntable(Tool[TurntableArgs, TurntableMade]):
         pivot = scene.require(Kind.OBJECT, args.name)
         for name in result.followers:
             parent = scene.require(Kind.OBJECT, name).parent
-            yield from differs(
-                f"the parent of '{name}'", args.name, None if parent is None else parent.name, "/objects"
-            )
+            parent_name = None
+            if parent is not None:
+                parent_name = parent.name
+            yield from differs(f"the parent of '{name}'", args.name, parent_name, "/objects")
         (curve,) = curves(scene, pivot)
         for part in (0.0, 0.25, 1.0, 1.5):
-            expected = math.tau * args.turns * part * (-1 if args.clockwise else 1)
+            expected = _total_angle(args) * part
             yield from differs("its angle", expected, curve.evaluate(args.start + args.frames * part), "/frames")
         if args.set_range:
             span = (scene.active.frame_start, scene.active.frame_end)
             yield from differs("the frame range", (result.frame_start, result.frame_end), span, "/start")
 
     def _followers(self, scene: Scene, args: TurntableArgs) -> list[tuple[str, Block]]:
-        """What follows the empty, each with the argument that says so."""
+        """Return the objects that become children of the empty, each after the JSON pointer of its argument."""
         if args.turn == "CAMERA":
-            camera = scene.active.camera if args.object is None else scene.find(Kind.OBJECT, args.object)
-            return [] if camera is None else [("/object", camera)]
-        found = [(f"/objects/{number}", scene.require(Kind.OBJECT, name)) for number, name in enumerate(args.objects)]
-        chosen = {child for _, child in found}
-        return [(at, child) for at, child in found if child.parent not in chosen]
+            if args.object is None:
+                camera = scene.active.camera
+            else:
+                camera = scene.find(Kind.OBJECT, args.object)
+            if camera is None:
+                return []
+            return [("/object", camera)]
+        named = [(f"/objects/{number}", scene.require(Kind.OBJECT, name)) for number, name in enumerate(args.objects)]
+        named_objects = {child for _, child in named}
+        return [(at, child) for at, child in named if child.parent not in named_objects]
+
+
+def _total_angle(args: TurntableArgs) -> float:
+    """Return the angle in radians of all turns together; negative for clockwise."""
+    angle = math.tau * args.turns
+    if args.clockwise:
+        return -angle
+    return angle
 
 
 def _center(scene: Scene, args: TurntableArgs) -> Point:
-    camera = scene.active.camera if args.object is None else scene.require(Kind.OBJECT, args.object)
-    points = subject_points(scene, args.objects, "" if camera is None else camera.name, [])
+    if args.object is None:
+        camera = scene.active.camera
+    else:
+        camera = scene.require(Kind.OBJECT, args.object)
+    camera_name = ""
+    if camera is not None:
+        camera_name = camera.name
+    points = subject_points(scene, args.objects, camera_name, [])
     return (around(points) or NOTHING).center

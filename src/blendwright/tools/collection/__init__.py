@@ -1,1 +1,1 @@
-"""Tools of the noun `collection`, one file each."""
+"""Tools of the noun `collection`, one file per tool."""

@@ -25,17 +25,19 @@ class CreateCollectionArgs(Args):
     name: Annotated[Name, makes(Kind.COLLECTION)] = Field(
         description="Name of the new collection, taken literally; must be free."
     )
-    parent: CollectionName | None = optional("Collection to put it into; the scene's own when left out.")
-    color_tag: ColorTag = Field(default="NONE", description="Colour in lists (from red, COLOR_01, to brown, COLOR_08).")
+    parent: CollectionName | None = optional("Parent collection. Default: the scene's own collection.")
+    color_tag: ColorTag = Field(
+        default="NONE", description="Colour tag in Blender's outliner (COLOR_01 is red, COLOR_08 is brown)."
+    )
 
 
 class CollectionMade(Result):
     collection: str = Field(description="Name of the collection.")
-    created: bool = Field(description="False when an equal collection was there already and nothing was written.")
+    created: bool = Field(description="False if an identical collection already existed and nothing was written.")
 
 
 class CreateCollection(Tool[CreateCollectionArgs, CollectionMade]):
-    """Add an empty collection to the scene or to another collection."""
+    """Create an empty collection in the scene or in another collection."""
 
     name = "collection.create"
     promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.COLLECTION, Kind.SCENE).needs("object_write")
@@ -49,7 +51,7 @@ class CreateCollection(Tool[CreateCollectionArgs, CollectionMade]):
 
     def check(self, scene: Scene, args: CreateCollectionArgs) -> Findings:
         if is_scene_collection(scene, args.name):
-            cure = "Choose another name; where a collection is asked for, this one means the scene's own."
+            cure = "Choose another name; as an argument, this name means the scene's own collection."
             yield conflict(f"'{args.name}' is the scene's own collection", "/name", cure)
         missing = missing_target_collection(scene, args.parent, "/parent")
         yield from missing

@@ -19,17 +19,21 @@ class DeleteCollectionArgs(Args):
     name: Annotated[Name, removes(Kind.COLLECTION)] = Field(description="Name of the collection to delete.")
     objects: Literal["keep", "delete"] = Field(
         default="keep",
-        description="keep: its objects move to the collection above. delete: those that no other collection holds are deleted, "
-        "with data and actions that nobody else uses.",
+        description="keep: its objects move to the parent collection. delete: objects that are in no other "
+        "collection are deleted, with data and actions that have no other users.",
     )
 
 
 class CollectionDeleted(Removed):
-    moved: list[str] = Field(description="Names of the objects and collections that moved up, as kind/name.")
+    moved: list[str] = Field(
+        description="Names of the objects and collections that moved to the parent collection, as kind/name."
+    )
 
 
 class DeleteCollection(Deletes[DeleteCollectionArgs, CollectionDeleted]):
-    """Delete a collection. The collections inside it move to the one above; so do its objects, unless they are to go too."""
+    """Delete a collection. Its child collections move to its parent collection; so do its objects, unless `objects` is
+    delete.
+    """
 
     name = "collection.delete"
     promises = DESTRUCTIVE_WRITE.writes_to(*DELETION_WRITES).needs("object_write")
@@ -40,7 +44,7 @@ class DeleteCollection(Deletes[DeleteCollectionArgs, CollectionDeleted]):
 
     def check(self, scene: Scene, args: DeleteCollectionArgs) -> Findings:
         if is_scene_collection(scene, args.name):
-            cure = "Name a collection in it, or delete its objects one by one."
+            cure = "Name a collection inside it, or delete its objects with object.delete."
             yield conflict("the scene's own collection cannot be deleted", "/name", cure)
             return
         collection = yield from existing(scene, Kind.COLLECTION, args.name, "/name")
@@ -49,18 +53,18 @@ class DeleteCollection(Deletes[DeleteCollectionArgs, CollectionDeleted]):
 
     def apply(self, scene: Scene, args: DeleteCollectionArgs) -> CollectionDeleted:
         collection = scene.require(Kind.COLLECTION, args.name, "/name")
-        above = _parents(scene, collection) or [scene.active.collection]
+        parents = _parents(scene, collection) or [scene.active.collection]
         members = sorted(collection.objects, key=lambda obj: obj.name)
-        inner = list(collection.children)
+        children = list(collection.children)
         removed: list[str] = []
-        moved = [f"collections/{child.name}" for child in inner]
+        moved = [f"collections/{child.name}" for child in children]
         if args.objects == "keep":
             moved += [f"objects/{obj.name}" for obj in members]
-            _move(scene, members, collection, above)
+            _move(scene, members, collection, parents)
         else:
             removed = delete_objects(scene, _victims(scene, collection), "/objects", keep_data=False)
             _move(scene, [obj for obj in members if scene.is_in(collection, obj)], collection, [])
-        _move(scene, inner, collection, above)
+        _move(scene, children, collection, parents)
         scene.remove(collection)
         return CollectionDeleted(removed=[f"collections/{args.name}", *removed], moved=moved)
 
@@ -69,20 +73,23 @@ class DeleteCollection(Deletes[DeleteCollectionArgs, CollectionDeleted]):
         for entry in result.moved:
             kind, name = entry.split("/", 1)
             block = scene.require(Kind(kind), name)
-            linked = bool(scene.collections_of(block)) if kind == "objects" else bool(_parents(scene, block))
+            if kind == "objects":
+                linked = bool(scene.collections_of(block))
+            else:
+                linked = bool(_parents(scene, block))
             yield from differs(f"that a collection holds '{name}'", True, linked, "/objects")
 
 
 def _parents(scene: Scene, collection: Block) -> list[Block]:
-    """The collections that hold a collection, the scenes' own among them."""
-    candidates = [one.collection for one in scene.blocks(Kind.SCENE)] + list(scene.blocks(Kind.COLLECTION))
+    """Return the collections that contain a collection, including the own collections of scenes."""
+    candidates = [owner.collection for owner in scene.blocks(Kind.SCENE)] + list(scene.blocks(Kind.COLLECTION))
     return [parent for parent in candidates if parent.children.get(collection.name) == collection]
 
 
 def _victims(scene: Scene, collection: Block) -> list[Block]:
-    """The objects that no other collection holds, by name."""
-    alone = [obj for obj in collection.objects if all(home == collection for home in scene.collections_of(obj))]
-    return sorted(alone, key=lambda obj: obj.name)
+    """Return the objects that are in no other collection, sorted by name."""
+    exclusive = [obj for obj in collection.objects if all(home == collection for home in scene.collections_of(obj))]
+    return sorted(exclusive, key=lambda obj: obj.name)
 
 
 def _move(scene: Scene, members: list[Block], source: Block, targets: list[Block]) -> None:

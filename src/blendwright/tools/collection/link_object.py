@@ -15,14 +15,14 @@ PROPS = ("collection.create", {"name": "Props"})
 
 class LinkObjectArgs(Args):
     object: ObjectName = Field(description="Name of the object.")
-    collection: CollectionName | None = optional("Collection to put it into; the scene's own when left out.")
+    collection: CollectionName | None = optional("Collection to link it to. Default: the scene's own collection.")
 
 
 class LinkObject(Tool[LinkObjectArgs, ObjectChanged]):
-    """Put an object into a collection. It stays in those that hold it already."""
+    """Link an object to a collection. It stays in its other collections."""
 
     name = "collection.link_object"
-    # The collection of a simulation makes an object a rigid body.
+    # Linking to the rigid-body collection makes an object a rigid body.
     promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.OBJECT, Kind.COLLECTION).needs("object_write")
     examples = (Example({"object": "Box", "collection": "Props"}, BOX, PROPS),)
 

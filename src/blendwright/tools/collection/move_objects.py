@@ -25,20 +25,20 @@ class MoveObjectsArgs(Args):
     objects: Annotated[list[ObjectName], Field(min_length=1, max_length=10_000)] = Field(
         description="Names of the objects."
     )
-    collection: CollectionName | None = optional("Collection to move them to; the scene's own when left out.")
+    collection: CollectionName | None = optional("Collection to move them to. Default: the scene's own collection.")
 
 
 class ObjectsMoved(Result):
     objects: list[str] = Field(description="Names of the objects.")
-    collection: str = Field(description="The collection that holds them now, and no other does.")
-    changed: bool = Field(description="False when it alone held all of them already.")
+    collection: str = Field(description="The only collection that now contains them.")
+    changed: bool = Field(description="False if all objects were already only in this collection.")
 
 
 class MoveObjects(Tool[MoveObjectsArgs, ObjectsMoved]):
-    """Move objects to a collection: it holds them afterwards, and no other collection does."""
+    """Move objects to a collection: they are in this collection afterwards, and in no other."""
 
     name = "collection.move_objects"
-    # The collection of a simulation makes an object a rigid body.
+    # Linking to the rigid-body collection makes an object a rigid body.
     promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.OBJECT, Kind.COLLECTION).needs("object_write")
     examples = (
         Example({"objects": ["Box", "Ball"], "collection": "Props"}, BOX, BALL, PROPS),
@@ -50,21 +50,23 @@ class MoveObjects(Tool[MoveObjectsArgs, ObjectsMoved]):
         yield from missing_target_collection(scene, args.collection)
 
     def apply(self, scene: Scene, args: MoveObjectsArgs) -> ObjectsMoved:
-        home = target_collection(scene, args.collection)
+        target = target_collection(scene, args.collection)
         changed = False
         for index, name in enumerate(args.objects):
             obj = required_object(scene, name, f"/objects/{index}")
-            if not scene.is_in(home, obj):
-                scene.link(home, obj)
+            if not scene.is_in(target, obj):
+                scene.link(target, obj)
                 changed = True
-            for other in list(scene.collections_of(obj)):
-                if other != home:
-                    scene.unlink(other, obj)
+            for collection in list(scene.collections_of(obj)):
+                if collection != target:
+                    scene.unlink(collection, obj)
                     changed = True
-        return ObjectsMoved(objects=args.objects, collection=home.name, changed=changed)
+        return ObjectsMoved(objects=args.objects, collection=target.name, changed=changed)
 
     def verify(self, scene: Scene, args: MoveObjectsArgs, result: ObjectsMoved) -> Findings:
-        home = target_collection(scene, args.collection)
+        target = target_collection(scene, args.collection)
         for index, name in enumerate(args.objects):
             homes = list(scene.collections_of(required_object(scene, name, f"/objects/{index}")))
-            yield from differs(f"that the collection alone holds '{name}'", True, homes == [home], f"/objects/{index}")
+            yield from differs(
+                f"that the collection alone holds '{name}'", True, homes == [target], f"/objects/{index}"
+            )

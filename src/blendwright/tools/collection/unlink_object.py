@@ -16,17 +16,19 @@ BOX_IN_PROPS = ("collection.link_object", {"object": "Box", "collection": "Props
 
 class UnlinkObjectArgs(Args):
     object: ObjectName = Field(description="Name of the object.")
-    collection: CollectionName | None = optional("Collection to take it out of; the scene's own when left out.")
+    collection: CollectionName | None = optional("Collection to unlink it from. Default: the scene's own collection.")
     allow_unlinked: bool = Field(
-        default=False, description="Allow that no collection holds it any more: it stays in the file, out of the scene."
+        default=False,
+        description="Allow to unlink it from its last collection. The object then stays in the file, but is not in "
+        "the scene.",
     )
 
 
 class UnlinkObject(Tool[UnlinkObjectArgs, ObjectChanged]):
-    """Take an object out of a collection, without deleting it."""
+    """Unlink an object from a collection without deleting it."""
 
     name = "collection.unlink_object"
-    # An object that nobody holds any more is kept by a mark on itself.
+    # An object without users is kept by its fake-user flag.
     promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.COLLECTION, Kind.OBJECT).needs("object_write")
     examples = (
         Example({"object": "Box"}, BOX, PROPS, BOX_IN_PROPS),
@@ -40,8 +42,8 @@ class UnlinkObject(Tool[UnlinkObjectArgs, ObjectChanged]):
         if missing or obj is None or args.allow_unlinked:
             return
         if list(scene.collections_of(obj)) == [target_collection(scene, args.collection)]:
-            message = f"no other collection holds '{args.object}', so it would vanish from the scene"
-            cure = "Link it to another collection first, or set allow_unlinked to true; object.delete deletes it."
+            message = f"no other collection contains '{args.object}', so it would disappear from the scene"
+            cure = "Link it to another collection first, set allow_unlinked to true, or delete it with object.delete."
             yield conflict(message, "/collection", cure)
 
     def apply(self, scene: Scene, args: UnlinkObjectArgs) -> ObjectChanged:

@@ -1,1 +1,1 @@
-"""Tools of the noun `constraint`, one file each."""
+"""Tools of the noun `constraint`, one file per tool."""

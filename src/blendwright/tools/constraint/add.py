@@ -1,4 +1,4 @@
-"""constraint.add"""
+"""Tool constraint.add"""
 
 from __future__ import annotations
 
@@ -41,25 +41,27 @@ RIG = (
 )
 
 
-def _on_bone(name: str, settings: Any, *given: Any, **more: Any) -> Example:
-    """A constraint on the lower of two bones."""
-    return Example({"object": "Rig", "bone": "Lower", "name": name, "settings": settings, **more}, RIG, *given)
+def _on_bone(name: str, settings: Any, *setup: Any, **arguments: Any) -> Example:
+    """Return an example with a constraint on the lower of two bones. `setup` are calls that run after creating the
+    armature.
+    """
+    return Example({"object": "Rig", "bone": "Lower", "name": name, "settings": settings, **arguments}, RIG, *setup)
 
 
-def _example(name: str, settings: Any, *given: Any, **more: Any) -> Example:
-    """A constraint on a cube; `given` is what else is there."""
-    return Example({"object": "Box", "name": name, "settings": settings, **more}, CUBE, *given)
+def _example(name: str, settings: Any, *setup: Any, **arguments: Any) -> Example:
+    """Return an example with a constraint on a cube. `setup` are calls that run after creating the cube."""
+    return Example({"object": "Box", "name": name, "settings": settings, **arguments}, CUBE, *setup)
 
 
 class AddConstraintArgs(Args):
     object: ObjectName = Field(description="Name of the object.")
     bone: InnerName | None = optional(BONE, min_length=1)
-    name: NewConstraintName = Field(description="Name of the new constraint; must be free there.")
-    settings: Settings = Field(description="Its type and settings; what is left out is Blender's default.")
-    influence: UnitFloat = Field(default=1.0, description="How much it counts, from 0 to 1.")
-    enabled: bool = Field(default=True, description="Whether it works.")
+    name: NewConstraintName = Field(description="Name of the new constraint; must be free on this object or bone.")
+    settings: Settings = Field(description="Type and settings. Settings that are left out have Blender's defaults.")
+    influence: UnitFloat = Field(default=1.0, description="Influence, from 0 (none) to 1 (full).")
+    enabled: bool = Field(default=True, description="False to create it disabled.")
     index: Annotated[int, Field(ge=0, le=1000)] | None = optional(
-        "Place in the stack, 0 works first; at the end when left out."
+        "Position in the stack; 0 is evaluated first. Default: the end."
     )
 
     def common(self) -> dict[str, Any]:
@@ -67,8 +69,9 @@ class AddConstraintArgs(Args):
 
 
 class AddConstraint(Tool[AddConstraintArgs, ConstraintResult]):
-    """Add a constraint to an object or bone: track, copy, limit, keep a distance, child of (nothing jumps), follow a path,
-    stretch, IK."""
+    """Add a constraint to an object or bone: track, copy, limit, distance, child of (without a jump), follow path,
+    stretch, IK.
+    """
 
     name = "constraint.add"
     promises = SAFE_IDEMPOTENT_WRITE.writes_to(*blender_settings.WRITTEN_KINDS).needs("object_write")
@@ -109,14 +112,14 @@ class AddConstraint(Tool[AddConstraintArgs, ConstraintResult]):
         owner = yield from existing_owner(scene, args)
         if owner is None:
             return
-        found = list(problems(owner, settings))
-        yield from found
+        findings = list(problems(owner, settings))
+        yield from findings
         existing = owner.constraints.get(args.name)
         if existing is None:
             count = len(owner.constraints)
             if args.index is not None and args.index > count:
                 yield invalid(f"{owner} has {count} constraints", "/index", f"Use 0 to {count}, or leave it out.")
-        elif found or any(self._differences(args, owner, existing)):
+        elif findings or any(self._differences(args, owner, existing)):
             message = f"{owner} already has a constraint named '{args.name}' ({existing.type})"
             yield conflict(message, "/name", "Choose another name, or use constraint.set.")
 
@@ -132,11 +135,11 @@ class AddConstraint(Tool[AddConstraintArgs, ConstraintResult]):
         constraint.name = args.name
         for name, value in args.common().items():
             setattr(constraint, name, value)
-        stays = settings.type == "CHILD_OF" and getattr(settings, "set_inverse", None) is not False
-        blender_settings.write(scene, constraint, settings, set_inverse=stays)
+        keeps_position = settings.type == "CHILD_OF" and getattr(settings, "set_inverse", None) is not False
+        blender_settings.write(scene, constraint, settings, set_inverse=keeps_position)
         if args.index is not None:
             constraints.move(len(constraints) - 1, args.index)
-        if stays:
+        if keeps_position:
             blender_settings.refuse_jump(owner, before)
         return constraint_result(owner, args.name, changed=True)
 

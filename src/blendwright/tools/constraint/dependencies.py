@@ -1,4 +1,4 @@
-"""Whose place follows from whose: objects and single bones of armatures, by parents, constraints and chains of IK. Reads only."""
+"""Dependencies between positions of objects and bones: by parents, constraints and IK chains. Reads only."""
 
 from __future__ import annotations
 
@@ -7,55 +7,68 @@ from typing import Any
 
 from blendwright.tool_api.scene import Block
 
-# An object, and the name of one of its bones; an empty name means the object itself.
+# An object and the name of one of its bones; an empty name means the object itself.
 Node = tuple[Any, str]
 
 
 def depends_on(one: Block, other: Block) -> bool:
-    """Whether the place of an object follows from that of another: it is the same, or a parent or constraint leads there."""
+    """Return True if `one` is `other`, or if a parent or constraint makes its position depend on `other`."""
     return follows((one, ""), [(other, "")])
 
 
 def follows(node: Node, others: Collection[Node]) -> bool:
-    """Whether the place of a node is that of one of the others, or follows from it."""
+    """Return True if the node is one of `others`, or if its position depends on one of them."""
     seen: set[Node] = set()
-    waiting = [node]
-    while waiting:
-        one = waiting.pop()
-        if one in others:
+    pending = [node]
+    while pending:
+        current = pending.pop()
+        if current in others:
             return True
-        if one not in seen:
-            seen.add(one)
-            waiting += _leaders(one)
+        if current not in seen:
+            seen.add(current)
+            pending += _dependencies(current)
     return False
 
 
 def target_node(target: Block, part: str | None) -> Node:
-    """What a target and its part stand for; a vertex group is where its object is."""
-    return target, part if part and target.type == "ARMATURE" else ""
+    """Return the node of a target and its part. A vertex group counts as its object."""
+    if part and target.type == "ARMATURE":
+        return target, part
+    return target, ""
 
 
 def chain_of(bone: Block, count: int, *, use_tail: bool = True) -> list[Block]:
-    """The bones that an IK constraint on a pose bone turns, from its end up; all up to the root where `count` is 0."""
-    found: list[Block] = []
-    each: Block = bone if use_tail else bone.parent
-    while each is not None and (count == 0 or len(found) < count):
-        found.append(each)
-        each = each.parent
-    return found
+    """Return the pose bones that an IK constraint on `bone` rotates, from its end up; all up to the root for a `count`
+    of 0.
+    """
+    chain: list[Block] = []
+    current: Block = bone
+    if not use_tail:
+        current = bone.parent
+    while current is not None and (count == 0 or len(chain) < count):
+        chain.append(current)
+        current = current.parent
+    return chain
 
 
-def _leaders(node: Node) -> Iterator[Node]:
+def _dependencies(node: Node) -> Iterator[Node]:
+    """Yield the nodes on which a node's position depends directly."""
     obj, name = node
     if not name:
-        if obj.parent is not None:
-            yield target_node(obj.parent, obj.parent_bone if obj.parent_type == "BONE" else "")
+        if obj.parent is not None and obj.parent_type == "BONE":
+            yield target_node(obj.parent, obj.parent_bone)
+        elif obj.parent is not None:
+            yield target_node(obj.parent, "")
         for constraint in obj.constraints:
             yield from _targets(constraint)
         return
     yield obj, ""
-    bones: Block = () if obj.pose is None else obj.pose.bones
-    bone = next((each for each in bones if each.name == name), None)
+    bones: Block
+    if obj.pose is None:
+        bones = ()
+    else:
+        bones = obj.pose.bones
+    bone = next((candidate for candidate in bones if candidate.name == name), None)
     if bone is None:
         return
     if bone.parent is not None:
@@ -64,15 +77,16 @@ def _leaders(node: Node) -> Iterator[Node]:
         yield from _targets(constraint)
     for end in bones:
         for constraint in end.constraints:
-            if constraint.type in ("IK", "SPLINE_IK") and bone in chain_of(
-                end, constraint.chain_count, use_tail=getattr(constraint, "use_tail", True)
-            ):
+            if constraint.type not in ("IK", "SPLINE_IK"):
+                continue
+            use_tail = getattr(constraint, "use_tail", True)
+            if bone in chain_of(end, constraint.chain_count, use_tail=use_tail):
                 yield from _targets(constraint)
 
 
 def _targets(constraint: Block) -> Iterator[Node]:
     pairs = [(getattr(constraint, name, None), getattr(constraint, part, "")) for name, part in TARGETS]
-    pairs += [(each.target, each.subtarget) for each in getattr(constraint, "targets", ())]
+    pairs += [(item.target, item.subtarget) for item in getattr(constraint, "targets", ())]
     yield from (target_node(target, part) for target, part in pairs if target is not None)
 
 

@@ -1,4 +1,4 @@
-"""How an IK constraint with a pole is to be turned so that its chain stays as it lies at rest."""
+"""Pole angle of IK constraints that leaves a chain of bones in its rest position."""
 
 from __future__ import annotations
 
@@ -10,14 +10,16 @@ from blendwright.tools.constraint.owner import Owner
 from blendwright.tools.constraint.settings import InverseKinematicsSettings
 from blendwright.tools.world_space import world_matrix
 
-# A pole that is nearer to the line from the start of the chain to its end says nothing.
-NO_SIDE = 1e-6
+# Smallest distance in metres of a pole from the chain's line at which it determines a direction.
+MIN_POLE_OFFSET = 1e-6
 
 
 def rest_pole_angle(owner: Owner, settings: InverseKinematicsSettings) -> float | None:
-    """The angle in degrees at which the chain does not turn about itself; None without a pole, or where it is in line with the chain.
+    """Return the pole angle in degrees with which the chain does not rotate about itself.
 
-    Blender turns the X axis of the chain's first bone towards the pole, and by this angle away from it."""
+    Return None without a pole, or if the pole is in line with the chain. Blender rotates the X axis of the chain's
+    first bone towards the pole, and by this angle away from it.
+    """
     if settings.pole_target is None:
         return None
     chain = chain_of(owner.part, settings.chain_count or 0, use_tail=settings.use_tail is not False)
@@ -25,18 +27,20 @@ def rest_pole_angle(owner: Owner, settings: InverseKinematicsSettings) -> float 
         return None
     end, first = chain[0].bone, chain[-1].bone
     pole = world_matrix(owner.scene, owner.object).inverted_safe() @ _pole(owner, settings)
-    across = (end.tail_local - first.head_local).cross(pole - first.head_local)
+    normal = (end.tail_local - first.head_local).cross(pole - first.head_local)
     along = first.tail_local - first.head_local
-    side = across.cross(along)
-    if side.length < NO_SIDE:
+    side = normal.cross(along)
+    if side.length < MIN_POLE_OFFSET:
         return None
     axis = first.matrix_local.to_3x3().col[0]
-    turned = axis.angle(side)
-    return -math.degrees(turned) if axis.cross(side).dot(along) > 0.0 else math.degrees(turned)
+    angle = axis.angle(side)
+    if axis.cross(side).dot(along) > 0.0:
+        return -math.degrees(angle)
+    return math.degrees(angle)
 
 
 def _pole(owner: Owner, settings: InverseKinematicsSettings) -> Block:
-    """Where the pole is in the world, bones at rest."""
+    """Return the pole's world position, with bones in rest position."""
     target = owner.scene.require(Kind.OBJECT, settings.pole_target or "", "/settings/pole_target")
     world = world_matrix(owner.scene, target)
     if settings.pole_subtarget and target.type == "ARMATURE":

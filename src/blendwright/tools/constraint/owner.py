@@ -1,4 +1,4 @@
-"""What has constraints: an object, or one of the bones of an armature."""
+"""Owners of constraints: an object, or one bone of an armature."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from blendwright.tools.constraint.dependencies import Node
 from blendwright.tools.world_space import world_matrix
 from blendwright.values.findings import Finding
 
-BONE = "Bone of an armature that has the constraint; the object itself when left out."
+BONE = "Bone that has the constraint. Default: the object itself has it."
 
 
 @dataclass(frozen=True, slots=True)
 class Owner:
-    """An object, and the name of its bone where that is meant."""
+    """The object or bone that has constraints; `bone` is None for the object itself."""
 
     scene: Scene
     object: Block
@@ -27,8 +27,12 @@ class Owner:
 
     @property
     def part(self) -> Block:
-        """What the constraints are on: the object or the pose bone. Looked up each time, since references become stale."""
-        return self.object if self.bone is None else pose_bone(self.scene, self.object, self.bone)
+        """Return the object or pose bone that has the constraints. Look it up at each access, because references become
+        stale.
+        """
+        if self.bone is None:
+            return self.object
+        return pose_bone(self.scene, self.object, self.bone)
 
     @property
     def constraints(self) -> Block:
@@ -39,20 +43,27 @@ class Owner:
         return self.object, self.bone or ""
 
     def __str__(self) -> str:
-        return f"object '{self.object.name}'" if self.bone is None else f"bone '{self.bone}' of '{self.object.name}'"
+        if self.bone is None:
+            return f"object '{self.object.name}'"
+        return f"bone '{self.bone}' of '{self.object.name}'"
 
     def matrix(self) -> Block:
-        """Where it stands in the world, constraints included as far as Blender evaluates it."""
+        """Return the world matrix, including constraints if Blender evaluates the object."""
         world = world_matrix(self.scene, self.object)
         if self.bone is None:
             return world
         evaluated = self.scene.evaluated(self.object)
-        bones = evaluated.pose.bones if evaluated.is_evaluated else self.object.pose.bones
+        if evaluated.is_evaluated:
+            bones = evaluated.pose.bones
+        else:
+            bones = self.object.pose.bones
         return world @ bones[self.bone].matrix
 
 
 def existing_owner(scene: Scene, args: Any) -> Generator[Finding, None, Owner | None]:
-    """For `check`: what the arguments `object` and `bone` name; findings and None where it is not there."""
+    """Return the owner that the arguments `object` and `bone` name, or yield findings and return None. For use in
+    `check`.
+    """
     obj = yield from existing_object(scene, args.object, "/object")
     if obj is None:
         return None
@@ -62,12 +73,16 @@ def existing_owner(scene: Scene, args: Any) -> Generator[Finding, None, Owner | 
 
 
 def required_owner(scene: Scene, args: Any) -> Owner:
-    """For `apply` and `verify`."""
+    """Return the owner that the arguments name; raise StepError if the object is missing. For use in `apply` and
+    `verify`.
+    """
     return Owner(scene, required_object(scene, args.object, "/object"), args.bone)
 
 
 def constraint_mentions(args: Any) -> Iterable[Mention]:
-    """What the arguments name; constraints of two bones may have one name."""
+    """Yield the mentions of the arguments; a bone's constraint includes the bone's name, because two bones may use one
+    name.
+    """
     for mention in mentions(args):
         if mention.kind == CONSTRAINT and args.bone is not None:
             yield mention._replace(name=f"{args.bone}: {mention.name}")

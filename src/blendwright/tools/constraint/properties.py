@@ -1,4 +1,4 @@
-"""Which of Blender's properties each setting of a constraint stands for."""
+"""Blender's properties for each setting of a constraint."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from blendwright.tools.constraint.settings import ConstraintSettings
 
 @dataclass(frozen=True, slots=True)
 class Property:
-    """One property of a constraint that is to have a value. `name` is the setting that asks for it."""
+    """One property of a constraint with the value it should have. `name` is the setting that requests it."""
 
     name: str
     attribute: str
@@ -46,15 +46,19 @@ def _angles(end: str) -> Callable[[Sequence[float | None]], Values]:
 
 
 def _track(axis: str) -> Values:
-    return {"track_axis": f"TRACK_NEGATIVE_{axis[1]}" if len(axis) == 2 else f"TRACK_{axis}"}
+    if len(axis) == 2:
+        return {"track_axis": f"TRACK_NEGATIVE_{axis[1]}"}
+    return {"track_axis": f"TRACK_{axis}"}
 
 
 def _forward(axis: str) -> Values:
-    return {"forward_axis": f"TRACK_NEGATIVE_{axis[1]}" if len(axis) == 2 else f"FORWARD_{axis}"}
+    if len(axis) == 2:
+        return {"forward_axis": f"TRACK_NEGATIVE_{axis[1]}"}
+    return {"forward_axis": f"FORWARD_{axis}"}
 
 
 VOLUMES = {"XZ": "VOLUME_XZX", "X": "VOLUME_X", "Z": "VOLUME_Z", "NONE": "NO_VOLUME"}
-# Settings that are not simply the property of the same name; a name means the same in every type that has it.
+# Settings that differ from the Blender property of the same name. A setting means the same in all types that have it.
 SPECIAL: dict[str, Callable[[Any], Values]] = {
     "track_axis": _track,
     "forward_axis": _forward,
@@ -74,16 +78,18 @@ SPECIAL: dict[str, Callable[[Any], Values]] = {
     "volume": lambda axes: {"volume": VOLUMES[axes]},
     "offset_frames": lambda value: {"use_fixed_location": False, "offset": value},
 }
-# Handled separately: the discriminator, what refers to datablocks, and what is computed from the scene.
+# Handled separately: the discriminator, references to datablocks, and values computed from the scene.
 SEPARATE = frozenset({"type", "target", "pole_target", "set_inverse"})
 
 
 def properties(settings: ConstraintSettings) -> list[Property]:
-    """The plain properties that the given settings stand for."""
-    found: list[Property] = []
+    """Return the plain Blender properties that the given settings request."""
+    result: list[Property] = []
     for name in type(settings).model_fields:
         value = getattr(settings, name)
         if name not in SEPARATE and value is not None:
-            values = SPECIAL[name](value) if name in SPECIAL else {name: value}
-            found += [Property(name, attribute, each) for attribute, each in values.items()]
-    return found
+            values = {name: value}
+            if name in SPECIAL:
+                values = SPECIAL[name](value)
+            result += [Property(name, attribute, part) for attribute, part in values.items()]
+    return result

@@ -1,4 +1,4 @@
-"""constraint.remove"""
+"""Tool constraint.remove"""
 
 from __future__ import annotations
 
@@ -47,18 +47,19 @@ CHANNELS = ("location", "rotation_euler", "rotation_quaternion", "rotation_axis_
 class RemoveConstraintArgs(Args):
     object: ObjectName = Field(description="Name of the object.")
     bone: InnerName | None = optional(BONE, min_length=1)
-    constraint: RemovedConstraintName = Field(description="Name of the constraint to take away.")
+    constraint: RemovedConstraintName = Field(description="Name of the constraint to remove.")
     keep_transform: bool = Field(
         default=False,
-        description="Stay where the constraint has put it (apply it). If false, its own channels count again.",
+        description="True to keep the present transform (apply the constraint). False to return to the object's own "
+        "channels.",
     )
 
 
 class RemoveConstraint(Tool[RemoveConstraintArgs, ConstraintResult]):
-    """Take a constraint away, or apply it (keep_transform)."""
+    """Remove a constraint, or apply it with keep_transform."""
 
     name = "constraint.remove"
-    # An action or object that only the constraint used is kept by a fake user.
+    # An action or object without other users is kept by its fake-user flag.
     promises = DESTRUCTIVE_WRITE.writes_to(Kind.OBJECT, Kind.ACTION).needs("object_write")
     examples = (
         Example({"object": "Box", "constraint": "Follow"}, CUBE, GOAL, FOLLOW),
@@ -76,16 +77,19 @@ class RemoveConstraint(Tool[RemoveConstraintArgs, ConstraintResult]):
         missing = blender_settings.missing_constraint(owner, args.constraint, "/constraint")
         yield from missing
         if args.keep_transform and not missing:
-            for part in _held(owner, args.constraint):
+            for part in _controlled(owner, args.constraint):
                 for channel in CHANNELS:
-                    path = channel if owner.bone is None else part.path_from_id(channel)
+                    if owner.bone is None:
+                        path = channel
+                    else:
+                        path = part.path_from_id(channel)
                     yield from channel_conflicts(scene, owner.object, path, "/keep_transform")
 
     def apply(self, scene: Scene, args: RemoveConstraintArgs) -> ConstraintResult:
         owner = required_owner(scene, args)
         before = owner.matrix()
-        held = [part.name for part in _held(owner, args.constraint)]
-        poses = _poses(owner, held)
+        bone_names = [part.name for part in _controlled(owner, args.constraint)]
+        poses = _poses(owner, bone_names)
         scene.edit(owner.object)
         owner.constraints.remove(owner.constraints[args.constraint])
         if args.keep_transform:
@@ -104,17 +108,20 @@ class RemoveConstraint(Tool[RemoveConstraintArgs, ConstraintResult]):
         yield from differs("the presence of the constraint", False, present, "/constraint")
 
 
-def _held(owner: Owner, name: str) -> list[Block]:
-    """What a constraint holds in place: its owner, or the bones of its chain, parents first."""
+def _controlled(owner: Owner, name: str) -> list[Block]:
+    """Return the parts whose transform a constraint controls: its owner, or the bones of its chain, parents first."""
     constraint = owner.constraints[name]
     if constraint.type not in ("IK", "SPLINE_IK"):
         return [owner.part]
     chain = chain_of(owner.part, constraint.chain_count, use_tail=getattr(constraint, "use_tail", True))
-    return [*reversed(chain), *([owner.part] if owner.part not in chain else [])]
+    parts = list(reversed(chain))
+    if owner.part not in chain:
+        parts.append(owner.part)
+    return parts
 
 
 def _poses(owner: Owner, names: list[str]) -> dict[str, Block]:
-    """Where bones are posed, constraints included, in the space of their armature."""
+    """Return the posed matrices of bones, including constraints, in armature space; empty for an object."""
     if owner.bone is None:
         return {}
     bones = owner.scene.evaluated(owner.object).pose.bones

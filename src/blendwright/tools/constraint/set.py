@@ -1,4 +1,4 @@
-"""constraint.set"""
+"""Tool constraint.set"""
 
 from __future__ import annotations
 
@@ -45,10 +45,12 @@ class SetConstraintArgs(Args):
     object: ObjectName = Field(description="Name of the object.")
     bone: InnerName | None = optional(BONE, min_length=1)
     constraint: ConstraintName = Field(description="Name of the constraint.")
-    settings: Settings | None = optional("The constraint's type, and the settings to change; what is left out stays.")
-    influence: UnitFloat | None = optional("How much it counts, from 0 to 1.")
-    enabled: bool | None = optional("Whether it works.")
-    index: Annotated[int, Field(ge=0, le=1000)] | None = optional("New place in the stack, 0 works first.")
+    settings: Settings | None = optional(
+        "The constraint's type, and the settings to change. Settings that are left out stay unchanged."
+    )
+    influence: UnitFloat | None = optional("Influence, from 0 (none) to 1 (full).")
+    enabled: bool | None = optional("False to disable it.")
+    index: Annotated[int, Field(ge=0, le=1000)] | None = optional("New position in the stack; 0 is evaluated first.")
 
     @model_validator(mode="after")
     def _asks_something(self) -> SetConstraintArgs:
@@ -62,7 +64,7 @@ class SetConstraintArgs(Args):
 
 
 class SetConstraint(Tool[SetConstraintArgs, ConstraintResult]):
-    """Change settings, influence or place of a constraint. Only what is given changes."""
+    """Change settings, influence or stack position of a constraint. Arguments that are left out change nothing."""
 
     name = "constraint.set"
     promises = SAFE_IDEMPOTENT_WRITE.writes_to(*blender_settings.WRITTEN_KINDS).needs("object_write")

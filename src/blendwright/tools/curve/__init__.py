@@ -1,1 +1,1 @@
-"""Tools of the noun `curve`, one file each."""
+"""Tools of the noun `curve`, one file per tool."""

@@ -1,7 +1,8 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import chain
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, ValidationInfo, field_validator
@@ -17,26 +18,36 @@ from blendwright.tools.settings import Setting, Settings
 Points = Annotated[list[Vector3], Field(min_length=2, max_length=100_000)]
 
 
+# Dimensions and the argument `fill` -> Blender's fill mode.
+FILL_MODES = {("2D", True): "BOTH", ("2D", False): "NONE", ("3D", True): "FULL", ("3D", False): "HALF"}
+
+
 class CreateCurveArgs(SurfacePlacement):
-    kind: Literal["POLY", "BEZIER"] = Field(description="Straight pieces, or smooth ones through the points.")
-    dimensions: Literal["2D", "3D"] = Field(default="3D", description="2D lies in its XY plane and can be filled.")
-    points: Points = Field(description="The points it goes through, in the object's own space, in metres.")
+    kind: Literal["POLY", "BEZIER"] = Field(
+        description="POLY: straight segments. BEZIER: smooth segments through the points."
+    )
+    dimensions: Literal["2D", "3D"] = Field(
+        default="3D", description="A 2D curve is in its local XY plane and can be filled."
+    )
+    points: Points = Field(description="Points on the curve, in local space, in metres.")
     handles: Literal["AUTO", "VECTOR"] | None = optional(
-        "BEZIER: AUTO is smooth, VECTOR is straight; AUTO when left out and no handles are given."
+        "For BEZIER: AUTO is smooth, VECTOR is straight. Default without handles_left and handles_right: AUTO."
     )
-    handles_left: Points | None = optional("BEZIER: the handle before each point, one per point.")
+    handles_left: Points | None = optional("For BEZIER: the handle before each point, one per point.")
     handles_right: Points | None = optional(
-        "BEZIER: the handle after each point, one per point; together with handles_left.", validate_default=True
+        "For BEZIER: the handle after each point, one per point. Requires handles_left.", validate_default=True
     )
-    cyclic: bool = Field(default=False, description="Close it from the last point to the first.")
-    resolution: int = Field(default=12, ge=1, le=1024, description="Pieces between two points of a BEZIER.")
+    cyclic: bool = Field(default=False, description="Close the curve from the last point to the first.")
+    resolution: int = Field(
+        default=12, ge=1, le=1024, description="Number of segments between two points of a BEZIER curve."
+    )
     bevel_depth: float = Field(
-        default=0.0, ge=0.0, le=1e6, description="Radius of the tube around it in metres; 0 for none."
+        default=0.0, ge=0.0, le=1e6, description="Radius of the tube around the curve in metres; 0 for no tube."
     )
     bevel_resolution: int = Field(default=4, ge=0, le=32, description="Roundness of the tube.")
-    extrude: float = Field(default=0.0, ge=0.0, le=1e6, description="Height to each side in metres.")
+    extrude: float = Field(default=0.0, ge=0.0, le=1e6, description="Extrusion to each side in metres.")
     fill: bool = Field(
-        default=True, description="2D: fill a cyclic curve with faces. 3D: close the tube all around, not half."
+        default=True, description="2D: fill a cyclic curve with faces. 3D: a full tube; false gives half a tube."
     )
     fill_caps: bool = Field(default=False, description="Close the ends of the tube.")
 
@@ -44,7 +55,7 @@ class CreateCurveArgs(SurfacePlacement):
     @classmethod
     def _flat(cls, value: list[Vector3] | None, info: ValidationInfo) -> list[Vector3] | None:
         if value is not None and info.data.get("dimensions") == "2D" and any(point[2] != 0.0 for point in value):
-            raise PydanticCustomError("not_flat", "a 2D curve has no height: every Z must be 0")
+            raise PydanticCustomError("not_flat", "points of a 2D curve must have a Z of 0")
         return value
 
     @field_validator("handles", "handles_left", "handles_right")
@@ -60,7 +71,11 @@ class CreateCurveArgs(SurfacePlacement):
         points = info.data.get("points")
         if value is not None and points is not None and len(value) != len(points):
             context = {"points": len(points), "handles": len(value)}
-            raise PydanticCustomError("handle_count", "there are {points} points and {handles} handles", context)
+            raise PydanticCustomError(
+                "handle_count",
+                "the number of handles must equal the number of points: {points} points, {handles} handles",
+                context,
+            )
         return value
 
     @field_validator("handles_right")
@@ -74,7 +89,7 @@ class CreateCurveArgs(SurfacePlacement):
 
 
 class CreateCurve(CreatesObject[CreateCurveArgs]):
-    """Add a curve through points: a path, a wire, or with a bevel a tube or pipe."""
+    """Create a curve through points: a path, a wire, or with bevel_depth a tube or pipe."""
 
     name = "curve.create"
     promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.OBJECT, Kind.CURVE, Kind.COLLECTION).needs(
@@ -118,10 +133,9 @@ class CreateCurve(CreatesObject[CreateCurveArgs]):
         return scene.create(Kind.CURVE, args.name, "CURVE")
 
     def settings(self, scene: Scene, args: CreateCurveArgs, target: Block) -> Settings:
-        # The choice of fill modes depends on the dimensions, which therefore come first.
+        # The available fill modes depend on the dimensions, so the dimensions are written first.
         yield Setting(target, "dimensions", args.dimensions, "/dimensions")
-        full, less = ("BOTH", "NONE") if args.dimensions == "2D" else ("FULL", "HALF")
-        yield Setting(target, "fill_mode", full if args.fill else less, "/fill")
+        yield Setting(target, "fill_mode", FILL_MODES[args.dimensions, args.fill], "/fill")
         yield Setting(target, "resolution_u", args.resolution, "/resolution")
         yield Setting(target, "use_fill_caps", args.fill_caps, "/fill_caps")
         for name in ("bevel_depth", "bevel_resolution", "extrude"):
@@ -130,7 +144,10 @@ class CreateCurve(CreatesObject[CreateCurveArgs]):
     def build(self, scene: Scene, args: CreateCurveArgs, data: Block) -> None:
         spline = data.splines.new(args.kind)
         spline.use_cyclic_u = args.cyclic
-        (_fill_bezier if args.kind == "BEZIER" else _fill_poly)(spline, args)
+        if args.kind == "BEZIER":
+            _fill_bezier(spline, args)
+        else:
+            _fill_poly(spline, args)
 
     def differences(self, scene: Scene, args: CreateCurveArgs, data: Block) -> Findings:
         kinds = [spline.type for spline in data.splines]
@@ -141,7 +158,7 @@ class CreateCurve(CreatesObject[CreateCurveArgs]):
 
 def _fill_poly(spline: Block, args: CreateCurveArgs) -> None:
     spline.points.add(len(args.points) - 1)
-    spline.points.foreach_set("co", array("f", (value for point in args.points for value in (*point, 1.0))))
+    spline.points.foreach_set("co", _flat([(*point, 1.0) for point in args.points]))
 
 
 def _fill_bezier(spline: Block, args: CreateCurveArgs) -> None:
@@ -156,14 +173,17 @@ def _fill_bezier(spline: Block, args: CreateCurveArgs) -> None:
     number = points[0].bl_rna.properties["handle_left_type"].enum_items[kind].value
     for side in ("handle_left_type", "handle_right_type"):
         points.foreach_set(side, array("i", [number]) * len(points))
-    # Setting one point's type makes Blender place the handles of all; setting them in bulk does not.
+    # Blender computes all handles only when the type of a single point is set, not after setting types in bulk.
     points[0].handle_left_type = kind
 
 
 def _spline_differs(args: CreateCurveArgs, spline: Block) -> Findings:
     yield from differs("that it is closed", args.cyclic, spline.use_cyclic_u, "/cyclic")
     bezier = args.kind == "BEZIER"
-    points = spline.bezier_points if bezier else spline.points
+    if bezier:
+        points = spline.bezier_points
+    else:
+        points = spline.points
     if len(points) != len(args.points):
         yield from differs("its number of points", len(args.points), len(points), "/points")
         return
@@ -177,13 +197,15 @@ def _spline_differs(args: CreateCurveArgs, spline: Block) -> Findings:
         actual = {point.handle_left_type for point in points} | {point.handle_right_type for point in points}
         yield from differs("the list of its handle types", [args.handles or "AUTO"], sorted(actual), "/handles")
     for attribute, (values, at) in expected.items():
-        size = 3 if bezier else 4
-        actual = array("f", bytes(4 * size * len(points)))
+        if bezier:
+            actual = array("f", bytes(12 * len(points)))
+            wanted = _flat(values)
+        else:
+            actual = array("f", bytes(16 * len(points)))
+            wanted = _flat([(*point, 1.0) for point in values])
         points.foreach_get(attribute, actual)
-        if not bezier:
-            actual = array("f", (value for index, value in enumerate(actual) if index % 4 != 3))
-        yield from differs("that its points are where they should be", True, actual == _flat(values), at)
+        yield from differs("that its points have the expected positions", True, actual == wanted, at)
 
 
-def _flat(points: Sequence[Vector3]) -> array[float]:
-    return array("f", (value for point in points for value in point))
+def _flat(points: Iterable[Sequence[float]]) -> array[float]:
+    return array("f", chain.from_iterable(points))

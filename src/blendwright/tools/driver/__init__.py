@@ -1,1 +1,1 @@
-"""Tools of the noun `driver`, one file each."""
+"""Tools of the noun `driver`, one file per tool."""

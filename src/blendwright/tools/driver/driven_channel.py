@@ -1,4 +1,4 @@
-"""The channels of an object that a driver can move, and what drives one: arguments, their paths in Blender, and the driver itself."""
+"""Channels of an object that a driver can control: arguments, data paths, and lookup of the driver."""
 
 from __future__ import annotations
 
@@ -23,18 +23,20 @@ TRANSFORM_TYPES = {"location": "LOC", "rotation_euler_deg": "ROT", "scale": "SCA
 
 
 class DriverVariable(BaseModel):
-    """A number of the scene, under the name that it has in an expression."""
+    """A number in the scene that an expression can use under a name."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
 
-    object: ObjectName = Field(description="Name of the object that has it.")
+    object: ObjectName = Field(description="Name of the object that has the number.")
     channel: Literal["location", "rotation_euler_deg", "scale", "property"] = Field(
-        description="What is read of it; rotations are in degrees. property is the custom property named by the argument property."
+        description="Channel to read; rotations are in degrees. property: the custom property named by the argument "
+        "property."
     )
-    axis: Axis | None = optional("Which axis of location, rotation or scale.")
+    axis: Axis | None = optional("Axis of location, rotation or scale.")
     property: InnerName | None = optional("Key of the custom property, which must be one number.", min_length=1)
     space: Literal["local", "world"] = Field(
-        default="local", description="local: its own channel. world: where it stands, with parents and constraints."
+        default="local",
+        description="local: the object's own channel. world: its world transform, including parents and constraints.",
     )
 
     @model_validator(mode="after")
@@ -45,7 +47,7 @@ class DriverVariable(BaseModel):
         return self
 
     def path(self) -> str:
-        """The data path of the number in its own space."""
+        """Return the data path of the number in local space."""
         if self.property is not None:
             return custom_path(self.property)
         return f"{PATHS[self.channel]}[{'XYZ'.index(self.axis or 'X')}]"
@@ -54,9 +56,9 @@ class DriverVariable(BaseModel):
 class DrivenChannel(Args):
     object: ObjectName = Field(description="Name of the object.")
     channel: Literal["location", "rotation_euler_deg", "scale", "property", "constraint_influence"] = Field(
-        description="What is driven. property is the custom property named by the argument property."
+        description="The driven channel. property: the custom property named by the argument property."
     )
-    axis: Axis | None = optional("Which axis of location, rotation or scale.")
+    axis: Axis | None = optional("Axis of location, rotation or scale.")
     property: InnerName | None = optional("Key of the custom property, which must be one number.", min_length=1)
     constraint: InnerName | None = optional("Name of the constraint, for constraint_influence.", min_length=1)
 
@@ -64,7 +66,9 @@ class DrivenChannel(Args):
     def _is_one_channel(self) -> DrivenChannel:
         refuse_stray_parts(self.channel, self.axis, self.property)
         if (self.constraint is not None) != (self.channel == "constraint_influence"):
-            raise PydanticCustomError("constraint_name", "give constraint exactly when channel is constraint_influence")
+            raise PydanticCustomError(
+                "constraint_name", "give constraint if, and only if, channel is constraint_influence"
+            )
         return self
 
     def path(self) -> str:
@@ -75,7 +79,9 @@ class DrivenChannel(Args):
         return PATHS[self.channel]
 
     def index(self) -> int:
-        return "XYZ".index(self.axis) if self.axis is not None else 0
+        if self.axis is not None:
+            return "XYZ".index(self.axis)
+        return 0
 
 
 Variables = Annotated[dict[str, DriverVariable], Field(max_length=16)]
@@ -83,23 +89,27 @@ Variables = Annotated[dict[str, DriverVariable], Field(max_length=16)]
 
 class DriverResult(Result):
     object: str = Field(description="Name of the object.")
-    path: str = Field(description="Blender's path of the channel.")
-    expression: str | None = Field(description="What Blender computes; null when nothing drives it.")
-    changed: bool = Field(description="False when everything was as asked already.")
+    path: str = Field(description="Blender's data path of the channel.")
+    expression: str | None = Field(
+        description="The driver's expression in Blender's form; null if the channel has no driver."
+    )
+    changed: bool = Field(description="False if everything was already as requested.")
     value: float | None = Field(
-        description="Value of the channel now (angles in degrees); null where Blender gives none."
+        description="Present value of the channel, angles in degrees; null if Blender has no value."
     )
 
 
 def refuse_stray_parts(channel: str, axis: str | None, key: str | None) -> None:
     if (axis is not None) != (channel in PATHS):
-        raise PydanticCustomError("channel_axis", "give axis exactly when channel is location, rotation or scale")
+        raise PydanticCustomError(
+            "channel_axis", "give axis if, and only if, channel is location, rotation_euler_deg or scale"
+        )
     if (key is not None) != (channel == "property"):
-        raise PydanticCustomError("channel_property", "give property exactly when channel is property")
+        raise PydanticCustomError("channel_property", "give property if, and only if, channel is property")
 
 
 def number_findings(obj: Block, channel: Any, at: str) -> Findings:
-    """What keeps a channel or variable from being one number of that object."""
+    """Yield findings if a channel or variable is not a single number of that object."""
     if channel.property is not None:
         current = obj.get(channel.property)
         if current is None:
@@ -107,20 +117,26 @@ def number_findings(obj: Block, channel: Any, at: str) -> Findings:
             cure = "Create it first with object.set_property."
             yield Finding(Fault.TARGET_NOT_FOUND, message, f"{at}/property", cure)
         elif not isinstance(current, (bool, int, float)):
-            what = "text" if isinstance(current, str) else f"an array of {len(elements(current))}"
-            yield conflict(f"'{channel.property}' is {what}, not one number", f"{at}/property", "Choose one number.")
+            if isinstance(current, str):
+                label = "text"
+            else:
+                label = f"an array of {len(elements(current))}"
+            fix = "Choose a property with a single number."
+            yield conflict(f"'{channel.property}' is {label}, not one number", f"{at}/property", fix)
     elif channel.channel == "rotation_euler_deg" and obj.rotation_mode in ("QUATERNION", "AXIS_ANGLE"):
         if getattr(channel, "space", "local") == "local":
-            message = f"the rotation of '{obj.name}' is in {obj.rotation_mode}, so that its angles do not count"
-            yield conflict(message, f"{at}/channel", "Use another channel, or read it in the world.")
+            message = f"the rotation of '{obj.name}' is in mode {obj.rotation_mode}, so its Euler angles have no effect"
+            yield conflict(message, f"{at}/channel", "Use another channel, or for a variable set space to world.")
     elif getattr(channel, "constraint", None) is not None:
         yield from constraint_findings(obj, "constraint_influence", channel.constraint, 0.0)
 
 
 def find_driver(obj: Block, channel: DrivenChannel) -> Block | None:
-    """The curve of the channel's driver."""
-    data = obj.animation_data
-    for curve in data.drivers if data is not None else ():
+    """Return the driver curve of a channel, or None."""
+    animation = obj.animation_data
+    if animation is None:
+        return None
+    for curve in animation.drivers:
         if curve.data_path == channel.path() and curve.array_index == channel.index():
             return curve
     return None

@@ -1,13 +1,14 @@
-"""The expressions of drivers: a small language of numbers, names and functions, read by a parser of its own.
+"""Expressions of drivers: a small language of numbers, names and functions with its own parser.
 
-What is read is written anew in the form that Blender computes by itself. No text of a user is ever taken for Python."""
+The parser writes each expression in a form that Blender evaluates without Python. User text is never run as Python.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
 
-# Function -> least and greatest number of arguments. All of them are known to Blender's own evaluation.
+# Function -> minimum and maximum number of arguments. Blender evaluates all of them without Python.
 FUNCTIONS: dict[str, tuple[int, int]] = {
     **dict.fromkeys(("abs", "sin", "cos", "tan", "sqrt", "floor", "ceil", "radians", "degrees"), (1, 1)),
     "min": (2, 8),
@@ -17,28 +18,33 @@ FUNCTIONS: dict[str, tuple[int, int]] = {
     "lerp": (3, 3),
     "smoothstep": (3, 3),
 }
-# Names that need no variable.
+# Names that are defined without a variable.
 KNOWN = ("pi", "frame")
-DEEPEST = 40
+# Largest nesting depth of parentheses or powers.
+MAX_DEPTH = 40
 TOKEN = re.compile(
     r"\s*(?:(?P<number>\d+\.?\d*(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?)|(?P<name>[A-Za-z_]\w*)|(?P<sign>\*\*|[-+*/(),]))",
     re.ASCII,
 )
 LEADING_ZEROS = re.compile(r"^0+(?=\d)")
-# How tightly what was written binds.
-SUM, PRODUCT, SIGN, WHOLE = range(4)
+# Binding strengths of operators, weakest first.
+SUM, PRODUCT, SIGN, ATOM = range(4)
+# Text of a part of an expression, and the binding strength of its operator.
 Written = tuple[str, int]
 
 
 class ExpressionError(ValueError):
-    """What is wrong with an expression; `column` counts from 1."""
+    """An error in an expression; `column` counts from 1."""
 
     def __init__(self, message: str, column: int) -> None:
         super().__init__(f"column {column}: {message}")
 
 
 def written_for_blender(text: str, variables: Mapping[str, str]) -> str:
-    """An expression as Blender is to compute it. `variables` says what stands for each name."""
+    """Return an expression in the form that Blender evaluates. `variables` maps each name to its replacement.
+
+    Raise ExpressionError if the expression is invalid.
+    """
     parser = _Parser(text, variables)
     written, _ = parser.sum()
     parser.expect_end()
@@ -46,9 +52,9 @@ def written_for_blender(text: str, variables: Mapping[str, str]) -> str:
 
 
 def names_in(text: str) -> set[str]:
-    """The names in an expression that are no functions, also where it is not correct."""
-    found = {match["name"] for match in TOKEN.finditer(text) if match["name"]}
-    return found - FUNCTIONS.keys() - set(KNOWN)
+    """Return the names in an expression that are not functions or built-in names, even if the expression is invalid."""
+    names = {match["name"] for match in TOKEN.finditer(text) if match["name"]}
+    return names - FUNCTIONS.keys() - set(KNOWN)
 
 
 class _Parser:
@@ -60,11 +66,13 @@ class _Parser:
 
     def sum(self) -> Written:
         self._depth += 1
-        if self._depth > DEEPEST:
-            raise ExpressionError(f"more than {DEEPEST} levels of parentheses", self._column())
+        if self._depth > MAX_DEPTH:
+            raise ExpressionError(f"more than {MAX_DEPTH} levels of parentheses", self._column())
         left = self._product()
-        while (sign := self._take("+", "-")) is not None:
+        sign = self._take("+", "-")
+        while sign is not None:
             left = f"{_in(left, SUM)} {sign} {_in(self._product(), PRODUCT)}", SUM
+            sign = self._take("+", "-")
         self._depth -= 1
         return left
 
@@ -74,28 +82,35 @@ class _Parser:
 
     def _product(self) -> Written:
         left = self._signed()
-        while (sign := self._take("*", "/")) is not None:
+        sign = self._take("*", "/")
+        while sign is not None:
             left = f"{_in(left, PRODUCT)} {sign} {_in(self._signed(), SIGN)}", PRODUCT
+            sign = self._take("*", "/")
         return left
 
     def _signed(self) -> Written:
-        minus = False
-        while (sign := self._take("-", "+")) is not None:
-            minus ^= sign == "-"
+        is_negative = False
+        sign = self._take("-", "+")
+        while sign is not None:
+            if sign == "-":
+                is_negative = not is_negative
+            sign = self._take("-", "+")
         power = self._power()
-        return (f"-{_in(power, WHOLE)}", SIGN) if minus else power
+        if is_negative:
+            return (f"-{_in(power, ATOM)}", SIGN)
+        return power
 
     def _power(self) -> Written:
         base = self._atom()
         if self._take("**") is None:
             return base
         self._depth += 1
-        if self._depth > DEEPEST:
-            raise ExpressionError(f"more than {DEEPEST} levels of powers", self._column())
+        if self._depth > MAX_DEPTH:
+            raise ExpressionError(f"more than {MAX_DEPTH} levels of powers", self._column())
         exponent = self._signed()
         self._depth -= 1
-        # Blender leaves ** to Python, but computes this.
-        return f"pow({base[0]}, {exponent[0]})", WHOLE
+        # Blender needs Python for **, but not for pow().
+        return f"pow({base[0]}, {exponent[0]})", ATOM
 
     def _atom(self) -> Written:
         if self._at >= len(self._tokens):
@@ -103,10 +118,12 @@ class _Parser:
         token, kind, column = self._tokens[self._at]
         self._at += 1
         if kind == "number":
-            # Blender leaves 08 to Python, which refuses it.
-            return LEADING_ZEROS.sub("", token), WHOLE
+            # Blender needs Python for numbers like 08, and Python rejects them.
+            return LEADING_ZEROS.sub("", token), ATOM
         if kind == "name":
-            return self._function(token, column) if token in FUNCTIONS else (self._name(token, column), WHOLE)
+            if token in FUNCTIONS:
+                return self._function(token, column)
+            return (self._name(token, column), ATOM)
         if token != "(":
             raise ExpressionError(f"'{token}' is not expected here", column)
         inner = self.sum()
@@ -118,7 +135,7 @@ class _Parser:
             return name
         if name not in self._variables:
             allowed = ", ".join([*sorted(self._variables), *KNOWN, *FUNCTIONS])
-            raise ExpressionError(f"'{name}' is neither a variable nor a function; there are {allowed}", column)
+            raise ExpressionError(f"'{name}' is neither a variable nor a function; allowed are {allowed}", column)
         return self._variables[name]
 
     def _function(self, name: str, column: int) -> Written:
@@ -128,15 +145,18 @@ class _Parser:
         while self._take(",") is not None:
             arguments.append(self.sum()[0])
         self._close(column)
-        least, most = FUNCTIONS[name]
-        if not least <= len(arguments) <= most:
-            number = str(least) if least == most else f"{least} to {most}"
-            raise ExpressionError(f"{name} takes {number} arguments, not {len(arguments)}", column)
-        return f"{name}({', '.join(arguments)})", WHOLE
+        minimum, maximum = FUNCTIONS[name]
+        if not minimum <= len(arguments) <= maximum:
+            if minimum == maximum:
+                count = str(minimum)
+            else:
+                count = f"{minimum} to {maximum}"
+            raise ExpressionError(f"{name} takes {count} arguments, not {len(arguments)}", column)
+        return f"{name}({', '.join(arguments)})", ATOM
 
     def _close(self, opened: int) -> None:
         if self._take(")") is None:
-            raise ExpressionError(f"')' is missing for what begins at column {opened}", self._column())
+            raise ExpressionError(f"')' is missing for the '(' or function at column {opened}", self._column())
 
     def _take(self, *signs: str) -> str | None:
         if self._at < len(self._tokens) and self._tokens[self._at][0] in signs:
@@ -147,23 +167,27 @@ class _Parser:
     def _column(self) -> int:
         if self._at < len(self._tokens):
             return self._tokens[self._at][2]
-        return self._tokens[-1][2] + len(self._tokens[-1][0]) if self._tokens else 1
+        if self._tokens:
+            return self._tokens[-1][2] + len(self._tokens[-1][0])
+        return 1
 
 
-def _in(part: Written, least: int) -> str:
-    """A part, in parentheses where it binds less than its place demands."""
-    return part[0] if part[1] >= least else f"({part[0]})"
+def _in(part: Written, required: int) -> str:
+    """Return a part's text, in parentheses if it binds less tightly than its context requires."""
+    if part[1] >= required:
+        return part[0]
+    return f"({part[0]})"
 
 
 def _tokens(text: str) -> list[tuple[str, str, int]]:
-    """Each token with its kind and its column."""
+    """Return each token with its kind and its column, which counts from 1."""
     tokens: list[tuple[str, str, int]] = []
     at, end = 0, len(text.rstrip())
     while at < end:
         match = TOKEN.match(text, at)
         if match is None:
             column = at + len(text[at:]) - len(text[at:].lstrip())
-            raise ExpressionError(f"'{text[column]}' does not belong to the language", column + 1)
+            raise ExpressionError(f"'{text[column]}' is not allowed in expressions", column + 1)
         kind = match.lastgroup or ""
         tokens.append((match[kind], kind, match.start(kind) + 1))
         at = match.end()

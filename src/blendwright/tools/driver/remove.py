@@ -1,4 +1,4 @@
-"""driver.remove"""
+"""Tool driver.remove"""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ DRIVEN = ("driver.set", {"object": "Door", "channel": "location", "axis": "X", "
 
 
 class RemoveDriver(Tool[DrivenChannel, DriverResult]):
-    """Take the driver off a channel or custom property, which keeps its value."""
+    """Remove the driver of a channel or custom property, which keeps its present value."""
 
     name = "driver.remove"
     promises = DESTRUCTIVE_WRITE.writes_to(Kind.OBJECT).needs("animation_write")
@@ -29,8 +29,11 @@ class RemoveDriver(Tool[DrivenChannel, DriverResult]):
         obj = yield from existing_object(scene, args.object, "/object")
         if obj is not None and find_driver(obj, args) is None:
             driven = [f"{curve.data_path}[{curve.array_index}]" for curve in getattr(obj.animation_data, "drivers", ())]
-            cure = f"It has drivers of {', '.join(driven[:8])}." if driven else "It has no drivers."
-            yield Finding(Fault.TARGET_NOT_FOUND, f"nothing drives {args.path()} of '{args.object}'", "/channel", cure)
+            if driven:
+                cure = f"It has drivers on {', '.join(driven[:8])}."
+            else:
+                cure = "It has no drivers."
+            yield Finding(Fault.TARGET_NOT_FOUND, f"{args.path()} of '{args.object}' has no driver", "/channel", cure)
 
     def apply(self, scene: Scene, args: DrivenChannel) -> DriverResult:
         obj = required_object(scene, args.object, "/object")
@@ -41,7 +44,9 @@ class RemoveDriver(Tool[DrivenChannel, DriverResult]):
         if not data.drivers and data.action is None and not data.nla_tracks:
             obj.animation_data_clear()
         if value is not None:
-            stored = math.radians(value) if args.channel == "rotation_euler_deg" else value
+            stored = value
+            if args.channel == "rotation_euler_deg":
+                stored = math.radians(value)
             write_values(obj, args.path(), {args.index(): stored})
         return DriverResult(
             object=args.object, path=args.path(), expression=None, changed=True, value=channel_value(scene, args, obj)

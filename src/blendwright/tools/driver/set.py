@@ -1,4 +1,4 @@
-"""driver.set"""
+"""Tool driver.set"""
 
 from __future__ import annotations
 
@@ -33,69 +33,77 @@ OPEN = ("object.set_property", {"object": "Door", "key": "open", "value": 0.5, "
 KNOB = ("object.create_empty", {"name": "Knob", "location": [1, 2, 3]})
 
 VARIABLE = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,62}")
-# Blender keeps so many bytes of an expression.
-LONGEST = 255
+# Largest length of an expression in bytes: Blender stores no more.
+MAX_EXPRESSION_BYTES = 255
 
 
 class SetDriverArgs(DrivenChannel):
-    variables: Variables = Field(default={}, description="What the names in the expression stand for.")
-    expression: Annotated[str, Field(min_length=1, max_length=LONGEST)] = Field(
-        description="Value of the channel, angles in degrees: numbers, variables, + - * / **, parentheses, pi, frame (the current "
-        "frame), and abs min max pow sin cos tan (of radians) sqrt floor ceil clamp(x, low, high) lerp(a, b, factor) "
-        "smoothstep(low, high, x) radians degrees."
+    variables: Variables = Field(default={}, description="The numbers that the names in the expression refer to.")
+    expression: Annotated[str, Field(min_length=1, max_length=MAX_EXPRESSION_BYTES)] = Field(
+        description="Value of the channel, angles in degrees. Allowed are numbers, variables, + - * / **, parentheses, "
+        "pi, frame (the current frame), and the functions abs min max pow sin cos tan (of radians) sqrt floor ceil "
+        "clamp(x, low, high) lerp(a, b, factor) smoothstep(low, high, x) radians degrees."
     )
 
     @field_validator("variables")
     @classmethod
-    def _have_names_of_their_own(cls, variables: dict[str, DriverVariable]) -> dict[str, DriverVariable]:
+    def _have_valid_names(cls, variables: dict[str, DriverVariable]) -> dict[str, DriverVariable]:
         for name in variables:
-            taken = name in expression.FUNCTIONS or name in expression.KNOWN or keyword.iskeyword(name)
-            if taken or not VARIABLE.fullmatch(name):
-                message = "'{name}' cannot name a variable: use letters, digits and _, no function's name and no word of Python"
+            is_reserved = name in expression.FUNCTIONS or name in expression.KNOWN or keyword.iskeyword(name)
+            if is_reserved or not VARIABLE.fullmatch(name):
+                message = (
+                    "'{name}' cannot name a variable: use letters, digits and _, and no function name or Python keyword"
+                )
                 raise PydanticCustomError("variable_name", message, {"name": name})
         return variables
 
     @field_validator("expression")
     @classmethod
-    def _is_of_the_language(cls, text: str, info: ValidationInfo) -> str:
+    def _is_valid(cls, text: str, info: ValidationInfo) -> str:
         if "channel" not in info.data or "variables" not in info.data:
-            return text  # what is wrong with these is said already
+            return text  # their own validators report the error
         variables: dict[str, DriverVariable] = info.data["variables"]
         try:
             written = _written(text, info.data["channel"], variables)
         except expression.ExpressionError as error:
             raise PydanticCustomError(
-                "expression", "the expression is wrong at {error}", {"error": str(error)}
+                "expression", "the expression is invalid at {error}", {"error": str(error)}
             ) from None
-        if unused := sorted(variables.keys() - expression.names_in(text)):
+        unused = sorted(variables.keys() - expression.names_in(text))
+        if unused:
             raise PydanticCustomError("unused_variable", "the expression does not use '{name}'", {"name": unused[0]})
-        if len(written) > LONGEST:
-            context = {"most": LONGEST, "length": len(written)}
+        if len(written) > MAX_EXPRESSION_BYTES:
+            context = {"most": MAX_EXPRESSION_BYTES, "length": len(written)}
             raise PydanticCustomError(
-                "long_expression", "Blender keeps {most} characters, and it has {length}", context
+                "long_expression", "the expression has {length} characters in Blender's form, more than {most}", context
             )
         return text
 
     def written(self) -> str:
-        """The expression as Blender computes it."""
+        """Return the expression in the form that Blender evaluates."""
         return _written(self.expression, self.channel, self.variables)
 
 
 def _written(text: str, channel: str, variables: Mapping[str, DriverVariable]) -> str:
-    """An expression with angles in degrees as one with angles in radians, which Blender's channels have."""
-    forms = {
-        name: f"degrees({name})" if variable.channel == "rotation_euler_deg" else name
-        for name, variable in variables.items()
-    }
+    """Return the expression in Blender's form, with angles converted from degrees to radians, the unit of Blender's
+    channels.
+    """
+    forms = {name: name for name in variables}
+    for name, variable in variables.items():
+        if variable.channel == "rotation_euler_deg":
+            forms[name] = f"degrees({name})"
     inner = expression.written_for_blender(text, forms)
-    return f"radians({inner})" if channel == "rotation_euler_deg" else inner
+    if channel == "rotation_euler_deg":
+        return f"radians({inner})"
+    return inner
 
 
 class SetDriver(Tool[SetDriverArgs, DriverResult]):
-    """Drive a channel or custom property of an object by an expression of others.
+    """Drive a channel or custom property of an object by an expression of other channels and properties.
 
-    A driver that is there is replaced. The expression is of a small language that Blender computes by itself;
-    nothing of it runs as Python."""
+    An existing driver is replaced. The expression uses a small language that Blender evaluates itself; it never runs as
+    Python.
+    """
 
     name = "driver.set"
     promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.OBJECT).needs("animation_write")
@@ -131,9 +139,9 @@ class SetDriver(Tool[SetDriverArgs, DriverResult]):
             source = yield from existing_object(scene, variable.object, f"{at}/object")
             if source is not None:
                 yield from number_findings(source, variable, at)
-                if obj is not None and _is_circle(args, obj, variable, source):
-                    message = f"variable '{name}' depends on what it is to drive"
-                    yield conflict(message, at, "Read another channel, or one that does not follow this object.")
+                if obj is not None and _is_cycle(args, obj, variable, source):
+                    message = f"variable '{name}' depends on the driven channel"
+                    yield conflict(message, at, "Read a channel that does not depend on this object.")
         if obj is None:
             return
         yield from number_findings(obj, args, "")
@@ -148,8 +156,12 @@ class SetDriver(Tool[SetDriverArgs, DriverResult]):
             scene.edit(obj)
             if find_driver(obj, args) is not None:
                 _remove(obj, args)
-            curve = obj.driver_add(args.path(), args.index()) if args.axis else obj.driver_add(args.path())
-            # What a new curve is like differs between versions; without points and modifiers the value goes through as it is.
+            if args.axis:
+                curve = obj.driver_add(args.path(), args.index())
+            else:
+                curve = obj.driver_add(args.path())
+            # The default curve differs between Blender versions; without points and modifiers it passes the value
+            # unchanged.
             for modifier in list(curve.modifiers):
                 curve.modifiers.remove(modifier)
             curve.keyframe_points.clear()
@@ -170,15 +182,21 @@ class SetDriver(Tool[SetDriverArgs, DriverResult]):
 
 
 def channel_value(scene: Scene, args: DrivenChannel, obj: Block) -> float | None:
-    """The value of a channel as Blender evaluates it, angles in degrees."""
+    """Return the evaluated value of a channel, angles in degrees; None if Blender does not evaluate it or it is not
+    finite.
+    """
     evaluated = scene.evaluated(obj)
     if not evaluated.is_evaluated:
         return None
     value = evaluated.path_resolve(args.path())
-    number = float(value[args.index()] if args.axis is not None else value)
+    if args.axis is not None:
+        value = value[args.index()]
+    number = float(value)
     if not math.isfinite(number):
         return None
-    return (math.degrees(number) if args.channel == "rotation_euler_deg" else number) + 0.0
+    if args.channel == "rotation_euler_deg":
+        number = math.degrees(number)
+    return number + 0.0  # turns -0.0 into 0.0
 
 
 def _remove(obj: Block, args: DrivenChannel) -> None:
@@ -191,7 +209,10 @@ def _remove(obj: Block, args: DrivenChannel) -> None:
 def _add_variable(scene: Scene, driver: Block, name: str, variable: DriverVariable) -> None:
     new = driver.variables.new()
     new.name = name
-    new.type = "TRANSFORMS" if variable.space == "world" else "SINGLE_PROP"
+    if variable.space == "world":
+        new.type = "TRANSFORMS"
+    else:
+        new.type = "SINGLE_PROP"
     target = new.targets[0]
     target.id = scene.require(Kind.OBJECT, variable.object, f"/variables/{name}/object")
     if variable.space == "world":
@@ -207,14 +228,18 @@ def _differences(scene: Scene, args: SetDriverArgs, obj: Block) -> Findings:
     if curve is None:
         return
     driver = curve.driver
-    yield from differs("that the driver works", True, not curve.mute and driver.type == "SCRIPTED", "/channel")
-    yield from differs("that values go through", 0, len(curve.modifiers) + len(curve.keyframe_points), "/channel")
+    yield from differs("that the driver is active", True, not curve.mute and driver.type == "SCRIPTED", "/channel")
+    yield from differs(
+        "the number of its curve points and modifiers", 0, len(curve.modifiers) + len(curve.keyframe_points), "/channel"
+    )
     yield from differs("its expression", args.written(), driver.expression, "/expression")
-    yield from differs("that Blender computes it without Python", True, driver.is_simple_expression, "/expression")
-    yield from differs("its variables", list(args.variables), [each.name for each in driver.variables], "/variables")
-    for each in driver.variables:
-        if (variable := args.variables.get(each.name)) is not None:
-            yield from differs(f"variable {each.name}", _expected(variable), _actual(each), f"/variables/{each.name}")
+    yield from differs("that Blender evaluates it without Python", True, driver.is_simple_expression, "/expression")
+    names = [item.name for item in driver.variables]
+    yield from differs("its variables", list(args.variables), names, "/variables")
+    for item in driver.variables:
+        variable = args.variables.get(item.name)
+        if variable is not None:
+            yield from differs(f"variable {item.name}", _expected(variable), _actual(item), f"/variables/{item.name}")
 
 
 def _expected(variable: DriverVariable) -> list[str]:
@@ -226,14 +251,19 @@ def _expected(variable: DriverVariable) -> list[str]:
 
 def _actual(variable: Block) -> list[str | None]:
     target = variable.targets[0]
-    name = None if target.id is None else target.id.name
+    if target.id is None:
+        name = None
+    else:
+        name = target.id.name
     if variable.type == "TRANSFORMS":
         return [variable.type, name, target.transform_type, target.transform_space]
     return [variable.type, name, target.data_path]
 
 
-def _is_circle(args: SetDriverArgs, obj: Block, variable: DriverVariable, source: Block) -> bool:
+def _is_cycle(args: SetDriverArgs, obj: Block, variable: DriverVariable, source: Block) -> bool:
     if variable.space == "world":
         return args.channel != "property" and depends_on(source, obj)
-    own = f"{args.path()}[{args.index()}]" if args.axis is not None else args.path()
-    return source == obj and variable.path() == own
+    driven_path = args.path()
+    if args.axis is not None:
+        driven_path = f"{driven_path}[{args.index()}]"
+    return source == obj and variable.path() == driven_path

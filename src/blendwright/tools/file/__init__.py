@@ -1,1 +1,1 @@
-"""Tools of the noun `file`, one file each."""
+"""Tools of the noun `file`, one file per tool."""

@@ -1,4 +1,4 @@
-"""What .blend files hold and bring, as the tools that append, link and make local ask and tell it."""
+"""Contents of .blend files, as arguments and results of the tools that append, link and make local."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ from blendwright.tools.checks import conflict
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, did_you_mean
 
-MOST_NAMES = 1000
-# Only so many collisions are spelled out in a message; the cure is the same for all.
-MOST_IN_MESSAGE = 10
+# Largest number of names in a list of a call or result.
+MAX_NAMES = 1000
+# Largest number of collisions that one message lists.
+MAX_LISTED_COLLISIONS = 10
 
 
 class Renamed(Result):
@@ -25,30 +26,33 @@ class Renamed(Result):
 
 
 def missing_contents(named: Sequence[tuple[str, str]], contents: Mapping[Kind, Sequence[str]], at: str) -> Findings:
-    """A finding for each that a file does not hold; `at` is the list of them."""
+    """Yield a finding for each named datablock that the file does not contain. `at` is the JSON pointer of the list."""
     for index, (kind, name) in enumerate(named):
         names = contents[Kind(kind)]
         if name not in names:
-            otherwise = f"The file holds {len(names)} {kind}" + (f", among them '{names[0]}'." if names else ".")
+            otherwise = f"The file contains {len(names)} {kind}."
+            if names:
+                otherwise = f"The file contains {len(names)} {kind}, for example '{names[0]}'."
             cure = did_you_mean(name, names, otherwise=otherwise)
-            message = f"the file holds no {Kind(kind).label} named '{name}'"
+            message = f"the file contains no {Kind(kind).label} named '{name}'"
             yield Finding(Fault.TARGET_NOT_FOUND, message, f"{at}/{index}/name", cure, "outside_scene")
 
 
 def by_kind(named: Iterable[tuple[str, str]]) -> dict[Kind, list[str]]:
-    """Names by kind, each once."""
+    """Return the names grouped by kind, each name once."""
     names: dict[Kind, list[str]] = {}
     for kind, name in named:
-        listed = names.setdefault(Kind(kind), [])
-        if name not in listed:
-            listed.append(name)
+        kind_names = names.setdefault(Kind(kind), [])
+        if name not in kind_names:
+            kind_names.append(name)
     return names
 
 
-def collision(taken: Sequence[tuple[Kind, str]], at: str) -> Finding:
-    """The finding that names of a file are in use."""
-    names = [f"{kind.label} '{name}'" for kind, name in taken[:MOST_IN_MESSAGE]]
-    more = len(taken) - len(names)
-    message = "names in the file are taken: " + ", ".join(names) + (f" and {more} more" if more else "")
-    cure = "Set on_collision to 'rename', or rename or delete what has these names in the scene."
-    return conflict(message, at, cure)
+def collision(names_in_use: Sequence[tuple[Kind, str]], at: str) -> Finding:
+    """Return the finding that names of a file are already in use in the scene."""
+    names = [f"{kind.label} '{name}'" for kind, name in names_in_use[:MAX_LISTED_COLLISIONS]]
+    listing = ", ".join(names)
+    if len(names_in_use) > len(names):
+        listing += f" and {len(names_in_use) - len(names)} more"
+    fix = "Set on_collision to 'rename', or rename or delete the datablocks with these names in the scene."
+    return conflict(f"names in the file are already in use: {listing}", at, fix)

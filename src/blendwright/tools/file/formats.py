@@ -1,4 +1,4 @@
-"""The file formats that can be imported and exported, and whether a file of one is whole."""
+"""File formats for import and export, and checks for incomplete files."""
 
 from __future__ import annotations
 
@@ -24,35 +24,40 @@ IMPORTS: Mapping[str, str] = {
     "abc": "alembic",
     "blend": "blend",
 }
-# A .gltf consists of several files.
+# Without .gltf, which consists of several files.
 EXPORTS: Mapping[str, str] = {extension: form for extension, form in IMPORTS.items() if extension != "gltf"}
 
-# Formats that know nothing but surfaces, and the types of objects that have one.
+# Formats that store only surfaces, and the types of objects with a surface.
 SURFACES_ONLY = frozenset({"obj", "stl", "ply"})
 WITH_SURFACE = frozenset({"MESH", "CURVE", "SURFACE", "FONT", "META"})
 
 
 def form_of(path: str) -> str:
+    """Return the format of a path with a known extension."""
     return IMPORTS[extension_of(path)]
 
 
 def extension_of(path: str) -> str:
+    """Return the path's extension in lower case, without the dot."""
     return PurePosixPath(path).suffix.removeprefix(".").lower()
 
 
 def known_extension(path: str, forms: Mapping[str, str]) -> str:
-    """The path, when its extension is one of a known format."""
+    """Return the path unchanged. Raise PydanticCustomError if its extension is not in `forms`. For validators."""
     if extension_of(path) not in forms:
         raise PydanticCustomError(
             "file_format",
-            "the path ends in none of {known}",
+            "the path must end in one of {known}",
             {"known": ", ".join(f".{name}" for name in sorted(forms))},
         )
     return path
 
 
-STL_HEADER, STL_TRIANGLE = 84, 50
-MOST_HEADER = 65536
+# Bytes of a binary STL file: its header with the number of triangles, and each triangle.
+STL_HEADER_BYTES, STL_TRIANGLE_BYTES = 84, 50
+# Largest PLY header in bytes.
+MAX_PLY_HEADER_BYTES = 65536
+# PLY type -> bytes of one value.
 SIZES = {
     "char": 1, "uchar": 1, "int8": 1, "uint8": 1, "short": 2, "ushort": 2, "int16": 2, "uint16": 2, "int": 4, "uint": 4,
     "int32": 4, "uint32": 4, "float": 4, "float32": 4, "double": 8, "float64": 8,
@@ -60,20 +65,24 @@ SIZES = {
 
 
 def truncation_problems(path: str, form: str) -> Findings:
-    """A finding when a file is shorter than it says, or is not of its format."""
-    complete = (
-        _stl_is_complete(Path(path)) if form == "stl" else _ply_is_complete(Path(path)) if form == "ply" else True
-    )
-    if not complete:
-        cure = "Get the file again: a part of it is missing."
-        yield invalid(f"the file is torn, or no {form.upper()} file", "/path", cure)
+    """Yield a finding if a file is shorter than its header states, or if it is not of its format."""
+    is_complete = True
+    if form == "stl":
+        is_complete = _stl_is_complete(Path(path))
+    elif form == "ply":
+        is_complete = _ply_is_complete(Path(path))
+    if not is_complete:
+        fix = "Get the file again: a part of it is missing."
+        yield invalid(f"the file is incomplete, or not a {form.upper()} file", "/path", fix)
 
 
 def _stl_is_complete(path: Path) -> bool:
     size = path.stat().st_size
     with path.open("rb") as file:
-        head = file.read(STL_HEADER)
-        if len(head) == STL_HEADER and size == STL_HEADER + STL_TRIANGLE * int.from_bytes(head[80:], "little"):
+        head = file.read(STL_HEADER_BYTES)
+        if len(head) == STL_HEADER_BYTES and size == STL_HEADER_BYTES + STL_TRIANGLE_BYTES * int.from_bytes(
+            head[80:], "little"
+        ):
             return True
         file.seek(max(0, size - 1024))
         return head.lstrip().startswith(b"solid") and b"endsolid" in file.read()
@@ -81,7 +90,7 @@ def _stl_is_complete(path: Path) -> bool:
 
 def _ply_is_complete(path: Path) -> bool:
     with path.open("rb") as file:
-        head, end, _ = file.read(MOST_HEADER).partition(b"end_header")
+        head, end, _ = file.read(MAX_PLY_HEADER_BYTES).partition(b"end_header")
         if not end or not head.startswith(b"ply"):
             return False
         lines = head.decode("latin-1").splitlines()
@@ -95,7 +104,7 @@ def _ply_is_complete(path: Path) -> bool:
 
 
 def _elements(lines: list[str]) -> list[tuple[int, int]]:
-    """Of each element of a PLY header how many there are, and the least bytes that one takes."""
+    """Return, for each element of a PLY header, its count and the minimum bytes of one item."""
     elements: list[tuple[int, int]] = []
     for line in lines:
         words = line.split()
@@ -104,11 +113,10 @@ def _elements(lines: list[str]) -> list[tuple[int, int]]:
         elif words[:1] == ["property"] and len(words) >= 3 and elements:
             count, size = elements[-1]
             is_list = words[1] == "list"
-            # A face has three corners at least.
-            more = (
-                SIZES.get(words[2], 1) + 3 * SIZES.get(words[3], 1)
-                if is_list and len(words) > 3
-                else SIZES.get(words[1], 1)
-            )
-            elements[-1] = (count, size + more)
+            # A face has at least three corners.
+            if is_list and len(words) > 3:
+                minimum = SIZES.get(words[2], 1) + 3 * SIZES.get(words[3], 1)
+            else:
+                minimum = SIZES.get(words[1], 1)
+            elements[-1] = (count, size + minimum)
     return elements

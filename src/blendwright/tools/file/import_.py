@@ -14,7 +14,7 @@ from blendwright.tool_api.promises import SAFE_ONE_TIME_WRITE, Determinism, Idem
 from blendwright.tool_api.scene import Kind, Scene
 from blendwright.tool_api.tool import Example, Findings, Tool
 from blendwright.tools.checks import differs, invalid, missing_target_collection, target_collection
-from blendwright.tools.file.contents import MOST_NAMES, Renamed, by_kind, collision, missing_contents
+from blendwright.tools.file.contents import MAX_NAMES, Renamed, by_kind, collision, missing_contents
 from blendwright.tools.file.formats import IMPORTS, form_of, known_extension, truncation_problems
 from blendwright.values.errors import StepError
 from blendwright.values.faults import Fault
@@ -26,11 +26,13 @@ Appendable = Literal[
 
 CRATE = ("mesh.create_primitive", {"kind": "cube", "name": "Crate"})
 NO_CRATE = ("object.delete", {"object": "Crate"})
-GLB, LIBRARY, OBJ = (("file.export", {"path": f"crate.{extension}"}) for extension in ("glb", "blend", "obj"))
+GLB = ("file.export", {"path": "crate.glb"})
+LIBRARY = ("file.export", {"path": "crate.blend"})
+OBJ = ("file.export", {"path": "crate.obj"})
 
 
 class Append(Args):
-    """One datablock of a .blend file; what it needs comes with it."""
+    """One datablock of a .blend file, to append with its dependencies."""
 
     kind: Appendable = Field(description="Kind of datablock.")
     name: Name = Field(description="Its name in the file.")
@@ -40,12 +42,15 @@ class ImportArgs(Args):
     path: ReadPath = Field(
         description="File to import: .glb, .gltf, .obj, .stl, .ply, .usd, .usda, .usdc, .fbx, .abc or .blend."
     )
-    collection: CollectionName | None = optional("Collection to put it into; the scene's own when left out.")
-    append: Annotated[list[Append], Field(max_length=MOST_NAMES)] | None = optional(
-        "For .blend only: what to append; all objects of the file when left out."
+    collection: CollectionName | None = optional(
+        "Collection for the imported objects. Default: the scene's own collection."
+    )
+    append: Annotated[list[Append], Field(max_length=MAX_NAMES)] | None = optional(
+        "Only for .blend files: datablocks to append. Default: all objects of the file."
     )
     on_collision: Literal["refuse", "rename"] = Field(
-        default="refuse", description="When a name is taken: refuse, or rename what is imported (the result lists it)."
+        default="refuse",
+        description="If a name is in use: refuse the call, or rename the imported datablock (the result lists it).",
     )
 
     @field_validator("path")
@@ -58,36 +63,41 @@ class ImportArgs(Args):
     def _something_to_append(cls, value: list[Append] | None) -> list[Append] | None:
         if value is not None and not value:
             raise PydanticCustomError(
-                "append_nothing", "append names nothing; leave it out for all objects of the file"
+                "append_nothing", "append must not be empty; leave it out for all objects of the file"
             )
         return value
 
     @model_validator(mode="after")
     def _append_from_blend_only(self) -> ImportArgs:
         if self.append is not None and form_of(self.path) != "blend":
-            raise PydanticCustomError("append_other", "append is for .blend files only; leave it out")
+            raise PydanticCustomError("append_other", "append works only for .blend files; leave it out")
         return self
 
 
 class Imported(Result):
-    """What an import brought."""
+    """The datablocks that an import added."""
 
     objects: list[str] = Field(
-        max_length=MOST_NAMES, description=f"Names of the new objects, sorted, at most {MOST_NAMES}."
+        max_length=MAX_NAMES, description=f"Names of the new objects, sorted, at most {MAX_NAMES}."
     )
-    counts: dict[str, int] = Field(description="How many new datablocks there are, by kind.")
+    counts: dict[str, int] = Field(description="Number of new datablocks by kind.")
     came_along: dict[str, list[str]] = Field(
-        description=f"Names of what else came, by kind: meshes, materials, images, actions …; at most {MOST_NAMES} of each."
+        description=f"Names of other new datablocks by kind: meshes, materials, images, actions …; at most {MAX_NAMES} "
+        "of each."
     )
-    renamed: list[Renamed] = Field(max_length=MOST_NAMES, description="What has another name than in its file.")
-    truncated: bool = Field(description="Whether a list was cut; the counts are complete.")
+    renamed: list[Renamed] = Field(
+        max_length=MAX_NAMES, description="Datablocks that have another name than in the file."
+    )
+    truncated: bool = Field(description="Whether a list was shortened; the counts are complete.")
 
 
 class ImportFile(Tool[ImportArgs, Imported]):
-    """Bring the contents of a file into the scene: glTF, OBJ, STL, PLY, USD, FBX, Alembic, or datablocks of a .blend file.
+    """Import the contents of a file into the scene: glTF, OBJ, STL, PLY, USD, FBX, Alembic, or datablocks of a .blend
+    file.
 
-    One file is read: textures or buffers beside it are not found, those inside it are. A name that is taken is a conflict
-    unless renaming is allowed; nothing ever becomes `.001` silently."""
+    Only this file is read: embedded textures and buffers are imported, separate files next to it are not. A name that
+    is in use is a conflict unless on_collision is rename; nothing silently becomes `.001`.
+    """
 
     name = "file.import"
     promises = (
@@ -103,11 +113,19 @@ class ImportFile(Tool[ImportArgs, Imported]):
     )
 
     def idempotence_for(self, args: ImportArgs) -> Idempotence:
-        return Idempotence.ACCUMULATING if args.on_collision == "rename" else Idempotence.NON_IDEMPOTENT
+        if args.on_collision == "rename":
+            return Idempotence.ACCUMULATING
+        return Idempotence.NON_IDEMPOTENT
 
     def determinism_for(self, args: ImportArgs) -> Determinism:
-        """Importers of other formats leave the edges of large meshes to Blender, whose order depends on the processor's cores."""
-        return Determinism.DETERMINISTIC if form_of(args.path) == "blend" else Determinism.NONDETERMINISTIC
+        """Return NONDETERMINISTIC for formats other than .blend.
+
+        Their importers let Blender order the edges of large meshes, and that order depends on the number of processor
+        cores.
+        """
+        if form_of(args.path) == "blend":
+            return Determinism.DETERMINISTIC
+        return Determinism.NONDETERMINISTIC
 
     def check(self, scene: Scene, args: ImportArgs) -> Findings:
         yield from missing_target_collection(scene, args.collection)
@@ -118,14 +136,16 @@ class ImportFile(Tool[ImportArgs, Imported]):
 
     def apply(self, scene: Scene, args: ImportArgs) -> Imported:
         path, form = scene.input_file(args.path), form_of(args.path)
-        contents = _requested_contents(args, scene.blend_contents(path)) if form == "blend" else None
+        contents = None
+        if form == "blend":
+            contents = _requested_contents(args, scene.blend_contents(path))
         arrivals = scene.import_file(path, form, target_collection(scene, args.collection), contents)
         if not arrivals:
-            cure = "Look into the file: it is empty, or not what its name says."
-            raise StepError.of(Fault.EXECUTION_FAILED, "the file brought nothing", at="/path", cure=cure)
+            fix = "Check the file: it is empty, or its type does not match its name."
+            raise StepError.of(Fault.EXECUTION_FAILED, "the file contained no datablocks", at="/path", cure=fix)
         renamed = [arrival for arrival in arrivals if arrival.name != arrival.origin]
         if renamed and args.on_collision == "refuse":
-            raise StepError(collision([(each.kind, each.origin) for each in renamed], "/path"))
+            raise StepError(collision([(arrival.kind, arrival.origin) for arrival in renamed], "/path"))
         return _imported(arrivals, renamed)
 
     def verify(self, scene: Scene, args: ImportArgs, result: Imported) -> Findings:
@@ -141,7 +161,7 @@ def _missing_contents(args: ImportArgs, contents: Mapping[Kind, Sequence[str]]) 
     if args.append is not None:
         yield from missing_contents([(entry.kind, entry.name) for entry in args.append], contents, "/append")
     elif not contents[Kind.OBJECT]:
-        yield invalid("the file holds no objects", "/append", "Name what to append with 'append'.")
+        yield invalid("the file contains no objects", "/append", "Name the datablocks to append in 'append'.")
 
 
 def _requested_contents(args: ImportArgs, contents: Mapping[Kind, Sequence[str]]) -> dict[Kind, list[str]]:
@@ -151,14 +171,15 @@ def _requested_contents(args: ImportArgs, contents: Mapping[Kind, Sequence[str]]
 
 
 def _imported(arrivals: Sequence[Arrival], renamed: Sequence[Arrival]) -> Imported:
-    objects = sorted(arrival.name for arrival in arrivals if arrival.kind is Kind.OBJECT)
     counts = Counter(arrival.kind.value for arrival in arrivals)
-    others = {kind: sorted(each.name for each in arrivals if each.kind.value == kind) for kind in sorted(counts)}
-    others.pop(Kind.OBJECT.value, None)
+    names_by_kind: dict[str, list[str]] = {kind: [] for kind in sorted(counts)}
+    for arrival in sorted(arrivals, key=lambda arrival: arrival.name):
+        names_by_kind[arrival.kind.value].append(arrival.name)
+    objects = names_by_kind.pop(Kind.OBJECT.value, [])
     return Imported(
-        objects=objects[:MOST_NAMES],
+        objects=objects[:MAX_NAMES],
         counts=dict(sorted(counts.items())),
-        came_along={kind: names[:MOST_NAMES] for kind, names in others.items()},
-        renamed=[Renamed(kind=entry.kind, old=entry.origin, new=entry.name) for entry in renamed[:MOST_NAMES]],
-        truncated=max(len(objects), len(renamed), *map(len, others.values())) > MOST_NAMES,
+        came_along={kind: names[:MAX_NAMES] for kind, names in names_by_kind.items()},
+        renamed=[Renamed(kind=entry.kind, old=entry.origin, new=entry.name) for entry in renamed[:MAX_NAMES]],
+        truncated=max(len(objects), len(renamed), *map(len, names_by_kind.values())) > MAX_NAMES,
     )

@@ -11,7 +11,7 @@ from blendwright.tool_api.promises import SAFE_ONE_TIME_WRITE, Determinism, Reve
 from blendwright.tool_api.scene import Kind, Scene
 from blendwright.tool_api.tool import Example, Findings, Tool
 from blendwright.tools.checks import differs, missing_target_collection, target_collection
-from blendwright.tools.file.contents import MOST_NAMES, by_kind, missing_contents
+from blendwright.tools.file.contents import MAX_NAMES, by_kind, missing_contents
 from blendwright.tools.file.formats import form_of
 
 CRATE = ("mesh.create_primitive", {"kind": "cube", "name": "Crate", "collection": "Props"})
@@ -22,18 +22,21 @@ NO_PROPS = ("collection.delete", {"name": "Props"})
 
 
 class Link(Args):
-    """One datablock of a .blend file."""
+    """One datablock of a .blend file to link."""
 
     kind: Literal["collections", "objects"] = Field(
-        description="collections: shown by an empty of their name, which can be moved and copied; objects: where they stand in their file."
+        description="collections: an empty of the same name shows the collection and can be moved and copied. "
+        "objects: the object stays at its position in the file."
     )
     name: Name = Field(description="Its name in the file.")
 
 
 class LinkArgs(Args):
-    path: ReadPath = Field(description=".blend file.")
-    link: Annotated[list[Link], Field(min_length=1, max_length=100)] = Field(description="What.")
-    collection: CollectionName | None = optional("Collection to put it into; the scene's own when left out.")
+    path: ReadPath = Field(description="The .blend file to link from.")
+    link: Annotated[list[Link], Field(min_length=1, max_length=100)] = Field(description="Datablocks to link.")
+    collection: CollectionName | None = optional(
+        "Collection for the linked objects and empties. Default: the scene's own collection."
+    )
 
     @field_validator("path")
     @classmethod
@@ -44,22 +47,24 @@ class LinkArgs(Args):
 
 
 class Linked(Result):
-    """What was linked."""
+    """The datablocks that a call linked."""
 
-    library: str = Field(description="The file that it stays in.")
-    instances: list[str] = Field(description="Names of the new empties that show collections.")
+    library: str = Field(description="The file that contains the data.")
+    instances: list[str] = Field(description="Names of the new empties that show linked collections.")
     linked: dict[str, list[str]] = Field(
-        description=f"Everything that is linked from that file now, what came along included, by kind; at most {MOST_NAMES} of each."
+        description="Names of everything that is now linked from that file, including dependencies, by kind; at most "
+        f"{MAX_NAMES} of each."
     )
-    counts: dict[str, int] = Field(description="How many that are, by kind.")
+    counts: dict[str, int] = Field(description="Number of these datablocks by kind.")
 
 
 class LinkFile(Tool[LinkArgs, Linked]):
-    """Link collections or objects of a .blend file, which stay in it.
+    """Link collections or objects of a .blend file. The data stays in that file.
 
-    What is linked cannot be changed here; a collection is shown by an empty that can. file.make_local makes it part of the scene,
-    file.import appends a copy at once. When the file has changed the scene shows what it holds then, and `blendwright externals`
-    tells. A file that links from other files is refused."""
+    Linked data cannot be changed in the scene; only the empty that shows a collection can. file.make_local makes linked
+    data part of the scene, and file.import appends a copy at once. If the file changes later, the scene shows the new
+    contents, and `blendwright externals` reports it. A file that itself links from other files is refused.
+    """
 
     name = "file.link"
     promises = (
@@ -86,15 +91,15 @@ class LinkFile(Tool[LinkArgs, Linked]):
 
     def apply(self, scene: Scene, args: LinkArgs) -> Linked:
         contents = by_kind((entry.kind, entry.name) for entry in args.link)
-        home = target_collection(scene, args.collection)
+        target = target_collection(scene, args.collection)
         instances: list[str] = []
         for block in scene.link_file(scene.input_file(args.path), args.path, contents):
             if scene.kind_of(block) is Kind.OBJECT:
-                home.objects.link(block)
+                target.objects.link(block)
                 continue
             empty = scene.create(Kind.OBJECT, block.name, None)
             empty.instance_type, empty.instance_collection = "COLLECTION", block
-            home.objects.link(empty)
+            target.objects.link(empty)
             instances.append(empty.name)
         names: dict[str, list[str]] = {}
         for kind, name in scene.linked(args.path):
@@ -102,13 +107,15 @@ class LinkFile(Tool[LinkArgs, Linked]):
         return Linked(
             library=args.path,
             instances=instances,
-            linked={kind: found[:MOST_NAMES] for kind, found in names.items()},
-            counts={kind: len(found) for kind, found in names.items()},
+            linked={kind: kind_names[:MAX_NAMES] for kind, kind_names in names.items()},
+            counts={kind: len(kind_names) for kind, kind_names in names.items()},
         )
 
     def verify(self, scene: Scene, args: LinkArgs, result: Linked) -> Findings:
         yield from differs("the library", True, args.path in scene.libraries(), "/path")
         for name in result.instances:
             empty = scene.find(Kind.OBJECT, name)
-            shown = None if empty is None else empty.instance_collection
-            yield from differs(f"what '{name}' shows", name, None if shown is None else shown.name, "/link")
+            shown_name = None
+            if empty is not None and empty.instance_collection is not None:
+                shown_name = empty.instance_collection.name
+            yield from differs(f"the collection that '{name}' shows", name, shown_name, "/link")

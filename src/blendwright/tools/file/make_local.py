@@ -10,7 +10,7 @@ from blendwright.tool_api.promises import SAFE_ONE_TIME_WRITE, Determinism, Reve
 from blendwright.tool_api.scene import Kind, Scene
 from blendwright.tool_api.tool import Example, Findings, Tool
 from blendwright.tools.checks import conflict, differs
-from blendwright.tools.file.contents import MOST_NAMES, Renamed, collision
+from blendwright.tools.file.contents import MAX_NAMES, Renamed, collision
 from blendwright.tools.file.link import CRATE, LIBRARY, NO_CRATE, NO_PROPS, PROPS
 from blendwright.values.findings import did_you_mean
 
@@ -18,20 +18,23 @@ LINKED = ("file.link", {"path": "props.blend", "link": [{"kind": "collections", 
 
 
 class MakeLocalArgs(Args):
-    library: AnyPath = Field(description="The .blend file: its path, or its name where that is enough.")
+    library: AnyPath = Field(description="The linked .blend file: its path, or its name if that is unique.")
     on_collision: Literal["refuse", "rename"] = Field(
-        default="refuse", description="When a name is taken: refuse, or rename what was linked (the result lists it)."
+        default="refuse",
+        description="If a name is in use: refuse the call, or rename the linked datablock (the result lists it).",
     )
 
 
 class MadeLocal(Result):
-    library: str = Field(description="The file that nothing is linked from any more.")
-    counts: dict[str, int] = Field(description="How many datablocks are part of the scene now, by kind.")
-    renamed: list[Renamed] = Field(max_length=MOST_NAMES, description="What has another name than in its file.")
+    library: str = Field(description="The file that the scene no longer links from.")
+    counts: dict[str, int] = Field(description="Number of datablocks that are now part of the scene, by kind.")
+    renamed: list[Renamed] = Field(
+        max_length=MAX_NAMES, description="Datablocks that have another name than in the file."
+    )
 
 
 class MakeLocal(Tool[MakeLocalArgs, MadeLocal]):
-    """Make what is linked from a .blend file part of the scene."""
+    """Make all data that is linked from a .blend file part of the scene."""
 
     name = "file.make_local"
     promises = (
@@ -43,34 +46,42 @@ class MakeLocal(Tool[MakeLocalArgs, MadeLocal]):
     examples = (Example({"library": "props.blend"}, PROPS, CRATE, LIBRARY, NO_CRATE, NO_PROPS, LINKED),)
 
     def check(self, scene: Scene, args: MakeLocalArgs) -> Findings:
-        found = _matching(scene, args.library)
-        if len(found) == 1:
-            taken = [(kind, name) for kind, name in scene.linked(found[0]) if scene.find(kind, name) is not None]
-            if taken and args.on_collision == "refuse":
-                yield collision(taken, "/library")
+        matches = _matching(scene, args.library)
+        if len(matches) == 1:
+            collisions = [(kind, name) for kind, name in scene.linked(matches[0]) if scene.find(kind, name) is not None]
+            if collisions and args.on_collision == "refuse":
+                yield collision(collisions, "/library")
             return
         libraries = scene.libraries()
         if not libraries:
-            yield conflict("nothing is linked", "/library", "Link something with file.link first.")
-        elif not found:
-            cure = did_you_mean(args.library, libraries, otherwise=f"Linked are: {', '.join(libraries[:5])}.")
+            yield conflict("the scene has no linked files", "/library", "Link data with file.link first.")
+        elif not matches:
+            cure = did_you_mean(args.library, libraries, otherwise=f"Linked files: {', '.join(libraries[:5])}.")
             yield conflict(f"nothing is linked from '{args.library}'", "/library", cure)
         else:
-            yield conflict("several linked files have that name", "/library", f"Say which: {', '.join(found[:5])}.")
+            yield conflict(
+                f"several linked files are named '{args.library}'",
+                "/library",
+                f"Give the path: {', '.join(matches[:5])}.",
+            )
 
     def apply(self, scene: Scene, args: MakeLocalArgs) -> MadeLocal:
         (library,) = _matching(scene, args.library)
-        came = scene.make_local(library)
-        counts = Counter(arrival.kind.value for arrival in came)
-        renamed = [each for each in came if each.name != each.origin]
+        arrivals = scene.make_local(library)
+        counts = Counter(arrival.kind.value for arrival in arrivals)
+        renamed = [
+            Renamed(kind=arrival.kind, old=arrival.origin, new=arrival.name)
+            for arrival in arrivals
+            if arrival.name != arrival.origin
+        ]
         return MadeLocal(
             library=library,
             counts=dict(sorted(counts.items())),
-            renamed=[Renamed(kind=each.kind, old=each.origin, new=each.name) for each in renamed[:MOST_NAMES]],
+            renamed=renamed[:MAX_NAMES],
         )
 
     def verify(self, scene: Scene, args: MakeLocalArgs, result: MadeLocal) -> Findings:
-        yield from differs("whether it is still linked", False, result.library in scene.libraries(), "/library")
+        yield from differs("that the file is still linked", False, result.library in scene.libraries(), "/library")
 
 
 def _matching(scene: Scene, name: str) -> list[str]:

@@ -1,1 +1,1 @@
-"""Tools for geometry nodes."""
+"""Tools of the noun `geonodes`, one file per tool."""

@@ -1,4 +1,4 @@
-"""Trees that the examples of several geometry-nodes tools start from, and short ways to write the operations in them."""
+"""Example trees of several geometry-nodes tools, and helpers that build their operations."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ OF_CUBE = {"object": "Cube", "modifier": "GeometryNodes"}
 
 
 def link(source: str, target: str, key: str = "socket") -> dict[str, Any]:
-    """A link operation; each end is `node.Socket`. `key` is what the payload calls a socket."""
+    """Return a link operation. Each end is written `node.Socket`; `key` is the payload's field name for a socket."""
     return {"op": "link", "from": _end(source, key), "to": _end(target, key)}
 
 
@@ -19,13 +19,13 @@ def _end(end: str, key: str) -> dict[str, str]:
     return {"node_id": node_id, key: socket}
 
 
-def float_input(name: str, default: float, least: float) -> dict[str, Any]:
-    """An operation that gives the group one input for a number."""
-    socket = {"name": name, "socket_type": "NodeSocketFloat", "default": default, "min": least}
+def float_input(name: str, default: float, minimum: float) -> dict[str, Any]:
+    """Return an operation that gives the node group one numeric input."""
+    socket = {"name": name, "socket_type": "NodeSocketFloat", "default": default, "min": minimum}
     return {"op": "set_group_io", "inputs": [socket]}
 
 
-# A cube whose size is an input of the modifier.
+# Calls that create a cube with its size as an input of the modifier.
 SIZED_CUBE = (
     CUBE,
     (

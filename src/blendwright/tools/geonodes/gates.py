@@ -1,4 +1,4 @@
-"""geonodes.gates"""
+"""Tool geonodes.gates"""
 
 from __future__ import annotations
 
@@ -15,14 +15,18 @@ GATES = [{"gate": "MANIFOLD"}, {"gate": "MIN_VERTICES", "value": 8}, {"gate": "M
 
 
 class GatesArgs(NodesModifierArgs):
-    gates: list[AskedGate] = Field(default=[], max_length=50, description="Gates to require besides the usual ones.")
+    gates: list[AskedGate] = Field(
+        default=[], max_length=50, description="Gates to require in addition to the default ones."
+    )
 
 
 class Gates(Reads[GatesArgs, GateReport]):
-    """Judge a geometry-nodes tree by its gates: is the output connected, are links valid, does it evaluate, is anything there.
+    """Check a geometry-nodes tree against gates: the output is connected, links are valid, the tree evaluates, the
+    result is not empty.
 
-    A failed gate is a result, not an error of the call; its message says what to change. What is counted is the object after all
-    of its modifiers, instances as often as they appear."""
+    A failed gate is a result and not an error of the call; its message says what to change. Counts are those of the
+    object after all its modifiers, with each instance counted.
+    """
 
     name = "geonodes.gates"
     promises = READ_ONLY.needs("scene_read")

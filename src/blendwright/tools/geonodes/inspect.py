@@ -1,4 +1,4 @@
-"""geonodes.inspect"""
+"""Tool geonodes.inspect"""
 
 from __future__ import annotations
 
@@ -25,35 +25,38 @@ class InspectTreeArgs(NodesModifierArgs):
         default=["tree"],
         min_length=1,
         max_length=3,
-        description="The tree as a value, as a NODE_TREE payload that builds it again, as a Mermaid diagram.",
+        description="tree: the tree as JSON. payload: a NODE_TREE payload that rebuilds it. mermaid: a Mermaid "
+        "diagram.",
     )
 
 
 class ModifierInput(Result):
-    """An input of the modifier."""
+    """One input of the modifier."""
 
     identifier: str = Field(description="Key of the input, unique in the tree.")
-    name: str = Field(description="Its name.")
-    socket_type: str = Field(description="Its type.")
-    value: Any = Field(description="What it holds; datablocks by name.")
-    attribute: str | None = Field(description="The attribute that is used in place of the value.")
+    name: str = Field(description="Name of the input.")
+    socket_type: str = Field(description="Socket type of the input.")
+    value: Any = Field(description="Its value; datablocks by name.")
+    attribute: str | None = Field(description="Name of the attribute that replaces the value, or null.")
 
 
 class TreeInspected(Result):
-    """A tree and its modifier."""
+    """A geometry-nodes tree with its modifier."""
 
     object: str = Field(description="Name of the object.")
     modifier: str = Field(description="Name of the modifier.")
     node_group: str = Field(description="Name of the node group.")
-    users: list[str] = Field(description="What else uses the node group, as kind/name.")
+    users: list[str] = Field(description="Other users of the node group, as kind/name.")
     inputs: list[ModifierInput] = Field(description="The inputs of the modifier with their values.")
-    tree: Tree | None = optional("The tree; what a new node has anyway is left out.")
-    payload: NodeTreePayload | None = optional("A NODE_TREE payload that builds it again.")
+    tree: Tree | None = optional("The tree, without values that equal the defaults of a new node.")
+    payload: NodeTreePayload | None = optional("A NODE_TREE payload that rebuilds the tree.")
     mermaid: str | None = optional("The tree as a Mermaid flow chart.")
 
 
 class InspectTree(Reads[InspectTreeArgs, TreeInspected]):
-    """Look at a geometry-nodes tree: nodes, links, group sockets, modifier inputs; as JSON that builds it again, or as a diagram."""
+    """Read a geometry-nodes tree: nodes, links, group sockets and modifier inputs, as JSON, as a payload that rebuilds
+    it, or as a diagram.
+    """
 
     name = "geonodes.inspect"
     promises = READ_ONLY.needs("scene_read")
@@ -70,16 +73,21 @@ class InspectTree(Reads[InspectTreeArgs, TreeInspected]):
         obj, group = modifier.id_data, modifier.node_group
         tree = export_tree(scene, group)
         target = TreeTarget(object_name=obj.name, modifier_name=modifier.name, node_group_name=group.name)
-        others = [user for user in scene.users(group) if user != obj]
+        other_users = [user for user in scene.users(group) if user != obj]
+        contents: dict[str, Any] = {}
+        if "tree" in args.formats:
+            contents["tree"] = tree
+        if "payload" in args.formats:
+            contents["payload"] = to_payload(tree, target)
+        if "mermaid" in args.formats:
+            contents["mermaid"] = diagram(tree)
         return TreeInspected(
             object=obj.name,
             modifier=modifier.name,
             node_group=group.name,
-            users=[f"{scene.kind_of(user).value}/{user.name}" for user in others],
+            users=[f"{scene.kind_of(user).value}/{user.name}" for user in other_users],
             inputs=[_input(modifier, socket) for socket in inputs.sockets_of(group)],
-            tree=tree if "tree" in args.formats else None,
-            payload=to_payload(tree, target) if "payload" in args.formats else None,
-            mermaid=diagram(tree) if "mermaid" in args.formats else None,
+            **contents,
         )
 
 

@@ -1,4 +1,4 @@
-"""What a payload works on: an object, its geometry-nodes modifier and the node group, created where that is allowed."""
+"""Target of a payload: an object, its geometry-nodes modifier and the node group, created if the payload allows it."""
 
 from __future__ import annotations
 
@@ -20,24 +20,27 @@ from blendwright.values.findings import Finding
 
 TREE = "GeometryNodeTree"
 NODES = "NODES"
-# What can have a geometry-nodes modifier.
+# Types of objects that can have a geometry-nodes modifier.
 SUPPORTED_TYPES = ("MESH", "CURVE", "SURFACE", "FONT", "CURVES", "POINTCLOUD", "VOLUME", "GREASEPENCIL")
 AT = "/target"
 
 
 class NodesModifierArgs(Args):
-    object: ObjectName = renamed("object", "object_name", description="Object whose modifier holds the tree.")
+    object: ObjectName = renamed("object", "object_name", description="Object with the modifier that uses the tree.")
     modifier: Annotated[Name, in_stack(Role.USES, "object")] | None = renamed(
         "modifier",
         "modifier_name",
         default=None,
-        description="Its geometry-nodes modifier; the only one when left out.",
+        description="Name of its geometry-nodes modifier; may be left out if there is only one.",
     )
 
 
 @dataclass(frozen=True, slots=True)
 class ModifierTarget:
-    """The names, and what may be created. Without a group's name it is the modifier's own, or one named after the modifier."""
+    """The names in a payload's target, and permissions to create what is missing.
+
+    Without a group name, the target is the modifier's present group, or a new one named after the modifier.
+    """
 
     object: str
     modifier: str
@@ -46,14 +49,16 @@ class ModifierTarget:
     create_modifier: bool
 
     def group_for(self, modifier: Block | None) -> str:
+        """Return the name of the node group to use with this modifier, which is None if it does not exist."""
         if self.group is not None:
             return self.group
-        current = modifier.node_group if modifier is not None else None
-        return current.name if current is not None else self.modifier
+        if modifier is not None and modifier.node_group is not None:
+            return modifier.node_group.name
+        return self.modifier
 
 
 def target_of(payload: ModifierPayload) -> ModifierTarget:
-    """The target of a payload; a patch says in its operations what may be created."""
+    """Return the target of a payload. A patch permits creation by `ensure_target` operations."""
     names = payload.target.object_name, payload.target.modifier_name, payload.target.node_group_name
     if isinstance(payload, NodeTreePayload):
         return ModifierTarget(*names, create_object=payload.target.allow_create_object, create_modifier=True)
@@ -66,17 +71,26 @@ def target_of(payload: ModifierPayload) -> ModifierTarget:
 
 
 def target_mentions(target: ModifierTarget) -> Iterable[Mention]:
-    """What is made where it is missing, and what must be there. A group that is not named may be one that the modifier has."""
-    made = Role.ENSURES if target.create_modifier else Role.USES
-    whole = Role.ENSURES if target.create_object else Role.USES
-    yield Mention(whole, Kind.OBJECT.blocks, target.object, at=f"{AT}/object_name")
-    yield Mention(made, MODIFIER, target.modifier, target.object, surely=False, at=f"{AT}/modifier_name")
-    group, at = (target.modifier, "modifier_name") if target.group is None else (target.group, "node_group_name")
-    yield Mention(made, Kind.NODE_GROUP.blocks, group, surely=False, at=f"{AT}/{at}")
+    """Yield mentions of the object, modifier and node group: ensured if they may be created, else used.
+
+    A group without a name in the payload may be one that the modifier already uses, so its mention is not certain.
+    """
+    object_role = modifier_role = Role.USES
+    if target.create_object:
+        object_role = Role.ENSURES
+    if target.create_modifier:
+        modifier_role = Role.ENSURES
+    yield Mention(object_role, Kind.OBJECT.blocks, target.object, at=f"{AT}/object_name")
+    yield Mention(modifier_role, MODIFIER, target.modifier, target.object, surely=False, at=f"{AT}/modifier_name")
+
+    group, argument = target.group, "node_group_name"
+    if group is None:
+        group, argument = target.modifier, "modifier_name"
+    yield Mention(modifier_role, Kind.NODE_GROUP.blocks, group, surely=False, at=f"{AT}/{argument}")
 
 
 def target_problems(scene: Scene, target: ModifierTarget) -> Findings:
-    """What speaks against working on this target."""
+    """Yield findings if the target is missing, has the wrong type, or may not be created."""
     modifier: Block | None = None
     obj = scene.find(Kind.OBJECT, target.object)
     if obj is None:
@@ -87,7 +101,9 @@ def target_problems(scene: Scene, target: ModifierTarget) -> Findings:
         yield from scene.name_conflicts(Kind.MESH, target.object, f"{AT}/object_name")
     elif obj.type not in SUPPORTED_TYPES:
         cure = f"Name an object of type {', '.join(SUPPORTED_TYPES)}."
-        yield conflict(f"'{obj.name}' is of type {obj.type}, which takes no geometry nodes", f"{AT}/object_name", cure)
+        yield conflict(
+            f"'{obj.name}' is of type {obj.type}, which does not support geometry nodes", f"{AT}/object_name", cure
+        )
         return
     else:
         modifier = obj.modifiers.get(target.modifier)
@@ -99,25 +115,32 @@ def target_problems(scene: Scene, target: ModifierTarget) -> Findings:
         if obj is not None:
             yield from missing_modifier(obj, target.modifier, f"{AT}/modifier_name")
             return
-        message = f"the new object '{target.object}' has no modifier '{target.modifier}', and none may be created"
-        cure = "Set allow_create_modifier in ensure_target too."
+        message = f"the new object '{target.object}' has no modifier '{target.modifier}', and the payload does not allow to create it"
+        cure = "Also set allow_create_modifier in ensure_target."
         yield Finding(Fault.TARGET_NOT_FOUND, message, f"{AT}/modifier_name", cure)
     yield from name_problems(target.modifier, f"{AT}/modifier_name")
     name = target.group_for(modifier)
     group = scene.find(Kind.NODE_GROUP, name)
-    at = f"{AT}/node_group_name" if target.group is not None else f"{AT}/modifier_name"
+    at = f"{AT}/modifier_name"
+    if target.group is not None:
+        at = f"{AT}/node_group_name"
     if group is None:
         yield from scene.name_conflicts(Kind.NODE_GROUP, name, at)
         if modifier is not None and not target.create_modifier:
             message = f"modifier '{target.modifier}' has no node group"
-            yield Finding(Fault.TARGET_NOT_FOUND, message, at, "Begin with ensure_target that allows to create it.")
+            yield Finding(
+                Fault.TARGET_NOT_FOUND, message, at, "Begin with an ensure_target operation that allows to create it."
+            )
     elif group.bl_idname != TREE:
         message = f"node group '{group.name}' is a {group.bl_idname}, not a {TREE}"
         yield conflict(message, at, "Name a geometry-nodes group, or a new one.")
 
 
 def ensure_target(scene: Scene, target: ModifierTarget) -> tuple[Block, list[str]]:
-    """The node group, with an object and a modifier that can hold it; and what of these had to be created."""
+    """Create the object, modifier and node group as needed. Return the group and the list of what was created.
+
+    A new group is not yet assigned to the modifier; `attach_group` does that.
+    """
     created: list[str] = []
     obj = scene.find(Kind.OBJECT, target.object)
     if obj is None:
@@ -138,7 +161,10 @@ def ensure_target(scene: Scene, target: ModifierTarget) -> tuple[Block, list[str
 
 
 def attach_group(scene: Scene, target: ModifierTarget, name: str) -> Block:
-    """Let the modifier use the group. Last, because the inputs of the modifier start with the defaults of that moment."""
+    """Assign the node group to the modifier and return the group.
+
+    Call this after all edits, because the modifier's inputs get the group's defaults at this moment.
+    """
     modifier = scene.require(Kind.OBJECT, target.object).modifiers[target.modifier]
     group = scene.require(Kind.NODE_GROUP, name)
     if modifier.node_group != group:
@@ -147,12 +173,12 @@ def attach_group(scene: Scene, target: ModifierTarget, name: str) -> Block:
 
 
 def fill_new_tree(tree: Block) -> Block:
-    """Fill a new tree so that it hands its geometry through."""
-    start = new_tree()
-    for side, sockets in (("OUTPUT", start.interface.outputs), ("INPUT", start.interface.inputs)):
+    """Add sockets and nodes to a new tree so that it passes its geometry through, and return the tree."""
+    template = new_tree()
+    for side, sockets in (("OUTPUT", template.interface.outputs), ("INPUT", template.interface.inputs)):
         for socket in sockets:
             tree.interface.new_socket(socket.name, in_out=side, socket_type=socket.socket_type)
-    for planned in start.nodes:
+    for planned in template.nodes:
         node = tree.nodes.new(planned.bl_idname)
         node.name = planned.id
         node.location = planned.location
@@ -162,33 +188,38 @@ def fill_new_tree(tree: Block) -> Block:
 
 
 def tree_problems(scene: Scene, object_name: str, modifier_name: str | None) -> Findings:
-    """Why there is no tree to read on that object: no such object, no such modifier, or no node group."""
+    """Yield a finding if the object, the modifier or its node group is missing."""
     obj = yield from existing_object(scene, object_name, "/object")
     if obj is None:
         return
     nodes = [modifier for modifier in obj.modifiers if modifier.type == NODES]
     if modifier_name is None:
-        if len(nodes) != 1:
-            message = f"'{object_name}' has {len(nodes) or 'no'} geometry-nodes modifiers"
-            cure = f"Name one: {', '.join(one.name for one in nodes)}." if nodes else "Build a tree on it first."
-            fault = Fault.ARGS_INVALID if nodes else Fault.TARGET_NOT_FOUND
-            yield Finding(fault, message, "/modifier", cure)
+        if not nodes:
+            message = f"'{object_name}' has no geometry-nodes modifiers"
+            yield Finding(Fault.TARGET_NOT_FOUND, message, "/modifier", "Build a tree on it first.")
             return
-    elif modifier_name not in [one.name for one in nodes]:
-        other = obj.modifiers.get(modifier_name)
-        if other is None:
+        if len(nodes) > 1:
+            message = f"'{object_name}' has {len(nodes)} geometry-nodes modifiers"
+            fix = f"Name one: {', '.join(modifier.name for modifier in nodes)}."
+            yield Finding(Fault.ARGS_INVALID, message, "/modifier", fix)
+            return
+    elif modifier_name not in [modifier.name for modifier in nodes]:
+        existing = obj.modifiers.get(modifier_name)
+        if existing is None:
             yield from missing_modifier(obj, modifier_name, "/modifier")
         else:
-            message = f"modifier '{modifier_name}' is of type {other.type}, not NODES"
+            message = f"modifier '{modifier_name}' is of type {existing.type}, not NODES"
             yield conflict(message, "/modifier", "Name a geometry-nodes modifier.")
         return
     group = nodes_modifier(scene, object_name, modifier_name).node_group
     if group is None or group.bl_idname != TREE:
         message = "the modifier has no node group"
-        yield Finding(Fault.TARGET_NOT_FOUND, message, "/modifier", "Give it one with geonodes.node_tree.")
+        yield Finding(Fault.TARGET_NOT_FOUND, message, "/modifier", "Create one with geonodes.node_tree.")
 
 
 def nodes_modifier(scene: Scene, object_name: str, name: str | None) -> Block:
-    """The modifier of that name, or the only one with nodes."""
+    """Return the modifier of that name, or the first geometry-nodes modifier if `name` is None."""
     modifiers = scene.require(Kind.OBJECT, object_name, "/object").modifiers
-    return modifiers[name] if name is not None else next(each for each in modifiers if each.type == NODES)
+    if name is not None:
+        return modifiers[name]
+    return next(modifier for modifier in modifiers if modifier.type == NODES)

@@ -1,4 +1,4 @@
-"""geonodes.node_tree"""
+"""Tool geonodes.node_tree"""
 
 from __future__ import annotations
 
@@ -14,10 +14,12 @@ TOWER = {"object_name": "Tower", "modifier_name": "Build", "node_group_name": "G
 
 
 class NodeTree(EditsNodeTree[NodeTreePayload]):
-    """Build or change a geometry-nodes tree by operations, one after the other: nodes, properties, input values, links, group sockets.
+    """Build or change a geometry-nodes tree by a list of operations: nodes, properties, input values, links, group
+    sockets.
 
-    The modifier and the node group are created where they are missing; a new tree hands its geometry through. All operations are
-    done, or none: the work is on a copy, which takes the tree's place when it is finished."""
+    Missing modifiers and node groups are created; a new tree passes its geometry through. Either all operations are
+    applied or none: the work happens on a copy, which replaces the tree when it is complete.
+    """
 
     name = "geonodes.node_tree"
     promises = SAFE_ONE_TIME_WRITE.writes_to(*EDITED_KINDS).needs("modifier_write")

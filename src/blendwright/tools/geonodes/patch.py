@@ -1,4 +1,4 @@
-"""geonodes.patch"""
+"""Tool geonodes.patch"""
 
 from __future__ import annotations
 
@@ -14,11 +14,13 @@ UNLINKED_NODE = ("geonodes.patch", {"v": 1, "target": ON_CUBE, "ops": [CREATE, L
 
 
 class Patch(EditsNodeTree[GnOpsPayload]):
-    """Patch a geometry-nodes tree: each operation says how something should be, so that applying it twice gives the same tree.
+    """Patch a geometry-nodes tree. Each operation describes a wanted state, so applying a patch twice gives the same
+    tree.
 
-    Only a patch that removes what it needed itself cannot be applied twice: then it is refused the second time.
+    The only exception is a patch that removes something it needs itself: the second application is refused.
 
-    All operations are done, or none: the work is on a copy, which takes the tree's place when it is finished."""
+    Either all operations are applied or none: the work happens on a copy, which replaces the tree when it is complete.
+    """
 
     name = "geonodes.patch"
     promises = SAFE_IDEMPOTENT_WRITE.writes_to(*EDITED_KINDS).needs("modifier_write")

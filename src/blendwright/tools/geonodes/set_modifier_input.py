@@ -1,4 +1,4 @@
-"""geonodes.set_modifier_input"""
+"""Tool geonodes.set_modifier_input"""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from blendwright.tools.modifier.settings import InputValue
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
-# Types whose input can be read from an attribute instead.
+# Socket types with inputs that can be read from an attribute instead of a value.
 FIELDS = frozenset(
     {
         "NodeSocketFloat", "NodeSocketInt", "NodeSocketBool", "NodeSocketVector", "NodeSocketColor", "NodeSocketRotation",
@@ -33,9 +33,9 @@ FIELDS = frozenset(
 class SetModifierInputArgs(NodesModifierArgs):
     socket: Annotated[str, Field(min_length=1, max_length=256)] = Field(description="Name or identifier of the input.")
     value: Annotated[InputValue | None, PERHAPS_A_NAME] = optional(
-        "Its value; objects, collections, materials and images by name."
+        "The new value; objects, collections, materials and images by name."
     )
-    attribute: Name | None = optional("Attribute to read in place of a value.")
+    attribute: Name | None = optional("Name of an attribute to read instead of a value.")
 
     @model_validator(mode="after")
     def _one_of_both(self) -> Self:
@@ -45,16 +45,18 @@ class SetModifierInputArgs(NodesModifierArgs):
 
 
 class ModifierInputSet(Result):
-    """An input that was set."""
+    """The input that was set."""
 
     object: str = Field(description="Name of the object.")
     modifier: str = Field(description="Name of the modifier.")
     identifier: str = Field(description="Identifier of the input.")
-    changed: bool = Field(description="False when it held that already.")
+    changed: bool = Field(description="False if the input was already as requested.")
 
 
 class SetModifierInput(Tool[SetModifierInputArgs, ModifierInputSet]):
-    """Set an input of a geometry-nodes modifier, by value or by the name of an attribute; checked against the group's sockets."""
+    """Set an input of a geometry-nodes modifier to a value or to the name of an attribute. The group's sockets
+    determine valid values.
+    """
 
     name = "geonodes.set_modifier_input"
     promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.OBJECT).needs("modifier_write")
@@ -91,14 +93,17 @@ class SetModifierInput(Tool[SetModifierInputArgs, ModifierInputSet]):
             if args.value is not None:
                 inputs.write(scene, modifier, {args.socket: args.value})
             stored_inputs.put_attribute(modifier, identifier, args.attribute)
-            # Blender does not notice writes to the inputs of a tree by itself.
+            # Blender does not notice writes to modifier inputs without this tag.
             modifier.id_data.update_tag()
         name = modifier.name
         return ModifierInputSet(object=args.object, modifier=name, identifier=identifier, changed=changed)
 
     def verify(self, scene: Scene, args: SetModifierInputArgs, result: ModifierInputSet) -> Findings:
-        for what in self._differences(scene, args, _modifier(scene, args)):
-            yield Finding(Fault.SCENE_CONFLICT, f"{what} is not as asked", "/value" if args.attribute is None else "")
+        at = ""
+        if args.attribute is None:
+            at = "/value"
+        for label in self._differences(scene, args, _modifier(scene, args)):
+            yield Finding(Fault.SCENE_CONFLICT, f"{label} is not as requested", at)
 
     def _differences(self, scene: Scene, args: SetModifierInputArgs, modifier: Block) -> Iterator[str]:
         identifier: str = inputs.inputs_named(modifier.node_group, args.socket)[0].identifier

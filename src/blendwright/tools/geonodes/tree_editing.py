@@ -1,4 +1,6 @@
-"""The family of geonodes.node_tree and geonodes.patch: apply the edits of a payload to the tree of a modifier, and read it back."""
+"""Family of geonodes.node_tree and geonodes.patch: apply a payload's edits to the tree of a modifier, and verify the
+result.
+"""
 
 from __future__ import annotations
 
@@ -25,25 +27,27 @@ EDITED_KINDS = (Kind.OBJECT, Kind.MESH, Kind.NODE_GROUP, Kind.COLLECTION, Kind.F
 
 
 class TreeChanged(Result):
-    """A tree that a tool built or changed."""
+    """The tree that a tool built or changed."""
 
     object: str = Field(description="Name of the object.")
     modifier: str = Field(description="Name of its modifier.")
     node_group: str = Field(description="Name of the node group.")
-    created: list[str] = Field(description="What had to be created: of object, modifier and node_group.")
-    nodes: int = Field(description="Nodes in the tree now.")
-    links: int = Field(description="Links in the tree now.")
+    created: list[str] = Field(description="Items of object, modifier and node_group that were created.")
+    nodes: int = Field(description="Number of nodes in the tree after the call.")
+    links: int = Field(description="Number of links in the tree after the call.")
     notes: list[str] = Field(
-        default_factory=list[str], description="Names of another Blender that were understood, and what they are here."
+        default_factory=list[str],
+        description="Names from other Blender versions that were accepted, with their present names.",
     )
 
 
 class EditsNodeTree(Tool[P, TreeChanged], Generic[P], family=True):
-    """Applies the edits of a payload to the tree of a modifier: all of them, or none."""
+    """Apply the edits of a payload to the tree of a modifier: all of them, or none."""
 
     def idempotence_for(self, args: P) -> Idempotence:
-        repeatable = edits.are_repeatable(list(edits.edits_of(args)))
-        return Idempotence.IDEMPOTENT if repeatable else Idempotence.NON_IDEMPOTENT
+        if edits.are_repeatable(list(edits.edits_of(args))):
+            return Idempotence.IDEMPOTENT
+        return Idempotence.NON_IDEMPOTENT
 
     def mentions_for(self, args: P) -> Iterable[Mention]:
         yield from mentions(args)
@@ -56,7 +60,7 @@ class EditsNodeTree(Tool[P, TreeChanged], Generic[P], family=True):
         yield from modifier_target.target_problems(scene, modifier_target.target_of(args))
 
     def apply(self, scene: Scene, args: P) -> TreeChanged:
-        """The work is on a copy, which takes the place of the tree when it is finished."""
+        """Apply the edits to a copy, which replaces the tree when it is complete."""
         target, changes = modifier_target.target_of(args), list(edits.edits_of(args))
         group, created = modifier_target.ensure_target(scene, target)
         name: str = group.name
@@ -78,26 +82,36 @@ class EditsNodeTree(Tool[P, TreeChanged], Generic[P], family=True):
         )
 
     def verify(self, scene: Scene, args: P, result: TreeChanged) -> Findings:
-        """The modifier uses the group, which has the nodes that were added and none that were removed."""
+        """Yield findings unless the modifier uses the group, added nodes exist and removed nodes do not."""
         target = modifier_target.target_of(args)
         obj = scene.find(Kind.OBJECT, target.object)
-        modifier = obj.modifiers.get(target.modifier) if obj is not None else None
-        tree = modifier.node_group if modifier is not None else None
+        modifier = tree = None
+        if obj is not None:
+            modifier = obj.modifiers.get(target.modifier)
+        if modifier is not None:
+            tree = modifier.node_group
         if tree is None or tree.name != result.node_group:
             message = f"modifier '{target.modifier}' of '{target.object}' does not use '{result.node_group}'"
             yield Finding(Fault.SCENE_CONFLICT, message, modifier_target.AT)
             return
         editor = TreeEditor(scene, tree, tree)
         for node_id, (exists, at) in expected_nodes(args, GIVEN_IDS).items():
-            if (editor.find(node_id) is not None) != exists:
-                message = f"node '{node_id}' is {'not' if exists else 'still'} there"
-                yield Finding(Fault.SCENE_CONFLICT, message, at)
+            if (editor.find(node_id) is not None) == exists:
+                continue
+            if exists:
+                message = f"node '{node_id}' does not exist"
+            else:
+                message = f"node '{node_id}' still exists"
+            yield Finding(Fault.SCENE_CONFLICT, message, at)
 
 
 def expected_nodes(payload: edits.Payload, given: Sequence[str]) -> dict[str, tuple[bool, str]]:
-    """Which nodes must be there in the end or must not, and the operation that says so. Cleaning up may remove any.
+    """Return, by node id, whether the node must exist after the payload, and the JSON pointer of the operation that
+    says so.
 
-    `given` are the ids that the tree has without creating them."""
+    Cleaning up may remove any node, so it resets the result. `given` are the ids of nodes that a tree has from the
+    start.
+    """
     expected: dict[str, tuple[bool, str]] = {}
     for edit in edits.edits_of(payload):
         match edit:
@@ -112,5 +126,5 @@ def expected_nodes(payload: edits.Payload, given: Sequence[str]) -> dict[str, tu
                     expected.pop(node_id, None)
             case _:
                 pass
-    # A tree may have several group inputs and outputs; another one answers to the id of one that was removed.
+    # A tree may have several group inputs and outputs: after one is removed, another one may have its id.
     return {node_id: entry for node_id, entry in expected.items() if entry[0] or node_id not in given}

@@ -1,4 +1,4 @@
-"""geonodes.verify"""
+"""Tool geonodes.verify"""
 
 from __future__ import annotations
 
@@ -18,49 +18,51 @@ from blendwright.tools.geonodes.modifier_target import nodes_modifier, tree_prob
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
-MOST_TREES = 100
-# Of a tree that is not there, this is what can be said.
-WITHOUT_A_TREE = "OUTPUT_CONNECTED"
-CURE = "Change the tree as it says; geonodes.gates judges it again."
-# Nothing has a name that is not allowed, so that is a tree that is not there.
+# Largest number of trees in one call.
+MAX_TREES = 100
+# The gate that a missing tree fails.
+MISSING_TREE_GATE = "OUTPUT_CONNECTED"
+CURE = "Change the tree as the message says, then check it again with geonodes.gates."
+# Names that Blender does not allow are accepted here: such a tree counts as missing.
 NonEmptyName = Annotated[str, Field(min_length=1, max_length=NAME_BYTES)]
 
 
 class TreeToVerify(Args):
-    """A tree, by the modifier that holds it."""
+    """A tree, given by the object and modifier that use it."""
 
     object_name: Annotated[NonEmptyName, Names(Role.USES, Kind.OBJECT.blocks, surely=False)] = Field(
-        description="Object whose modifier holds the tree."
+        description="Object with the modifier that uses the tree."
     )
     modifier_name: Annotated[NonEmptyName, in_stack(Role.USES, "object_name")] = Field(
-        description="Its geometry-nodes modifier."
+        description="Name of its geometry-nodes modifier."
     )
-    added: Optional[Annotated[list[AddedNodes], Field(max_length=MOST_TREES)]] = optional(
-        "Nodes that were added: that they lead to the output is required then."
+    added: Optional[Annotated[list[AddedNodes], Field(max_length=MAX_TREES)]] = optional(
+        "Added nodes, which must lead to the output."
     )
 
 
 class VerifyArgs(Args):
-    trees: list[TreeToVerify] = Field(min_length=1, max_length=MOST_TREES, description="The trees to judge.")
+    trees: list[TreeToVerify] = Field(min_length=1, max_length=MAX_TREES, description="The trees to check.")
     gates: list[AskedGate] = Field(
-        default=[], max_length=50, description="Gates to require of each, besides the usual ones."
+        default=[], max_length=50, description="Gates to require for each tree, in addition to the default ones."
     )
-    required: bool = Field(default=False, description="A gate that is not passed is an error of the call.")
+    required: bool = Field(default=False, description="True to make a failed gate an error of the call.")
 
 
 class Verified(Result):
-    """The envelope of the gates over all trees."""
+    """The combined gate results of all trees."""
 
-    success: bool = Field(description="True when every required gate of every tree is passed.")
-    failed_gates: list[str] = Field(description="The required gates that failed, tree by tree.")
-    messages: list[str] = Field(description="For each of them, what is wrong and what to change.")
-    trees: list[GateReport] = Field(description="The trees that are there, one by one.")
+    success: bool = Field(description="True if every tree passes all required gates.")
+    failed_gates: list[str] = Field(description="The required gates that failed, in the order of the trees.")
+    messages: list[str] = Field(description="For each failed gate, the problem and the fix.")
+    trees: list[GateReport] = Field(description="A report for each existing tree.")
 
 
 class Verify(Reads[VerifyArgs, Verified]):
-    """Judge several geometry-nodes trees at once by their gates, and with `required` insist that all are passed.
+    """Check several geometry-nodes trees at once against their gates; with `required`, fail unless all gates pass.
 
-    A tree that is not there does not pass OUTPUT_CONNECTED. Without `required` a failed gate is a result, not an error of the call."""
+    A missing tree fails OUTPUT_CONNECTED. Without `required`, a failed gate is a result and not an error of the call.
+    """
 
     name = "geonodes.verify"
     promises = READ_ONLY.needs("scene_read")
@@ -70,7 +72,7 @@ class Verify(Reads[VerifyArgs, Verified]):
     )
 
     def check(self, scene: Scene, args: VerifyArgs) -> Findings:
-        """All gates that are not passed are told at once, which an error in the middle of the work could not."""
+        """Yield a finding for each failed gate if `required` is set, so that the caller gets all of them at once."""
         if args.required:
             verified = _verified(scene, args)
             for gate, message in zip(verified.failed_gates, verified.messages, strict=True):
@@ -85,12 +87,13 @@ def _verified(scene: Scene, args: VerifyArgs) -> Verified:
     messages: list[str] = []
     reports: list[GateReport] = []
     for tree in args.trees:
-        # Where there is only one, its name would be noise.
-        prefix = f"{tree.object_name}, {tree.modifier_name}: " if len(args.trees) > 1 else ""
+        prefix = ""
+        if len(args.trees) > 1:
+            prefix = f"{tree.object_name}, {tree.modifier_name}: "
         missing = next(iter(tree_problems(scene, tree.object_name, tree.modifier_name)), None)
         if missing is not None:
-            failed.append(WITHOUT_A_TREE)
-            messages.append(f"{prefix}there is no tree to judge: {missing.message}")
+            failed.append(MISSING_TREE_GATE)
+            messages.append(f"{prefix}no tree to check: {missing.message}")
             continue
         modifier = nodes_modifier(scene, tree.object_name, tree.modifier_name)
         report = report_gates(scene, modifier, args.gates, tree.added or ())

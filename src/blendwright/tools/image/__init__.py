@@ -1,1 +1,1 @@
-"""Tools of the noun `image`, one file each."""
+"""Tools of the noun `image`, one file per tool."""

@@ -1,4 +1,4 @@
-"""Colour spaces of images: which this Blender knows, and how colours are stored in one."""
+"""Colour spaces of images: which ones this Blender supports, and how sRGB stores a colour."""
 
 from __future__ import annotations
 
@@ -11,16 +11,18 @@ ENCODED = "sRGB"
 
 
 def color_space_problems(scene: Scene, name: str | None, at: str = "/color_space") -> Findings:
-    """A finding when this Blender knows no colour space of that name."""
+    """Yield a finding if this Blender does not support the named colour space."""
     if name is None:
         return
-    known = scene.choices(scene.active.sequencer_colorspace_settings, "name")
-    if name not in known:
-        usual = [each for each in (ENCODED, "Linear Rec.709", DATA) if each in known]
-        cure = did_you_mean(name, known, otherwise=f"Usual ones are {', '.join(usual)}.")
-        yield invalid(f"this Blender knows no colour space '{name}'", at, cure)
+    supported = scene.choices(scene.active.sequencer_colorspace_settings, "name")
+    if name not in supported:
+        usual = [space for space in (ENCODED, "Linear Rec.709", DATA) if space in supported]
+        cure = did_you_mean(name, supported, otherwise=f"Common ones are {', '.join(usual)}.")
+        yield invalid(f"this Blender has no colour space '{name}'", at, cure)
 
 
 def encoded(value: float) -> float:
-    """A linear value as sRGB stores it; beyond 1 the curve goes on."""
-    return value * 12.92 if value <= 0.0031308 else 1.055 * value ** (1 / 2.4) - 0.055
+    """Return the sRGB encoding of a linear value; values above 1 continue the curve."""
+    if value <= 0.0031308:
+        return value * 12.92
+    return 1.055 * value ** (1 / 2.4) - 0.055

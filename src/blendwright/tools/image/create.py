@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from itertools import chain
 from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
@@ -17,7 +18,8 @@ from blendwright.tools.settings import Setting, Settings, initialize_settings, s
 Side = Annotated[int, Field(ge=1, le=16384)]
 Level = Annotated[float, Field(ge=0.0, le=65504.0)]
 ImageColor = Annotated[list[Level], Field(min_length=3, max_length=4)]
-MOST_ROWS = 256
+# Largest number of rows, and of colours per row.
+MAX_ROWS = 256
 
 
 class CreateImageArgs(Args):
@@ -26,45 +28,51 @@ class CreateImageArgs(Args):
         default=(1024, 1024), description="Width and height in pixels."
     )
     type: Literal["BLANK", "UV_GRID", "COLOR_GRID"] = Field(
-        default="BLANK", description="One colour, or a grid to test UV maps with."
+        default="BLANK", description="BLANK: one colour. UV_GRID and COLOR_GRID: test grids for UV maps."
     )
-    color: ImageColor | None = optional("Colour of a BLANK one: linear RGB or RGBA, over 1 in a float image. Black.")
-    rows: Annotated[list[Annotated[list[ImageColor], Field(min_length=1, max_length=MOST_ROWS)]],
-                    Field(min_length=1, max_length=MOST_ROWS)] | None = optional(
-        "Colours instead, in rows from the top down, blended into each other: gradients, soft lights of an environment."
+    color: ImageColor | None = optional(
+        "Colour of a BLANK image: linear RGB or RGBA; a float image allows values above 1. Default: black."
+    )
+    rows: Annotated[list[Annotated[list[ImageColor], Field(min_length=1, max_length=MAX_ROWS)]],
+                    Field(min_length=1, max_length=MAX_ROWS)] | None = optional(
+        "Instead of color: rows of colours from the top down, blended into each other, as for gradients and soft "
+        "lights."
     )  # fmt: skip
-    float: bool = Field(default=False, description="32 bits per channel, with values over 1; else 8.")
+    float: bool = Field(default=False, description="True for 32 bits per channel and values above 1; false for 8 bits.")
     alpha: bool = Field(default=True, description="Whether it has an alpha channel.")
-    color_space: str | None = optional("sRGB, Non-Color (data) …; left out: sRGB, of a float image linear.")
+    color_space: str | None = optional("sRGB, Non-Color (data) … Default: sRGB, or linear for a float image.")
 
     @model_validator(mode="after")
-    def _sound(self) -> CreateImageArgs:
+    def _is_consistent(self) -> CreateImageArgs:
         if self.size[0] * self.size[1] > MOST_PIXELS:
-            raise PydanticCustomError("image_size", "an image has at most {most} pixels", {"most": MOST_PIXELS})
+            raise PydanticCustomError("image_size", "an image must have at most {most} pixels", {"most": MOST_PIXELS})
         if self.rows is not None:
             if self.color is not None or self.type != "BLANK":
-                raise PydanticCustomError("image_fill", "give rows, or color, or a type of grid")
+                raise PydanticCustomError("image_fill", "give only one of rows, color and a grid type")
             if len({len(row) for row in self.rows}) > 1:
-                raise PydanticCustomError("image_rows", "all rows have equally many colours")
-        colors = [color for row in self.rows or [] for color in row] + ([self.color] if self.color is not None else [])
-        if not self.float and any(level > 1 for color in colors for level in color):
-            raise PydanticCustomError("image_level", "values over 1 need float: true")
+                raise PydanticCustomError("image_rows", "all rows must have the same number of colours")
+        colors = list(chain.from_iterable(self.rows or ()))
+        if self.color is not None:
+            colors.append(self.color)
+        if not self.float and any(max(color) > 1 for color in colors):
+            raise PydanticCustomError("image_level", "values above 1 need float: true")
         return self
 
 
 class ImageMade(Result):
-    """An image that a tool made, or found just as it should be."""
+    """The image that a tool created, or found to exist exactly as requested."""
 
     image: str = Field(description="Name of the image.")
     size: tuple[int, int] = Field(description="Width and height in pixels.")
     color_space: str = Field(description="Its colour space.")
-    created: bool = Field(description="False when an equal image was there already.")
+    created: bool = Field(description="False if an identical image already existed.")
 
 
 class CreateImage(Tool[CreateImageArgs, ImageMade]):
-    """Make an image: of one colour, a test grid for UV maps, or colours in rows that blend into each other.
+    """Create an image: one colour, a test grid for UV maps, or rows of colours that blend into each other.
 
-    What is painted in rows is packed into the scene. An equal image that is there is left alone."""
+    Images made from rows are packed into the scene. An identical existing image stays unchanged.
+    """
 
     name = "image.create"
     promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.IMAGE).needs("material_write")
@@ -85,7 +93,7 @@ class CreateImage(Tool[CreateImageArgs, ImageMade]):
         if image is None:
             yield from scene.name_conflicts(Kind.IMAGE, args.name, "/name")
         elif list(_differences(scene, args, image)):
-            message = f"an image '{args.name}' is there, and not such a one"
+            message = f"image '{args.name}' already exists with other settings"
             yield conflict(message, "/name", "Choose another name.")
 
     def apply(self, scene: Scene, args: CreateImageArgs) -> ImageMade:
@@ -109,7 +117,7 @@ class CreateImage(Tool[CreateImageArgs, ImageMade]):
 
 
 def _stored_encoded(args: CreateImageArgs) -> bool:
-    """Whether the pixels are stored as sRGB has them; those of a float image are linear."""
+    """Return True if the image stores sRGB-encoded pixels; float images are linear."""
     return not args.float and args.color_space in (None, ENCODED)
 
 
@@ -119,22 +127,34 @@ def _settings(args: CreateImageArgs, image: Block) -> Settings:
     if args.rows is not None:
         return
     color = args.color or [0.0, 0.0, 0.0]
-    # Blender takes this one colour for encoded, also where it makes linear pixels of it.
+    # Blender expects this colour in sRGB encoding, even if it then stores linear pixels.
     encodes = args.color_space != DATA and (args.float or _stored_encoded(args))
-    levels = tuple(encoded(level) if encodes else level for level in color[:3])
+    levels = color[:3]
+    if encodes:
+        levels = [encoded(level) for level in levels]
+    alpha = 1.0
+    if len(color) > 3:
+        alpha = color[3]
     yield Setting(image, "generated_type", args.type, "/type")
-    yield Setting(image, "generated_color", (*levels, color[3] if len(color) > 3 else 1.0), "/color")
+    yield Setting(image, "generated_color", (*levels, alpha), "/color")
 
 
 def _differences(scene: Scene, args: CreateImageArgs, image: Block) -> Findings:
-    """How an image is not the one that was asked for."""
-    yield from differs("its source", "GENERATED" if args.rows is None else "FILE", image.source, "/name")
+    """Yield findings where an image differs from the requested one."""
+    source = "GENERATED"
+    if args.rows is not None:
+        source = "FILE"
+    yield from differs("its source", source, image.source, "/name")
     yield from differs("its size", args.size, tuple(image.size), "/size")
-    yield from differs("whether it is float", args.float, image.is_float, "/float")
+    yield from differs("that it is float", args.float, image.is_float, "/float")
     yield from settings_differ(_settings(args, image))
     if args.rows is not None and tuple(image.size) == args.size:
         same = scene.painted_so(image, args.rows, encode=_stored_encoded(args))
-        yield from differs("whether its pixels are as asked", True, same, "/rows")
+        yield from differs("that its pixels are as requested", True, same, "/rows")
     else:
-        channels = 4 if args.alpha else 3
-        yield from differs("its bits per pixel", channels * (32 if args.float else 8), image.depth, "/alpha")
+        channels, bits = 3, 8
+        if args.alpha:
+            channels = 4
+        if args.float:
+            bits = 32
+        yield from differs("its bits per pixel", channels * bits, image.depth, "/alpha")

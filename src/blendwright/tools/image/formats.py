@@ -1,4 +1,4 @@
-"""The picture files that can be read and written: their endings, how each begins, and what can be chosen when one is written."""
+"""Picture file formats for reading and writing: extensions, file signatures, and encoding settings."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from blendwright.tools.image.picture_size import declared_size
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
-# A picture larger than this takes more memory than a worker has.
+# Largest number of pixels of a picture: larger ones need more memory than a worker process has.
 MOST_PIXELS = 8192 * 8192
 
 READABLE: Mapping[str, str] = {
     "png": "PNG", "jpg": "JPEG", "jpeg": "JPEG", "exr": "OPEN_EXR", "hdr": "HDR", "tif": "TIFF", "tiff": "TIFF",
     "webp": "WEBP", "tga": "TARGA", "bmp": "BMP",
 }  # fmt: skip
-# TIFF holds the time of day, and TARGA and BMP nothing that PNG does not hold better.
+# Without TIFF, which stores the time of writing, and without TARGA and BMP, which have no advantage over PNG.
 WRITABLE: Mapping[str, str] = {
     ending: form for ending, form in READABLE.items() if form not in ("TIFF", "TARGA", "BMP")
 }
-# How a file of each format begins; TARGA has no mark, and is known by what its head can say.
+# Format -> the possible first bytes of its files. TARGA has no signature; the values in its header identify it.
 MARKS: Mapping[str, tuple[bytes, ...]] = {
     "PNG": (b"\x89PNG\r\n\x1a\n",),
     "JPEG": (b"\xff\xd8\xff",),
@@ -37,9 +37,10 @@ MARKS: Mapping[str, tuple[bytes, ...]] = {
     "WEBP": (b"RIFF",),
     "BMP": (b"BM",),
 }
+# Valid values in a TARGA header.
 TARGA_COLOR_MAPS, TARGA_TYPES, TARGA_BITS = (0, 1), (1, 2, 3, 9, 10, 11), (8, 15, 16, 24, 32)
-TARGA_HEAD = 18
-# Bits per channel that each format can be written with, the usual one first.
+TARGA_HEADER_BYTES = 18
+# Format -> supported bits per channel for writing, the default first.
 DEPTHS: Mapping[str, tuple[int, ...]] = {
     "PNG": (8, 16), "JPEG": (8,), "WEBP": (8,), "OPEN_EXR": (16, 32), "HDR": (32,),
 }  # fmt: skip
@@ -50,12 +51,12 @@ Codec = Literal["NONE", "ZIP", "ZIPS", "PIZ", "RLE", "PXR24", "DWAA", "DWAB"]
 
 Depth = Literal[8, 16, 32]
 DEPTH = "Bits per channel: PNG 8 or 16, EXR 16 (half) or 32 (full)."
-CODEC = "Compression of EXR; ZIP when left out. DWAA and DWAB lose a little."
-QUALITY = "Quality of JPEG and WEBP; 90 when left out."
+CODEC = "Compression of EXR. Default: ZIP. DWAA and DWAB are slightly lossy."
+QUALITY = "Quality of JPEG and WEBP. Default: 90."
 
 
 def form_of(path: str) -> str:
-    """Blender's name for the format that a path ends in."""
+    """Return Blender's name of the format that the path's extension stands for."""
     return READABLE[extension_of(path)]
 
 
@@ -68,7 +69,10 @@ def writable_path(path: str) -> str:
 
 
 def fits_its_format(value: Any, info: ValidationInfo) -> Any:
-    """For a validator of `depth`, `codec` or `quality` in arguments that have `path` before them."""
+    """Return the value unchanged. Raise PydanticCustomError if the format of `path` does not support it.
+
+    This is the validator of `depth`, `codec` and `quality` in argument models with `path` before them.
+    """
     path = info.data.get("path")
     if value is not None and path is not None:
         problem = encoding_problem(form_of(path), str(info.field_name), value)
@@ -78,26 +82,28 @@ def fits_its_format(value: Any, info: ValidationInfo) -> Any:
 
 
 def encoding_problem(form: str, name: str, value: Any) -> str | None:
-    """Why a format cannot be written so, or None."""
+    """Return why a format does not support a setting, or None if it does."""
     label = form.removeprefix("OPEN_")
     if name == "depth" and value not in DEPTHS[form]:
-        return f"{label} has {' or '.join(map(str, DEPTHS[form]))} bits per channel"
+        return f"{label} supports {' or '.join(map(str, DEPTHS[form]))} bits per channel"
     if name == "codec" and form != "OPEN_EXR":
-        return f"codec is for EXR; leave it out for {label}"
+        return f"codec works only for EXR; leave it out for {label}"
     if name == "quality" and form not in ("JPEG", "WEBP"):
-        return f"quality is for JPEG and WEBP; leave it out for {label}"
+        return f"quality works only for JPEG and WEBP; leave it out for {label}"
     return None
 
 
 def image_settings(
     form: str, *, alpha: bool, depth: int | None = None, codec: str | None = None, quality: int | None = None
 ) -> dict[str, Any]:
-    """What Blender's settings of a picture file are for this format, in the order in which they are to be written."""
+    """Return Blender's image settings for writing this format, in the order in which they must be written."""
     settings: dict[str, Any] = {
         "file_format": form,
-        "color_mode": "RGBA" if alpha and form not in WITHOUT_ALPHA else "RGB",
+        "color_mode": "RGB",
         "color_depth": str(depth or DEPTHS[form][0]),
     }
+    if alpha and form not in WITHOUT_ALPHA:
+        settings["color_mode"] = "RGBA"
     if form == "PNG":
         settings["compression"] = 15
     if form == "OPEN_EXR":
@@ -108,30 +114,36 @@ def image_settings(
 
 
 def foreign_file_problems(file: str, path: str, at: str = "/path") -> Findings:
-    """A finding when a file is not of the format that its name says, or holds more pixels than are allowed."""
+    """Yield a finding if a file is not of the format of its extension, or has too many pixels."""
     form = form_of(path)
     with Path(file).open("rb") as opened:
-        begins = opened.read(TARGA_HEAD)
-    # Blender opens a file by its content, whatever it is called: its size would be looked for in the wrong place.
-    if not (_begins_as_targa(begins) if form == "TARGA" else begins.startswith(MARKS[form])):
-        message = f"the file is empty, or no {form.removeprefix('OPEN_')} file"
-        yield invalid(message, at, "Name a picture whose name says what it is, or get the file again.")
+        beginning = opened.read(TARGA_HEADER_BYTES)
+
+    # Blender detects the format by content. With a wrong extension, the size would be read with the wrong format.
+    if form == "TARGA":
+        is_of_format = _begins_as_targa(beginning)
+    else:
+        is_of_format = beginning.startswith(MARKS[form])
+    if not is_of_format:
+        message = f"the file is empty, or not a {form.removeprefix('OPEN_')} file"
+        yield invalid(message, at, "Name a picture file with the correct extension, or get the file again.")
         return
-    # Before Blender is given it: a small file can hold more pixels than there is memory.
+
+    # Check the size before Blender opens the file: a small file can contain more pixels than fit into memory.
     yield from too_many_pixels(declared_size(Path(file), form), at)
 
 
-def _begins_as_targa(begins: bytes) -> bool:
+def _begins_as_targa(beginning: bytes) -> bool:
     return (
-        len(begins) == TARGA_HEAD
-        and begins[1] in TARGA_COLOR_MAPS
-        and begins[2] in TARGA_TYPES
-        and begins[16] in TARGA_BITS
+        len(beginning) == TARGA_HEADER_BYTES
+        and beginning[1] in TARGA_COLOR_MAPS
+        and beginning[2] in TARGA_TYPES
+        and beginning[16] in TARGA_BITS
     )
 
 
 def too_many_pixels(size: Sequence[int] | None, at: str) -> Findings:
-    """A finding where a picture is larger than it may be."""
+    """Yield a finding if a picture exceeds the pixel limit. `size` is None if unknown."""
     if size is not None and size[0] * size[1] > MOST_PIXELS:
-        message = f"the picture has {size[0]} by {size[1]} pixels, and {MOST_PIXELS} together are allowed"
+        message = f"the picture has {size[0]} by {size[1]} pixels, more than the limit of {MOST_PIXELS} in total"
         yield Finding(Fault.LIMIT_EXCEEDED, message, at, "Make it smaller.")

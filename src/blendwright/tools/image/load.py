@@ -23,10 +23,10 @@ class LoadImageArgs(Args):
     name: Annotated[Name, makes(Kind.IMAGE)] = Field(description="Name of the new image; must be free.")
     path: ReadPath = Field(description="File to read: .png, .jpg, .exr, .hdr, .tif, .webp, .tga or .bmp.")
     color_space: str | None = optional(
-        "sRGB for colours, Non-Color for roughness, normals and other data; left out, as the format has it."
+        "sRGB for colours, Non-Color for roughness, normals and other data. Default: that of the file format."
     )
     pack: bool = Field(
-        default=True, description="Keep the file's content in the scene; else its path: it is read where it lies."
+        default=True, description="True to store the file's content in the scene; false to store only its path."
     )
 
     @field_validator("path")
@@ -40,7 +40,7 @@ class ImageLoaded(Result):
     size: tuple[int, int] = Field(description="Width and height in pixels.")
     color_space: str = Field(description="Its colour space.")
     float: bool = Field(description="Whether it has more than 8 bits per channel.")
-    packed: bool = Field(description="Whether its content is in the scene.")
+    packed: bool = Field(description="Whether its content is stored in the scene.")
 
 
 class LoadImage(Tool[LoadImageArgs, ImageLoaded]):
@@ -71,7 +71,7 @@ class LoadImage(Tool[LoadImageArgs, ImageLoaded]):
 
     def verify(self, scene: Scene, args: LoadImageArgs, result: ImageLoaded) -> Findings:
         image = scene.require(Kind.IMAGE, args.name, "/name")
-        yield from differs("whether it is packed", args.pack, image.packed_file is not None, "/pack")
+        yield from differs("that it is packed", args.pack, image.packed_file is not None, "/pack")
         yield from differs("its path", args.path, image.filepath, "/path")
         if args.color_space is not None:
             yield from differs("its colour space", args.color_space, image.colorspace_settings.name, "/color_space")
@@ -80,13 +80,13 @@ class LoadImage(Tool[LoadImageArgs, ImageLoaded]):
 def load_checked(
     scene: Scene, name: str, path: str, file: str, color_space: str | None, *, pack: bool, at: str = "/path"
 ) -> Any:
-    """An image of a file that can be read and is not too large. Raises StepError."""
+    """Return a new image from a file. Raise StepError if Blender cannot read it or if it has too many pixels."""
     image = scene.load_image(name, file, path, color_space, pack=pack)
     width, height = image.size
     if not width or not height:
-        cure = "Get the file again: a part of it is missing, or it is of a kind that Blender does not read."
+        cure = "Get the file again: a part of it is missing, or Blender does not support its variant of the format."
         raise StepError.of(Fault.EXECUTION_FAILED, "Blender cannot read the picture", at=at, cure=cure)
-    # A header that was not understood says nothing before.
-    if found := list(too_many_pixels((width, height), at)):
-        raise StepError(found[0])
+    # The check of the file's header may have found no size.
+    for finding in too_many_pixels((width, height), at):
+        raise StepError(finding)
     return image

@@ -1,7 +1,7 @@
-"""How large a picture says it is, read from the beginning of its file: before Blender is given one that would take all memory there is.
+"""Pixel size of a picture as declared in its file header, read before Blender opens a file that might exceed memory.
 
-Nothing is decoded. Files of the formats that can be loaded are known; of a file that does not say it, or says it in a way that nobody
-reads, nothing is known, and what Blender finds is looked at afterwards.
+No pixels are decoded. Supports the formats that can be loaded. If a header does not declare the size or cannot be
+parsed, the size is unknown, and the caller checks the size that Blender reports afterwards.
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ from pathlib import Path
 from typing import BinaryIO
 
 Size = tuple[int, int]
-# So much of a file is read where a text or a list leads to its size; more is written by nobody.
-MOST_HEADER = 1 << 20
+# Largest number of header bytes to read for formats with a text or list header; real headers are smaller.
+MAX_HEADER_BYTES = 1 << 20
 _RADIANCE = re.compile(rb"\n[-+]([XY]) (\d{1,9}) [-+][XY] (\d{1,9})\n")
-# Frames of JPEG: those that begin with a size.
+# JPEG frame markers whose segments contain the size.
 _FRAMES = frozenset({*range(0xC0, 0xD0)} - {0xC4, 0xC8, 0xCC})
 _WIDTH_TAG, _HEIGHT_TAG, _SHORT = 256, 257, 3
 
 
 def declared_size(file: Path, form: str) -> Size | None:
-    """Width and height by the header of a file of this format; None where it does not tell."""
+    """Return width and height from the header of a file of this format, or None if unknown."""
     reader = _READERS.get(form)
     if reader is None:
         return None
@@ -30,7 +30,7 @@ def declared_size(file: Path, form: str) -> Size | None:
         try:
             return reader(opened)
         except (struct.error, ValueError, IndexError):
-            return None  # broken off, or no such file
+            return None  # truncated, or not of this format
 
 
 def _png(opened: BinaryIO) -> Size | None:
@@ -50,11 +50,13 @@ def _targa(opened: BinaryIO) -> Size | None:
 
 
 def _radiance(opened: BinaryIO) -> Size | None:
-    found = _RADIANCE.search(opened.read(MOST_HEADER))
-    if found is None:
+    match = _RADIANCE.search(opened.read(MAX_HEADER_BYTES))
+    if match is None:
         return None
-    one, other = int(found[2]), int(found[3])
-    return (one, other) if found[1] == b"X" else (other, one)
+    first, second = int(match[2]), int(match[3])
+    if match[1] == b"X":
+        return first, second
+    return second, first
 
 
 def _webp(opened: BinaryIO) -> Size | None:
@@ -79,7 +81,7 @@ def _jpeg(opened: BinaryIO) -> Size | None:
         if mark != 0xFF:
             return None
         if kind == 0xFF:
-            at += 1  # filled up
+            at += 1  # fill byte
         elif kind in _FRAMES:
             height, width = _unpacked(opened, at + 5, ">HH")
             return width, height
@@ -88,12 +90,17 @@ def _jpeg(opened: BinaryIO) -> Size | None:
 
 
 def _tiff(opened: BinaryIO) -> Size | None:
-    """The largest of its pictures."""
+    """Return the size of the largest picture in the file."""
     head = opened.read(16)
-    order = "<" if head[:2] == b"II" else ">"
-    big = head[2:4] in (b"+\0", b"\0+")
-    pointer, counter, entry, value = ("Q", "Q", 20, 12) if big else ("I", "H", 12, 8)
-    (at,) = struct.unpack_from(order + pointer, head, 8 if big else 4)
+    order = ">"
+    if head[:2] == b"II":
+        order = "<"
+    # Formats of pointers and counters, bytes of a directory entry, offset of its value, and offset of the first
+    # pointer.
+    pointer, counter, entry_bytes, value_offset, start = "I", "H", 12, 8, 4
+    if head[2:4] in (b"+\0", b"\0+"):  # BigTIFF
+        pointer, counter, entry_bytes, value_offset, start = "Q", "Q", 20, 12, 8
+    (at,) = struct.unpack_from(order + pointer, head, start)
     largest: Size | None = None
     for _ in range(64):
         if not at:
@@ -102,19 +109,22 @@ def _tiff(opened: BinaryIO) -> Size | None:
         entries = at + struct.calcsize(order + counter)
         sides: dict[int, int] = {}
         for number in range(min(count, 1024)):
-            tag, kind = _unpacked(opened, entries + entry * number, order + "HH")
-            if tag in (_WIDTH_TAG, _HEIGHT_TAG):
-                (sides[tag],) = _unpacked(
-                    opened, entries + entry * number + value, order + ("H" if kind == _SHORT else "I")
-                )
+            entry = entries + entry_bytes * number
+            tag, kind = _unpacked(opened, entry, order + "HH")
+            if tag not in (_WIDTH_TAG, _HEIGHT_TAG):
+                continue
+            value_form = "I"
+            if kind == _SHORT:
+                value_form = "H"
+            (sides[tag],) = _unpacked(opened, entry + value_offset, order + value_form)
         largest = _larger(largest, (sides.get(_WIDTH_TAG, 0), sides.get(_HEIGHT_TAG, 0)))
-        (at,) = _unpacked(opened, entries + entry * count, order + pointer)
+        (at,) = _unpacked(opened, entries + entry_bytes * count, order + pointer)
     return largest
 
 
 def _exr(opened: BinaryIO) -> Size | None:
-    """The largest of its parts, by the window that holds pixels or the one that is shown."""
-    content = opened.read(MOST_HEADER)
+    """Return the size of the largest part, by its data window or display window."""
+    content = opened.read(MAX_HEADER_BYTES)
     largest: Size | None = None
     for name, kind, value in _exr_attributes(content):
         if kind == b"box2i" and name in (b"dataWindow", b"displayWindow"):
@@ -125,11 +135,11 @@ def _exr(opened: BinaryIO) -> Size | None:
 
 def _exr_attributes(content: bytes) -> Iterator[tuple[bytes, bytes, bytes]]:
     (version,) = struct.unpack_from("<I", content, 4)
-    several, at = bool(version & 0x1000), 8
+    has_several_parts, at = bool(version & 0x1000), 8
     while True:
         if content[at] == 0:
             at += 1
-            if not several or content[at] == 0:
+            if not has_several_parts or content[at] == 0:
                 return
         name_ends = content.index(0, at)
         kind_ends = content.index(0, name_ends + 1)
@@ -141,13 +151,15 @@ def _exr_attributes(content: bytes) -> Iterator[tuple[bytes, bytes, bytes]]:
         at = value + length
 
 
-def _larger(one: Size | None, other: Size) -> Size:
-    return other if one is None or other[0] * other[1] > one[0] * one[1] else one
+def _larger(largest: Size | None, candidate: Size) -> Size:
+    if largest is None or candidate[0] * candidate[1] > largest[0] * largest[1]:
+        return candidate
+    return largest
 
 
 def _pair(opened: BinaryIO, at: int, form: str) -> Size:
-    one, other = _unpacked(opened, at, form)
-    return one, other
+    first, second = _unpacked(opened, at, form)
+    return first, second
 
 
 def _unpacked(opened: BinaryIO, at: int, form: str) -> tuple[int, ...]:

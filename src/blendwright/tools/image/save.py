@@ -37,7 +37,7 @@ class SaveImageArgs(Args):
     codec: Codec | None = optional(CODEC)
     quality: int | None = optional(QUALITY, ge=1, le=100)
     overwrite: bool = Field(
-        default=False, description="Whether a file that is there may be replaced; the call is then destructive."
+        default=False, description="True to replace an existing file; the call is then destructive."
     )
 
     @field_validator("path")
@@ -49,16 +49,18 @@ class SaveImageArgs(Args):
 
 
 class ImageSaved(Result):
-    path: str = Field(description="The file, as it was named in the arguments.")
+    path: str = Field(description="Path of the file, as in the arguments.")
     size: tuple[int, int] = Field(description="Width and height in pixels.")
     depth: int = Field(description="Bits per channel.")
-    bytes: int = Field(ge=1, description="Size of the file.")
+    bytes: int = Field(ge=1, description="Size of the file in bytes.")
 
 
 class SaveImage(Tool[SaveImageArgs, ImageSaved]):
-    """Write an image to a picture file. The image itself stays as it is.
+    """Write an image to a picture file. The image in the scene does not change.
 
-    Colours are written as the format has them (EXR and HDR linear, others sRGB); data (Non-Color) as they are."""
+    Colours are written as the format requires (EXR and HDR linear, others sRGB). Data images (Non-Color) are written
+    unchanged.
+    """
 
     name = "image.save"
     destructive_with = ("overwrite",)
@@ -73,8 +75,8 @@ class SaveImage(Tool[SaveImageArgs, ImageSaved]):
     def check(self, scene: Scene, args: SaveImageArgs) -> Findings:
         image = yield from existing(scene, Kind.IMAGE, args.name, "/name")
         if image is not None and 0 in tuple(image.size):
-            cure = "Load it with image.load, packed, or put its file back."
-            yield conflict(f"the pixels of image '{args.name}' are not here: {_reason(image)}", "/name", cure)
+            cure = "Load it with image.load and pack, or restore its file."
+            yield conflict(f"the pixels of image '{args.name}' are not available: {_reason(image)}", "/name", cure)
 
     def apply(self, scene: Scene, args: SaveImageArgs) -> ImageSaved:
         image = scene.require(Kind.IMAGE, args.name, "/name")
@@ -83,16 +85,16 @@ class SaveImage(Tool[SaveImageArgs, ImageSaved]):
         alpha = _has_alpha(image)
         settings = image_settings(form, alpha=alpha, depth=args.depth, codec=args.codec, quality=args.quality)
         scene.save_image(image, file, settings, plain=is_data)
-        written = _bytes(file)
-        if not written:
+        byte_count = _bytes(file)
+        if byte_count == 0:
             raise StepError.of(Fault.EXECUTION_FAILED, "Blender wrote no file", at="/path", cure="Try another format.")
         depth = args.depth or DEPTHS[form][0]
-        return ImageSaved(path=args.path, size=tuple(image.size), depth=depth, bytes=written)
+        return ImageSaved(path=args.path, size=tuple(image.size), depth=depth, bytes=byte_count)
 
     def verify(self, scene: Scene, args: SaveImageArgs, result: ImageSaved) -> Findings:
         yield from differs("the size of the file", result.bytes, _bytes(scene.output_file(args.path)), "/path")
-        found = scene.picture_size(scene.output_file(args.path))
-        yield from differs("the size of the picture in it", result.size, found, "/path")
+        picture_size = scene.picture_size(scene.output_file(args.path))
+        yield from differs("the size of the picture in it", result.size, picture_size, "/path")
 
 
 def _has_alpha(image: Block) -> bool:
@@ -100,9 +102,13 @@ def _has_alpha(image: Block) -> bool:
 
 
 def _reason(image: Block) -> str:
-    return f"they are in {image.filepath}, which is not read" if image.filepath else "it has none"
+    if image.filepath:
+        return f"they are in {image.filepath}, which cannot be read"
+    return "the image has no pixels"
 
 
 def _bytes(path: str) -> int:
     file = Path(path)
-    return file.stat().st_size if file.is_file() else 0
+    if file.is_file():
+        return file.stat().st_size
+    return 0

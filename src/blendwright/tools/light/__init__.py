@@ -1,1 +1,1 @@
-"""Tools of the noun `light`, one file each."""
+"""Tools of the noun `light`, one file per tool."""

@@ -16,16 +16,17 @@ from blendwright.tools.settings import Setting, Settings
 
 
 class LightHead(AimedPlacement):
-    """The type comes before the settings, so that each setting can be held against it."""
+    """The `type` argument of light.create, placed before the settings so that each setting can be validated against it."""
 
     type: LightType = Field(
-        description="POINT shines everywhere, SUN in parallel along its -Z, SPOT in a cone along -Z, AREA from a face along -Z."
+        description="POINT shines in all directions, SUN with parallel rays along -Z, SPOT in a cone along -Z, AREA "
+        "from a surface along -Z."
     )
 
 
 class CreateLightArgs(LightSettings, LightHead):
     energy: float | None = optional(
-        "Power in watts, 100 when left out; of a SUN the strength in watts per square metre, 1 when left out.",
+        "Power in watts (default 100); for a SUN the strength in watts per square metre (default 1).",
         ge=0.0,
         le=1e9,
     )
@@ -37,15 +38,17 @@ class CreateLightArgs(LightSettings, LightHead):
         light_type = info.data.get("type")
         if value is not None and light_type is not None and light_type not in types:
             context = {"type": light_type, "types": " and ".join(types)}
-            raise PydanticCustomError("light_setting", "a {type} light has no such setting; only {types} have", context)
-        tall = info.field_name == "size_y" and value is not None and "shape" in info.data
-        if tall and not has_own_height(info.data["shape"]):
-            raise PydanticCustomError("light_height", "only the shapes RECTANGLE and ELLIPSE have a size_y")
+            raise PydanticCustomError(
+                "light_setting", "a {type} light does not have this setting; only {types} do", context
+            )
+        is_height = info.field_name == "size_y" and value is not None and "shape" in info.data
+        if is_height and not has_own_height(info.data["shape"]):
+            raise PydanticCustomError("light_height", "size_y works only for the shapes RECTANGLE and ELLIPSE")
         return value
 
 
 class CreateLight(CreatesObject[CreateLightArgs]):
-    """Add a light with its settings. Aim it with look_at."""
+    """Create a light with its settings. Aim it with look_at."""
 
     name = "light.create"
     promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.OBJECT, Kind.LIGHT, Kind.COLLECTION).needs("object_write")
@@ -65,7 +68,9 @@ class CreateLight(CreatesObject[CreateLightArgs]):
         return aim_problems(scene, args)
 
     def rotation(self, scene: Scene, args: CreateLightArgs) -> tuple[float, ...]:
-        return super().rotation(scene, args) if args.look_at is None else aimed_rotation(scene, args)
+        if args.look_at is None:
+            return super().rotation(scene, args)
+        return aimed_rotation(scene, args)
 
     def new_data(self, scene: Scene, args: CreateLightArgs) -> Block:
         return scene.create(Kind.LIGHT, args.name, args.type)
@@ -73,8 +78,11 @@ class CreateLight(CreatesObject[CreateLightArgs]):
     def settings(self, scene: Scene, args: CreateLightArgs, target: Block) -> Settings:
         yield from light_settings(args, target)
         if args.energy is None:
-            # The same number of watts would be dark for a lamp and blinding for a sun.
-            yield Setting(target, "energy", 1.0 if args.type == "SUN" else 100.0, "/energy")
+            # The unit of a sun differs: one default for all types would be dark for a lamp or blinding for a sun.
+            energy = 100.0
+            if args.type == "SUN":
+                energy = 1.0
+            yield Setting(target, "energy", energy, "/energy")
 
     def differences(self, scene: Scene, args: CreateLightArgs, data: Block) -> Findings:
         return differs("its light type", args.type, data.type, "/type")

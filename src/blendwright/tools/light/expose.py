@@ -19,9 +19,10 @@ BOX = ("mesh.create_primitive", {"kind": "cube", "name": "Box"})
 KEY = ("light.create", {"name": "Key", "type": "AREA", "location": [3, -4, 5]})
 SUN = ("light.create", {"name": "Sun", "type": "SUN"})
 
-# Watts for one watt per square metre at a distance of one metre, facing the light: an area shines as the cosine of the angle,
-# a point and a spot evenly all around.
-SPREAD = {"AREA": math.pi, "POINT": 4.0 * math.pi, "SPOT": 4.0 * math.pi}
+# Light type -> power in watts that results in 1 W/m² at a distance of 1 m, facing the light. An area light emits with
+# the
+# cosine of the angle, a point or spot light equally in all directions.
+WATTS_PER_IRRADIANCE = {"AREA": math.pi, "POINT": 4.0 * math.pi, "SPOT": 4.0 * math.pi}
 
 
 class ExposeArgs(Args):
@@ -31,16 +32,18 @@ class ExposeArgs(Args):
         "targets",
         default=[],
         max_length=1000,
-        description="What it lights; none: everything that a render shows.",
+        description="Objects to light. Without any: all rendered objects.",
     )
     brightness: float = Field(
         default=3.0,
         ge=0.0,
         le=1e6,
-        description="Light that arrives at the targets' centre, in watts per square metre; a key light has about 3.",
+        description="Light that arrives at the center of the objects, in watts per square metre; typical for a key "
+        "light is 3.",
     )
     softness: float | None = optional(
-        "Size of the source in radii of the sphere around the targets; larger gives softer shadows. Not for a SUN.",
+        "Size of the light source, in radii of the sphere around the objects; larger gives softer shadows. Not for a "
+        "SUN.",
         gt=0.0,
         le=100.0,
     )
@@ -48,15 +51,17 @@ class ExposeArgs(Args):
 
 class Exposed(Result):
     light: str = Field(description="Name of the light object.")
-    energy: float = Field(description="Its power now, in watts; of a SUN in watts per square metre.")
-    distance: float = Field(description="From the light to the targets' centre, in metres.")
-    changed: bool = Field(description="False when it was just so already.")
+    energy: float = Field(description="Its power in watts; for a SUN in watts per square metre.")
+    distance: float = Field(description="Distance from the light to the center of the objects, in metres.")
+    changed: bool = Field(description="False if the light already had these settings.")
 
 
 class Expose(SetsObjectSettings[ExposeArgs, Exposed]):
-    """Set a light's power and size by what arrives at the targets, so that a set-up looks the same at every scale.
+    """Set a light's power and size by the light that arrives at objects, so that a lighting set-up looks the same at
+    every scale.
 
-    Objects that share the light data change together."""
+    Objects that share the light data change together.
+    """
 
     name = "light.expose"
     promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.LIGHT).needs("object_write")
@@ -70,12 +75,14 @@ class Expose(SetsObjectSettings[ExposeArgs, Exposed]):
     def find_target(self, scene: Scene, args: ExposeArgs) -> Generator[Finding, None, Block | None]:
         light = yield from super().find_target(scene, args)
         targets = yield from existing_objects(scene, args.objects, "/objects")
-        return None if targets is None else light
+        if targets is None:
+            return None
+        return light
 
     def problems(self, scene: Scene, args: ExposeArgs, target: Block) -> Findings:
         if args.softness is not None and target.data.type == "SUN":
-            message = "a SUN is as soft from everywhere, so it has no size to set"
-            yield invalid(message, "/softness", "Leave it out; set angle_deg with light.set.")
+            message = "softness does not apply to a SUN, which has no size"
+            yield invalid(message, "/softness", "Leave it out, and set angle_deg with light.set.")
 
     def result(self, scene: Scene, args: ExposeArgs, target: Block, changed: bool) -> Exposed:
         energy, distance = target.data.energy, _distance(scene, args, target)
@@ -86,11 +93,15 @@ class Expose(SetsObjectSettings[ExposeArgs, Exposed]):
         if light.type == "SUN":
             yield Setting(light, "energy", args.brightness, "/brightness")
             return
-        far = max(1e-3, _distance(scene, args, target))
-        yield Setting(light, "energy", args.brightness * SPREAD[light.type] * far * far, "/brightness")
+        distance = max(1e-3, _distance(scene, args, target))
+        yield Setting(
+            light, "energy", args.brightness * WATTS_PER_IRRADIANCE[light.type] * distance * distance, "/brightness"
+        )
         if args.softness is not None:
             size = args.softness * subject(scene, args.objects, args.object).radius
-            attribute = "size" if light.type == "AREA" else "shadow_soft_size"
+            attribute = "shadow_soft_size"
+            if light.type == "AREA":
+                attribute = "size"
             yield Setting(light, attribute, size, "/softness")
 
 

@@ -1,4 +1,4 @@
-"""light.set, and the settings of lights: which type has which, under which name Blender keeps it, in which unit we take it."""
+"""Tool light.set, and the settings of lights: argument, Blender's property, light types that have it, and unit."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ PROPERTIES: dict[str, tuple[str, tuple[LightType, ...]]] = {
     "size": ("size", ("AREA",)),
     "size_y": ("size_y", ("AREA",)),
 }
-# The ones that not every type has.
+# Settings that only some types have.
 TYPED: tuple[str, ...] = tuple(name for name, (_, types) in PROPERTIES.items() if types != EVERY)
 
 
 class LightSettings(Args):
-    """Settings of a light; what is left out stays as it is."""
+    """Settings of a light. Settings that are left out stay unchanged."""
 
-    energy: float | None = optional("Power in watts; of a SUN the strength in watts per square metre.", ge=0.0, le=1e9)
+    energy: float | None = optional("Power in watts; for a SUN the strength in watts per square metre.", ge=0.0, le=1e9)
     color: Color3 | None = optional("Colour of the light, linear RGB from 0 to 1.")
     cast_shadow: bool | None = optional("Whether it casts shadows.")
     radius: float | None = optional(
@@ -52,16 +52,19 @@ class LightSettings(Args):
 
 
 def has_own_height(shape: str | None) -> bool:
-    """Whether an area light of a shape has a height of its own; a new one is a SQUARE."""
+    """Return True if area lights of this shape have a separate height. `None` means the default, SQUARE."""
     return shape in ("RECTANGLE", "ELLIPSE")
 
 
 def light_settings(args: LightSettings, light: Block) -> Settings:
-    """What was asked for, as Blender keeps it."""
+    """Yield the requested settings as Blender's properties, with angles in radians."""
     for argument, (attribute, types) in PROPERTIES.items():
         value: Any = getattr(args, argument)
-        if value is not None and light.type in types:
-            yield Setting(light, attribute, math.radians(value) if argument.endswith("_deg") else value, f"/{argument}")
+        if value is None or light.type not in types:
+            continue
+        if argument.endswith("_deg"):
+            value = math.radians(value)
+        yield Setting(light, attribute, value, f"/{argument}")
 
 
 LAMP = ("light.create", {"name": "Lamp", "type": "POINT"})
@@ -73,7 +76,9 @@ class SetLightArgs(LightSettings):
 
 
 class SetLight(SetsObjectSettings[SetLightArgs, ObjectChanged]):
-    """Change settings of a light; what is left out stays as it is. Objects that share the light data change together."""
+    """Change settings of a light. Settings that are left out stay unchanged. Objects that share the light data change
+    together.
+    """
 
     name = "light.set"
     promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.LIGHT).needs("object_write")
@@ -87,13 +92,13 @@ class SetLight(SetsObjectSettings[SetLightArgs, ObjectChanged]):
     def problems(self, scene: Scene, args: SetLightArgs, target: Block) -> Findings:
         for argument, (_, types) in PROPERTIES.items():
             if getattr(args, argument) is not None and target.data.type not in types:
-                message = f"a {target.data.type} light has no {argument}; only {' and '.join(types)} have"
+                message = f"a {target.data.type} light has no {argument}; only {' and '.join(types)} lights do"
                 yield invalid(message, f"/{argument}", "Leave it out.")
         if args.size_y is not None and target.data.type == "AREA":
             shape = args.shape or target.data.shape
             if not has_own_height(shape):
-                message = f"a {shape} has no height of its own: only RECTANGLE and ELLIPSE have"
-                yield invalid(message, "/size_y", "Leave it out, or give such a shape.")
+                message = f"a {shape} has no separate height; only RECTANGLE and ELLIPSE do"
+                yield invalid(message, "/size_y", "Leave it out, or set shape to one of these.")
 
     def settings(self, scene: Scene, args: SetLightArgs, target: Block) -> Settings:
         return light_settings(args, target.data)

@@ -81,7 +81,10 @@ class AssignMaterial(Tool[AssignArgs, MaterialAssigned]):
         count = len(obj.data.polygons)
         for position, index in enumerate(args.faces):
             if index >= count:
-                cure = f"Use indices from 0 to {count - 1}." if count else "Give it faces first."
+                if count:
+                    cure = f"Use indices from 0 to {count - 1}."
+                else:
+                    cure = "Give it faces first."
                 yield invalid(f"'{args.object}' has {count} faces", f"/faces/{position}", cure)
                 return
 
@@ -110,11 +113,16 @@ def _slot(obj: Block, material: Block, args: AssignArgs) -> int:
     if args.faces is None:
         return 0
     materials = [slot.material for slot in obj.material_slots]
-    return materials.index(material) if material in materials else len(materials)
+    if material in materials:
+        return materials.index(material)
+    return len(materials)
 
 
 def _put_into_slot(scene: Scene, obj: Block, slot: int, material: Block) -> bool:
-    material_slot = obj.material_slots[slot] if slot < len(obj.material_slots) else None
+    if slot < len(obj.material_slots):
+        material_slot = obj.material_slots[slot]
+    else:
+        material_slot = None
     # An object keeps a slot that its data has lost.
     if material_slot is None or (material_slot.link == "DATA" and slot == len(obj.data.materials)):
         scene.edit(obj.data).materials.append(material)

@@ -20,7 +20,8 @@ class DeleteMaterialArgs(Args):
     name: Annotated[Name, removes(Kind.MATERIAL)] = Field(description="Name of the material to delete.")
     clear_users: bool = Field(
         default=False,
-        description="Delete it although something uses it: its slots stay, empty, so that face indices keep their meaning.",
+        description="Delete it although something uses it: its slots stay, empty, so that face indices keep their "
+        "meaning.",
     )
 
 

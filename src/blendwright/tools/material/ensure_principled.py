@@ -68,7 +68,10 @@ class PrincipledValues(Args):
 
 def principled_nodes(tree: Block | None) -> list[Block]:
     """The Principled BSDF nodes whose shader reaches the active output's surface, nearest first."""
-    output = tree.get_output_node("ALL") if tree is not None else None
+    if tree is not None:
+        output = tree.get_output_node("ALL")
+    else:
+        output = None
     if output is None:
         return []
     nodes: list[Block] = []
@@ -94,7 +97,10 @@ def single_principled(material: Block) -> Generator[Finding, None, Block | None]
     nodes = principled_nodes(material.node_tree)
     if len(nodes) == 1:
         return nodes[0]
-    how_many = "no Principled BSDF reaches" if not nodes else f"{len(nodes)} Principled BSDFs reach"
+    if not nodes:
+        how_many = "no Principled BSDF reaches"
+    else:
+        how_many = f"{len(nodes)} Principled BSDFs reach"
     cure = "Use another name, or change its nodes."
     yield conflict(f"{how_many} the output of material '{material.name}'", "/name", cure)
     return None
@@ -119,8 +125,14 @@ def display_settings(args: PrincipledValues, material: Block) -> Settings:
     """The material's colours for Workbench, which does not look at nodes."""
     if args.base_color is not None or args.alpha is not None:
         display_color = material.diffuse_color
-        colour = args.base_color if args.base_color is not None else tuple(display_color[:3])
-        alpha = args.alpha if args.alpha is not None else display_color[3]
+        if args.base_color is not None:
+            colour = args.base_color
+        else:
+            colour = tuple(display_color[:3])
+        if args.alpha is not None:
+            alpha = args.alpha
+        else:
+            alpha = display_color[3]
         yield Setting(material, "diffuse_color", (*colour, alpha), "/base_color")
     if args.metallic is not None:
         yield Setting(material, "metallic", args.metallic, "/metallic")

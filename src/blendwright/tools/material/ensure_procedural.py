@@ -29,12 +29,13 @@ class EnsureProceduralArgs(Args):
         description="Name of the material; it is created when there is none of that name."
     )
     pattern: Pattern = Field(
-        description="What it looks like. BRICK has mortar joints; PLASTER is mottled, also for concrete, earth or single bricks. WOOD and "
-        "BRUSHED_METAL run along the longest side of each object."
+        description="What it looks like. BRICK has mortar joints; PLASTER is mottled, also for concrete, earth or "
+        "single bricks. WOOD and BRUSHED_METAL run along the longest side of each object."
     )
     color: Color3 = Field(description="Main colour, linear RGB from 0 to 1.")
     color2: Color3 | None = optional(
-        "Second colour: dark rings, patches, veins, threads, and the mortar of BRICK. Left out: a shade of color, or grey mortar."
+        "Second colour: dark rings, patches, veins, threads, and the mortar of BRICK. Left out: a shade of color, or "
+        "grey mortar."
     )
     scale: float | None = optional(
         "Features in a metre. Left out: WOOD 25 (rings), STONE 6, MARBLE 3, BRICK 4.5 (bricks in a row), PLASTER 6, "
@@ -53,7 +54,10 @@ class EnsureProceduralArgs(Args):
 
     def nodes(self) -> Nodes:
         style = self.style()
-        color2 = second_color(self.pattern, self.color) if self.color2 is None else self.color2
+        if self.color2 is None:
+            color2 = second_color(self.pattern, self.color)
+        else:
+            color2 = self.color2
         return style.nodes(Look(self.color, color2, style.scale, style.bump))
 
 

@@ -80,9 +80,10 @@ class FromTextures(Tool[FromTexturesArgs, MaterialMade]):
                 )
         found, left = guess_all(files, _chosen(args))
         if not found:
-            cure = (
-                f"Say with maps what they are for: {_listed(left)}." if left else "Name a folder with pictures in it."
-            )
+            if left:
+                cure = f"Say with maps what they are for: {_listed(left)}."
+            else:
+                cure = "Name a folder with pictures in it."
             yield invalid("no picture in the folder says what it is for", "/folder", cure)
         for role, guesses in found.items():
             if len(guesses) > 1:
@@ -104,7 +105,10 @@ class FromTextures(Tool[FromTexturesArgs, MaterialMade]):
         maps: list[MapFound] = []
         for each in (guesses[0] for _, guesses in sorted(found.items())):
             name = _image_name(args, each)
-            space = None if each.role in COLOURS else DATA
+            if each.role in COLOURS:
+                space = None
+            else:
+                space = DATA
             path = str(Path(args.folder) / each.file)
             load_checked(scene, name, path, _place(scene, args, each.file), space, pack=True, at="/folder")
             maps.append(MapFound(map=each.role, file=each.file, image=name, because=each.word))

@@ -80,7 +80,9 @@ def mix_colors(factor: Any, one: Any, other: Any, blend: str = "MIX") -> Node:
 
 
 def opaque(color: Any) -> Any:
-    return color if isinstance(color, str) else (*color, 1.0)
+    if isinstance(color, str):
+        return color
+    return (*color, 1.0)
 
 
 def bumps(look: Look, height: str, depth: float) -> Node:

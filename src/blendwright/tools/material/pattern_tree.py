@@ -58,13 +58,19 @@ def _is_own(node: Block) -> bool:
 def foreign_links(tree: Block, node: Block, material: str) -> Findings:
     """Links of others that keep a pattern from being built: into what it is for, and between its nodes and others."""
     for link in tree.links:
-        into = ARGUMENTS.get(link.to_socket.identifier) if link.to_node == node else None
+        if link.to_node == node:
+            into = ARGUMENTS.get(link.to_socket.identifier)
+        else:
+            into = None
         ours = _is_own(link.from_node)
         if into is not None and not ours:
             message = f"the {link.to_socket.name} of material '{material}' comes from its node '{link.from_node.name}'"
             yield conflict(message, into, unlink_cure(material, link.to_socket))
         elif into is None and ours != _is_own(link.to_node):
-            other = link.to_node if ours else link.from_node
+            if ours:
+                other = link.to_node
+            else:
+                other = link.from_node
             cure = "Use another name, or remove the link with nodes.patch."
             yield conflict(f"node '{other.name}' of material '{material}' is linked with its pattern", AT, cure)
 

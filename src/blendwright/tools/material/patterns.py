@@ -30,7 +30,8 @@ from blendwright.tools.material.pattern_parts import (
 )
 
 Pattern = Literal["WOOD", "STONE", "MARBLE", "BRICK", "PLASTER", "FABRIC", "BRUSHED_METAL"]
-# Inputs of the Principled BSDF, and what of every pattern is linked to them. Of what `color` mixes, the first is the main colour.
+# Inputs of the Principled BSDF, and what of every pattern is linked to them. Of what `color` mixes, the first is the
+# main colour.
 SURFACE = {"Base Color": "color.Result_Color", "Normal": "bump.Normal"}
 # How much the eye sees of each part of a colour, and how little of all leaves no room for anything darker.
 LUMINANCE = (0.2126, 0.7152, 0.0722)

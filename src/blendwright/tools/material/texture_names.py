@@ -7,7 +7,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-# By what a map is for: the words that say so. Words in pairs come first, and the last that fits counts: a name begins with the material.
+# By what a map is for: the words that say so. Words in pairs come first, and the last that fits counts: a name begins
+# with the material.
 WORDS: Mapping[str, tuple[str, ...]] = {
     "base_color": (
         "basecolor", "basecolour", "base color", "base colour", "base col", "albedo", "diffuse", "diff", "color",

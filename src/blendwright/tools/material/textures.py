@@ -114,7 +114,10 @@ def wanted_sources(textures: Textures) -> dict[str, tuple[str, Source]]:
     if textures.gloss is not None:
         found["Roughness"] = ("gloss", NodeSource(INVERT, (), (("Color", image(textures.gloss)),)))
     if textures.alpha is not None:
-        output = "Alpha" if textures.alpha == textures.base_color else "Color"
+        if textures.alpha == textures.base_color:
+            output = "Alpha"
+        else:
+            output = "Color"
         found["Alpha"] = ("alpha", image(textures.alpha, output))
     if textures.emission is not None:
         found["Emission Color"] = ("emission", image(textures.emission))
@@ -129,12 +132,18 @@ def _normal(textures: Textures, image: Any) -> Source:
         color: Source = image(textures.normal)
         if textures.normal_directx:
             color = NodeSource(VECTOR_MATH, FLIPPED_GREEN, (("Vector", color),))
-        strength = 1.0 if textures.normal_strength is None else textures.normal_strength
+        if textures.normal_strength is None:
+            strength = 1.0
+        else:
+            strength = textures.normal_strength
         normal = NodeSource(NORMAL_MAP, (("Strength", strength),), (("Color", color),))
     if textures.height is None:
         assert normal is not None
         return normal
-    distance = 0.01 if textures.bump_distance is None else textures.bump_distance
+    if textures.bump_distance is None:
+        distance = 0.01
+    else:
+        distance = textures.bump_distance
     inputs = (("Height", image(textures.height)), *((("Normal", normal),) if normal is not None else ()))
     return NodeSource(BUMP, (("Distance", distance),), inputs)
 
@@ -168,7 +177,9 @@ def source_of(socket: Block) -> Source | None:
 def _placement(node: Block) -> tuple[float, str] | None:
     """How often an image repeats, and by which projection; None where its coordinates come from elsewhere."""
     if not node.inputs["Vector"].is_linked:
-        return (1.0, "UV") if node.projection == "FLAT" else None
+        if node.projection == "FLAT":
+            return (1.0, "UV")
+        return None
     mapping = node.inputs["Vector"].links[0].from_node
     if mapping.bl_idname != MAPPING or not mapping.inputs["Vector"].is_linked:
         return None
@@ -182,7 +193,9 @@ def _placement(node: Block) -> tuple[float, str] | None:
 
 
 def _plain(value: Any) -> Any:
-    return tuple(value) if hasattr(value, "__len__") else value
+    if hasattr(value, "__len__"):
+        return tuple(value)
+    return value
 
 
 def is_same(one: Any, other: Any) -> bool:
@@ -278,13 +291,19 @@ class _Builder:
         if source.projection == "BOX":
             node.projection, node.projection_blend = "BOX", BOX_BLEND
         if source.repeat != 1.0 or source.projection == "BOX":
-            output = "UV" if source.projection == "UV" else "Object"
+            if source.projection == "UV":
+                output = "UV"
+            else:
+                output = "Object"
             self._tree.links.new(self._mapping(source.repeat, output, depth + 1), node.inputs["Vector"])
         return node.outputs[source.output]
 
     def _mapping(self, repeat: float, output: str, depth: int) -> Block:
         for node in self._tree.nodes:
-            links = node.inputs["Vector"].links if node.bl_idname == MAPPING else ()
+            if node.bl_idname == MAPPING:
+                links = node.inputs["Vector"].links
+            else:
+                links = ()
             if links and links[0].from_socket.name == output and same(repeat, node.inputs["Scale"].default_value[0]):
                 return node.outputs["Vector"]
         mapping, coordinates = self._new(MAPPING, depth), self._new(COORDINATES, depth + 1)

@@ -41,7 +41,8 @@ class BooleanArgs(Args):
     )
     overlapping: bool = Field(
         default=False,
-        description="Whether one of the meshes goes through itself, as joined parts do; EXACT only, slower, and nothing is proven then.",
+        description="Whether one of the meshes goes through itself, as joined parts do; EXACT only, slower, and "
+        "nothing is proven then.",
     )
 
 
@@ -61,7 +62,8 @@ class BooleanDone(Result):
         description="What each of the others had in common with it, in cubic metres; null where it cannot be told."
     )
     proven: bool = Field(
-        description="True: all were closed, the result is, and the volumes add up. False: an input was open or overlapping."
+        description="True: all were closed, the result is, and the volumes add up. False: an input was open or "
+        "overlapping."
     )
     materials: list[str] = Field(description="Materials of the object; those of the others came along.")
     removed: list[str] = Field(default=[], description="What was deleted, as kind/name.")
@@ -157,4 +159,6 @@ class BooleanMesh(Tool[BooleanArgs, BooleanDone]):
 
 
 def _times(volume: float | None, factor: float) -> float | None:
-    return None if volume is None else volume * factor
+    if volume is None:
+        return None
+    return volume * factor

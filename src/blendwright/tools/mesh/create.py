@@ -174,7 +174,10 @@ class CreateMesh(Creates[CreateMeshArgs, MeshMade]):
 
     def made(self, args: CreateMeshArgs, data: str | None, created: bool) -> MeshMade:
         wrong = wrong_facing(args.vertices, args.faces)
-        notes = [] if wrong is None else [f"'{args.name}' {FACING[wrong]}; mesh.clean turns them outward."]
+        if wrong is None:
+            notes = []
+        else:
+            notes = [f"'{args.name}' {FACING[wrong]}; mesh.clean turns them outward."]
         return MeshMade(object=args.name, data=data, created=created, notes=notes)
 
     def differences(self, scene: Scene, args: CreateMeshArgs, data: Block) -> Findings:

@@ -26,8 +26,8 @@ class CreatePrimitiveArgs(MeshPlacement):
     ] = Field(description="The shape. Round ones stand along Z; the monkey (Suzanne) looks along -Y and is not closed.")
     origin: Literal["center", "bottom", "top"] = Field(
         default="center",
-        description="Where in the shape its origin is, which location places and rotations turn about: bottom for what stands on "
-        "something or hangs on a joint.",
+        description="Where in the shape its origin is, which location places and rotations turn about: bottom for "
+        "what stands on something or hangs on a joint.",
     )
     size: PositiveFloat = Field(
         default=2.0, description="Edge length of a cube, plane or grid, width of a monkey, in metres."

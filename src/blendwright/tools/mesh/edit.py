@@ -110,7 +110,10 @@ class EditMesh(Tool[EditArgs, MeshEdited]):
                 yield from _nothing_before(edit, f"{at}/select")
             if edit.name in WORDS:
                 yield invalid(f"'{edit.name}' is a word of selectors", f"{at}/name", "Use another name.")
-            made = [LAST, edit.name] if edit.name is not None else [LAST]
+            if edit.name is not None:
+                made = [LAST, edit.name]
+            else:
+                made = [LAST]
             known = [one for one in known if one not in made and one.removesuffix(SIDES) not in made] + made
             if isinstance(edit, (Extrude, Inset)):
                 known += [one + SIDES for one in made]
@@ -164,7 +167,10 @@ class EditMesh(Tool[EditArgs, MeshEdited]):
             at = f"/operations/{number}"
             if isinstance(edit, Separate):
                 part = scene.find(Kind.OBJECT, edit.new_name)
-                faces = 0 if part is None else len(part.data.polygons)
+                if part is None:
+                    faces = 0
+                else:
+                    faces = len(part.data.polygons)
                 yield from differs("that the new object has faces", True, faces > 0, f"{at}/new_name")
             if isinstance(edit, AssignMaterial):
                 yield from differs(
@@ -199,7 +205,10 @@ def _told(done: EditDone) -> str:
 def _nothing_before(edit: AnyEdit, at: str) -> Findings:
     """The first operation has no last one."""
     for part, place in selector_parts(edit.select, at):
-        words = [part] if isinstance(part, str) else [part.inside, part.outside]
+        if isinstance(part, str):
+            words = [part]
+        else:
+            words = [part.inside, part.outside]
         if LAST in words:
             yield invalid("there is no operation before the first", place, "Select by criteria, or 'all'.")
 
@@ -209,7 +218,10 @@ def _missing_parts(obj: Block, args: EditArgs) -> Findings:
     known = {slot.material.name for slot in obj.material_slots if slot.material is not None}
     for number, edit in enumerate(args.operations):
         for part, place in selector_parts(edit.select, f"/operations/{number}/select"):
-            material = None if isinstance(part, str) else part.material
+            if isinstance(part, str):
+                material = None
+            else:
+                material = part.material
             if material is not None and material not in known:
                 listed = ", ".join(sorted(known)) or "none"
                 message = f"'{obj.name}' has no material '{material}'; it has {listed}"

@@ -19,9 +19,13 @@ def wrong_facing(vertices: Sequence[Point], faces: Sequence[Sequence[int]]) -> L
     ways = {way for face in faces for way in zip(face, [*face[1:], face[0]], strict=True)}
     alike = len(ways) == sum(map(len, faces))
     if alike and all((there, here) in ways for here, there in ways):
-        return "inward" if ways and _is_inward(vertices, faces) else None
+        if ways and _is_inward(vertices, faces):
+            return "inward"
+        return None
     edges = Counter(edge_pairs(faces, ()))
-    return "mixed" if all(count == 2 for count in edges.values()) else None
+    if all(count == 2 for count in edges.values()):
+        return "mixed"
+    return None
 
 
 def _is_inward(vertices: Sequence[Point], faces: Sequence[Sequence[int]]) -> bool:

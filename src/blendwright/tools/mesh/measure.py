@@ -30,7 +30,8 @@ class MeasureArgs(Args):
     )
     evaluated: bool = Field(
         default=True,
-        description="Measure what modifiers make of it (instances are no part of a mesh); false measures the base mesh.",
+        description="Measure what modifiers make of it (instances are no part of a mesh); false measures the base "
+        "mesh.",
     )
 
 
@@ -71,7 +72,10 @@ class Measure(Reads[MeasureArgs, Measures]):
         return TOLERANCE
 
     def check(self, scene: Scene, args: MeasureArgs) -> Findings:
-        types = sorted(SOLID) if args.evaluated else ("MESH",)
+        if args.evaluated:
+            types = sorted(SOLID)
+        else:
+            types = ("MESH",)
         obj = yield from existing_object(scene, args.object, "/object", *types)
         if obj is not None and args.evaluated:
             yield from not_evaluated(scene, obj, "/object")

@@ -136,9 +136,10 @@ def _bad_name(args: SetAttributeArgs) -> Findings:
 
 
 def _bad_values(args: SetAttributeArgs) -> Findings:
-    entries = (
-        [("/value", args.value)] if args.values is None else [(f"/values/{i}", v) for i, v in enumerate(args.values)]
-    )
+    if args.values is None:
+        entries = [("/value", args.value)]
+    else:
+        entries = [(f"/values/{i}", v) for i, v in enumerate(args.values)]
     for at, value in entries:
         if not _fits(value, args.type):
             message = f"{value!r} is not a value of type {args.type}"
@@ -150,7 +151,10 @@ def _fits(value: Any, kind: DataType) -> bool:
         return isinstance(value, bool) and kind == "BOOLEAN"
     if kind == "INT":
         return isinstance(value, int) and -(2**31) <= value < 2**31
-    numbers = cast("tuple[float, ...]", value) if isinstance(value, tuple) else (value,)
+    if isinstance(value, tuple):
+        numbers = cast("tuple[float, ...]", value)
+    else:
+        numbers = (value,)
     return len(numbers) == LAYOUT[kind][1] and all(abs(number) <= LARGEST for number in numbers)
 
 

@@ -14,7 +14,10 @@ def selector_problems(selector: Selector, at: str) -> Findings:
     for name, place in names_used(selector, at):
         yield invalid(f"there is no earlier selection '{name}'", place, "Use all, boundary, loose, or criteria.")
     for part, place in selector_parts(selector, at):
-        words = [part] if isinstance(part, str) else [part.inside, part.outside]
+        if isinstance(part, str):
+            words = [part]
+        else:
+            words = [part.inside, part.outside]
         if LAST in words:
             yield invalid("there is no operation before this one", place, "Select by criteria, or 'all'.")
 
@@ -23,7 +26,10 @@ def missing_materials(obj: Block, selector: Selector, at: str) -> Findings:
     """Materials that a selector names and the object does not have."""
     known = {slot.material.name for slot in obj.material_slots if slot.material is not None}
     for part, place in selector_parts(selector, at):
-        material = None if isinstance(part, str) else part.material
+        if isinstance(part, str):
+            material = None
+        else:
+            material = part.material
         if material is not None and material not in known:
             listed = ", ".join(sorted(known)) or "none"
             message = f"'{obj.name}' has no material '{material}'; it has {listed}"

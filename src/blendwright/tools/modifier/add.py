@@ -101,7 +101,10 @@ def _object_problems(obj: Block, args: AddModifierArgs) -> Findings:
     no_nodes = obj.type == "SURFACE" and args.settings.type == "NODES"
     if no_nodes or obj.type not in (("MESH",) if mesh_only else blender_settings.MODIFIABLE):
         message = f"a {args.settings.type} modifier does not work on '{obj.name}', which is of type {obj.type}"
-        cure = "Name a mesh object." if mesh_only else "Name a mesh, curve or text object."
+        if mesh_only:
+            cure = "Name a mesh object."
+        else:
+            cure = "Name a mesh, curve or text object."
         yield conflict(message, "/object", cure)
 
 
@@ -113,7 +116,10 @@ def _index_problems(obj: Block, args: AddModifierArgs) -> Findings:
 
 def _missing_settings(settings: Settings) -> Findings:
     """Settings without which a new modifier does nothing."""
-    needed = "node_group" if settings.type == "NODES" else blender_settings.OPERANDS.get(settings.type, ("",))[0]
+    if settings.type == "NODES":
+        needed = "node_group"
+    else:
+        needed = blender_settings.OPERANDS.get(settings.type, ("",))[0]
     if needed and getattr(settings, needed) is None:
         message = f"a new {settings.type} modifier needs '{needed}'"
         yield invalid(message, f"/settings/{needed}", f"Add '{needed}' to the settings.")

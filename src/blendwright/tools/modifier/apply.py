@@ -81,7 +81,9 @@ class ApplyModifier(Tool[ApplyModifierArgs, ModifierApplied]):
     )
 
     def determinism_for(self, args: ApplyModifierArgs) -> Determinism:
-        return Determinism.NONDETERMINISTIC if args.type in UNSTABLE else Determinism.DETERMINISTIC
+        if args.type in UNSTABLE:
+            return Determinism.NONDETERMINISTIC
+        return Determinism.DETERMINISTIC
 
     def replayable_for(self, args: ApplyModifierArgs) -> bool:
         return args.type not in UNSTABLE
@@ -117,7 +119,10 @@ class ApplyModifier(Tool[ApplyModifierArgs, ModifierApplied]):
         scene.edit(obj)
         obj.data = new
         obj.modifiers.remove(obj.modifiers[args.modifier])
-        name = _own_name(args) if shared else old.name
+        if shared:
+            name = _own_name(args)
+        else:
+            name = old.name
         if not shared:
             new.use_fake_user = old.use_fake_user
             scene.remove(old)

@@ -72,7 +72,10 @@ def input_problems(scene: Scene, settings: Any, modifier: Block | None = None) -
     if settings.node_group is not None:
         tree = scene.find(Kind.NODE_GROUP, settings.node_group)
     else:
-        tree = modifier.node_group if modifier is not None else None
+        if modifier is not None:
+            tree = modifier.node_group
+        else:
+            tree = None
     if tree is not None and tree.bl_idname != "GeometryNodeTree":
         message = f"node group '{tree.name}' is a {tree.bl_idname}, not a GeometryNodeTree"
         yield conflict(message, f"{AT}/node_group", "Name a geometry-nodes tree.")
@@ -135,7 +138,10 @@ def differences(scene: Scene, modifier: Block, settings: Any) -> Findings:
 def stack_differences(obj: Block, modifier: Block, shown: Mapping[str, bool], index: int | None) -> Findings:
     """How the visibility of a modifier, and its place in the stack where one is given, differ from what was requested."""
     for name, value in shown.items():
-        label = "its visibility in renders" if name == "show_render" else "its visibility"
+        if name == "show_render":
+            label = "its visibility in renders"
+        else:
+            label = "its visibility"
         yield from differs(label, value, getattr(modifier, name), f"/{name}")
     if index is not None:
         yield from differs("its place", index, obj.modifiers.find(modifier.name), "/index")
@@ -157,13 +163,18 @@ def _plain(value: Any) -> Any:
     """Datablocks by name, arrays as tuples: what can be compared and shown."""
     if hasattr(value, "bl_rna"):
         return value.name
-    return value if isinstance(value, str) or not hasattr(value, "__len__") else tuple(value)
+    if isinstance(value, str) or not hasattr(value, "__len__"):
+        return value
+    return tuple(value)
 
 
 def _operand_problems(scene: Scene, settings: Any) -> Findings:
     name, expected = OPERANDS.get(settings.type, ("", ""))
     operand_name: str | None = getattr(settings, name, None)
-    operand = scene.find(Kind.OBJECT, operand_name) if operand_name is not None else None
+    if operand_name is not None:
+        operand = scene.find(Kind.OBJECT, operand_name)
+    else:
+        operand = None
     if operand is not None and operand.type != expected:
         message = f"object '{operand_name}' is of type {operand.type}, not {expected}"
         yield conflict(message, f"{AT}/{name}", f"Name a {expected.lower()} object.")

@@ -25,7 +25,9 @@ def value_of(modifier: Block, identifier: str) -> Any:
     """What an input holds; None where it holds nothing."""
     if not _has_structs(modifier):
         value = modifier.get(identifier)
-        return list(value) if hasattr(value, "to_list") else value
+        if hasattr(value, "to_list"):
+            return list(value)
+        return value
     struct = _struct(modifier, identifier)
     if "value" not in struct.bl_rna.properties:
         return None
@@ -33,7 +35,9 @@ def value_of(modifier: Block, identifier: str) -> Any:
     menu = menu_items(modifier, identifier)
     if menu:
         return next((number for number, name in menu.items() if name == value), None)
-    return value if isinstance(value, str) or not hasattr(value, "__len__") else list(value)
+    if isinstance(value, str) or not hasattr(value, "__len__"):
+        return value
+    return list(value)
 
 
 def put_value(modifier: Block, identifier: str, value: Any) -> None:
@@ -42,15 +46,22 @@ def put_value(modifier: Block, identifier: str, value: Any) -> None:
         modifier[identifier] = value
         return
     menu = menu_items(modifier, identifier)
-    _struct(modifier, identifier).value = menu.get(value, value) if menu else value
+    if menu:
+        _struct(modifier, identifier).value = menu.get(value, value)
+    else:
+        _struct(modifier, identifier).value = value
 
 
 def attribute_of(modifier: Block, identifier: str) -> str | None:
     """The attribute that an input is read from; None when it has a value of its own."""
     if _has_structs(modifier):
         struct = _struct(modifier, identifier)
-        return struct.attribute_name if struct.type == FROM_ATTRIBUTE else None
-    return modifier.get(f"{identifier}_attribute_name") if modifier.get(f"{identifier}_use_attribute") else None
+        if struct.type == FROM_ATTRIBUTE:
+            return struct.attribute_name
+        return None
+    if modifier.get(f"{identifier}_use_attribute"):
+        return modifier.get(f"{identifier}_attribute_name")
+    return None
 
 
 def put_attribute(modifier: Block, identifier: str, attribute: str | None) -> None:
@@ -59,7 +70,10 @@ def put_attribute(modifier: Block, identifier: str, attribute: str | None) -> No
         struct = _struct(modifier, identifier)
         if attribute is not None:
             struct.attribute_name = attribute
-        struct.type = FROM_VALUE if attribute is None else FROM_ATTRIBUTE
+        if attribute is None:
+            struct.type = FROM_VALUE
+        else:
+            struct.type = FROM_ATTRIBUTE
         return
     if attribute is not None:
         modifier[f"{identifier}_attribute_name"] = attribute
@@ -72,9 +86,15 @@ def all_of(modifier: Block) -> dict[str, Any]:
     if not _has_structs(modifier):
         return {key: modifier[key] for key in modifier.keys()}  # noqa: SIM118 - a bpy_struct is no mapping
     found: dict[str, Any] = {}
-    structs = modifier.properties.inputs if modifier.properties is not None else None
+    if modifier.properties is not None:
+        structs = modifier.properties.inputs
+    else:
+        structs = None
     for prop in structs.bl_rna.properties if structs is not None else ():
-        fields = getattr(structs, prop.identifier).bl_rna.properties if prop.is_runtime else ()
+        if prop.is_runtime:
+            fields = getattr(structs, prop.identifier).bl_rna.properties
+        else:
+            fields = ()
         if "value" in fields:
             found[prop.identifier] = value_of(modifier, prop.identifier)
         if "attribute_name" in fields:
@@ -88,7 +108,9 @@ def menu_items(modifier: Block, identifier: str) -> dict[int, str]:
     """The names of a menu's items by their number; empty for what is no menu, and for a menu without items."""
     if _has_structs(modifier):
         prop = _struct(modifier, identifier).bl_rna.properties["value"]
-        return {item.value: item.identifier for item in prop.enum_items} if prop.type == "ENUM" else {}
+        if prop.type == "ENUM":
+            return {item.value: item.identifier for item in prop.enum_items}
+        return {}
     if identifier not in modifier:
         return {}
     shown = modifier.id_properties_ui(identifier).as_dict()

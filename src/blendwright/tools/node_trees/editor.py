@@ -48,7 +48,10 @@ class TreeEditor:
         words = catalogue_for(self._scene.version, self._sort.kind)
         nodes = Nodes(self._type_of, self._sockets_of)
         for edit in changes:
-            here = respelled(edit, words, nodes) if words else Respelled([edit], [])
+            if words:
+                here = respelled(edit, words, nodes)
+            else:
+                here = Respelled([edit], [])
             self.notes += here.notes
             for each in here.edits:
                 self._apply(each)
@@ -58,7 +61,9 @@ class TreeEditor:
 
     def _type_of(self, node_id: str) -> str | None:
         node = self.find(node_id)
-        return None if node is None else node.bl_idname
+        if node is None:
+            return None
+        return node.bl_idname
 
     def _sockets_of(self, node_id: str, side: Side) -> Mapping[str, str]:
         node = self._node(node_id, "")
@@ -71,7 +76,10 @@ class TreeEditor:
             case edits.AddNode():
                 self._add(edit)
             case edits.RemoveNode():
-                node = self.find(edit.id) if edit.missing_ok else self._node(edit.id, f"{edit.at}/node_id")
+                if edit.missing_ok:
+                    node = self.find(edit.id)
+                else:
+                    node = self._node(edit.id, f"{edit.at}/node_id")
                 if node is not None:
                     self._remove(node)
             case edits.SetProperty():
@@ -162,8 +170,14 @@ class TreeEditor:
             self._renumber(socket)
 
     def _set_properties(self, node: Block, values: Mapping[str, Any], at: str) -> None:
-        catalogue = catalogue_for(self._scene.version, self._sort.kind) if values else None
-        node_type = catalogue.find(node.bl_idname) if catalogue else None
+        if values:
+            catalogue = catalogue_for(self._scene.version, self._sort.kind)
+        else:
+            catalogue = None
+        if catalogue:
+            node_type = catalogue.find(node.bl_idname)
+        else:
+            node_type = None
         for name in node_type.in_order(values) if node_type else sorted(values):
             self._set_property(node, name, values[name], f"{at}/{name}")
 
@@ -180,7 +194,10 @@ class TreeEditor:
             properties.write_property(self._scene, node, name, value, at, group=self._group)
 
     def _set_parent(self, node: Block, value: Any, at: str) -> None:
-        frame = None if value is None else self._node(str(value), at)
+        if value is None:
+            frame = None
+        else:
+            frame = self._node(str(value), at)
         if frame is not None and (frame.bl_idname != FRAME or frame == node):
             message = f"'{value}' is a {frame.bl_idname}, not a frame around '{node.name}'"
             raise invalid(message, at, "Name a NodeFrame.")
@@ -235,15 +252,24 @@ class TreeEditor:
         ends = [end for end in (edit.source, edit.target) if end is not None]
         if edit.missing_ok and any(self.find(end.node) is None for end in ends):
             return
-        source = self._socket(edit.source, "outputs") if edit.source else None
-        target = self._socket(edit.target, "inputs") if edit.target else None
+        if edit.source:
+            source = self._socket(edit.source, "outputs")
+        else:
+            source = None
+        if edit.target:
+            target = self._socket(edit.target, "inputs")
+        else:
+            target = None
         if not self._remove_links(source, target) and not edit.missing_ok:
             cure = "Leave the operation out."
             raise StepError.of(Fault.TARGET_NOT_FOUND, "there is no such link", at=edit.at, cure=cure)
 
     def _remove_links(self, source: Block | None, target: Block | None) -> int:
         """Remove the links between two sockets, or all of one; how many there were."""
-        socket = target if target is not None else source
+        if target is not None:
+            socket = target
+        else:
+            socket = source
         assert socket is not None
         removed = [link for link in socket.links if source is None or link.from_socket == source]
         uneven = {link.to_socket for link in removed if link.to_socket.is_multi_input}

@@ -46,7 +46,10 @@ def node_ids(tree: Block, sort: TreeSort = GEOMETRY_GROUP) -> dict[str, str]:
     """The id of each node by its name: the name, except that the tree's own nodes have given ids."""
     ids: dict[str, str] = {node.name: node.name for node in tree.nodes}
     for given_id, bl_idname in sort.given.items():
-        node = first_input(tree) if bl_idname == INPUT else active_output(tree, bl_idname)
+        if bl_idname == INPUT:
+            node = first_input(tree)
+        else:
+            node = active_output(tree, bl_idname)
         if node is not None:
             if given_id in ids and node.name != given_id:
                 ids[given_id] = _free_id(given_id, ids)  # another node has that name
@@ -111,7 +114,10 @@ def _read_defaults(scene: Scene, tree: Block) -> None:
         return
     with scene.temporary(Kind.NODE_GROUP, tree_type) as scratch:
         for kind in sorted(kinds):
-            node = None if kind in WITHOUT_DEFAULTS else _new_node(scratch, kind)
+            if kind in WITHOUT_DEFAULTS:
+                node = None
+            else:
+                node = _new_node(scratch, kind)
             if node is None:
                 _node_defaults[tree_type, kind] = {}, {}
                 continue

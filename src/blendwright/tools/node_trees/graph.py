@@ -87,8 +87,13 @@ def given_node(tree: Block, node_id: str, bl_idname: str) -> Block | None:
     """The node that a given id means."""
     if bl_idname == INPUT:
         return first_input(tree)
-    named = tree.nodes.get(node_id) if node_id not in GIVEN_IDS else None
-    return named if named is not None and named.bl_idname == bl_idname else active_output(tree, bl_idname)
+    if node_id not in GIVEN_IDS:
+        named = tree.nodes.get(node_id)
+    else:
+        named = None
+    if named is not None and named.bl_idname == bl_idname:
+        return named
+    return active_output(tree, bl_idname)
 
 
 def first_input(tree: Block) -> Block | None:

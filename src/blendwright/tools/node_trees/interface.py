@@ -116,7 +116,10 @@ class InterfaceEditor:
                 raise invalid(message, f"{at}/{field}", "Leave it out.")
             if to_json(getattr(socket, name)) == value:
                 continue
-            rounded = int(value) if name in RANGE and isinstance(getattr(socket, name), int) else value
+            if name in RANGE and isinstance(getattr(socket, name), int):
+                rounded = int(value)
+            else:
+                rounded = value
             values.write_attribute(socket, name, value, rounded, f"'{field}'", f"{at}/{field}")
         if request.default is None:
             return

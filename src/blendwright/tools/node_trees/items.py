@@ -80,7 +80,10 @@ def _requested_items(value: Any, fields: Sequence[str], at: str) -> Iterator[dic
     if not isinstance(value, list) or len(cast("list[Any]", value)) > MOST_ITEMS:
         raise invalid(f"a list of at most {MOST_ITEMS} items is wanted here", at, "Give a list of objects.")
     for number, item in enumerate(cast("list[Any]", value)):
-        named = {"name": item} if isinstance(item, str) else item
+        if isinstance(item, str):
+            named = {"name": item}
+        else:
+            named = item
         if not isinstance(named, dict):
             raise invalid("an item is an object", f"{at}/{number}")
         item_fields = cast("dict[str, Any]", named)

@@ -44,8 +44,13 @@ def _title(node: TreeNode) -> str:
         if kind.startswith(prefix) and kind != prefix:
             kind = kind.removeprefix(prefix)
             break
-    shown = label if isinstance(label, str) and label else node.id
-    return kind if shown == node.bl_idname else f"{shown}: {kind}"
+    if isinstance(label, str) and label:
+        shown = label
+    else:
+        shown = node.id
+    if shown == node.bl_idname:
+        return kind
+    return f"{shown}: {kind}"
 
 
 def _values(node: TreeNode) -> list[str]:
@@ -56,7 +61,9 @@ def _values(node: TreeNode) -> list[str]:
 
 def _short(value: Any) -> str:
     text = str(value)
-    return text if len(text) <= MOST_TEXT else text[: MOST_TEXT - 1] + "…"
+    if len(text) <= MOST_TEXT:
+        return text
+    return text[: MOST_TEXT - 1] + "…"
 
 
 def _quoted(lines: list[str]) -> str:

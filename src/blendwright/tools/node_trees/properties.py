@@ -68,7 +68,9 @@ def _is_content(prop: Block, kind: str) -> bool:
     if prop.identifier == "socket_idname":
         return kind != "NodeImplicitConversion"  # whose data_type says the same in other words
     if prop.type == "COLLECTION":
-        return "new" in prop.srna.functions if prop.srna else False
+        if prop.srna:
+            return "new" in prop.srna.functions
+        return False
     if prop.identifier == PAIRED:
         return kind in ZONES  # in Blender 4.5 asking an experimental zone for its other end crashes
     if prop.type == "POINTER":
@@ -93,7 +95,9 @@ def _read(node: Block, name: str, ids: dict[str, str]) -> Any:
         return to_json(value)
     if prop.fixed_type.identifier == "Node":
         return ids[value.name]
-    return to_json(value) if prop.fixed_type.identifier in REFERENCES else items.read_struct(value)
+    if prop.fixed_type.identifier in REFERENCES:
+        return to_json(value)
+    return items.read_struct(value)
 
 
 def write_property(scene: Scene, node: Block, name: str, value: Any, at: str, *, group: Block) -> None:

@@ -51,7 +51,10 @@ def find_socket(node: Block, sockets: Sequence[Block], key: str, at: str, *, off
 
 
 def _missing(node: Block, sockets: Sequence[Block], usable: list[Block], key: str, at: str) -> StepError:
-    side = "output" if sockets and sockets[0].is_output else "input"
+    if sockets and sockets[0].is_output:
+        side = "output"
+    else:
+        side = "input"
     message = f"node '{node.name}' ({node.bl_idname}) has no {side} '{key}'"
     hidden = [socket for socket in sockets if key in (socket.identifier, socket.name) and socket not in usable]
     if hidden:

@@ -44,7 +44,9 @@ class TreeGates:
         return unused and f"{unused} lead to no output. Link them, delete them, or apply cleanup_unused."
 
     def group_suffix(self, inner: Block) -> str:
-        return "" if inner == self._tree else f" in group '{inner.name}'"
+        if inner == self._tree:
+            return ""
+        return f" in group '{inner.name}'"
 
 
 def _cycle_pairs(tree: Block) -> set[frozenset[str]]:
@@ -64,5 +66,8 @@ def _describe_link(link: Block) -> str:
 
 
 def first_few(names: list[str], most: int = MOST_NAMED) -> str:
-    more = f" and {len(names) - most} more" if len(names) > most else ""
+    if len(names) > most:
+        more = f" and {len(names) - most} more"
+    else:
+        more = ""
     return ", ".join(names[:most]) + more

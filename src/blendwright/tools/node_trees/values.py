@@ -27,7 +27,10 @@ def write_socket_value(scene: Scene, socket: Block, kind: str, value: Any, at: s
     if refers_to is not None:
         if not (value is None or isinstance(value, str)):
             raise invalid(f"{value!r} is not the name of a {refers_to.label}", at, "Give the name, or null for none.")
-        blender_value = None if value is None else scene.require(refers_to, value, at)
+        if value is None:
+            blender_value = None
+        else:
+            blender_value = scene.require(refers_to, value, at)
     elif value is None:
         raise invalid(f"'{socket.name}' cannot hold nothing", at, "Give a value.")
     elif kind == "INT" and isinstance(value, float) and value.is_integer():
@@ -35,7 +38,10 @@ def write_socket_value(scene: Scene, socket: Block, kind: str, value: Any, at: s
     elif kind == "INT_VECTOR" and isinstance(value, list):
         parts = cast("list[float]", value)
         blender_value = [int(part) if float(part).is_integer() else part for part in parts]
-    cure = None if isinstance(value, str) else "Use a value inside the range of the socket."
+    if isinstance(value, str):
+        cure = None
+    else:
+        cure = "Use a value inside the range of the socket."
     write_attribute(socket, "default_value", value, blender_value, f"'{socket.name}'", at, cure)
 
 

@@ -61,7 +61,10 @@ class TreeJudge(TreeGates):
     def output_not_connected(self) -> str:
         """The output that counts has something linked to it."""
         output = active_output(self._tree, self._sort.output_type)
-        given = OUTPUT if OUTPUT in self._sort.given else "group_output"
+        if OUTPUT in self._sort.given:
+            given = OUTPUT
+        else:
+            given = "group_output"
         if output is None:
             return f"The {self._sort.label} has no output. Create a {self._sort.output_type} and link the result to it."
         sockets = [socket.name for socket in output.inputs if socket.name]
@@ -108,4 +111,6 @@ def _lack(node: Block) -> str:
         return "has none"
     if image.source in WITHOUT_FILE or image.packed_file is not None or image.packed_files or image.has_data:
         return ""
-    return "" if image.size[0] else f"uses '{image.name}', whose file is not there"
+    if image.size[0]:
+        return ""
+    return f"uses '{image.name}', whose file is not there"

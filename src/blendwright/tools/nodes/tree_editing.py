@@ -50,12 +50,16 @@ class EditsAnyTree(Tool[P, AnyTreeChanged], Generic[P], family=True):
 
     def idempotence_for(self, args: P) -> Idempotence:
         repeatable = edits.are_repeatable(list(edits.edits_of(args)))
-        return Idempotence.IDEMPOTENT if repeatable else Idempotence.NON_IDEMPOTENT
+        if repeatable:
+            return Idempotence.IDEMPOTENT
+        return Idempotence.NON_IDEMPOTENT
 
     def revert_for(self, args: P, blender: Version) -> Revert:
         """There is no pre-image of a scene, and before Blender 5.0 a compositor is a part of one."""
         in_scene = args.target.owner == "compositor" or args.target.kind == "compositor"
-        return Revert.MEMFILE if in_scene and blender[:2] < GROUP_COMPOSITOR else self.revert
+        if in_scene and blender[:2] < GROUP_COMPOSITOR:
+            return Revert.MEMFILE
+        return self.revert
 
     def mentions_for(self, args: P) -> Iterable[Mention]:
         yield from mentions(args)

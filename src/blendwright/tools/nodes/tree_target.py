@@ -56,14 +56,21 @@ def find_tree(scene: Scene, target: NodesTarget) -> Block | None:
         return block
     if target.owner == "compositor":
         if is_in_scene(scene, target):
-            return block.node_tree if block.use_nodes else None
+            if block.use_nodes:
+                return block.node_tree
+            return None
         return block.compositing_node_group
-    return block.node_tree if _uses_nodes(scene, block) else None
+    if _uses_nodes(scene, block):
+        return block.node_tree
+    return None
 
 
 def _uses_nodes(scene: Scene, block: Block) -> bool:
     # From then on each of them has its tree, and asking for `use_nodes` is deprecated.
-    always = (5, 1, 0) if scene.kind_of(block) is Kind.LIGHT else (5, 0, 0)
+    if scene.kind_of(block) is Kind.LIGHT:
+        always = (5, 1, 0)
+    else:
+        always = (5, 0, 0)
     return scene.version >= always or block.use_nodes
 
 

@@ -134,7 +134,10 @@ class ApplyTransform(Tool[ApplyTransformArgs, TransformApplied]):
         for obj, at in work:
             yield from _problems(scene, args, obj, at)
             if not (args.make_single_user and obj in alone):
-                named_at = at if args.objects else "/data_name"
+                if args.objects:
+                    named_at = at
+                else:
+                    named_at = "/data_name"
                 yield from geometry.sharing_problems(scene, obj, args.make_single_user, args.data_name, named_at)
 
     def apply(self, scene: Scene, args: ApplyTransformArgs) -> TransformApplied:
@@ -197,16 +200,25 @@ def _left_alone(scene: Scene, objects: list[Block]) -> list[Block]:
         others = geometry.sharers(scene, obj.data, obj)
         if others and names.issuperset(others):
             kept = alone.get(obj.data.name)
-            alone[obj.data.name] = obj if kept is None or kept.name != obj.data.name else kept
+            if kept is None or kept.name != obj.data.name:
+                alone[obj.data.name] = obj
+            else:
+                alone[obj.data.name] = kept
     return list(alone.values())
 
 
 def _origin_notes(args: ApplyTransformArgs, work: list[Block]) -> list[str]:
     """Whoever wants scales applied does not expect that origins go elsewhere, and sees nothing of it in a picture."""
-    moved = [obj for obj in work if any(obj.location) or any(obj.delta_location)] if args.location else []
+    if args.location:
+        moved = [obj for obj in work if any(obj.location) or any(obj.delta_location)]
+    else:
+        moved = []
     if not moved:
         return []
-    whose = f"the origin of '{moved[0].name}' is" if len(moved) == 1 else f"the origins of {len(moved)} objects are"
+    if len(moved) == 1:
+        whose = f"the origin of '{moved[0].name}' is"
+    else:
+        whose = f"the origins of {len(moved)} objects are"
     return [f"{whose} at that of the world or the parent now (location: false keeps it where it was)"]
 
 
@@ -254,7 +266,10 @@ def _change(scene: Scene, args: ApplyTransformArgs, obj: Block) -> Block:
 
 
 def _sensitive_modifiers(args: ApplyTransformArgs, obj: Block) -> list[str]:
-    kinds = BY_UNIT if args.scale else frozenset[str]()
+    if args.scale:
+        kinds = BY_UNIT
+    else:
+        kinds = frozenset[str]()
     if args.location or args.rotation:
         kinds |= BY_AXES
     return [modifier.name for modifier in obj.modifiers if modifier.type in kinds]

@@ -58,4 +58,6 @@ class DeleteObject(Deletes[DeleteArgs, Removed]):
 
 
 def _victims(args: DeleteArgs, obj: Block) -> list[Block]:
-    return [obj, *obj.children_recursive] if args.children == "delete" else [obj]
+    if args.children == "delete":
+        return [obj, *obj.children_recursive]
+    return [obj]

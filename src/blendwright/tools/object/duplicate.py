@@ -59,7 +59,10 @@ class Duplicate(Tool[DuplicateArgs, ObjectMade]):
         obj = scene.require(Kind.OBJECT, args.object, "/object")
         homes = scene.collections_of(obj)
         # Data comes before the object that uses it: Blender deletes an object together with its data on the way back.
-        data = _own_data(scene, obj, args.new_name) if args.mode == "deep" else obj.data
+        if args.mode == "deep":
+            data = _own_data(scene, obj, args.new_name)
+        else:
+            data = obj.data
         copy = scene.adopt(Kind.OBJECT, obj.copy(), args.new_name)
         copy.use_fake_user = False
         if data != obj.data:

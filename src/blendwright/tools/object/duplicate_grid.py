@@ -89,7 +89,10 @@ class DuplicateGrid(Tool[DuplicateGridArgs, GridMade]):
         obj = scene.require(Kind.OBJECT, args.object, "/object")
         [bounds] = world_bounds(scene, [obj])
         step = (bounds.size(0) + args.gap[0], bounds.size(1) + args.gap[1], bounds.size(2) + args.gap[2])
-        homes = [target_collection(scene, args.collection)] if args.collection else scene.collections_of(obj)
+        if args.collection:
+            homes = [target_collection(scene, args.collection)]
+        else:
+            homes = scene.collections_of(obj)
         for number, name in enumerate(args.names(), start=1):
             copy = scene.adopt(Kind.OBJECT, obj.copy(), name)
             copy.use_fake_user = False

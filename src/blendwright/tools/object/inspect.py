@@ -156,11 +156,16 @@ def _angles(obj: Block, turn: Block) -> list[float]:
 
 def _bounds(reach: Reach, obj: Block) -> Bounds | None:
     box = reach.bounds(obj)
-    return None if box is None else Bounds(minimum=list(vector3(box.low)), maximum=list(vector3(box.high)))
+    if box is None:
+        return None
+    return Bounds(minimum=list(vector3(box.low)), maximum=list(vector3(box.high)))
 
 
 def _modifier(modifier: Block) -> ModifierReport:
-    held = stored_inputs.all_of(modifier) if modifier.type == "NODES" else {}
+    if modifier.type == "NODES":
+        held = stored_inputs.all_of(modifier)
+    else:
+        held = {}
     inputs = {key: _plain_value(held[key]) for key in sorted(held)}
     return ModifierReport(name=modifier.name, type=modifier.type, settings=_plain_settings(modifier), inputs=inputs)
 
@@ -172,7 +177,11 @@ def _constraint(constraint: Block) -> ConstraintReport:
 def _bones(obj: Block) -> list[BoneReport]:
     if obj.type != "ARMATURE":
         return []
-    posed: dict[str, Block] = {} if obj.pose is None else {bone.name: bone for bone in obj.pose.bones}
+    posed: dict[str, Block]
+    if obj.pose is None:
+        posed = {}
+    else:
+        posed = {bone.name: bone for bone in obj.pose.bones}
     return [
         BoneReport(
             name=bone.name,
@@ -189,7 +198,9 @@ def _bones(obj: Block) -> list[BoneReport]:
 
 def _shape_keys(obj: Block) -> dict[str, Any]:
     keys: Block = getattr(obj.data, "shape_keys", None)
-    return {} if keys is None else {key.name: number(key.value) for key in keys.key_blocks}
+    if keys is None:
+        return {}
+    return {key.name: number(key.value) for key in keys.key_blocks}
 
 
 def _plain_settings(struct: Block) -> dict[str, Any]:
@@ -205,7 +216,10 @@ def _plain_settings(struct: Block) -> dict[str, Any]:
         elif prop.type == "POINTER":
             value = getattr(struct, name)
             if value is None or hasattr(value, "users"):
-                values[name] = None if value is None else value.name
+                if value is None:
+                    values[name] = None
+                else:
+                    values[name] = value.name
     return values
 
 
@@ -221,7 +235,9 @@ def _plain_value(value: Any) -> Any:
         return value
     if isinstance(value, float):
         # JSON has no infinity; Blender uses huge numbers for "no limit", which are finite.
-        return value + 0.0 if value - value == 0.0 else None
+        if value - value == 0.0:
+            return value + 0.0
+        return None
     if isinstance(value, bytes):
         return value.hex()
     if isinstance(value, (set, frozenset)):

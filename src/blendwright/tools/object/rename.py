@@ -45,7 +45,9 @@ class Rename(Tool[RenameArgs, ObjectRenamed]):
     )
 
     def idempotence_for(self, args: RenameArgs) -> Idempotence:
-        return Idempotence.IDEMPOTENT if args.object == args.new_name else Idempotence.NON_IDEMPOTENT
+        if args.object == args.new_name:
+            return Idempotence.IDEMPOTENT
+        return Idempotence.NON_IDEMPOTENT
 
     def check(self, scene: Scene, args: RenameArgs) -> Findings:
         obj = yield from existing_object(scene, args.object, "/object")

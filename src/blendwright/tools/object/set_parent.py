@@ -56,7 +56,11 @@ class SetParentArgs(Args):
         """Blender's word for how it hangs on its parent."""
         if self.bone is not None:
             return "BONE"
-        return "OBJECT" if self.vertices is None else "VERTEX" if len(self.vertices) == 1 else "VERTEX_3"
+        if self.vertices is None:
+            return "OBJECT"
+        if len(self.vertices) == 1:
+            return "VERTEX"
+        return "VERTEX_3"
 
 
 class Parented(Result):
@@ -102,7 +106,10 @@ class SetParent(Tool[SetParentArgs, Parented]):
 
     def apply(self, scene: Scene, args: SetParentArgs) -> Parented:
         child = scene.require(Kind.OBJECT, args.object, "/object")
-        parent = None if args.parent is None else scene.require(Kind.OBJECT, args.parent, "/parent")
+        if args.parent is None:
+            parent = None
+        else:
+            parent = scene.require(Kind.OBJECT, args.parent, "/parent")
         matrix = world_matrix(scene, child)
         changed = _follow(scene, child, parent, args)
         if not args.keep_transform:
@@ -111,10 +118,18 @@ class SetParent(Tool[SetParentArgs, Parented]):
 
     def verify(self, scene: Scene, args: SetParentArgs, result: Parented) -> Findings:
         child = scene.require(Kind.OBJECT, args.object, "/object")
-        actual = None if child.parent is None else child.parent.name
+        if child.parent is None:
+            actual = None
+        else:
+            actual = child.parent.name
         yield from differs("its parent", args.parent, actual, "/parent")
         if actual is not None and not _hangs_so(child, args):
-            at = "/parent" if args.part_type() == "OBJECT" else "/bone" if args.bone else "/vertices"
+            if args.part_type() == "OBJECT":
+                at = "/parent"
+            elif args.bone:
+                at = "/bone"
+            else:
+                at = "/vertices"
             yield from differs("that it follows just that part", True, False, at)
         if not nearly_equal_matrices(result.matrix_world, matrix_rows(world_matrix(scene, child))):
             yield from differs("that it stayed in place", True, False, "/keep_transform")

@@ -62,15 +62,22 @@ class SetPropertyArgs(Args):
         for name, end in ends.items():
             if end is not None:
                 hints[name] = hints[f"soft_{name}"] = int(end) if whole else float(end)
-        return hints if self.description is None else hints | {"description": self.description}
+        if self.description is None:
+            return hints
+        return hints | {"description": self.description}
 
     def stored_value(self) -> Any:
         """The value as Blender is to keep it. JSON does not tell 2 from 2.0, so neither may the outcome."""
         numbers = _numbers(self.value)
         if not numbers:
             return self.value
-        kind = int if _as_int(self.number_type, numbers) else float
-        return [kind(number) for number in numbers] if isinstance(self.value, list) else kind(numbers[0])
+        if _as_int(self.number_type, numbers):
+            kind = int
+        else:
+            kind = float
+        if isinstance(self.value, list):
+            return [kind(number) for number in numbers]
+        return kind(numbers[0])
 
 
 class SetProperty(Tool[SetPropertyArgs, ObjectChanged]):
@@ -138,13 +145,19 @@ class SetProperty(Tool[SetPropertyArgs, ObjectChanged]):
 def _holder(scene: Scene, args: SetPropertyArgs) -> Block:
     """What has the property: the object, or a bone as it is posed."""
     obj = scene.require(Kind.OBJECT, args.object, "/object")
-    return obj if args.bone is None else pose_bone(scene, obj, args.bone)
+    if args.bone is None:
+        return obj
+    return pose_bone(scene, obj, args.bone)
 
 
 def _hints_differ(obj: Block, args: SetPropertyArgs) -> Findings:
     """Where what a property says of itself is not what was asked for."""
     hints = args.hints()
-    actual: dict[str, Any] = obj.id_properties_ui(args.key).as_dict() if hints and args.key in obj else {}
+    actual: dict[str, Any]
+    if hints and args.key in obj:
+        actual = obj.id_properties_ui(args.key).as_dict()
+    else:
+        actual = {}
     for name, value in hints.items():
         at = {"min": "/minimum", "max": "/maximum", "description": "/description"}.get(name.removeprefix("soft_"), "")
         yield from differs(f"the {name.replace('_', ' ')} of '{args.key}'", value, actual.get(name), at)
@@ -172,7 +185,9 @@ def _current_value(obj: Block, key: str) -> Any:
     value = obj.get(key)
     if hasattr(value, "to_dict"):
         return value.to_dict()
-    return value.to_list() if hasattr(value, "to_list") else value
+    if hasattr(value, "to_list"):
+        return value.to_list()
+    return value
 
 
 def _identical(requested: Any, actual: Any) -> bool:
@@ -184,13 +199,17 @@ def _type(value: Any) -> str:
     if not isinstance(value, list):
         return type(value).__name__
     inner = cast("list[Any]", value)
-    return f"list of {_type(inner[0])}" if inner else "empty list"
+    if inner:
+        return f"list of {_type(inner[0])}"
+    return "empty list"
 
 
 def _numbers(value: Value) -> list[Number]:
     if isinstance(value, bool) or value is None or isinstance(value, str):
         return []
-    return value if isinstance(value, list) else [value]
+    if isinstance(value, list):
+        return value
+    return [value]
 
 
 def _whole(number: Number) -> bool:

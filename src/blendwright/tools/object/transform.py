@@ -76,7 +76,9 @@ class Transform(Tool[TransformArgs, Transformed]):
     )
 
     def idempotence_for(self, args: TransformArgs) -> Idempotence:
-        return Idempotence.IDEMPOTENT if args.mode == "set" else Idempotence.ACCUMULATING
+        if args.mode == "set":
+            return Idempotence.IDEMPOTENT
+        return Idempotence.ACCUMULATING
 
     def check(self, scene: Scene, args: TransformArgs) -> Findings:
         obj = yield from existing_object(scene, args.object, "/object")
@@ -117,7 +119,10 @@ class Transform(Tool[TransformArgs, Transformed]):
         yield from differs("its rotation mode", result.rotation_mode, actual["rotation_mode"], "/rotation_quaternion")
         mode = result.rotation_mode
         rotation = _in_degrees(mode, actual[ROTATIONS.get(mode, "rotation_euler")])
-        pointer = "/rotation_euler_deg" if args.rotation_quaternion is None else "/rotation_quaternion"
+        if args.rotation_quaternion is None:
+            pointer = "/rotation_euler_deg"
+        else:
+            pointer = "/rotation_quaternion"
         yield from differs("its rotation", result.rotation, rotation, pointer)
 
 
@@ -126,7 +131,10 @@ def _requested(scene: Scene, args: TransformArgs, obj: Block) -> dict[str, Any]:
     add = args.mode == "add"
     requested: dict[str, Any] = {}
     if args.location is not None:
-        requested["location"] = _each(sum, obj.location, args.location) if add else args.location
+        if add:
+            requested["location"] = _each(sum, obj.location, args.location)
+        else:
+            requested["location"] = args.location
     if args.rotation_quaternion is not None:
         turn = scene.quaternion(args.rotation_quaternion).normalized()
         requested["rotation_mode"] = "QUATERNION"
@@ -134,7 +142,10 @@ def _requested(scene: Scene, args: TransformArgs, obj: Block) -> dict[str, Any]:
     if args.rotation_euler_deg is not None:
         requested.update(_euler(scene, obj, radians(args.rotation_euler_deg), add))
     if args.scale is not None:
-        requested["scale"] = _each(math.prod, obj.scale, args.scale) if add else args.scale
+        if add:
+            requested["scale"] = _each(math.prod, obj.scale, args.scale)
+        else:
+            requested["scale"] = args.scale
     return requested
 
 

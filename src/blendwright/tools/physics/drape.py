@@ -86,13 +86,20 @@ class Drape(Tool[DrapeArgs, Draped]):
     )
 
     def idempotence_for(self, args: DrapeArgs) -> Idempotence:
-        return Idempotence.IDEMPOTENT if args.keep == "setup" else self.idempotence
+        if args.keep == "setup":
+            return Idempotence.IDEMPOTENT
+        return self.idempotence
 
     def revert_for(self, args: DrapeArgs, blender: Version) -> Revert:
-        return Revert.MEMFILE if args.keep == "setup" else self.revert
+        if args.keep == "setup":
+            return Revert.MEMFILE
+        return self.revert
 
     def capabilities_for(self, args: DrapeArgs) -> tuple[str, ...]:
-        more = ("modifier_write", "scene_write") if args.keep == "setup" else ()
+        if args.keep == "setup":
+            more = ("modifier_write", "scene_write")
+        else:
+            more = ()
         return (*self.requires.capabilities, *more)
 
     def examine(self, args: DrapeArgs, blender: tuple[int, int, int] | None) -> Findings:
@@ -103,7 +110,10 @@ class Drape(Tool[DrapeArgs, Draped]):
     def check(self, scene: Scene, args: DrapeArgs) -> Findings:
         for number, name in enumerate(args.obstacles):
             # Only a mesh takes the modifier that makes it an obstacle.
-            solid = ("MESH",) if args.keep == "setup" else SOLID
+            if args.keep == "setup":
+                solid = ("MESH",)
+            else:
+                solid = SOLID
             other = yield from existing_object(scene, name, f"/obstacles/{number}", *solid)
             if other is not None:
                 yield from not_evaluated(scene, other, f"/obstacles/{number}")

@@ -37,7 +37,10 @@ def channel_rows(scene: Scene, obj: Block, track: Track) -> list[list[float]]:
             if previous is not None and previous.dot(rotation) < 0.0:
                 rotation.negate()
         else:
-            near = obj.rotation_euler if previous is None else previous
+            if previous is None:
+                near = obj.rotation_euler
+            else:
+                near = previous
             rotation = rotation.to_euler(obj.rotation_mode, near)
         rows.append([*place, *rotation])
         previous = rotation

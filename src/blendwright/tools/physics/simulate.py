@@ -126,13 +126,19 @@ class Simulate(Tool[SimulateArgs, Simulated]):
     )  # fmt: skip
 
     def idempotence_for(self, args: SimulateArgs) -> Idempotence:
-        return Idempotence.IDEMPOTENT if args.keep == "setup" else self.idempotence
+        if args.keep == "setup":
+            return Idempotence.IDEMPOTENT
+        return self.idempotence
 
     def revert_for(self, args: SimulateArgs, blender: Version) -> Revert:
-        return Revert.MEMFILE if args.keep in SETUPS else self.revert
+        if args.keep in SETUPS:
+            return Revert.MEMFILE
+        return self.revert
 
     def capabilities_for(self, args: SimulateArgs) -> tuple[str, ...]:
-        return (*self.requires.capabilities, "scene_write") if args.keep in SETUPS else self.requires.capabilities
+        if args.keep in SETUPS:
+            return (*self.requires.capabilities, "scene_write")
+        return self.requires.capabilities
 
     def mentions_for(self, args: SimulateArgs) -> Iterator[Mention]:
         yield from mentions(args)
@@ -194,7 +200,10 @@ class Simulate(Tool[SimulateArgs, Simulated]):
             scene.set(obj, "location", kept[:3])
             scene.set(obj, rotation_channel(obj), kept[3:])
             moved.append(_moved(obj.name, rows))
-        home = self._set_up(scene, args) if args.keep == "both" else None
+        if args.keep == "both":
+            home = self._set_up(scene, args)
+        else:
+            home = None
         return Simulated(objects=moved, frames=last - first + 1, actions=actions, bodies=home, notes=_notes(moved))
 
     def _set_up(self, scene: Scene, args: SimulateArgs) -> str:
@@ -212,7 +221,10 @@ class Simulate(Tool[SimulateArgs, Simulated]):
             if args.keep == "rest":
                 yield from differs(f"where '{body.object}' is", body.location, tuple(obj.location), at)
             else:
-                name = None if obj.animation_data is None else obj.animation_data.action.name
+                if obj.animation_data is None:
+                    name = None
+                else:
+                    name = obj.animation_data.action.name
                 yield from differs(f"the action of '{body.object}'", result.actions[number], name, at)
         if args.keep in SETUPS:
             at = [pointer for pointer, _ in _named(args)]

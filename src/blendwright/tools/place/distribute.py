@@ -85,7 +85,9 @@ class Distribute(MovesObjects[DistributeArgs]):
         if args.start is not None and args.end is not None:
             return _between(placed, args.start, args.end)
         axis = AXES[args.axis or "X"]
-        return _by_gaps(placed, axis, args.gap) if args.spacing == "gaps" else _by_centers(placed, axis)
+        if args.spacing == "gaps":
+            return _by_gaps(placed, axis, args.gap)
+        return _by_centers(placed, axis)
 
 
 def _ordered(scene: Scene, args: DistributeArgs) -> list[Placed]:
@@ -122,7 +124,10 @@ def _by_centers(placed: list[Placed], axis: int) -> list[Offset]:
 
 
 def _by_gaps(placed: list[Placed], axis: int, gap: float | None) -> list[Offset]:
-    width = _free_gap(placed, axis) if gap is None else gap
+    if gap is None:
+        width = _free_gap(placed, axis)
+    else:
+        width = gap
     offsets: list[Offset] = []
     at = placed[0][1].low[axis]
     for name, bounds in placed:

@@ -112,7 +112,9 @@ def _is_in_place(scene: Scene, offset: Offset) -> bool:
 
 def most_rounds(*objects: Block) -> int:
     """How often to move again, at the most: not at all unless a modifier ties the shape of an object to its place."""
-    return ROUNDS if any(_depends_on_place(obj) for obj in objects) else 0
+    if any(_depends_on_place(obj) for obj in objects):
+        return ROUNDS
+    return 0
 
 
 def _depends_on_place(obj: Block) -> bool:

@@ -66,7 +66,9 @@ class OnSurface(Tool[OnSurfaceArgs, RestingOn]):
     def idempotence_for(self, args: OnSurfaceArgs) -> Idempotence:
         # A tilted object's origin leaves the vertical it was put on, so without a fixed place a repetition finds another one.
         slides = args.align_to_normal and args.at is None
-        return Idempotence.ACCUMULATING if slides else Idempotence.IDEMPOTENT
+        if slides:
+            return Idempotence.ACCUMULATING
+        return Idempotence.IDEMPOTENT
 
     def check(self, scene: Scene, args: OnSurfaceArgs) -> Findings:
         obj, target = scene.find(Kind.OBJECT, args.object), scene.find(Kind.OBJECT, args.target)
@@ -80,7 +82,10 @@ class OnSurface(Tool[OnSurfaceArgs, RestingOn]):
         yield from problems
         if not problems and _hit(scene, args, obj) is None:
             message = f"there is no surface of '{args.target}' straight above or below {_spot(scene, args, obj)}"
-            at = "/at" if args.at is not None else "/object"
+            if args.at is not None:
+                at = "/at"
+            else:
+                at = "/object"
             yield conflict(message, at, "Give a place 'at' that lies over the target.")
 
     def apply(self, scene: Scene, args: OnSurfaceArgs) -> RestingOn:
@@ -136,7 +141,10 @@ def _hit(scene: Scene, args: OnSurfaceArgs, obj: Block) -> Hit | None:
 def _resting_place(scene: Scene, args: OnSurfaceArgs, obj: Block, hit: Hit) -> Block:
     """The world matrix with which the object touches the surface."""
     matrix = scene.evaluated(obj).matrix_world.copy()
-    sign = 1.0 if args.side == "top" else -1.0
+    if args.side == "top":
+        sign = 1.0
+    else:
+        sign = -1.0
     away = scene.vector((0.0, 0.0, sign))
     if args.align_to_normal:
         away = scene.vector(hit.normal)

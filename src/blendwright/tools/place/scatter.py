@@ -117,7 +117,10 @@ class Scatter(Tool[ScatterArgs, Scattered]):
         elif len(spots) < args.count:
             distance = f"{args.min_distance:g} m from all others"
             message = f"only {len(spots)} of {args.count} copies were found a place {distance}"
-            at = "/min_distance" if args.min_distance else "/target"
+            if args.min_distance:
+                at = "/min_distance"
+            else:
+                at = "/target"
             yield invalid(message, at, "Use a smaller 'min_distance' or 'count'.")
         elif not _all_in_place(scene, args, spots):
             names = (args.copy_name(number) for number in range(args.count))

@@ -56,7 +56,10 @@ def vertical_hit(scene: Scene, target: Block, x: float, y: float, side: str) -> 
     """Where the outermost surface above (side `top`) or below (`bottom`) meets the vertical at x, y."""
     source = scene.evaluated(target)
     [box] = world_bounds(scene, [target])
-    down = -1.0 if side == "top" else 1.0
+    if side == "top":
+        down = -1.0
+    else:
+        down = 1.0
     away = 1.0 + box.size(2)
     start = scene.vector((x, y, box.high[2] + away if side == "top" else box.low[2] - away))
     into = source.matrix_world.inverted_safe()
@@ -81,17 +84,28 @@ class Surface:
             mesh.calc_loop_triangles()
             self._corners = array("i", bytes(12 * len(mesh.loop_triangles)))
             mesh.loop_triangles.foreach_get("vertices", self._corners)
-            attribute = None if mask is None else mask.attribute
-            values = None if attribute is None else corner_values(target, mesh, attribute)
+            if mask is None:
+                attribute = None
+            else:
+                attribute = mask.attribute
+            if attribute is None:
+                values = None
+            else:
+                values = corner_values(target, mesh, attribute)
         self._points = list(zip(flat[0::3], flat[1::3], flat[2::3], strict=True))
-        self._sign = -1.0 if mirrored else 1.0
+        if mirrored:
+            self._sign = -1.0
+        else:
+            self._sign = 1.0
         if mask is not None:
             self._cut(mask, values)
         self._sums = list(itertools.accumulate(self._area(number) for number in range(len(self._corners) // 3)))
 
     @property
     def area(self) -> float:
-        return self._sums[-1] if self._sums else 0.0
+        if self._sums:
+            return self._sums[-1]
+        return 0.0
 
     def _cut(self, mask: Mask, values: list[float] | None) -> None:
         """Keep the part of the triangles that the mask leaves."""
@@ -103,7 +117,10 @@ class Surface:
             i, j, k = _cross(*triangle)
             if not mask.faces((i * self._sign, j * self._sign, k * self._sign)):
                 continue
-            at = values[3 * number : 3 * number + 3] if values is not None else (0.0, 0.0, 0.0)
+            if values is not None:
+                at = values[3 * number : 3 * number + 3]
+            else:
+                at = (0.0, 0.0, 0.0)
             left = cut([(*point, value) for point, value in zip(triangle, at, strict=True)], conditions)
             first = len(points)
             points += [(x, y, z) for x, y, z, _ in left]

@@ -95,7 +95,9 @@ def cut(corners: Sequence[Corner], conditions: Sequence[Condition]) -> list[Corn
                 x, y, z, value = (one + (other - one) * share for one, other in zip(here, there, strict=True))
                 kept.append((x, y, z, value))
         polygon = kept
-    return polygon if len(polygon) > 2 else []
+    if len(polygon) > 2:
+        return polygon
+    return []
 
 
 def attribute_problems(obj: Block, mesh: Block, name: str, at: str) -> Findings:

@@ -142,7 +142,10 @@ class SetPose(SetsObjectSettings[SetPoseArgs, PoseChanged]):
             bone = yield from existing_bone(scene, target, pose.name, f"{at}/name")
             if bone is not None and (pose.rotation_euler_deg or pose.rotation_quaternion) is not None:
                 # Another mode would make the other channels count.
-                field = "rotation_quaternion" if pose.rotation_euler_deg is None else "rotation_euler_deg"
+                if pose.rotation_euler_deg is None:
+                    field = "rotation_quaternion"
+                else:
+                    field = "rotation_euler_deg"
                 for channel in ROTATIONS:
                     yield from channel_conflicts(scene, target, bone.path_from_id(channel), f"{at}/{field}")
 

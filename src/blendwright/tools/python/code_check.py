@@ -65,7 +65,9 @@ def with_line_breaks(code: str) -> str:
     if "\\n" not in code or "\n" in code or _is_python(code):
         return code
     unescaped = code.replace("\\n", "\n").replace("\\t", "\t")
-    return unescaped if _is_python(unescaped) else code
+    if _is_python(unescaped):
+        return unescaped
+    return code
 
 
 def _is_python(code: str) -> bool:
@@ -84,7 +86,10 @@ def check_code(code: str, *, trusted: bool, files: bool = False) -> Findings:
         yield _syntax(code, error)
         return
     except (ValueError, RecursionError, MemoryError) as error:
-        message = "nested too deeply" if not isinstance(error, ValueError) else str(error)
+        if not isinstance(error, ValueError):
+            message = "nested too deeply"
+        else:
+            message = str(error)
         yield invalid(f"the code is not Python: {message}", AT, "Write it in another way.")
         return
     if not trusted:
@@ -125,9 +130,10 @@ class _CodeWalk:
             case ast.Import(names=names):
                 for alias in names:
                     yield from self._import_problems(alias.name)
-                    self._aliases[alias.asname or alias.name.partition(".")[0]] = (
-                        alias.name if alias.asname else alias.name.partition(".")[0]
-                    )
+                    if alias.asname:
+                        self._aliases[alias.asname or alias.name.partition(".")[0]] = alias.name
+                    else:
+                        self._aliases[alias.asname or alias.name.partition(".")[0]] = alias.name.partition(".")[0]
             case ast.ImportFrom(module=module, names=names, level=level):
                 yield from self._import_problems("." * level + (module or ""))
                 for alias in names:

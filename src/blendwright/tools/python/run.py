@@ -124,16 +124,24 @@ class RunPython(Tool[RunPythonArgs, PythonRan]):
 
     def determinism_for(self, args: RunPythonArgs) -> Determinism:
         """The same twice is asked of the scene and of what is printed; the files that exporters write have the time in them."""
-        return Determinism.NONDETERMINISTIC if (args.files or {}).get("out") else Determinism.SEEDED
+        if (args.files or {}).get("out"):
+            return Determinism.NONDETERMINISTIC
+        return Determinism.SEEDED
 
     def isolation_for(self, args: RunPythonArgs) -> Isolation:
-        return Isolation.DISPOSABLE if args.mode == "safe" else Isolation.REPLACED
+        if args.mode == "safe":
+            return Isolation.DISPOSABLE
+        return Isolation.REPLACED
 
     def seconds_for(self, args: RunPythonArgs) -> float | None:
-        return None if args.timeout_ms is None else args.timeout_ms / 1000
+        if args.timeout_ms is None:
+            return None
+        return args.timeout_ms / 1000
 
     def time_asked(self, args: RunPythonArgs) -> tuple[str, float] | None:
-        return None if args.timeout_ms is None else ("/timeout_ms", args.timeout_ms / 1000)
+        if args.timeout_ms is None:
+            return None
+        return ("/timeout_ms", args.timeout_ms / 1000)
 
     def code_chars_for(self, args: RunPythonArgs) -> int:
         return len(args.code)

@@ -68,12 +68,17 @@ class AnimationArgs(Args):
     @field_validator("path")
     @classmethod
     def _video(cls, value: str | None) -> str | None:
-        return None if value is None else known_extension(value, CODECS)
+        if value is None:
+            return None
+        return known_extension(value, CODECS)
 
     @field_validator("frames_path")
     @classmethod
     def _numbered(cls, value: str | None) -> str | None:
-        name = "" if value is None else Path(value).name
+        if value is None:
+            name = ""
+        else:
+            name = Path(value).name
         if value is not None and (name.count("#") == 0 or "#" in name.strip("#").partition("#")[2].lstrip("#")):
             raise PydanticCustomError("no_number", "its name has one '####' for the number of the frame")
         if value is not None and not name.lower().endswith(".png"):
@@ -146,7 +151,9 @@ class Animation(Tool[AnimationArgs, AnimationRendered]):
         return {name: getattr(args, name) for name in names}
 
     def time_asked(self, args: AnimationArgs) -> tuple[str, float] | None:
-        return None if args.time_limit_s is None else ("/time_limit_s", args.time_limit_s)
+        if args.time_limit_s is None:
+            return None
+        return ("/time_limit_s", args.time_limit_s)
 
     def seed_for(self, args: AnimationArgs) -> int | None:
         return args.seed
@@ -162,7 +169,10 @@ class Animation(Tool[AnimationArgs, AnimationRendered]):
             message = f"these are {len(numbers)} frames, and one call renders up to {MOST_FRAMES}"
             yield Finding(Fault.LIMIT_EXCEEDED, message, "/end", "Render it in parts, with start and end.")
         width, height = _size(scene, args)
-        at = "" if args.resolution is None else "/resolution"
+        if args.resolution is None:
+            at = ""
+        else:
+            at = "/resolution"
         if width * height > MOST_PIXELS:
             message = f"the pictures would have {width} by {height} pixels"
             yield Finding(Fault.LIMIT_EXCEEDED, message, at, "Lower the resolution.")
@@ -181,11 +191,17 @@ class Animation(Tool[AnimationArgs, AnimationRendered]):
             rendered, done = _render(scene, args, numbers, camera)
         partial = len(done) < len(numbers)
         video = args.wants_video() and not partial
-        file = _video_file(scene, args) if video else None
+        if video:
+            file = _video_file(scene, args)
+        else:
+            file = None
         render = scene.active.render
         if file is not None:
             codec = CODECS[extension_of(args.path or args.artifact)]
-            quality = "PERC_LOSSLESS" if args.quality == "LOSSLESS" and codec == "VP9" else args.quality
+            if args.quality == "LOSSLESS" and codec == "VP9":
+                quality = "PERC_LOSSLESS"
+            else:
+                quality = args.quality
             scene.encode_video(
                 [scene.frame_file(number) for number in done],
                 file,
@@ -215,7 +231,10 @@ class Animation(Tool[AnimationArgs, AnimationRendered]):
     def verify(self, scene: Scene, args: AnimationArgs, result: AnimationRendered) -> Findings:
         for number in range(result.frame_start, result.frame_end + 1, result.frame_step):
             picture = read_picture(scene.frame_file(number))
-            size = (0, 0) if picture is None else picture[:2]
+            if picture is None:
+                size = (0, 0)
+            else:
+                size = picture[:2]
             yield from differs(f"the size of frame {number}", (result.width, result.height), size, "/frames_path")
         if result.path is not None:
             yield from differs(
@@ -233,8 +252,14 @@ def _notes(scene: Scene, done: Sequence[int]) -> list[str]:
 
 def _numbers(scene: Scene, args: AnimationArgs) -> range:
     active = scene.active
-    start = active.frame_start if args.start is None else args.start
-    end = active.frame_end if args.end is None else args.end
+    if args.start is None:
+        start = active.frame_start
+    else:
+        start = args.start
+    if args.end is None:
+        end = active.frame_end
+    else:
+        end = args.end
     return range(start, end + 1, args.step or active.frame_step)
 
 
@@ -245,7 +270,9 @@ def _size(scene: Scene, args: AnimationArgs) -> tuple[int, int]:
 
 
 def _video_file(scene: Scene, args: AnimationArgs) -> str:
-    return scene.output_file(args.path) if args.path is not None else scene.artifact(args.artifact)
+    if args.path is not None:
+        return scene.output_file(args.path)
+    return scene.artifact(args.artifact)
 
 
 class _Clock:

@@ -97,7 +97,9 @@ class Annotations(Tool[AnnotationsArgs, AnnotationsWritten]):
     )
 
     def determinism_for(self, args: AnnotationsArgs) -> Determinism:
-        return Determinism.DETERMINISTIC if args.engine == "WORKBENCH" else Determinism.SEEDED
+        if args.engine == "WORKBENCH":
+            return Determinism.DETERMINISTIC
+        return Determinism.SEEDED
 
     def seed_for(self, args: AnnotationsArgs) -> int | None:
         return args.seed
@@ -164,7 +166,10 @@ def _camera_problems(scene: Scene, args: AnnotationsArgs) -> Findings:
         return
     names = args.cameras or [scene.active.camera.name]
     for place, name in enumerate(names):
-        where = at if args.cameras is None else f"{at}/{place}"
+        if args.cameras is None:
+            where = at
+        else:
+            where = f"{at}/{place}"
         camera = yield from existing_object(scene, name, where, "CAMERA")
         if camera is None:
             continue
@@ -200,7 +205,10 @@ def _set_up(scene: Scene, args: AnnotationsArgs, temporary: ExitStack) -> None:
     size = {"resolution_x": width, "resolution_y": height, "resolution_percentage": 100, "use_border": False}
     # Whatever works on the whole picture could move what is seen in it; noise of dithering would say nothing.
     plain = dict.fromkeys(("use_compositing", "use_sequencer", "use_stamp"), False)
-    engine = {} if args.engine is None else {"engine": engine_id(args.engine, scene.version)}
+    if args.engine is None:
+        engine = {}
+    else:
+        engine = {"engine": engine_id(args.engine, scene.version)}
     temporary.enter_context(scene.temporarily(render, **size, **plain, **engine, dither_intensity=0.0))
     if _engine(scene, args) == "CYCLES":
         values: dict[str, Any] = {"device": "CPU", "seed": args.seed, "use_animated_seed": False, "time_limit": 0.0}

@@ -119,7 +119,9 @@ class Bake(Tool[BakeArgs, Baked]):
 
     def determinism_for(self, args: BakeArgs) -> Determinism:
         noisy = args.type in ("AO", "COMBINED") or args.lighting
-        return Determinism.SEEDED if noisy else Determinism.DETERMINISTIC
+        if noisy:
+            return Determinism.SEEDED
+        return Determinism.DETERMINISTIC
 
     def check(self, scene: Scene, args: BakeArgs) -> Findings:
         obj = yield from existing_object(scene, args.object, "/object", "MESH")
@@ -189,7 +191,10 @@ def _options(args: BakeArgs, obj: Block) -> dict[str, Any]:
         "uv_layer": _uv_map(args, obj),
     }
     if args.type == "DIFFUSE":
-        options["pass_filter"] = {"COLOR", "DIRECT", "INDIRECT"} if args.lighting else {"COLOR"}
+        if args.lighting:
+            options["pass_filter"] = {"COLOR", "DIRECT", "INDIRECT"}
+        else:
+            options["pass_filter"] = {"COLOR"}
     if args.type == "COMBINED":
         options["pass_filter"] = {"EMIT", "DIRECT", "INDIRECT", "COLOR", "DIFFUSE", "GLOSSY", "TRANSMISSION"}
     return options
@@ -234,4 +239,6 @@ def _notes(scene: Scene, args: BakeArgs, image: Block) -> list[str]:
         return [*darkness_notes(scene, "CYCLES"), "All of it is black."][:1]
     if black and args.from_objects:
         return ["All of it is black: no ray met from_objects. Give a larger cage_extrusion."]
-    return ["All of it is black."] if black and args.type in ("DIFFUSE", "EMIT") else []
+    if black and args.type in ("DIFFUSE", "EMIT"):
+        return ["All of it is black."]
+    return []

@@ -135,8 +135,14 @@ def described(scene: Scene, categories: Sequence[Category]) -> list[AnnotatedCat
     found: list[AnnotatedCategory] = []
     for name, number in sorted(numbered(scene, categories).items(), key=lambda each: each[1]):
         category = by_name.get(name)
-        points = [each.name for each in category.keypoints] if category else []
-        pairs = category.skeleton if category else []
+        if category:
+            points = [each.name for each in category.keypoints]
+        else:
+            points = []
+        if category:
+            pairs = category.skeleton
+        else:
+            pairs = []
         joined = [(points.index(one) + 1, points.index(other) + 1) for one, other in pairs]
         found.append(AnnotatedCategory(id=number, name=name, keypoints=points, skeleton=joined))
     return found

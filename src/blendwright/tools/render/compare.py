@@ -141,9 +141,14 @@ class Compare(Tool[CompareArgs, PicturesCompared]):
         )
 
     def verify(self, scene: Scene, args: CompareArgs, result: PicturesCompared) -> Findings:
-        columns = 2 if len(args.panels) == 4 else len(args.panels)
+        if len(args.panels) == 4:
+            columns = 2
+        else:
+            columns = len(args.panels)
         yield from differs("the sheet is as wide as its panels", True, result.width >= columns * args.width, "/width")
 
 
 def _rounded(box: tuple[float, float, float, float] | None) -> tuple[float, float, float, float] | None:
-    return None if box is None else (round(box[0], 4), round(box[1], 4), round(box[2], 4), round(box[3], 4))
+    if box is None:
+        return None
+    return (round(box[0], 4), round(box[1], 4), round(box[2], 4), round(box[3], 4))

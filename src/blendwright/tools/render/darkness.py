@@ -23,12 +23,21 @@ def darkness_notes(scene: Scene, engine: str, pictures: Sequence[str] = ()) -> l
     # Instances show what is elsewhere, light too.
     instances = any(obj.instance_type == "COLLECTION" for obj in scene.active.objects)
     if any(light_flaws(scene)) and not instances:
-        world = "there is no world" if scene.active.world is None else "its world is black"
-        cure = f"{CURE}, {QUICK}" if pictures else f"{CURE}."
+        if scene.active.world is None:
+            world = "there is no world"
+        else:
+            world = "its world is black"
+        if pictures:
+            cure = f"{CURE}, {QUICK}"
+        else:
+            cure = f"{CURE}."
         return [f"Nothing gives light: no light is shown in renders, {world}, and no material glows. {cure}"]
     if not lit:
         return []
-    what = "The picture is black" if len(pictures) == 1 else "The pictures are black"
+    if len(pictures) == 1:
+        what = "The picture is black"
+    else:
+        what = "The pictures are black"
     return [
         f"{what}, although something gives light: it is too weak, shut out, or the camera looks past what it falls on. "
         f"Raise its energy with light.set or light.expose, frame the objects with camera.frame_objects, {QUICK}"

@@ -35,8 +35,14 @@ Groups = tuple[Block, ...]
 def viewport_color(material: Block) -> tuple[float, float, float, float] | None:
     """Red, green, blue and alpha of the surface; None where the nodes say nothing of it."""
     tree = material.node_tree
-    output = None if tree is None else tree.get_output_node("ALL")
-    surface = None if output is None else _surface(output.inputs["Surface"], (), 0)
+    if tree is None:
+        output = None
+    else:
+        output = tree.get_output_node("ALL")
+    if output is None:
+        surface = None
+    else:
+        surface = _surface(output.inputs["Surface"], (), 0)
     if surface is None:
         return None
     red, green, blue = (min(max(part, 0.0), 1.0) for part in surface[0])
@@ -54,11 +60,16 @@ def _surface(socket: Block, groups: Groups, depth: int) -> Surface | None:
 
     def value(name: str, otherwise: float) -> float:
         found = node.inputs.get(name)
-        return otherwise if found is None else _mean(_color(found, groups, depth + 1))
+        if found is None:
+            return otherwise
+        return _mean(_color(found, groups, depth + 1))
 
     if node.type == "BSDF_PRINCIPLED":
         strength = min(value("Emission Strength", 0.0), 1.0)
-        glow = color("Emission Color") if strength > 0.0 else BLACK
+        if strength > 0.0:
+            glow = color("Emission Color")
+        else:
+            glow = BLACK
         clear = value("Transmission Weight", 0.0)
         return _added(color("Base Color"), _times(glow, strength)), value("Alpha", 1.0) * (1.0 - clear * (1.0 - GLASS))
     if node.type == "EMISSION":
@@ -92,7 +103,9 @@ def _color(socket: Block | None, groups: Groups, depth: int) -> Color:
         return _mixture(node, groups, depth)
     if node.type in {"TEX_CHECKER", "TEX_BRICK"}:
         one, other = (_color(node.inputs[name], groups, depth + 1) for name in ("Color1", "Color2"))
-        return one if node.name.startswith(PREFIX) else _mixed(one, other, 0.5)
+        if node.name.startswith(PREFIX):
+            return one
+        return _mixed(one, other, 0.5)
     if node.type == "TEX_IMAGE":
         return _image(node.image) or _default(socket)
     if node.type == "COMBINE_COLOR" and node.mode == "RGB":
@@ -102,14 +115,19 @@ def _color(socket: Block | None, groups: Groups, depth: int) -> Color:
         return GREY
     # Curves, gamma, hue: what they make of a colour is near it.
     through = next((each for each in node.inputs if each.type == "RGBA" and each.enabled), None)
-    return _default(socket) if through is None else _color(through, groups, depth + 1)
+    if through is None:
+        return _default(socket)
+    return _color(through, groups, depth + 1)
 
 
 def _source(socket: Block, groups: Groups) -> tuple[Block | None, Block, Groups]:
     """The node that gives a socket its value and the output that does so, past reroutes, muted nodes and the borders of groups;
     without a node, the socket whose own value counts."""
     for _ in range(DEEPEST):
-        link = next((link for link in socket.links if not link.is_muted), None) if socket.is_linked else None
+        if socket.is_linked:
+            link = next((link for link in socket.links if not link.is_muted), None)
+        else:
+            link = None
         if link is None:
             return None, socket, groups
         node, output = link.from_node, link.from_socket
@@ -121,7 +139,10 @@ def _source(socket: Block, groups: Groups) -> tuple[Block | None, Block, Groups]
             inside = next(
                 (each for each in node.node_tree.nodes if each.type == "GROUP_OUTPUT" and each.is_active_output), None
             )
-            following = None if inside is None else _by_identifier(inside.inputs, output.identifier)
+            if inside is None:
+                following = None
+            else:
+                following = _by_identifier(inside.inputs, output.identifier)
             groups = (*groups, node)
         elif node.type == "GROUP_INPUT" and groups:
             following = _by_identifier(groups[-1].inputs, output.identifier)
@@ -152,7 +173,9 @@ def _factor(socket: Block, groups: Groups, depth: int) -> float:
     node, end, groups = _source(socket, groups)
     if node is None:
         return min(max(_mean(_default(end)), 0.0), 1.0)
-    return min(max(_mean(_color(socket, groups, depth + 1)), 0.0), 1.0) if node.type in {"VALUE", "VALTORGB"} else 0.5
+    if node.type in {"VALUE", "VALTORGB"}:
+        return min(max(_mean(_color(socket, groups, depth + 1)), 0.0), 1.0)
+    return 0.5
 
 
 def _ramp(node: Block, groups: Groups, depth: int) -> Color:

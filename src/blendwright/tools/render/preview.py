@@ -107,7 +107,9 @@ class Preview(Tool[PreviewArgs, Previewed]):
     def determinism_for(self, args: PreviewArgs) -> Determinism:
         if args.engine != "CYCLES":
             return Determinism.DETERMINISTIC
-        return Determinism.SEEDED if args.time_limit_s is None else Determinism.NONDETERMINISTIC
+        if args.time_limit_s is None:
+            return Determinism.SEEDED
+        return Determinism.NONDETERMINISTIC
 
     def check(self, scene: Scene, args: PreviewArgs) -> Findings:
         cure = "Give a view such as ISO, or the name of a camera."
@@ -177,7 +179,9 @@ def _shine(world: Block) -> None:
 def _background(world: Block) -> Any:
     from blendwright.tools.scene.set_world import background  # few looks need it
 
-    return None if world.node_tree is None else background(world)
+    if world.node_tree is None:
+        return None
+    return background(world)
 
 
 def _preview_settings(scene: Scene, args: PreviewArgs) -> Iterator[tuple[Block, dict[str, object]]]:
@@ -198,7 +202,10 @@ def _preview_settings(scene: Scene, args: PreviewArgs) -> Iterator[tuple[Block, 
             # From above a grey table is as grey as its floor, and no side of it shows.
             yield target.display.shading, {"show_object_outline": True}
         # What is quicker to smooth, and good enough in perspective, bends the ends of straight outlines.
-        smoothing = "5" if straight else "FXAA"
+        if straight:
+            smoothing = "5"
+        else:
+            smoothing = "FXAA"
         yield target.display, {"render_aa": smoothing if args.smooth else "OFF"}
         yield from _viewport_colors(scene)
     else:

@@ -23,8 +23,12 @@ Engine = Literal["WORKBENCH", "EEVEE", "CYCLES"]
 def engine_id(engine: Engine, version: tuple[int, int, int]) -> str:
     """Blender's own name. EEVEE was called "next" from 4.2 until it had replaced the old one in 5.0."""
     if engine == "EEVEE":
-        return "BLENDER_EEVEE" if version >= (5, 0, 0) else "BLENDER_EEVEE_NEXT"
-    return "BLENDER_WORKBENCH" if engine == "WORKBENCH" else "CYCLES"
+        if version >= (5, 0, 0):
+            return "BLENDER_EEVEE"
+        return "BLENDER_EEVEE_NEXT"
+    if engine == "WORKBENCH":
+        return "BLENDER_WORKBENCH"
+    return "CYCLES"
 
 
 def engine_name(identifier: str) -> str:
@@ -105,7 +109,9 @@ def _other_picture(scene: Scene, file: str) -> tuple[int, int, str] | None:
     if file.lower().endswith(".exr"):
         return _exr_picture(Path(file).read_bytes())
     width, height = scene.picture_size(file)
-    return (width, height, scene.picture_hash(file)) if width else None
+    if width:
+        return (width, height, scene.picture_hash(file))
+    return None
 
 
 def _exr_picture(data: bytes) -> tuple[int, int, str] | None:
@@ -162,9 +168,15 @@ def render_picture(
     """Render to a file that the worker writes; `artifact` or `path` is what the caller knows it by. `output` is for other files than
     PNG."""
     taken, meant = scene.render_still(file, camera=camera, output=output)
-    picture = read_picture(file) if output is None else _other_picture(scene, file)
+    if output is None:
+        picture = read_picture(file)
+    else:
+        picture = _other_picture(scene, file)
     if picture is None:
-        at = "/artifact" if path is None else "/path"
+        if path is None:
+            at = "/artifact"
+        else:
+            at = "/path"
         raise StepError.of(Fault.EXECUTION_FAILED, "Blender wrote no picture", at=at)
     width, height, pixels = picture
     made = Rendered(

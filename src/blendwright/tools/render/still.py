@@ -85,7 +85,9 @@ class StillArgs(Args):
     @field_validator("path")
     @classmethod
     def _picture(cls, value: str | None) -> str | None:
-        return None if value is None else writable_path(value)
+        if value is None:
+            return None
+        return writable_path(value)
 
     @field_validator("depth", "codec", "quality")
     @classmethod
@@ -131,14 +133,18 @@ class Still(Tool[StillArgs, Rendered]):
     )
 
     def determinism_for(self, args: StillArgs) -> Determinism:
-        return Determinism.SEEDED if args.time_limit_s is None else Determinism.NONDETERMINISTIC
+        if args.time_limit_s is None:
+            return Determinism.SEEDED
+        return Determinism.NONDETERMINISTIC
 
     def replayable_for(self, args: StillArgs) -> bool:
         """An artifact is the workspace's own; a file elsewhere may have changed hands since."""
         return args.path is None
 
     def time_asked(self, args: StillArgs) -> tuple[str, float] | None:
-        return None if args.time_limit_s is None else ("/time_limit_s", args.time_limit_s)
+        if args.time_limit_s is None:
+            return None
+        return ("/time_limit_s", args.time_limit_s)
 
     def seed_for(self, args: StillArgs) -> int | None:
         return args.seed
@@ -158,9 +164,15 @@ class Still(Tool[StillArgs, Rendered]):
                     yield invalid(message, f"/{argument}", "Leave it out, or set the engine with scene.set_render.")
 
     def apply(self, scene: Scene, args: StillArgs) -> Rendered:
-        file = scene.output_file(args.path) if args.path is not None else scene.artifact(args.artifact)
+        if args.path is not None:
+            file = scene.output_file(args.path)
+        else:
+            file = scene.artifact(args.artifact)
         engine = engine_name(scene.active.render.engine)
-        artifact = args.artifact if args.path is None else None
+        if args.path is None:
+            artifact = args.artifact
+        else:
+            artifact = None
         with ExitStack() as temporary:
             if args.frame is not None:
                 temporary.enter_context(scene.at_frame(args.frame))
@@ -185,7 +197,10 @@ class Still(Tool[StillArgs, Rendered]):
 
 def _output(scene: Scene, args: StillArgs) -> dict[str, Any] | None:
     """The settings of the file; None for a plain PNG."""
-    form = "PNG" if args.path is None else form_of(args.path)
+    if args.path is None:
+        form = "PNG"
+    else:
+        form = form_of(args.path)
     if form == "PNG" and args.depth is None:
         return None
     alpha = scene.active.render.film_transparent

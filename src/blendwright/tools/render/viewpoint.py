@@ -71,7 +71,10 @@ def viewing_camera(
         points = corners_of(scene, [each for obj in named for each in (obj, *obj.children_recursive)])
     subject = around(points)
     perspective = view in IN_PERSPECTIVE
-    lens.type = "PERSP" if perspective else "ORTHO"
+    if perspective:
+        lens.type = "PERSP"
+    else:
+        lens.type = "ORTHO"
     nearest = lens.clip_start * 2.0
     if subject is not None and not perspective:
         # Without perspective a long way costs nothing, and what moves towards the camera later on stays before it.
@@ -80,7 +83,10 @@ def viewing_camera(
             nearest = max(nearest, everything.radius * 2.0)  # nor cuts what stands before the objects in two
     stand = standpoint(points, axes, frustum(scene, lens).within(MARGIN), nearest)
     lens.ortho_scale *= stand.widen
-    corners = [] if everything is None else everything.corners
+    if everything is None:
+        corners = []
+    else:
+        corners = everything.corners
     reach = max((_reach(axes, stand.position, corner, perspective) for corner in corners), default=0.0)
     lens.clip_end = max(stand.farthest * 2.0, reach * 1.1, 1.0)
     if perspective:
@@ -110,7 +116,10 @@ def _subject(scene: Scene) -> tuple[list[Point], list[BoundingBox]]:
 
 
 def _is_flat(box: BoundingBox | None) -> bool:
-    sizes = sorted(box.size(axis) for axis in range(3)) if box is not None else [0.0]
+    if box is not None:
+        sizes = sorted(box.size(axis) for axis in range(3))
+    else:
+        sizes = [0.0]
     return sizes[0] <= FLAT * sizes[-1]
 
 
@@ -125,7 +134,9 @@ def _is_between(box: BoundingBox, eye: Point, points: list[Point]) -> bool:
 
 def _reach(axes: Axes, eye: Point, point: Point, perspective: bool) -> float:
     """How far a camera must see for a point to be in its picture."""
-    return math.dist(eye, point) if perspective else _depth(axes, eye, point)
+    if perspective:
+        return math.dist(eye, point)
+    return _depth(axes, eye, point)
 
 
 def _depth(axes: Axes, eye: Point, point: Point) -> float:

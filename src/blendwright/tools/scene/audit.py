@@ -174,11 +174,17 @@ class _Look:
         told = {obj.name for obj in self.objects}
         meets = self._asked("duplicate", "floating", "hidden_light", "interpenetrating", "joined")
         # What is not told about holds, carries and covers all the same.
-        others = [obj for obj in visible(scene) if obj.name not in told] if named and meets else []
+        if named and meets:
+            others = [obj for obj in visible(scene) if obj.name not in told]
+        else:
+            others = []
         self._surfaces = scene.surfaces([*self.objects, *others])
         self.parts: list[Part] = parts_of(scene, self.objects, self._surfaces)
         self._all_parts = [*self.parts, *parts_of(scene, others, self._surfaces)]
-        self._named = told if named else None
+        if named:
+            self._named = told
+        else:
+            self._named = None
         self.contacts: Contacts | None = None
         if self._asked("duplicate", "floating", "interpenetrating", "joined"):
             self.contacts = Contacts(scene, self._all_parts, self._surfaces, args.tolerance, told)
@@ -250,4 +256,6 @@ def _finding(flaw: Flaw) -> AuditFinding:
 def _cure(flaw: Flaw) -> str:
     tools = " and ".join(dict.fromkeys(tool for tool, _ in flaw.repairs()))
     cure = RULES[flaw.rule].cure
-    return f"{cure} scene.audit without require names the call: {tools}." if tools else cure
+    if tools:
+        return f"{cure} scene.audit without require names the call: {tools}."
+    return cure

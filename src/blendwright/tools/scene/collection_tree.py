@@ -72,7 +72,10 @@ def collection_trees(page: Iterable[OrderedCollection]) -> list[CollectionNode]:
     tops: list[OrderedCollection] = []
     for entry in page:
         parent = entry.parent
-        depth = depths.get(parent, MOST_NESTED) + 1 if parent is not None else 0
+        if parent is not None:
+            depth = depths.get(parent, MOST_NESTED) + 1
+        else:
+            depth = 0
         if parent is None or depth > MOST_NESTED:
             tops.append(entry)
             depth = 0

@@ -99,11 +99,16 @@ def _dimensions(scene: Scene, obj: Block) -> model.Vector3 | None:
     if obj.type in BOUNDLESS:
         return None
     evaluated = scene.evaluated(obj)
-    return vector3(evaluated.dimensions) if evaluated.is_evaluated else None
+    if evaluated.is_evaluated:
+        return vector3(evaluated.dimensions)
+    return None
 
 
 def _animation(scene: Scene, obj: Block) -> model.AnimationState | None:
-    keyed = [curve for curve in curves(scene, obj) if len(curve.keyframe_points)] if action_of(obj) else []
+    if action_of(obj):
+        keyed = [curve for curve in curves(scene, obj) if len(curve.keyframe_points)]
+    else:
+        keyed = []
     if not keyed:
         return None
     channels = sorted({curve.data_path for curve in keyed})[: model.MOST_IN_LIST]
@@ -114,7 +119,9 @@ def _animation(scene: Scene, obj: Block) -> model.AnimationState | None:
 def _used_by(scene: Scene, obj: Block, referrers: Sequence[Block]) -> list[str]:
     others = (user for user in referrers if user != obj and user.id_type not in HOLDERS)
     names = sorted(f"{scene.kind_of(user).value}/{user.name}" for user in others if not _is_child(user, obj))
-    return names if len(names) <= model.MOST_IN_LIST else [*names[: model.MOST_IN_LIST - 1], "…"]
+    if len(names) <= model.MOST_IN_LIST:
+        return names
+    return [*names[: model.MOST_IN_LIST - 1], "…"]
 
 
 def _is_child(user: Block, obj: Block) -> bool:
@@ -134,7 +141,10 @@ def _parent(obj: Block) -> model.Parent | None:
 
 
 def _modifier(modifier: Block) -> model.ModifierState:
-    group = modifier.node_group if modifier.type == "NODES" else None
+    if modifier.type == "NODES":
+        group = modifier.node_group
+    else:
+        group = None
     return model.ModifierState(
         name=modifier.name,
         type=modifier.type,
@@ -185,7 +195,9 @@ def describe_world(scene: Scene, world: Block) -> model.WorldState:
 
 def _tree(scene: Scene, owner: Block) -> Block | None:
     """The node tree that is in use. From Blender 5.0 on it always is, and asking `use_nodes` is deprecated."""
-    return owner.node_tree if scene.version >= (5, 0, 0) or owner.use_nodes else None
+    if scene.version >= (5, 0, 0) or owner.use_nodes:
+        return owner.node_tree
+    return None
 
 
 def summarise(tree: Block) -> model.NodeSummary:
@@ -202,8 +214,14 @@ def summarise(tree: Block) -> model.NodeSummary:
 
 def _principled(tree: Block) -> model.Principled | None:
     output = next((node for node in tree.nodes if node.type == "OUTPUT_MATERIAL" and node.is_active_output), None)
-    links = output.inputs["Surface"].links if output is not None else ()
-    shader = links[0].from_node if links else None
+    if output is not None:
+        links = output.inputs["Surface"].links
+    else:
+        links = ()
+    if links:
+        shader = links[0].from_node
+    else:
+        shader = None
     if shader is None or shader.type != "BSDF_PRINCIPLED":
         return None
     free = {

@@ -92,7 +92,10 @@ class Expect(Reads[ExpectArgs, Expected]):
 def _unmet(scene: Scene, expectation: Expectation, at: str) -> Findings:
     if expectation.kind == "active_camera":
         if (scene.active.camera is not None) != expectation.exists:
-            state = "has a camera already" if not expectation.exists else "has no camera"
+            if not expectation.exists:
+                state = "has a camera already"
+            else:
+                state = "has no camera"
             cure = "See: blendwright tools camera.set_active"
             yield conflict(f"the scene {state}", at, cure)
         return
@@ -112,9 +115,15 @@ def _unmet(scene: Scene, expectation: Expectation, at: str) -> Findings:
 def _miscounted(scene: Scene, kind: Kind, expectation: Expectation, at: str) -> Findings:
     object_type = expectation.type
     count = sum(object_type is None or block.type == object_type for block in scene.blocks(kind))
-    what = kind.label if object_type is None else f"{kind.label} of type {object_type}"
+    if object_type is None:
+        what = kind.label
+    else:
+        what = f"{kind.label} of type {object_type}"
     least = expectation.at_least
-    most = expectation.at_most if expectation.exists else 0
+    if expectation.exists:
+        most = expectation.at_most
+    else:
+        most = 0
     if least is None and expectation.at_most is None and expectation.exists:
         least = 1
     if least is not None and count < least:

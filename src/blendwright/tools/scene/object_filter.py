@@ -36,7 +36,10 @@ class Paged(Args):
 
 def matching(scene: Scene, args: Paged) -> Iterator[Block]:
     """The objects that pass the filters, in the order of their names."""
-    match = name_pattern(args.name).match if args.name is not None else None
+    if args.name is not None:
+        match = name_pattern(args.name).match
+    else:
+        match = None
     members: set[str] | None = None
     if args.collection:
         inside = target_collection(scene, args.collection).all_objects
@@ -53,7 +56,9 @@ def _candidates(scene: Scene, name: str | None) -> Iterable[Block]:
     if name is None or "*" in name or "?" in name:
         return scene.blocks(Kind.OBJECT)
     obj = scene.find(Kind.OBJECT, name)
-    return () if obj is None else (obj,)
+    if obj is None:
+        return ()
+    return (obj,)
 
 
 def page(entries: Sequence[T], args: Paged) -> Sequence[T]:
@@ -63,7 +68,9 @@ def page(entries: Sequence[T], args: Paged) -> Sequence[T]:
 def next_offset(args: Paged, *totals: int) -> int | None:
     """Where the next page starts, when any list goes on behind this one."""
     end = args.offset + args.limit
-    return end if any(total > end for total in totals) else None
+    if any(total > end for total in totals):
+        return end
+    return None
 
 
 def name_pattern(wildcards: str) -> re.Pattern[str]:

@@ -18,7 +18,9 @@ MOST_PER_BLOCK = 8000
 
 def number(value: float) -> model.Number:
     """The exact value; negative zero is zero, and what is not finite is None, since JSON has no word for it."""
-    return value + 0.0 if math.isfinite(value) else None
+    if math.isfinite(value):
+        return value + 0.0
+    return None
 
 
 def vector3(values: Iterable[float]) -> model.Vector3:
@@ -38,7 +40,9 @@ def vector4(values: Iterable[float]) -> model.Vector4:
 def custom_keys(block: Block) -> list[str]:
     """The user's own properties, sorted. Blender up to 4.5 lists add-ons' settings among them, 5.0 keeps those apart."""
     keys = block.keys()
-    return sorted(key for key in keys if key not in block.bl_rna.properties and key != "cycles") if keys else []
+    if keys:
+        return sorted(key for key in keys if key not in block.bl_rna.properties and key != "cycles")
+    return []
 
 
 def custom_properties(block: Block) -> tuple[list[model.CustomProperty], int]:
@@ -61,7 +65,9 @@ def _type(value: Any) -> str:
             return name
     if hasattr(value, "id_type") or value is None:
         return "datablock"
-    return "group" if hasattr(value, "to_dict") else "list"
+    if hasattr(value, "to_dict"):
+        return "group"
+    return "list"
 
 
 class _Budget:

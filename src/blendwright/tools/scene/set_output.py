@@ -30,7 +30,10 @@ class SetOutputArgs(Args):
     @classmethod
     def _fits(cls, value: object, info: ValidationInfo) -> object:
         form = FORMS.get(info.data.get("format", ""), "OPEN_EXR")
-        problem = None if value is None else encoding_problem(form, str(info.field_name), value)
+        if value is None:
+            problem = None
+        else:
+            problem = encoding_problem(form, str(info.field_name), value)
         if problem is not None:
             raise PydanticCustomError("encoding", "{problem}", {"problem": problem})
         return value

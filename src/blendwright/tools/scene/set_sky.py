@@ -73,8 +73,14 @@ class SetSky(Tool[SetSkyArgs, WorldSet]):
 
 
 def _sky(world: Block) -> Block | None:
-    node = background(world) if world.node_tree is not None else None
-    links = node.inputs["Color"].links if node is not None else ()
+    if world.node_tree is not None:
+        node = background(world)
+    else:
+        node = None
+    if node is not None:
+        links = node.inputs["Color"].links
+    else:
+        links = ()
     return next((link.from_node for link in links if link.from_node.bl_idname == SKY), None)
 
 

@@ -114,7 +114,10 @@ def _wanted(args: SetWorldArgs) -> tuple[str | None, float]:
 def environment(node: Block) -> tuple[str | None, float] | None:
     """The image that a Background node shows and its turn in degrees; None where its colour has another source, or none."""
     links = node.inputs["Color"].links
-    texture = links[0].from_node if links else None
+    if links:
+        texture = links[0].from_node
+    else:
+        texture = None
     if texture is None or texture.bl_idname != ENVIRONMENT or not texture.inputs["Vector"].is_linked:
         return None
     mapping = texture.inputs["Vector"].links[0].from_node
@@ -143,7 +146,9 @@ def _build_environment(scene: Scene, args: SetWorldArgs, world: Block) -> None:
 
 def _existing_world(scene: Scene, args: SetWorldArgs) -> Block | None:
     """The world to work on, if it is there. A world that no scene uses is not taken for the scene's own."""
-    return scene.active.world if args.name is None else scene.find(Kind.WORLD, args.name)
+    if args.name is None:
+        return scene.active.world
+    return scene.find(Kind.WORLD, args.name)
 
 
 def use_world(scene: Scene, world: Block, *, created: bool, changed: bool) -> WorldSet:
@@ -155,7 +160,9 @@ def use_world(scene: Scene, world: Block, *, created: bool, changed: bool) -> Wo
 
 
 def world_name(scene: Scene) -> str | None:
-    return scene.active.world.name if scene.active.world else None
+    if scene.active.world:
+        return scene.active.world.name
+    return None
 
 
 def background(world: Block) -> Any:

@@ -50,7 +50,10 @@ class TakeSnapshot(Tool[SnapshotArgs, model.Snapshot]):
         included = set[str](args.include or get_args(Part))
         # Brings keyed and driven values and world matrices up to date: without, equal scenes could look different.
         scene.depsgraph()
-        needed = included | {"objects"} if "indices" in included else included
+        if "indices" in included:
+            needed = included | {"objects"}
+        else:
+            needed = included
         users = describe.Users(scene)
         sections = {name: list_.section(scene, args, users) for name, list_ in LISTS.items() if name in needed}
         shown: dict[str, Any] = {name: sections.get(name) if name in included else None for name in LISTS}

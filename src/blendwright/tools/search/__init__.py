@@ -71,6 +71,12 @@ def _worth_reading(tools: Sequence[Scored]) -> Iterable[str]:
 
 
 def _message(topic: MissingTopic, near: Sequence[str]) -> str:
-    how = f"{PYTHON}, by {topic.python}." if topic.python else "Neither does Python here."
-    beside = f" Nearest: {', '.join(near)}." if near else ""
+    if topic.python:
+        how = f"{PYTHON}, by {topic.python}."
+    else:
+        how = "Neither does Python here."
+    if near:
+        beside = f" Nearest: {', '.join(near)}."
+    else:
+        beside = ""
     return f"No tool {topic.what}. {how}{beside}"

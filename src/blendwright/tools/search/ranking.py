@@ -52,8 +52,12 @@ def stem(word: str) -> str:
             continue
         if ending in ("ing", "ed") and rest[-1] == rest[-2] and rest[-1] not in "lsz":
             rest = rest[:-1]
-        return (rest + instead).removesuffix("e") if len(rest + instead) > 3 else rest + instead
-    return word.removesuffix("e") if len(word) > 3 else word
+        if len(rest + instead) > 3:
+            return (rest + instead).removesuffix("e")
+        return rest + instead
+    if len(word) > 3:
+        return word.removesuffix("e")
+    return word
 
 
 def stems(text: str) -> list[str]:

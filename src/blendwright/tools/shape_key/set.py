@@ -122,17 +122,34 @@ class SetShapeKeys(Tool[SetShapeKeysArgs, ShapeKeysChanged]):
                     yield conflict(message, "/to_zero", "Give it another range, or a value of its own.")
 
     def _problems(self, scene: Scene, obj: Block, key: Block, settings: ShapeKeySettings, at: str) -> Findings:
-        low = settings.minimum if settings.minimum is not None else key.slider_min
-        high = settings.maximum if settings.maximum is not None else key.slider_max
+        if settings.minimum is not None:
+            low = settings.minimum
+        else:
+            low = key.slider_min
+        if settings.maximum is not None:
+            high = settings.maximum
+        else:
+            high = key.slider_max
         if low >= high:
-            field = "minimum" if settings.minimum is not None else "maximum"
+            if settings.minimum is not None:
+                field = "minimum"
+            else:
+                field = "maximum"
             yield conflict(f"the range would go from {low:g} to {high:g}", f"{at}/{field}", "Give both ends.")
         if settings.value is not None:
             yield from held_values(scene, key, f"{at}/value")
-        value = settings.value if settings.value is not None else key.value
+        if settings.value is not None:
+            value = settings.value
+        else:
+            value = key.value
         if not low <= value <= high:
             message = f"the value would be {value:g}, outside of {low:g} to {high:g}"
-            field = "value" if settings.value is not None else "minimum" if settings.minimum is not None else "maximum"
+            if settings.value is not None:
+                field = "value"
+            elif settings.minimum is not None:
+                field = "minimum"
+            else:
+                field = "maximum"
             yield conflict(message, f"{at}/{field}", "Give a value inside, or minimum and maximum around it.")
         if settings.relative_to is not None:
             yield from existing_key(obj, settings.relative_to, f"{at}/relative_to")

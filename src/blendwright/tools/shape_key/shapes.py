@@ -33,7 +33,9 @@ class ShapeKeysChanged(Result):
 def key_blocks(obj: Block) -> Sequence[Block]:
     """The shape keys of a mesh object, the basis first."""
     keys: Block = obj.data.shape_keys
-    return () if keys is None else keys.key_blocks
+    if keys is None:
+        return ()
+    return keys.key_blocks
 
 
 def find_key(obj: Block, name: str) -> Block | None:
@@ -71,7 +73,10 @@ def vertices_of(mesh: Block) -> array[float]:
 
 
 def same_points(one: Sequence[float], other: Sequence[float]) -> bool:
-    reach = LOOSE * max(1.0, *(abs(value) for value in one), *(abs(value) for value in other)) if one else 0.0
+    if one:
+        reach = LOOSE * max(1.0, *(abs(value) for value in one), *(abs(value) for value in other))
+    else:
+        reach = 0.0
     return len(one) == len(other) and all(abs(a - b) <= reach for a, b in zip(one, other, strict=True))
 
 

@@ -44,4 +44,6 @@ def missing_map(obj: Block, uv_map: str) -> Findings:
 def uvs_of(obj: Block, uv_map: str) -> list[float]:
     """All UVs in a row, for reading back."""
     layer = obj.data.uv_layers.get(uv_map)
-    return [] if layer is None else [value for one in layer.data for value in one.uv]
+    if layer is None:
+        return []
+    return [value for one in layer.data for value in one.uv]

@@ -75,7 +75,10 @@ class Unwrap(Tool[UnwrapArgs, UvMapMade]):
         obj = required_object(scene, args.object, "/object")
         created = obj.data.uv_layers.get(args.uv_map) is None
         if args.method == "view":
-            camera = None if args.camera is None else required_object(scene, args.camera, "/camera")
+            if args.camera is None:
+                camera = None
+            else:
+                camera = required_object(scene, args.camera, "/camera")
             scene.project_uvs(obj, args.uv_map, world_matrix(scene, obj), args.view, camera)
         else:
             settings = {"margin": args.margin, "angle_deg": args.angle_deg, "cube_size": args.cube_size}
@@ -87,5 +90,8 @@ class Unwrap(Tool[UnwrapArgs, UvMapMade]):
     def verify(self, scene: Scene, args: UnwrapArgs, result: UvMapMade) -> Findings:
         mesh = required_object(scene, args.object, "/object").data
         layer = mesh.uv_layers.get(args.uv_map)
-        count = 0 if layer is None else len(layer.data)
+        if layer is None:
+            count = 0
+        else:
+            count = len(layer.data)
         yield from differs("the number of UVs", len(mesh.loops), count, "/uv_map")

@@ -85,5 +85,8 @@ class SetVertexGroup(Tool[SetVertexGroupArgs, VertexGroupSet]):
 
     def _wanted(self, scene: Scene, args: SetVertexGroupArgs, obj: Block) -> dict[int, float]:
         weights = selected_weights(scene, obj, ((f"/weights/{n}", entry) for n, entry in enumerate(args.weights)))
-        kept = weights_of(obj, [args.name]).get(args.name, {}) if args.mode == "update" else {}
+        if args.mode == "update":
+            kept = weights_of(obj, [args.name]).get(args.name, {})
+        else:
+            kept = {}
         return above_zero({**kept, **weights})
