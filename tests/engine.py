@@ -98,9 +98,9 @@ class Engine:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self.scene.end_background()
+        self.scene.head.end_background()
         self.pool.close()
-        self.scene.join_background()
+        self.scene.head.join_background()
         self.journal.close()
         self._threads.shutdown()
 

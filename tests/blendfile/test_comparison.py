@@ -35,7 +35,7 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
 
 @pytest.fixture
 def history(engine: Engine) -> History:
-    return History(engine.journal, engine.scene, engine.pool, engine.catalogue)
+    return engine.scene.history()
 
 
 class Yes:

@@ -47,9 +47,9 @@ def followed(engine: Engine) -> None:
     """Work, and give the Blender beside it the time to follow."""
     work(engine)
     background_of(engine).wait()
-    engine.scene.record_background()
+    engine.scene.head.record_background()
     background_of(engine).wait()
-    engine.scene.record_background()
+    engine.scene.head.record_background()
 
 
 def redo_length(engine: Engine) -> int:
@@ -113,12 +113,12 @@ def test_a_plan_that_may_be_taken_back_is_followed_only_when_it_is_kept(engine: 
     )
     assert not engine.run(replace(failing, boundary="plan")).ok
     background_of(engine).wait()
-    engine.scene.record_background()
+    engine.scene.head.record_background()
     assert {checkpoint.commit for checkpoint in rows(engine)} == saved
     base = engine.head().number
     assert engine.run(replace(of_operations(box("k1"), box("k2"), request_id="keeps"), boundary="plan")).ok
     background_of(engine).wait()
-    engine.scene.record_background()
+    engine.scene.head.record_background()
     newest = max(checkpoint.commit for checkpoint in rows(engine))
     assert newest > base and newest == engine.head().number
 
@@ -158,7 +158,7 @@ def test_where_redo_leads_elsewhere_only_the_session_itself_saves_its_scene(tmp_
         background.wait()
         work(engine, 1)
         background.wait()
-        engine.scene.record_background()
+        engine.scene.head.record_background()
         assert background.disagreed and engine.scene.worth_saving
         assert "led to another scene" in str(engine.remarks[-1])
         assert engine.journal.quarantined() is None and not rows(engine)

@@ -16,7 +16,6 @@ import bpy
 import pytest
 
 from blendwright.engine.files.roots import FileRoots
-from blendwright.engine.moves.navigation import History
 from blendwright.engine.scene.external_files import Externals
 from blendwright.policy.policy import Verdict
 from blendwright.values.faults import Fault
@@ -263,7 +262,7 @@ def test_a_library_of_an_adopted_file_is_recorded_and_never_opened(
 ) -> None:
     monkeypatch.setattr(engine.scene, "externals", Externals(FileRoots({str(linking.parent): Verdict.ALLOW})))
     before = engine.head().number
-    history = History(engine.journal, engine.scene, engine.pool, engine.catalogue)
+    history = engine.scene.history()
     commit = history.adopt(linking)
     assert commit is not None
     (external,) = commit.receipt["externals"]

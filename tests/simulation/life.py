@@ -220,7 +220,7 @@ class Life:
             worker: Any = live.worker()
             found: ToyScene = worker.scene
             assert found.objects == expected.objects, "the worker holds another scene than HEAD says"
-            assert live.known_hash == expected.hash
+            assert live.head.known_hash == expected.hash
 
     def _excuse(self, error: BlendwrightError) -> None:
         """The core gave up. It may: where it is dead, where the disk refuses, and where no Blender can be had."""

@@ -59,7 +59,7 @@ class Runner:
                 plan.boundary,
                 schedule.hash,
                 len(schedule.order),
-                self.session.scene.known_hash,
+                self.session.scene.head.known_hash,
             )
         )
         try:
@@ -77,7 +77,7 @@ class Runner:
 
         Tells no observer: a single call is another event than a run. `clock` is that of a call, which tells its phases."""
         started, session, plan = (time.time(), time.perf_counter()), self.session, schedule.plan
-        hash_before = session.scene.known_hash
+        hash_before = session.scene.head.known_hash
         state = RunState(schedule, options.progress, hold=plan.boundary == "plan")
         calls = self._invocations(schedule, options)
         if plan.single_call:
@@ -95,7 +95,7 @@ class Runner:
                     refused(plan, findings),
                     contract=session.contract.fingerprint,
                     scene_hash_before=hash_before,
-                    scene_hash_after=session.scene.known_hash,
+                    scene_hash_after=session.scene.head.known_hash,
                 )
         gated = time.perf_counter()
         if classified.cached or classified.conflicts or schedule.unrunnable:
@@ -266,7 +266,7 @@ class Runner:
 
     def _record_without_blender(self, schedule: Schedule, state: RunState, classified: Classification) -> None:
         """What needs no Blender: answers from the journal, conflicts, and operations that cannot but fail. One transaction."""
-        ledger, scene_hash, entries = self.session.ledger, self.session.scene.known_hash, list[Entry]()
+        ledger, scene_hash, entries = self.session.ledger, self.session.scene.head.known_hash, list[Entry]()
         if scene_hash is not None:
             entries += [ledger.note(call, "skipped_idempotent", scene_hash) for call, _, _ in classified.cached]
             entries += [
@@ -348,7 +348,7 @@ class Runner:
             boundary=plan.boundary,
             contract=self.session.contract.fingerprint,
             scene_hash_before=scene_hash_before,
-            scene_hash_after=self.session.scene.known_hash,
+            scene_hash_after=self.session.scene.head.known_hash,
             checkpoint=self._latest_checkpoint() if unrecoverable else None,
             started=clock,
             finished=clock + spent,

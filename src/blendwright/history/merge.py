@@ -158,7 +158,7 @@ def merge_into(
     if plan.kind != "merge":
         head = require_head(journal)
         return Merged(plan, head.number, head.hash_after)
-    session.scene.record_background()
+    session.scene.head.record_background()
     expected = _Rehearsal(journal, pool, catalogue).run(plan)
     request_id = f"merge-{new_id()}"
     operations = operations_of(plan.taken, [str(commit.number) for commit in plan.taken])

@@ -117,7 +117,7 @@ def look_back_beside(
     for look in looks:
         place = {name: value for name, value in (("view", look.view), ("camera", look.camera)) if value is not None}
         require_look(opened, {"engine": look.engine, **place}, options)
-    session.scene.record_background()
+    session.scene.head.record_background()
     before, after = (find(session.journal, commit) for commit in commits)
     worker = take_worker(pool, catalogue)
     try:

@@ -40,11 +40,10 @@ from blendwright.values.findings import Finding
 from blendwright.values.outcome import Outcome
 from blendwright.values.plan import Boundary, Plan
 from blendwright.values.report import RunReport
-from blendwright.window.edited_uses import edited_uses
-from blendwright.window.navigation import history_of
 from blendwright.wire.blender_profile import WorkerProfile
 from blendwright.wire.worker_port import WorkerPool
 from blendwright.workspace.early_blender import note_blender
+from blendwright.workspace.names.edited_uses import edited_uses
 from blendwright.workspace.observing.event_bus import EventBus
 from blendwright.workspace.preview import preview_beside
 from blendwright.workspace.run_records import RunRecords
@@ -181,7 +180,7 @@ class OpenScene:
         with self._session.scene.turn("preview"):
             if self._session.journal.head is None:
                 self._session.scene.worker()  # what a new workspace starts from is its first commit, and so comes along into the copy
-        self._session.scene.record_background()
+        self._session.scene.head.record_background()
         directory = self._scratch.path.parents[1]
         return preview_beside(
             plan, directory, self._pool, self._session, options, image=image, look=look, instead=instead
@@ -262,7 +261,7 @@ class OpenScene:
     @property
     def history(self) -> History:
         """Checkout, branches, tags, undo, redo, adopt, gc."""
-        return history_of(self._session.journal, self._session.scene, self._pool, self._registry)
+        return self._session.scene.history()
 
     def checkout(self, to: int | str, options: RunOptions = DEFAULT_OPTIONS, *, take_branch: bool = False) -> Moved:
         """Go to the scene of a commit or a branch, as whoever is held to the policy may: the rules for `history.checkout`, a safe_write,
@@ -341,14 +340,14 @@ class OpenScene:
             ends.callback(self._end_workers)
             # A checkpoint is a convenience; what is wrong with the scene or the disk shows when it is needed next.
             with contextlib.suppress(BlendwrightError):
-                scene.end_background()
-                if save and (scene.redo_ms > WORTH_SAVING_MS or scene.worth_saving):
+                scene.head.end_background()
+                if save and (scene.head.redo_ms > WORTH_SAVING_MS or scene.worth_saving):
                     scene.checkpoint()
             crash_points.reach("close.saved")
 
     def _end_workers(self) -> None:
         with contextlib.ExitStack() as ends:
-            ends.callback(self._session.scene.join_background)
+            ends.callback(self._session.scene.close)
             self._pool.close()
         crash_points.reach("close.workers_ended")
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from blendwright.bridge.worker_source import WorkerSource
 from blendwright.dialects.registry import parse_plan
-from blendwright.engine.moves.navigation import CHECKOUT, History
+from blendwright.engine.moves.navigation import CHECKOUT
 from blendwright.engine.moves.replaced_plans import Instead, ReplacedPlan, new_request_id, operations_of, replaced_plan
 from blendwright.engine.options import DEFAULT_OPTIONS, RunOptions
 from blendwright.engine.preview import Look, Preview, Previewer
@@ -151,7 +151,7 @@ def _preview_on_copy(
         with _copied_scene(directory, copy, open_scene) as (scene, journal):
             previewer = Previewer(scene, journal, settings.tools, settings.draft, settings.files, directory)
             if replaces is not None:
-                previewer.replace_from(History(journal, scene, pool, settings.registry), replaces)
+                previewer.replace_from(scene.history(), replaces)
             return previewer.run(valid.schedule(settings.registry, scene.hash), options, image=image, look=look)
 
 

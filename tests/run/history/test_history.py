@@ -149,7 +149,7 @@ def test_gc_says_what_it_would_free_and_head_survives_it(engine: Engine, history
 def test_after_gc_every_commit_that_is_listed_can_be_checked_out(tmp_path: Path) -> None:
     """Also one on another line that has its scene from a file alone."""
     with Engine(tmp_path, spare=False) as engine:
-        history = History(engine.journal, engine.scene, engine.pool, engine.catalogue)
+        history = engine.scene.history()
         engine.do("object.create_empty", {"name": "First"})
         (tmp_path / "triangle.obj").write_text(TRIANGLE)
         engine.do("file.import", {"path": str(tmp_path / "triangle.obj")})

@@ -20,7 +20,7 @@ from blendwright.engine.heartbeat import Heartbeat, Waiting
 from blendwright.engine.invocation import Invocation
 from blendwright.engine.ledger import Ledger
 from blendwright.engine.scene.external_files import External
-from blendwright.engine.scene.live_scene import LiveScene
+from blendwright.engine.scene.host import ProcessScene, SceneHost
 from blendwright.engine.sending.postconditions import read_written_file
 from blendwright.journal import Journal
 from blendwright.records.checkpoints import StagedCheckpoint
@@ -86,7 +86,7 @@ def revert_method(answer: StepAnswer) -> str | None:
     return "rebuild" if answer["reverted_by"] == REVERT_FAILED else answer["reverted_by"]
 
 
-def report_exception(scene: LiveScene, call: Invocation, answer: StepAnswer) -> None:
+def report_exception(scene: SceneHost, call: Invocation, answer: StepAnswer) -> None:
     """Where something raised inside Blender, its stack trace is in the worker's log, which goes with the worker."""
     if answer["reverted_by"] == REVERT_FAILED or answer["fault"] == Fault.EXECUTION_FAILED:
         scene.report_log(call.ids, answer["message"])
@@ -101,12 +101,18 @@ def _needs_proof(call: Invocation) -> bool:
 class ExclusiveStep:
     """Runs calls one at a time."""
 
-    def __init__(self, scene: LiveScene, journal: Journal, ledger: Ledger, files: FileAccess) -> None:
+    def __init__(
+        self, scene: SceneHost, process_scene: ProcessScene, journal: Journal, ledger: Ledger, files: FileAccess
+    ) -> None:
+        """Calls run on `scene`. Code, proofs and checks of written files need the processes of `process_scene`.
+
+        The two are the same scene, unless the scene is open in a window."""
         self._scene = scene
+        self._process_scene = process_scene
         self._journal = journal
         self._ledger = ledger
         self._files = files
-        self._isolated = IsolatedRunner(scene, files)
+        self._isolated = IsolatedRunner(process_scene, files)
         self._arriving: tuple[External, ...] = ()
 
     def run(
@@ -174,7 +180,7 @@ class ExclusiveStep:
         crash_points.reach("call.staged")
         reads_back = call.tool.reads_back(call.model) is not None and "rehearse" not in request
         if (_needs_proof(call) and "rehearse" not in request) or reads_back:
-            self._scene.start_proof()
+            self._process_scene.start_proof()
         request["files"] = staged.paths
         if call.promises.isolation is Isolation.SHARED:
             if not call.proof_demanded:
@@ -201,7 +207,9 @@ class ExclusiveStep:
             note = self._ledger.note(call, status, answer["before"], fault=fault, answer=answer, settles=intent)
             return StepOutcome(call, note, answer, findings, revert_method(answer))
         if reads_back and answer["result"] is not None:
-            result, findings = read_written_file(self._scene, self._files, call, answer["result"], staged, limits)
+            result, findings = read_written_file(
+                self._process_scene, self._files, call, answer["result"], staged, limits
+            )
             if findings:
                 note = self._ledger.note(
                     call, "failed", answer["before"], fault=findings[0].fault, answer=answer, settles=intent
@@ -279,9 +287,9 @@ class ExclusiveStep:
             if call.takes_in:
                 named = paths_in(call.tool.args_model, call.args)
                 reads = [each.path for each in named if each.role in ("read", "asset")]
-                self._arriving = self._scene.arriving_files(reads)
+                self._arriving = self._process_scene.arriving_files(reads)
             seconds = min(HANG_SECONDS, max(0.001, run_ends - monotonic()))
-            file, answer["after"] = self._scene.prove_step(answer["after"], seconds=seconds)
+            file, answer["after"] = self._process_scene.prove_step(answer["after"], seconds=seconds)
         assert file is not None
         return self._journal.stage_checkpoint(file, answer["after"])
 

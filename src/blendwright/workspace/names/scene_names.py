@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from blendwright.engine.scene.live_scene import LiveScene
+from blendwright.engine.scene.host import SceneHost
 from blendwright.plan.implied_order import Use
 from blendwright.tool_api.scene import Kind
 from blendwright.tool_api.tool import AnyTool
@@ -23,7 +23,7 @@ WORDS = {Kind[word.upper()].blocks: word for word in ("object", "material", "mes
          "action", "node_group")}  # fmt: skip
 
 
-def missing_uses(scene: LiveScene, uses: Sequence[Use]) -> tuple[Finding, ...]:
+def missing_uses(scene: SceneHost, uses: Sequence[Use]) -> tuple[Finding, ...]:
     """A finding for each use of what is not in the scene, with its place in the plan. Asks the Blender that holds the scene; where
     none does, nothing is known."""
     if not scene.ready or not uses:
@@ -43,7 +43,7 @@ def missing_uses(scene: LiveScene, uses: Sequence[Use]) -> tuple[Finding, ...]:
 _Unmet = tuple[tuple[str, str], Finding]
 
 
-def _unmet_names(scene: LiveScene, asked: Sequence[tuple[str, str]]) -> Iterator[_Unmet]:
+def _unmet_names(scene: SceneHost, asked: Sequence[tuple[str, str]]) -> Iterator[_Unmet]:
     for start in range(0, len(asked), PAGE):
         page = asked[start : start + PAGE]
         expected = [Expectation(kind=WORDS[kind], name=name).model_dump(mode="json") for kind, name in page]  # pyright: ignore[reportArgumentType]
@@ -51,14 +51,14 @@ def _unmet_names(scene: LiveScene, asked: Sequence[tuple[str, str]]) -> Iterator
             yield page[int(finding.pointer.split("/")[2])], finding
 
 
-def _unmet_collections(scene: LiveScene, names: Iterable[str]) -> Iterator[_Unmet]:
+def _unmet_collections(scene: SceneHost, names: Iterable[str]) -> Iterator[_Unmet]:
     """One by one, and by a tool that takes the scene's own collection by its name too."""
     for name in names:
         for finding in _findings(_step(scene, FindObjects(), {"collection": name, "limit": 1})):
             yield (COLLECTIONS, name), finding
 
 
-def _step(scene: LiveScene, tool: AnyTool, args: dict[str, Any]) -> StepAnswer:
+def _step(scene: SceneHost, tool: AnyTool, args: dict[str, Any]) -> StepAnswer:
     canonical = tool.args_model.model_validate(args).model_dump(mode="json")
     return scene.step(StepRequest(tool=tool.name, version=tool.version, args=canonical), deadline=SECONDS, cancel=None)
 
