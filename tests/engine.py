@@ -166,7 +166,7 @@ class Engine:
 
     def records(self) -> list[Mapping[str, Any]]:
         """Every audit record."""
-        return [record.record for record in self.journal.audit_records(limit=100_000)]
+        return [record.record for record in self.journal.audit.records(limit=100_000)]
 
     def underway(self, tool: str, args: Any) -> tuple[Future[Outcome], Announcing]:
         """A call in another thread that the worker has been sent."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from blendwright.history.touched import Followed, Follower
 from blendwright.records.changes import Change, ChangeKind, CommitChanges
+from blendwright.records.touched import Followed, Follower
 
 
 def commit(

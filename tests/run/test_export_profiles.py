@@ -52,7 +52,7 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
 def export(engine: Engine, name: str, profile: str | None, **args: Any) -> Outcome:
     before = engine.scene.hash
     outcome = engine.call("file.export", {"path": str(engine.place / name), "profile": profile, **args})
-    assert engine.full_hash() == before and engine.journal.quarantined() is None
+    assert engine.full_hash() == before and engine.journal.recovery.quarantine() is None
     return outcome
 
 

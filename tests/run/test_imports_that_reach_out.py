@@ -104,7 +104,7 @@ def imported(engine: Engine, file: Path) -> Outcome:
     outcome = engine.call("file.import", {"path": str(file), "on_collision": "rename"})
     if not outcome.ok:
         assert engine.scene.hash == before == engine.full_hash()
-    assert engine.journal.quarantined() is None
+    assert engine.journal.recovery.quarantine() is None
     return outcome
 
 
@@ -177,7 +177,7 @@ def Material "M"
 
 def packed_images(engine: Engine, stage: Stage) -> list[str]:
     """Of the scene as it was committed."""
-    checkpoint = engine.journal.route(engine.head().number).checkpoint
+    checkpoint = engine.journal.checkpoints.route(engine.head().number).checkpoint
     assert checkpoint is not None
     stage.state.open(checkpoint.path)
     return [image.name for image in _data.images if image.packed_files]

@@ -20,13 +20,13 @@ from blendwright.workspace.reading import read_journal
 def pending_approvals(workspace: str | Path) -> tuple[StoredApproval, ...]:
     """The requests that wait for an answer."""
     with read_journal(workspace) as journal:
-        return journal.approvals()
+        return journal.approvals.listed()
 
 
 def session_allowances(workspace: str | Path) -> tuple[StoredApproval, ...]:
     """The kinds of operation that a person allowed for a session."""
     with read_journal(workspace) as journal:
-        return journal.allowances()
+        return journal.approvals.allowances()
 
 
 def revoke_allowances(workspace: str | Path, ids: Sequence[str], *, by: str) -> list[StoredApproval]:

@@ -136,7 +136,7 @@ class ActiveContract:
         if self._contract is None:
             made = self._draft.contract(self._scene.profile)
             document = made.model_dump(mode="json", exclude={"session_id"})
-            self._journal.keep_contract(made.session_id, made.fingerprint, document)
+            self._journal.contracts.keep(made.session_id, made.fingerprint, document)
             self._contract = made
             self.fingerprint = made.fingerprint
         return self._contract

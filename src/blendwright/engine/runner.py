@@ -141,7 +141,7 @@ class Runner:
             pipeline.run(runnable)
             return
         try:
-            boundary = journal.begin_boundary(plan.request_id)
+            boundary = journal.recovery.begin_boundary(plan.request_id)
             crash_points.reach("whole.begun")
             state.hold()
             pipeline.run(runnable)
@@ -315,7 +315,7 @@ class Runner:
         """The run ends without an answer. Left open, the boundary would take back what is done in this workspace later."""
         try:
             # It may have been opened, or closed, in the very moment of the interruption.
-            boundary = self.session.journal.open_boundary()
+            boundary = self.session.journal.recovery.open_boundary()
             if boundary is not None and boundary.request_id == request_id:
                 self.session.journal.roll_back(boundary.id, failures)
         except BlendwrightError:
@@ -363,7 +363,7 @@ class Runner:
 
     def _latest_checkpoint(self) -> dict[str, Any] | None:
         """From where the work can be taken up again."""
-        route = self.session.journal.recovery().route
+        route = self.session.journal.recovery.info().route
         if route is None:
             return None
         if route.checkpoint is None:

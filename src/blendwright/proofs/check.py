@@ -15,11 +15,11 @@ import orjson
 
 from blendwright.journal.audit.history_check import HistoryCheck
 from blendwright.journal.audit.log import COMMIT_FIELDS, ENTRY_HASH, READING_FIELDS, entry_hash
+from blendwright.journal.audit.proof_lines import FORMAT, SECTIONS
 from blendwright.journal.audit.verification import record_problems
 from blendwright.journal.schema import genesis
 from blendwright.journal.store import as_json
 from blendwright.policy.redaction import HIDDEN
-from blendwright.proofs.lines import FORMAT, SECTIONS
 from blendwright.records.audit import ACTS, AuditHead
 from blendwright.values.errors import JournalError
 

@@ -294,7 +294,7 @@ class WindowScene:
                 "(//../…), make those paths absolute."
             )
             raise Refusal.of(Fault.SCENE_CONFLICT, message, cure)
-        checkpoint = self._journal.stage_checkpoint(saved, found)
+        checkpoint = self._journal.checkpoints.stage(saved, found)
         before = found if kind == "baseline" else self.hash
         self._journal.commit([taken_in(kind, tool, file, before, checkpoint, changes, externals)])
         saved.unlink(missing_ok=True)
@@ -379,7 +379,7 @@ class WindowScene:
         found = window.take_back()
         if found != turn.hash:
             raise self._diverge(f"taking back '{turn.label}' in the window led to another scene than it began with")
-        steps = self._journal.steps_between(turn.commit, head.number)
+        steps = self._journal.checkpoints.steps_between(turn.commit, head.number)
         if steps is None:
             raise self._diverge(f"what was done in '{turn.label}' cannot be done again in the window")
         for _, mismatch in redo_in_batches(window, steps):

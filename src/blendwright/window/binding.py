@@ -29,8 +29,9 @@ from blendwright.values.faults import Fault
 from blendwright.window.connection.rendezvous import OpenWindow, open_windows
 from blendwright.window.connection.window import WindowConnection, connect
 from blendwright.workspace.ownership import read_own_file
-from blendwright.workspace.scene_hosts import WINDOW_BINDING as FILE
+from blendwright.workspace.scene_hosts import WINDOW_BINDING
 
+FILE = WINDOW_BINDING
 AUTO = "auto"
 LONGEST_TEXT = 400
 PRESS_CONNECT = (

@@ -91,7 +91,7 @@ class WindowStep:
         window, entry = self._scene.window(), outcome.entry
         try:
             if isinstance(entry, NewCommit) and entry.checkpoint is not None:
-                file = self._journal.checkpoint_path(entry.checkpoint)
+                file = self._journal.checkpoints.path(entry.checkpoint)
                 brought = window.bring(file, answer["changes"], answer["after"])
                 found, problem = brought["hash"], brought["problem"]
             else:

@@ -30,7 +30,7 @@ class WindowMoves:
         """Switch the branch at HEAD's own commit; refuse every move that would need another scene."""
         if switch is not None and target.number == require_head(self._journal).number:
             self._journal.move_head(kind, target.number, switch)
-            return Moved(kind, target.number, target, self._journal.current_branch())
+            return Moved(kind, target.number, target, self._journal.branches.current())
         raise _unasked(f"commit {target.number} is not brought into the window that a person has open")
 
     def adopt(self, file: Path) -> Commit | None:
@@ -54,7 +54,7 @@ class WindowMoves:
             head = require_head(self._journal)
         if head.number == origin.number:
             raise refusal(f"there is nothing to {kind} in the window", "See what there is: blendwright log")
-        return Moved(kind, origin.number, head, self._journal.current_branch())
+        return Moved(kind, origin.number, head, self._journal.branches.current())
 
 
 def _unasked(message: str) -> Refusal:

@@ -74,7 +74,7 @@ class History:
         name = str(to)
         if take_branch or name.upper() == HEAD:
             return self._moves.move("checkout", find(self._journal, to))
-        if any(branch.name == name for branch in self._journal.branches()):
+        if any(branch.name == name for branch in self._journal.branches.listed()):
             return self.switch(name)
         return self._moves.move("checkout", find(self._journal, to), SwitchTo(None))
 
@@ -133,7 +133,9 @@ class History:
 
     def gc(self, *, redo_budget: int = REDO_BUDGET, drop_other_lines: bool = False, dry_run: bool = False) -> GcReport:
         """Remove the checkpoints that no commit needs, or that HEAD, redo, the branches and the tags do not need."""
-        return self._journal.gc(redo_budget=redo_budget, drop_other_lines=drop_other_lines, dry_run=dry_run)
+        return self._journal.checkpoints.collect_garbage(
+            redo_budget=redo_budget, drop_other_lines=drop_other_lines, dry_run=dry_run
+        )
 
 
 def adoption(name: str, before: str, checkpoint: StagedCheckpoint, externals: Sequence[External]) -> NewCommit:

@@ -80,7 +80,7 @@ class SceneMoves:
                 return None
             # What was opened, not the file that was named: that one may have been replaced meanwhile.
             crash_points.reach("adopt.opened")
-            checkpoint = self._journal.stage_checkpoint(opened.file, opened.hash)
+            checkpoint = self._journal.checkpoints.stage(opened.file, opened.hash)
             crash_points.reach("adopt.staged")
             self._journal.commit([adoption(file.name, before, checkpoint, opened.externals)])
             crash_points.reach("adopt.committed")
@@ -121,7 +121,7 @@ class SceneMoves:
         origin = require_head(self._journal).number
         if switch is not None and target.number == origin:
             self._journal.move_head(kind, origin, switch)
-            return Moved(kind, origin, target, self._journal.current_branch())
+            return Moved(kind, origin, target, self._journal.branches.current())
         worker = self._scene.release_worker() or self._scene.take_worker()
         started = perf_counter()
         try:
@@ -135,4 +135,4 @@ class SceneMoves:
             self._scene.follow_head()
             raise
         self._scene.adopt_worker(worker, (perf_counter() - started) * 1000)
-        return Moved(kind, origin, target, self._journal.current_branch())
+        return Moved(kind, origin, target, self._journal.branches.current())

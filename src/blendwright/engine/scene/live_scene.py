@@ -215,9 +215,9 @@ class LiveScene:
             return
         file = self._saved_head(HANG_SECONDS)
         if file is not None:
-            staged = self._journal.stage_checkpoint(file, head.hash_after)
+            staged = self._journal.checkpoints.stage(file, head.hash_after)
             crash_points.reach("save.staged")
-            self._journal.add_checkpoint(staged, head.number)
+            self._journal.checkpoints.add(staged, head.number)
             crash_points.reach("save.recorded")
             self.head.redo_ms = 0.0
 
@@ -351,7 +351,7 @@ class LiveScene:
         else:
             opened = self._open_start(worker, self._start)
             scene_hash = opened.hash
-            checkpoint = self._journal.stage_checkpoint(opened.file, scene_hash)
+            checkpoint = self._journal.checkpoints.stage(opened.file, scene_hash)
             args["scene"] = self._start.name
             receipt["externals"] = [external.to_json() for external in opened.externals]
         ids = AuditDetails(new_id(), "safe_write")
@@ -373,7 +373,7 @@ class LiveScene:
         """Quarantine, and the error that says so. Hashes of different methods or Blenders cannot be compared at all."""
         if scheme_of(expected) != scheme_of(actual):
             return other_scheme(expected, actual)
-        self._journal.quarantine(reason, expected=expected, found=actual)
+        self._journal.recovery.begin_quarantine(reason, expected=expected, found=actual)
         message = f"{reason}: expected {expected}, found {actual}. The workspace is quarantined"
         details = {"expected": expected, "found": actual, "quarantined": True}
         return EnvironmentUnfit(message, cure=RECOVER, details=details)

@@ -157,7 +157,7 @@ class ExclusiveStep:
         return outcome
 
     def _announce(self, call: Invocation) -> int:
-        return self._journal.begin_intent(
+        return self._journal.recovery.begin_intent(
             NewIntent(call.key, call.request_id, call.operation_id, call.tool.name, call.effect)
         )
 
@@ -291,7 +291,7 @@ class ExclusiveStep:
             seconds = min(HANG_SECONDS, max(0.001, run_ends - monotonic()))
             file, answer["after"] = self._process_scene.prove_step(answer["after"], seconds=seconds)
         assert file is not None
-        return self._journal.stage_checkpoint(file, answer["after"])
+        return self._journal.checkpoints.stage(file, answer["after"])
 
     def _broken_off(
         self, call: Invocation, before: str, error: WorkerError | RebuildFailed, intent: int | None
