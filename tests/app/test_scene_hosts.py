@@ -11,7 +11,7 @@ from blendwright.values.errors import EnvironmentUnfit
 from blendwright.workspace.opening import follow_window
 from blendwright.workspace.scene_hosts import WINDOW_BINDING, require_window_capability, window_capability
 
-MODULE = "blendwright.window.capability"
+MODULE = "blendwright.window.hosting"
 
 
 @pytest.fixture

@@ -24,7 +24,7 @@ from blendwright.values.events import Observer
 from blendwright.wire.worker_port import WorkerPool
 
 WINDOW_BINDING = "window.json"
-_WINDOW_CAPABILITY = "blendwright.window.capability"
+_WINDOW_MODULE = "blendwright.window.hosting"
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ class AttachedWindow(Protocol):
 
 
 class WindowCapability(Protocol):
-    """The functions of `blendwright.window.capability`."""
+    """The functions of `blendwright.window.hosting`."""
 
     def bound_host(self, workspace: Path, core: Mapping[str, Any]) -> BoundHost | None:
         """Return the window that a workspace is bound to, if any. `core` is what its sidebar shows of Blendwright.
@@ -90,9 +90,9 @@ class WindowCapability(Protocol):
 def window_capability() -> WindowCapability | None:
     """Return the package `window`, or None where this installation does not have it."""
     try:
-        return cast("WindowCapability", importlib.import_module(_WINDOW_CAPABILITY))
+        return cast("WindowCapability", importlib.import_module(_WINDOW_MODULE))
     except ModuleNotFoundError as error:
-        if error.name is not None and _WINDOW_CAPABILITY.startswith(error.name):
+        if error.name is not None and _WINDOW_MODULE.startswith(error.name):
             return None
         raise
 
