@@ -226,7 +226,7 @@ def checked(engine: Engine) -> Iterator[None]:
     """After the test the scene that HEAD names is the one in the worker, and the audit chain holds."""
     yield
     assert engine.full_hash() == engine.scene.hash == engine.head().hash_after
-    assert engine.journal.verify_audit().ok
+    assert engine.journal.audit.verify().ok
 
 
 @pytest.fixture

@@ -34,7 +34,7 @@ def run(engine: Engine, *listed: dict[str, Any], request: str) -> RunReport:
 
 
 def allow_what_waits(engine: Engine) -> None:
-    for waiting in engine.journal.approvals():
+    for waiting in engine.journal.approvals.listed():
         kept.answer(engine.place / "workspace", waiting.request.id, ApprovalAnswer.APPROVED, "person")
 
 
@@ -90,7 +90,7 @@ def test_an_approval_for_a_file_is_for_where_its_path_leads(engine: Engine) -> N
     args = {"path": str(link / "x.stl"), "objects": ["Linked"]}
     with engine.under(Policy(policy=Rules(tools={"file.export": Verdict.ASK}))):
         assert rules(engine.call("file.export", args)) == ["approval_missing"]
-        (waiting,) = engine.journal.approvals()
+        (waiting,) = engine.journal.approvals.listed()
         assert str(place / "one" / "x.stl") in waiting.request.what and "link" not in waiting.request.what
         allow_what_waits(engine)
         link.unlink()
@@ -99,7 +99,7 @@ def test_an_approval_for_a_file_is_for_where_its_path_leads(engine: Engine) -> N
         link.unlink()
         link.symlink_to(place / "one")
         assert engine.call("file.export", args).ok and (place / "one" / "x.stl").exists()
-        for waiting in engine.journal.approvals():
+        for waiting in engine.journal.approvals.listed():
             kept.answer(place / "workspace", waiting.request.id, ApprovalAnswer.DECLINED, "person")
 
 

@@ -53,7 +53,7 @@ def test_an_approval_expires_whether_given_or_not(engine: Engine, clock: Clock) 
         name = thing(quick)
         given, late = id_of(delete(quick, name)), id_of(quick.call("object.delete", {"name": name, "keep_data": True}))
         answer(quick, given)
-        (waiting,) = [one for one in quick.journal.approvals() if one.request.id == late]
+        (waiting,) = [one for one in quick.journal.approvals.listed() if one.request.id == late]
         assert waiting.request.expires <= time.time() + 60
         clock.forward(60)
         outcome = delete(quick, name)
@@ -141,11 +141,11 @@ def test_a_person_at_hand_is_asked_and_sees_what_it_is_about(asking: Engine) -> 
 def test_every_answer_is_kept_with_the_question_whoever_gave_it(asking: Engine) -> None:
     name = thing(asking)
     id = id_of(delete(asking, name))
-    (waiting,) = [one for one in asking.journal.approvals() if one.request.id == id]
+    (waiting,) = [one for one in asking.journal.approvals.listed() if one.request.id == id]
     hash = waiting.request.operation_hash
     delete(asking, name, approver=Approver(Person(asking, ApprovalAnswer.DECLINED)))
     assert delete(asking, name, approver=GRANTED).ok
-    kept = {(one.state, one.given_by) for one in asking.journal.approvals(hash)}
+    kept = {(one.state, one.given_by) for one in asking.journal.approvals.listed(hash)}
     assert kept == {("pending", None), ("declined", "person"), ("used", "command line")}
 
 
@@ -163,4 +163,4 @@ def test_declined_is_refused_and_recorded(asking: Engine) -> None:
     assert rules_of(outcome) == ["approval_declined"]
     record = asking.records()[-1]
     assert (record["status"], record["approval_answer"]) == ("failed", "declined")
-    assert asking.journal.verify_audit().ok
+    assert asking.journal.audit.verify().ok

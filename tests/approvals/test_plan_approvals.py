@@ -100,9 +100,9 @@ def test_a_yes_counts_for_the_scene_that_was_asked_about(asking: Engine, boundar
     assert statuses(report)["b"] == statuses(report)["c"] == "succeeded" and len(person.asked) == 2
     hashes = {request.operation_hash for request in person.asked}
     assert len(hashes) == 2, "each is another question"
-    used = [stored for hash in hashes for stored in asking.journal.approvals(hash) if stored.state == "used"]
+    used = [stored for hash in hashes for stored in asking.journal.approvals.listed(hash) if stored.state == "used"]
     assert len(used) == 1, "the answer that did not count was not spent"
-    assert asking.journal.verify_audit().ok and asking.full_hash() == asking.session.scene.hash
+    assert asking.journal.audit.verify().ok and asking.full_hash() == asking.session.scene.hash
 
 
 def test_declined_in_a_plan_of_operations_nothing_later_runs(asking: Engine) -> None:
@@ -158,7 +158,7 @@ def test_declined_takes_a_whole_plan_back(asking: Engine) -> None:
         operations.DIALECT.parse(document, boundary="plan"), approver=Approver(Person(asking, ApprovalAnswer.DECLINED))
     )
     assert statuses(report) == {"a": "rolled_back", "b": "refused"}
-    assert asking.full_hash() == before and asking.journal.verify_audit().ok
+    assert asking.full_hash() == before and asking.journal.audit.verify().ok
 
 
 def test_what_is_granted_beforehand_waits_for_nobody_and_is_recorded_operation_by_operation(asking: Engine) -> None:

@@ -51,7 +51,7 @@ def test_where_nobody_can_be_asked_the_preview_is_refused_and_leaves_no_question
     assert shown.report.status == "refused" and rules(shown) == ["preview_unasked", "preview_unasked"]
     cures = " ".join(finding.cure or "" for finding in shown.report.all_findings())
     assert "--approve python.run" in cures and f"--approve {place / 'private'}" in cures
-    assert "secret" not in str(shown.to_json()["report"]["operations"]) and scene.journal.approvals() == ()
+    assert "secret" not in str(shown.to_json()["report"]["operations"]) and scene.journal.approvals.listed() == ()
 
 
 def test_a_person_is_asked_and_a_no_is_a_no(scene: blendwright.OpenScene, place: Path) -> None:
@@ -91,7 +91,7 @@ def test_what_a_plan_would_destroy_is_shown_without_a_question(scene: blendwrigh
 def test_an_approval_for_the_run_counts_and_is_not_spent(scene: blendwright.OpenScene, place: Path) -> None:
     document = plan(place, "approved")
     assert scene.run(document, RunOptions(approver=NOBODY)).status == "refused"
-    for waiting in scene.journal.approvals():
+    for waiting in scene.journal.approvals.listed():
         kept.answer(place / "workspace", waiting.request.id, ApprovalAnswer.APPROVED, "person")
     assert scene.preview(document, RunOptions(approver=NOBODY)).ok
     assert scene.run(document, RunOptions(approver=NOBODY)).ok

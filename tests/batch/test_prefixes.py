@@ -104,11 +104,11 @@ def test_cases_that_start_from_a_prefix_have_the_same_scenes_and_whole_journals(
     for row in shared:
         workspace = Path(row["location"]) / "workspace"
         with read_journal(workspace) as journal, inspection_workers(workspace) as inspection:
-            assert journal.verify_audit().ok
+            assert journal.audit.verify().ok
             commits = [commit for commit in journal.log(limit=100) if commit.request_id.startswith("batch-")]
             assert {commit.operation_id for commit in commits} == operation_ids(row["params"])
             assert replay(inspection.worker(), journal).ok
-            assert journal.programs(commits[0].request_id)[-1].params == row["params"]
+            assert journal.programs.of_request(commits[0].request_id)[-1].params == row["params"]
 
 
 def operation_ids(params: Mapping[str, Any]) -> set[str]:

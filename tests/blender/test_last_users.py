@@ -7,7 +7,7 @@ from typing import Any
 import bpy
 import pytest
 
-from blendwright.blender.step import HAS_UNDO
+from blendwright.blender.step_modes import HAS_UNDO
 from blendwright.tools.modifier.stored_inputs import put_value
 from support.stage.stage import Stage
 

@@ -32,7 +32,7 @@ ENGINE_CALLS = (
 
 @pytest.fixture
 def history(engine: Engine) -> History:
-    return History(engine.journal, engine.scene, engine.pool, engine.catalogue)
+    return engine.scene.history()
 
 
 class Yes:
@@ -53,15 +53,15 @@ def test_what_code_changed_without_changing_the_hash_is_there_after_a_rebuild(en
         engine.do("python.run", {"code": UNSEEN, "mode": mode}, approver=Approver(Yes()))
     commit = engine.head()
     assert commit.hash_before == commit.hash_after == before.hash_after and not commit.replayable
-    assert commit.receipt["blender_mutation_id"] and engine.journal.route(commit.number).redo == ()
+    assert commit.receipt["blender_mutation_id"] and engine.journal.checkpoints.route(commit.number).redo == ()
     engine.do("object.create_empty", {"name": f"Later than {mode}"})
     engine.kill_worker()
     assert told(engine, SEEN) != was
-    engine.journal.gc(redo_budget=0, drop_other_lines=True, dry_run=False)
+    engine.journal.checkpoints.collect_garbage(redo_budget=0, drop_other_lines=True, dry_run=False)
     worker = engine.pool.take()
     assert replay(worker, engine.journal).ok
     worker.abandon()
-    assert engine.journal.verify_audit().ok
+    assert engine.journal.audit.verify().ok
 
 
 def test_undo_takes_back_what_no_hash_shows_and_redo_brings_it_again(engine: Engine, history: History) -> None:

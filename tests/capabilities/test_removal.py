@@ -17,8 +17,6 @@ from blendwright.capabilities import NAMES, capabilities, load
 from blendwright.cli.commands import COMMANDS, CORE
 
 ROOT = Path(__file__).parents[2]
-# The core still imports the window, until it finds scene hosts by registration.
-REMOVABLE = tuple(name for name in NAMES if name != "window")
 SMOKE = Path(__file__).with_name("smoke.py")
 
 
@@ -63,8 +61,8 @@ def check_rules(tree: Path) -> subprocess.CompletedProcess[str]:
 
 
 def test_the_core_works_without_any_capability(tree: Path, tmp_path: Path) -> None:
-    with without(tree, REMOVABLE):
-        check_core(tree, REMOVABLE, tmp_path)
+    with without(tree, NAMES):
+        check_core(tree, NAMES, tmp_path)
         rules = check_rules(tree)
     assert rules.returncode == 0, rules.stdout
 
@@ -84,7 +82,7 @@ def test_a_capability_that_the_core_imports_is_found_out(tree: Path, tmp_path: P
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", REMOVABLE)
+@pytest.mark.parametrize("name", NAMES)
 def test_the_core_works_without_one_capability(name: str, tree: Path, tmp_path: Path) -> None:
     with without(tree, [name]):
         check_core(tree, [name], tmp_path)

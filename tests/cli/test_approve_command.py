@@ -45,7 +45,7 @@ def test_a_plan_is_refused_allowed_elsewhere_and_run_again(shell: Shell) -> None
         shell("approve", "--decline", waiting["id"], "--json", code=0).document["approvals"][0]["state"] == "declined"
     )
     with read_journal(shell.place / ".blendwright") as journal:
-        last = journal.audit_records()[-1].record
+        last = journal.audit.records()[-1].record
     said = [last[f"approval_{name}"] for name in ("id", "answer", "by")]
     assert said == [waiting["id"], "declined", "blendwright approve"]
     assert shell("audit", "verify", "--json", code=0).document["ok"]

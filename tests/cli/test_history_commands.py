@@ -193,7 +193,7 @@ def test_the_newest_scene_is_adopted_out_of_a_quarantine(shell: Shell) -> None:
 
 def test_an_effect_of_which_nobody_knows_is_settled_by_a_person(shell: Shell) -> None:
     with closing(Journal(shell.place / ".blendwright")) as journal:
-        intent = journal.begin_intent(NewIntent("key", "r", "op", "file.export", "file.export writes x.stl"))
+        intent = journal.recovery.begin_intent(NewIntent("key", "r", "op", "file.export", "file.export writes x.stl"))
     spoken = shell("recover", code=0).out
     assert f"intent {intent} of operation 'op'" in spoken and f"recover --resolve {intent} --note" in spoken
     shell("recover", "--resolve", str(intent), "--json", code=2)

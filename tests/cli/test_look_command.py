@@ -8,6 +8,7 @@ import pytest
 from PIL import Image
 
 import blendwright
+from blendwright.views.before_and_after import look_back_in
 from support.processes.shell import Shell
 
 
@@ -47,7 +48,7 @@ def test_names_a_reference_and_a_commit_are_looked_at(shell: Shell, workspace: P
         right.convert("L").tobytes()
     )
     with blendwright.open(workspace, roots=[workspace], spare=False) as scene:
-        found = scene.look_back(2, 3)
+        found = look_back_in(scene, 2, 3)
         assert found.ok and Path(found.artifacts[0]).parent == workspace / "artifacts"
 
 

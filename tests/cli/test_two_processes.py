@@ -133,14 +133,14 @@ def test_two_commands_at_once(together: Ask, template: Path, tmp_path: Path, pai
 def assert_whole(place: Path) -> None:
     """The chain holds, every key is committed once on HEAD's line, every commit can be rebuilt, and no scratch is left."""
     view = JournalView(place / WORKSPACE)
-    report = view.verify_audit()
+    report = view.audit.verify()
     assert report.ok, report.problems
     line = view.log(limit=1000)
     keys = [commit.operation_key for commit in line if commit.operation_key is not None]
     assert len(keys) == len(set(keys))
     for commit in view.log(limit=1000, all_lines=True):
-        assert not view.route(commit.number).damaged
-    assert view.quarantined() is None and view.open_boundary() is None
+        assert not view.checkpoints.route(commit.number).damaged
+    assert view.recovery.quarantine() is None and view.recovery.open_boundary() is None
     view.close()
     left = [path for path in (place / WORKSPACE / "scratch").rglob("*") if path.name not in ("previews", ".lock")]
     assert left == []

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from blendwright.blender.step import HAS_UNDO
+from blendwright.blender.step_modes import HAS_UNDO
 from blendwright.plan.validate import validate_arguments
 from blendwright.tool_api.promises import Revert, SafetyLevel
 from blendwright.tools.catalog import tools

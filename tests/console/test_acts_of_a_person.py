@@ -49,7 +49,7 @@ def until(read: Callable[[], Any]) -> Any:
 def acts(workspace: Path, page: Page) -> list[str]:
     by = f"console {page.told['session']}"
     with read_journal(workspace) as journal:
-        return [one.record["tool_name"] for one in journal.audit_records() if one.record.get("approval_by") == by]
+        return [one.record["tool_name"] for one in journal.audit.records() if one.record.get("approval_by") == by]
 
 
 def test_moves_tags_and_branches_are_in_the_audit_with_the_session(page: Page, workspace: Path) -> None:

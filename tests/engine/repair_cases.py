@@ -83,7 +83,7 @@ class Person:
 
 def says_yes(engine: Engine) -> None:
     """To everything that waits for an answer."""
-    for one in engine.journal.approvals():
+    for one in engine.journal.approvals.listed():
         if one.state == "pending":
             kept.answer(engine.place / "workspace", one.request.id, ApprovalAnswer.APPROVED, "blendwright approve")
 

@@ -36,11 +36,11 @@ def test_the_contract_is_kept_with_the_run_and_named_in_receipts_and_reports(eng
     assert report.ok and report.contract == contract.fingerprint == report.to_json()["contract"]
     receipt = report.operations[0].receipt
     assert receipt is not None and receipt["contract"] == contract.fingerprint
-    kept = engine.journal.contract(contract.fingerprint)
+    kept = engine.journal.contracts.read(contract.fingerprint)
     assert kept is not None
     again = orjson.dumps({**kept, "session_id": contract.session_id})
     assert SessionContract.model_validate_json(again).to_bytes() == contract.to_bytes()
-    assert engine.journal.contract_of(contract.session_id) == contract.fingerprint
+    assert engine.journal.contracts.of_session(contract.session_id) == contract.fingerprint
     assert contract.blender == engine.scene.profile.lasting
 
 

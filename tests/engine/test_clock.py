@@ -75,17 +75,17 @@ def question(seconds: float = 900.0) -> ApprovalRequest:
 @pytest.mark.parametrize("jump", [-DAY, DAY])
 def test_an_approval_does_not_outlast_its_time_when_the_clock_is_set(tmp_path: Path, clock: Clock, jump: float) -> None:
     journal = Journal(tmp_path)
-    journal.ask_approval([question()])
+    journal.approvals.ask([question()])
     clock.offset = jump
-    assert journal.approvals() == ()
+    assert journal.approvals.listed() == ()
     with pytest.raises(Refusal, match="has expired"):
         approvals.answer(tmp_path, "one", ApprovalAnswer.APPROVED, "t")
     clock.offset = 0.0
     approvals.answer(tmp_path, "one", ApprovalAnswer.APPROVED, "t")
     clock.offset = jump
-    assert journal.use_approval("hash") is None
+    assert journal.approvals.use("hash") is None
     clock.offset = -5.0  # put right by a time server
-    assert journal.use_approval("hash") is not None
+    assert journal.approvals.use("hash") is not None
     journal.close()
 
 
@@ -95,7 +95,7 @@ def test_a_workspace_of_tomorrow_is_opened_and_verified_today(tmp_path: Path, cl
         engine.do("object.create_empty", {"name": "Tomorrow"})
         clock.offset = 0.0
         engine.do("object.create_empty", {"name": "Today"})
-        assert engine.journal.verify_audit().ok
+        assert engine.journal.audit.verify().ok
         known = engine.scene.hash
         engine.kill_worker()
         assert engine.full_hash() == known

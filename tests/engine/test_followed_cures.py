@@ -59,7 +59,7 @@ def test_a_file_is_imported_by_a_plan_and_by_a_call_alike(scene: blendwright.Ope
         receipt, number = report.operations[0].receipt, report.operations[0].commit
         assert receipt is not None and number is not None
         commit = scene.journal.show(number)
-        pinned = scene.journal.route(number).checkpoint
+        pinned = scene.journal.checkpoints.route(number).checkpoint
         assert commit.replayable or (pinned is not None and pinned.commit == number)
         assert receipt["determinism_class"] in ("deterministic", "nondeterministic")
         assert scene.call("file.import", **args).ok

@@ -56,7 +56,7 @@ def stands(engine: Engine) -> str:
     """The hash that HEAD, the engine and Blender agree on, now and when it is saved."""
     assert engine.scene.hash == engine.head().hash_after == engine.full_hash()
     engine.scene.checkpoint()
-    assert engine.journal.quarantined() is None
+    assert engine.journal.recovery.quarantine() is None
     return engine.scene.hash
 
 
@@ -79,7 +79,7 @@ def test_nothing_is_told_behind_a_plan_that_could_not_be_closed(engine: Engine) 
     assert "again" in (refused.value.cure or "")
     engine.journal.close()
     with blendwright.open(engine.place / "workspace", spare=False) as again:
-        assert again.journal.head == before and again.journal.open_boundary() is None
+        assert again.journal.head == before and again.journal.recovery.open_boundary() is None
 
 
 def test_a_plan_that_can_be_taken_back_after_an_interruption_is(engine: Engine) -> None:

@@ -54,7 +54,7 @@ def test_ten_thousand_operations_survive_the_loss_of_their_worker_and_are_done_o
     third = large.run(plan)
     assert {operation.status for operation in third.operations} == {"skipped_idempotent"}
     assert large.full_hash() == large.scene.hash == large.head().hash_after
-    assert large.journal.verify_audit().ok
+    assert large.journal.audit.verify().ok
 
 
 @pytest.mark.slow
@@ -69,4 +69,4 @@ def test_ten_thousand_operations_are_taken_back_as_a_whole(large: Engine) -> Non
     report = large.run(replace(moves("never", last), boundary="plan"))
     assert not report.ok and large.head() == before
     assert large.full_hash() == before.hash_after
-    assert large.journal.verify_audit().ok
+    assert large.journal.audit.verify().ok

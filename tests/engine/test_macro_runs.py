@@ -67,7 +67,7 @@ def checked(engine: Engine) -> Iterator[None]:
     """After every test the scene that HEAD names is the one in the worker, and the audit chain holds."""
     yield
     assert engine.full_hash() == engine.scene.hash == engine.head().hash_after
-    assert engine.journal.verify_audit().ok
+    assert engine.journal.audit.verify().ok
 
 
 def call(id: str, tool: str, name: str, *waits_for: str, how: str = "nothing") -> dict[str, Any]:

@@ -37,7 +37,7 @@ def test_what_may_turn_out_otherwise_is_pinned_by_a_checkpoint_and_told_in_its_r
     assert receipt is not None and commit is not None
     assert receipt["determinism_class"] == "nondeterministic"
     assert not engine.journal.show(commit).replayable
-    checkpoint = engine.journal.route(commit).checkpoint
+    checkpoint = engine.journal.checkpoints.route(commit).checkpoint
     assert checkpoint is not None and checkpoint.commit == commit, "nobody has to do it again"
     # A Blender that is lost comes back with the very same scene.
     before = engine.scene.hash

@@ -47,8 +47,8 @@ def everything(scene: blendwright.OpenScene, place: Path) -> Known:
     journal = scene.journal
     workspace = place / "workspace"
     files = sorted(path for path in workspace.rglob("*") if "scratch" not in path.relative_to(workspace).parts)
-    records = [record.record for record in journal.audit_records(limit=100_000)]
-    return scene.hash, scene.worker_pid, journal.head, journal.moves(), records, files, journal.verify_audit().ok
+    records = [record.record for record in journal.audit.records(limit=100_000)]
+    return scene.hash, scene.worker_pid, journal.head, journal.moves(), records, files, journal.audit.verify().ok
 
 
 def statuses(shown: Preview) -> list[str]:

@@ -174,10 +174,10 @@ def test_what_touches_files_runs_alone_and_in_its_place(engine: Engine) -> None:
     )
     report = engine.run(plan_of("files", *before, write, read, box("d", "c")))
     assert report.ok, report.to_json()
-    assert target.exists() and engine.journal.recovery().indeterminate == ()
+    assert target.exists() and engine.journal.recovery.info().indeterminate == ()
     last = {operation.operation_id: operation for operation in report.operations}
     assert last["b"].scene_hash_before == last["b"].scene_hash_after and last["b"].commit is not None
-    route = engine.journal.route(engine.head().number)
+    route = engine.journal.checkpoints.route(engine.head().number)
     assert route.checkpoint is not None and route.checkpoint.commit == last["c"].commit
     target.unlink()
     again = engine.run(plan_of("files", *before, write, read, box("d", "c")))
@@ -198,7 +198,7 @@ def test_an_effect_that_nobody_knows_of_keeps_its_operation_from_running(tmp_pat
         engine.do("mesh.create_primitive", {"kind": "cube", "name": "Box"})
         args, _, _ = validate_arguments(engine.tools["file.export"], plan.operations[0].args)
         key = operation_key("unknown", "a", args)
-        engine.journal.begin_intent(NewIntent(key, "unknown", "a", "file.export", "writes x.stl"))
+        engine.journal.recovery.begin_intent(NewIntent(key, "unknown", "a", "file.export", "writes x.stl"))
     with Engine(tmp_path, spare=False) as engine:
         report = engine.run(plan)
         assert not engine.scene.ready

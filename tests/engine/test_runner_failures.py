@@ -191,7 +191,7 @@ def test_a_plan_that_is_kept_whole_is_taken_back_by_a_failure(engine: Engine) ->
     assert told == [("c", "rolled_back"), ("b", "rolled_back"), ("a", "rolled_back")]
     again = engine.run(plan_of("whole", box("a"), box("b", "a"), boundary="plan"))
     assert again.ok and set(statuses(again).values()) == {"succeeded"}
-    assert engine.journal.recovery().boundary is None
+    assert engine.journal.recovery.info().boundary is None
 
 
 def test_a_plan_that_is_kept_whole_acknowledges_nothing_before_it_is_kept(engine: Engine) -> None:
@@ -199,7 +199,7 @@ def test_a_plan_that_is_kept_whole_acknowledges_nothing_before_it_is_kept(engine
     plan = plan_of("kept", *(box(f"op{number:03d}") for number in range(150)), boundary="plan")
 
     def progress(found: OperationReport) -> None:
-        open_ones.append(engine.journal.recovery().boundary is not None)
+        open_ones.append(engine.journal.recovery.info().boundary is not None)
 
     report = engine.run(plan, progress=progress)
     assert report.ok and open_ones == [False] * 150
@@ -223,7 +223,7 @@ def test_a_plan_that_is_kept_whole_leaves_nothing_behind_when_no_blender_can_be_
     with pytest.raises(EnvironmentUnfit):
         engine.run(plan)
     monkeypatch.undo()
-    assert engine.head() == before and engine.journal.open_boundary() is None
+    assert engine.head() == before and engine.journal.recovery.open_boundary() is None
     # What is done next is nobody's to take back.
     assert engine.run(plan_of("next", box("a"))).ok
-    assert engine.journal.recovery().boundary is None
+    assert engine.journal.recovery.info().boundary is None

@@ -24,7 +24,7 @@ def workspace(tmp_path_factory: pytest.TempPathFactory) -> Generator[Path]:
         for name in ("A", "B"):
             assert opened.call("mesh.create_primitive", kind="cube", name=name).ok
         live: Any = opened
-        opened.journal.add_checkpoint(opened.journal.stage_checkpoint(live._session.scene.save(), opened.hash), 3)
+        opened.journal.checkpoints.add(opened.journal.checkpoints.stage(live._session.scene.save(), opened.hash), 3)
         assert opened.call("mesh.create_primitive", kind="cube", name="C").ok
     (place / "blendwright.toml").write_text('[policy.levels]\ndestructive = "ask"\n')
     (place / "macros").mkdir()
@@ -52,7 +52,7 @@ def test_a_fork_has_the_scene_of_its_commit_and_names_it(workspace: Path, tmp_pa
         assert head.args["origin"] == {
             "workspace": journal.identity, "commit": 4, "scene_hash": origin.hash_after, "audit": origin.receipt["audit"],
         }  # fmt: skip
-        assert new.identity != journal.identity and new.verify_audit().ok
+        assert new.identity != journal.identity and new.audit.verify().ok
         assert journal.head_number == 4
     assert _content(workspace) == before
     with blendwright.open(forked.directory, spare=False) as opened:

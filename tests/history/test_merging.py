@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import blendwright
-from blendwright.history.merge import plan_merge
+from blendwright.history.merge import merge, plan_merge
 from blendwright.tools.object.transform import Transform
 from blendwright.tools.render.still import Still
 from blendwright.values.errors import Refusal
@@ -48,7 +48,7 @@ def test_what_looked_at_more_than_it_names_is_found_by_the_rehearsal(opened: Ope
     head = opened.journal.head_number
     planned = plan_merge(opened.journal.workspace, "copied")
     with pytest.raises(Refusal) as caught:
-        opened.merge("copied")
+        merge(opened, "copied")
     assert planned.conflicts or "depends on what the other line changed" in caught.value.findings[0].message
     assert opened.journal.head_number == head
 
@@ -62,7 +62,7 @@ def test_what_cannot_be_run_again_is_refused_on_either_side(opened: OpenScene) -
         plan = plan_merge(opened.journal.workspace, other)
         assert not plan.ok and plan.unmergeable[0].commit.tool == "file.import" and plan.unmergeable[0].side
         with pytest.raises(Refusal, match="cannot be run again"):
-            opened.merge(other)
+            merge(opened, other)
 
 
 def test_a_picture_of_an_older_version_is_in_nobodys_way(opened: OpenScene, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -80,16 +80,16 @@ def test_a_picture_of_an_older_version_is_in_nobodys_way(opened: OpenScene, monk
 def test_merges_of_merges_take_each_commit_once(opened: OpenScene) -> None:
     on(opened, "left", ("object.transform", {"object": "A", "location": [0, 0, 1]}))
     on(opened, "right", ("object.transform", {"object": "B", "location": [0, 0, 2]}))
-    first = opened.merge("left")
+    first = merge(opened, "left")
     assert len(first.taken) == 1 and first.ok
     opened.history.switch("left")
-    second = opened.merge("right")
+    second = merge(opened, "right")
     assert [origin for origin, _ in second.taken] == [first.plan.ours], "what came from here is not taken back"
     assert second.scene_hash == first.scene_hash
     do(opened, "object.transform", object="A", location=[0, 0, 5])
     opened.history.switch("right")
-    third = opened.merge("left")
-    assert len(third.taken) == 1 and opened.merge("left").plan.kind == "up_to_date"
+    third = merge(opened, "left")
+    assert len(third.taken) == 1 and merge(opened, "left").plan.kind == "up_to_date"
     result = opened.call("object.inspect", object="A").result
     assert result is not None and result["location"] == [0.0, 0.0, 5.0]
 
@@ -97,10 +97,10 @@ def test_merges_of_merges_take_each_commit_once(opened: OpenScene) -> None:
 def test_a_line_that_did_nothing_goes_on_with_the_other(opened: OpenScene) -> None:
     on(opened, "ahead", ("object.transform", {"object": "B", "location": [3, 0, 0]}))
     opened.history.switch("behind", create_at="base")
-    merged = opened.merge("ahead")
+    merged = merge(opened, "ahead")
     assert merged.plan.kind == "fast_forward" and merged.head == opened.journal.head_number
-    assert {one.name: one.commit for one in opened.journal.branches()}["behind"] == merged.head
-    assert opened.journal.current_branch() == "behind"
+    assert {one.name: one.commit for one in opened.journal.branches.listed()}["behind"] == merged.head
+    assert opened.journal.branches.current() == "behind"
 
 
 def test_a_merge_that_fails_half_way_leaves_nothing(opened: OpenScene, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -113,5 +113,5 @@ def test_a_merge_that_fails_half_way_leaves_nothing(opened: OpenScene, monkeypat
 
     monkeypatch.setattr("blendwright.history.merge._Rehearsal.run", another)
     with pytest.raises(Refusal, match="another scene than its rehearsal"):
-        opened.merge("more")
+        merge(opened, "more")
     assert opened.journal.head_number == head and opened.hash == scene

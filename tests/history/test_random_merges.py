@@ -8,6 +8,7 @@ from random import Random
 import pytest
 
 import blendwright
+from blendwright.history.merge import merge
 from blendwright.tools.catalog import tools
 from blendwright.values.errors import Refusal
 from blendwright.workspace.open_scene import OpenScene
@@ -52,13 +53,13 @@ def merge_as_the_model_says(opened: OpenScene, seed: int) -> bool:
     head, before = opened.journal.head_number, opened.hash
     refused = in_each_others_way(ours, theirs)
     try:
-        merged = opened.merge(f"theirs-{seed}")
+        merged = merge(opened, f"theirs-{seed}")
     except Refusal as refusal:
         assert refused, (seed, ours.calls, theirs.calls, refusal.findings)
         assert opened.journal.head_number == head and opened.hash == before
         return False
     assert not refused, (seed, ours.calls, theirs.calls)
-    assert merged.ok and opened.journal.current_branch() == f"ours-{seed}"
+    assert merged.ok and opened.journal.branches.current() == f"ours-{seed}"
     assert len(merged.taken) <= len(theirs.calls)
     opened.history.checkout("base")
     run(opened, [*ours.calls, *theirs.calls], f"sequence-{seed}")

@@ -84,7 +84,7 @@ def test_undoing_the_new_plan_brings_the_replaced_one_back(opened: OpenScene, tm
     assert run_instead(opened, plan("stool", "Seat")).ok
     assert run_instead(opened, plan("bench", "Seat 2")).ok
     assert [sorted(undone(opened)) for _ in range(3)] == [["Seat"], ["Leg", "Leg 2", "Leg 3", "Top"], ["Leg", "Top"]]
-    assert opened.journal.verify_audit().ok
+    assert opened.journal.audit.verify().ok
 
 
 def undone(opened: OpenScene) -> set[str]:
@@ -258,7 +258,7 @@ def test_what_came_after_an_earlier_plan_is_run_again_on_top_of_the_new_one(open
     assert undone(opened) == {"Wall", "Door", "Roof"}
     assert opened.history.undo_plan().brought_back
     assert (opened.hash, require_head(opened.journal).number) == before
-    assert opened.journal.verify_audit().ok and opened.journal.current_branch() == "keeping"
+    assert opened.journal.audit.verify().ok and opened.journal.branches.current() == "keeping"
 
 
 def test_where_something_that_came_after_no_longer_works_nothing_is_replaced(opened: OpenScene) -> None:

@@ -29,7 +29,7 @@ def play(workspace: Path, tell: Tell) -> None:
     scenes.mkdir(exist_ok=True)
     journal = Journal(workspace, recovering=True)
     mend(journal, tell)
-    journal.keep_contract("session", "fingerprint", {"terms": 1})
+    journal.contracts.keep("session", "fingerprint", {"terms": 1})
     work(journal, scenes, tell)
     _ask(journal, workspace)
     journal.close()
@@ -38,20 +38,20 @@ def play(workspace: Path, tell: Tell) -> None:
     (workspace / "checkpoints" / f"{0:064}.blend").write_bytes(b"never named by a row")
     journal = Journal(workspace, recovering=True)
     mend(journal, tell)
-    journal.gc(redo_budget=1000)
+    journal.checkpoints.collect_garbage(redo_budget=1000)
     tell("gc")
     journal.close()
 
 
 def mend(journal: Journal, tell: Tell) -> None:
     """What a recovering executor does first."""
-    info = journal.recovery()
+    info = journal.recovery.info()
     if info.boundary is not None and journal.roll_back(info.boundary.id).numbers:
         tell("rolled_back d1 d2")
     for intent in info.indeterminate:
-        journal.resolve_intent(intent.id, "looked: it did not happen")
+        journal.recovery.resolve_intent(intent.id, "looked: it did not happen")
     if info.quarantine is not None:
-        journal.end_quarantine("trial")
+        journal.recovery.end_quarantine("trial")
     if (target := journal.redo_target()) is not None:
         journal.move_head("redo", target)
         tell(f"head {target}")
@@ -72,14 +72,14 @@ def work(journal: Journal, scenes: Path, tell: Tell) -> None:
         tell(f"head {undone}")
         journal.move_head("redo", head.number)
         tell(f"head {head.number}")
-    journal.add_checkpoint(journal.stage_checkpoint(saved(scenes, "late"), head.hash_after), head.number)
+    journal.checkpoints.add(journal.checkpoints.stage(saved(scenes, "late"), head.hash_after), head.number)
     tell("checkpoint late")
-    journal.set_tag("here", head.number)
+    journal.branches.set_tag("here", head.number)
     tell("tag here")
     _branch_off(journal, tell)
-    journal.quarantine("trial", expected="a", found="b")
-    journal.end_quarantine("trial")
-    journal.begin_intent(NewIntent(key_of("r", "ghost"), "r", "ghost", "file.export", "writes a file"))
+    journal.recovery.begin_quarantine("trial", expected="a", found="b")
+    journal.recovery.end_quarantine("trial")
+    journal.recovery.begin_intent(NewIntent(key_of("r", "ghost"), "r", "ghost", "file.export", "writes a file"))
     tell("intent ghost")
 
 
@@ -87,19 +87,19 @@ def _branch_off(journal: Journal, tell: Tell) -> None:
     """A branch of its own for one commit, back on main, and the branch given up; begun anew where an earlier one was killed."""
     head = journal.head
     assert head is not None
-    names = [branch.name for branch in journal.branches()]
-    if journal.current_branch() == "side":
-        main = next(branch.commit for branch in journal.branches() if branch.name == "main")
+    names = [branch.name for branch in journal.branches.listed()]
+    if journal.branches.current() == "side":
+        main = next(branch.commit for branch in journal.branches.listed() if branch.name == "main")
         assert main is not None
         journal.move_head("checkout", main, SwitchTo("main"))
     if "side" in names:
-        journal.delete_branch("side")
+        journal.branches.delete("side")
         tell("no branch side")
     main = journal.head
     assert main is not None
-    journal.create_branch("side", main.number)
+    journal.branches.create("side", main.number)
     tell("branch side")
-    journal.record_merge(Merge(new_id(), "side", 1, main.number, main.number))
+    journal.branches.record_merge(Merge(new_id(), "side", 1, main.number, main.number))
     journal.move_head("checkout", main.number, SwitchTo("side"))
     journal.commit([operation(new_id(), main.hash_after, "scene-side")])
     tell("side goes on")
@@ -112,10 +112,10 @@ def _branch_off(journal: Journal, tell: Tell) -> None:
 def _ask(journal: Journal, workspace: Path) -> None:
     """A question, answered from elsewhere, and used."""
     asked = ApprovalRequest(new_id(), "hash", "r", "d", "object.delete", "destructive", "what", ("why",), 1e12)
-    (id,) = journal.ask_approval([asked])
+    (id,) = journal.approvals.ask([asked])
     approvals.answer(workspace, id, ApprovalAnswer.APPROVED, "trial")
-    assert journal.use_approval("hash") is not None
-    while journal.use_approval("hash") is not None:
+    assert journal.approvals.use("hash") is not None
+    while journal.approvals.use("hash") is not None:
         pass  # given before an earlier one was killed
 
 
@@ -136,24 +136,24 @@ def _commit_some(journal: Journal, scenes: Path, tell: Tell) -> None:
         )
         tell("committed a1 a2 a3 a4")
     if _find(journal, "b").where == "nowhere":
-        staged = journal.stage_checkpoint(saved(scenes, "b"), "scene-b")
+        staged = journal.checkpoints.stage(saved(scenes, "b"), "scene-b")
         journal.commit([operation("b", _scene(journal), "scene-b", replayable=False, checkpoint=staged)])
         tell("committed b")
         tell("checkpoint b")
     if _find(journal, "c").where == "nowhere":
-        intent = journal.begin_intent(NewIntent(key_of("r", "c"), "r", "c", "file.export", "writes a file"))
+        intent = journal.recovery.begin_intent(NewIntent(key_of("r", "c"), "r", "c", "file.export", "writes a file"))
         journal.commit([operation("c", _scene(journal), "scene-c", settles=intent)])
         tell("committed c")
 
 
 def _plans_that_are_whole_or_not(journal: Journal, tell: Tell) -> None:
     if _find(journal, "d1").where == "nowhere":
-        boundary = journal.begin_boundary("r")
+        boundary = journal.recovery.begin_boundary("r")
         journal.commit(chain(["d1", "d2"], _scene(journal)))
         journal.roll_back(boundary, [audit("d3", "failed", "scene-d2", None)])
         tell("rolled_back d1 d2")
     if _find(journal, "e1").where in ("nowhere", "rolled_back"):
-        boundary = journal.begin_boundary("r")
+        boundary = journal.recovery.begin_boundary("r")
         journal.commit(chain(["e1"], _scene(journal)), keeps=boundary)
         tell("committed e1")
 

@@ -175,5 +175,5 @@ def assert_sound(workspace: Path, *, collected: bool = False) -> None:
     assert not list(db.execute("PRAGMA foreign_key_check"))
     db.close()
     view = JournalView(workspace)
-    assert view.verify_audit().problems == ()
+    assert view.audit.verify().problems == ()
     view.close()

@@ -37,61 +37,61 @@ def workspace(tmp_path: Path) -> Path:
 
 def test_a_question_is_answered_while_another_process_would_hold_the_workspace(workspace: Path) -> None:
     journal = Journal(workspace)
-    journal.ask_approval([request("one")])
+    journal.approvals.ask([request("one")])
     fence = journal.fence
     approvals.answer(workspace, "one", ApprovalAnswer.APPROVED, "terminal 2")
     assert journal.fence == fence
-    assert journal.use_approval("hash") == Approval("one", ApprovalAnswer.APPROVED, "terminal 2")
-    assert journal.use_approval("hash") is None, "once"
+    assert journal.approvals.use("hash") == Approval("one", ApprovalAnswer.APPROVED, "terminal 2")
+    assert journal.approvals.use("hash") is None, "once"
     journal.close()
 
 
 def test_an_answer_counts_for_its_operation_only(workspace: Path) -> None:
     journal = Journal(workspace)
-    journal.ask_approval([request("one")])
+    journal.approvals.ask([request("one")])
     approvals.answer(workspace, "one", ApprovalAnswer.APPROVED, "t")
-    assert journal.use_approval("other") is None
-    assert journal.use_approval("hash") is not None
+    assert journal.approvals.use("other") is None
+    assert journal.approvals.use("hash") is not None
     journal.close()
 
 
 @pytest.mark.parametrize("given", [ApprovalAnswer.APPROVED, ApprovalAnswer.DECLINED])
 def test_an_answer_on_the_spot_is_spent_by_being_kept(workspace: Path, given: ApprovalAnswer) -> None:
     journal = Journal(workspace)
-    journal.record_approvals([(request("one"), Approval("one", given, "terminal"))])
-    assert journal.use_approval("hash") is None
-    (kept,) = journal.approvals("hash")
+    journal.approvals.record([(request("one"), Approval("one", given, "terminal"))])
+    assert journal.approvals.use("hash") is None
+    (kept,) = journal.approvals.listed("hash")
     assert (kept.state, kept.given_by) == ("used" if given is ApprovalAnswer.APPROVED else "declined", "terminal")
     journal.close()
 
 
 def test_a_declined_or_expired_answer_is_no_approval(workspace: Path) -> None:
     journal = Journal(workspace)
-    journal.ask_approval([request("no"), request("late", "other", seconds=-1)])
+    journal.approvals.ask([request("no"), request("late", "other", seconds=-1)])
     approvals.answer(workspace, "no", ApprovalAnswer.DECLINED, "t")
     with pytest.raises(Refusal, match="expired"):
         approvals.answer(workspace, "late", ApprovalAnswer.APPROVED, "t")
-    assert journal.use_approval("hash") is None and journal.use_approval("other") is None
+    assert journal.approvals.use("hash") is None and journal.approvals.use("other") is None
     journal.close()
 
 
 def test_a_no_from_elsewhere_is_in_the_audit_and_the_holder_goes_on_behind_it(workspace: Path) -> None:
     journal = Journal(workspace)
     journal.commit([baseline()])
-    journal.ask_approval([request("no"), request("yes", "other")])
+    journal.approvals.ask([request("no"), request("yes", "other")])
     approvals.answer(workspace, "yes", ApprovalAnswer.APPROVED, "console 1")
-    assert journal.audit_head.sequence == 1, "a yes is recorded with the operation that uses it"
+    assert journal.audit.head.sequence == 1, "a yes is recorded with the operation that uses it"
     approvals.answer(workspace, "no", ApprovalAnswer.DECLINED, "console 1")
     with pytest.raises(Refusal, match="declined already"):
         approvals.answer(workspace, "no", ApprovalAnswer.DECLINED, "console 1")
     journal.commit(chain(["a"]))
-    [begun, declined, done] = [one.record for one in journal.audit_records()]
+    [begun, declined, done] = [one.record for one in journal.audit.records()]
     said = ("approval_id", "approval_answer", "approval_by", "tool_name", "operation_id", "status", "error_code")
     expected = ["no", "declined", "console 1", "object.delete", "op", "failed", "POLICY_BLOCKED"]
     assert [declined[name] for name in said] == expected
     assert declined["scene_hash_before"] == declined["scene_hash_after"] == begun["scene_hash_after"]
     assert done["operation_id"] == "a"
-    assert journal.verify_audit().ok
+    assert journal.audit.verify().ok
     journal.close()
     Journal(workspace).close()
 
@@ -100,7 +100,7 @@ def test_a_no_that_is_cut_off_is_no_answer(workspace: Path, monkeypatch: pytest.
     """Both or neither: the answer and its record."""
     journal = Journal(workspace)
     journal.commit([baseline()])
-    journal.ask_approval([request("no")])
+    journal.approvals.ask([request("no")])
 
     def fail(_: AuditAppender) -> None:
         raise ZeroDivisionError
@@ -108,24 +108,24 @@ def test_a_no_that_is_cut_off_is_no_answer(workspace: Path, monkeypatch: pytest.
     monkeypatch.setattr(AuditAppender, "flush", fail)
     with pytest.raises(ZeroDivisionError):
         approvals.answer(workspace, "no", ApprovalAnswer.DECLINED, "t")
-    assert [one.state for one in journal.approvals("hash")] == ["pending"]
-    assert journal.audit_head.sequence == 1
+    assert [one.state for one in journal.approvals.listed("hash")] == ["pending"]
+    assert journal.audit.head.sequence == 1
     journal.close()
 
 
 def test_an_approval_that_was_given_expires_too(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     journal = Journal(workspace)
-    journal.ask_approval([request("one")])
+    journal.approvals.ask([request("one")])
     approvals.answer(workspace, "one", ApprovalAnswer.APPROVED, "t")
     later = time.time() + 61
     monkeypatch.setattr(time, "time", lambda: later)
-    assert journal.use_approval("hash") is None
+    assert journal.approvals.use("hash") is None
     journal.close()
 
 
 def test_an_answer_cannot_be_changed_or_given_to_nothing(workspace: Path) -> None:
     journal = Journal(workspace)
-    journal.ask_approval([request("one")])
+    journal.approvals.ask([request("one")])
     approvals.answer(workspace, "one", ApprovalAnswer.DECLINED, "t")
     with pytest.raises(Refusal, match="declined already"):
         approvals.answer(workspace, "one", ApprovalAnswer.APPROVED, "t")
@@ -142,24 +142,24 @@ def test_nothing_is_started_by_answering(tmp_path: Path) -> None:
 
 def test_a_question_that_waits_is_not_kept_twice_and_all_that_wait_are_listed(workspace: Path) -> None:
     journal = Journal(workspace)
-    assert journal.ask_approval([request("one"), request("two", "other")]) == ("one", "two")
-    assert journal.ask_approval([request("three")]) == ("one",)
+    assert journal.approvals.ask([request("one"), request("two", "other")]) == ("one", "two")
+    assert journal.approvals.ask([request("three")]) == ("one",)
     view = JournalView(workspace)
-    assert [kept.request.id for kept in view.approvals()] == ["one", "two"]
-    assert view.approvals()[0].request.why == ("a rule",)
+    assert [kept.request.id for kept in view.approvals.listed()] == ["one", "two"]
+    assert view.approvals.listed()[0].request.why == ("a rule",)
     view.close()
     journal.close()
 
 
 def test_only_the_holder_of_the_workspace_uses_an_approval(workspace: Path) -> None:
     first = Journal(workspace)
-    first.ask_approval([request("one")])
+    first.approvals.ask([request("one")])
     approvals.answer(workspace, "one", ApprovalAnswer.APPROVED, "t")
     store: Any = apsw.Connection(str(workspace / "journal.db"))
     store.execute("UPDATE state SET fence = fence + 1")
     store.close()
     with pytest.raises(JournalError, match="no longer holds"):
-        first.use_approval("hash")
+        first.approvals.use("hash")
     first.close()
 
 
@@ -179,11 +179,11 @@ def test_whatever_of_an_operation_changes_changes_its_hash() -> None:
 
 def test_a_contract_is_kept_once_and_found_by_session_and_fingerprint(workspace: Path) -> None:
     journal = Journal(workspace)
-    journal.keep_contract("one", "print", {"terms": 1})
-    journal.keep_contract("two", "print", {"terms": 1})
-    assert journal.contract("print") == {"terms": 1}
-    assert journal.contract_of("one") == journal.contract_of("two") == "print"
-    assert journal.contract("other") is None and journal.contract_of("three") is None
+    journal.contracts.keep("one", "print", {"terms": 1})
+    journal.contracts.keep("two", "print", {"terms": 1})
+    assert journal.contracts.read("print") == {"terms": 1}
+    assert journal.contracts.of_session("one") == journal.contracts.of_session("two") == "print"
+    assert journal.contracts.read("other") is None and journal.contracts.of_session("three") is None
     journal.close()
     store: Any = apsw.Connection(str(workspace / "journal.db"))
     with pytest.raises(apsw.ConstraintError, match="never change"):

@@ -33,20 +33,20 @@ def restored(name: str, place: Path) -> None:
 def test_attempts_come_back_as_they_were_in_the_order_of_their_making(tmp_path: Path) -> None:
     journal = begun(tmp_path, ["a"])
     for new in (attempt(1), attempt(1, "other"), attempt(2)):
-        journal.record_attempt(new)
-    kept = journal.attempts("r")
+        journal.attempts.record(new)
+    kept = journal.attempts.of_request("r")
     assert [each.number for each in kept] == [1, 2]
     assert (kept[0].usage, kept[0].outcome["stage"], kept[0].plan) == ({"total": 7}, "validation", '{"operations": []}')
     assert [commit.operation_id for commit in journal.commits_of("r")] == ["a"]
     journal.close()
     view = JournalView(tmp_path)
-    assert view.attempts("r") == kept and view.attempts("nobody") == ()
+    assert view.attempts.of_request("r") == kept and view.attempts.of_request("nobody") == ()
     view.close()
 
 
 def test_attempts_never_change(tmp_path: Path) -> None:
     journal = begun(tmp_path)
-    journal.record_attempt(attempt(1))
+    journal.attempts.record(attempt(1))
     journal.close()
     db = guarded(tmp_path)
     for sql in ("UPDATE attempts SET model = 'y'", "DELETE FROM attempts"):
@@ -62,17 +62,17 @@ def test_a_journal_of_an_earlier_version_is_upgraded_by_who_writes_and_only_read
     restored(f"journal.v{version}.sql", tmp_path)
     view = JournalView(tmp_path)
     before = [(commit.number, commit.hash_after) for commit in view.log(all_lines=True)]
-    assert before and view.attempts("r") == ()
+    assert before and view.attempts.of_request("r") == ()
     view.close()
     db = guarded(tmp_path)
     assert db.execute("PRAGMA user_version").fetchone() == (version,), "a reader changes nothing"
     db.close()
 
     journal = Journal(tmp_path)
-    journal.record_attempt(attempt(1))
-    assert [each.number for each in journal.attempts("r")] == [1]
+    journal.attempts.record(attempt(1))
+    assert [each.number for each in journal.attempts.of_request("r")] == [1]
     assert [(commit.number, commit.hash_after) for commit in journal.log(all_lines=True)] == before
-    assert journal.verify_audit().ok
+    assert journal.audit.verify().ok
     journal.close()
     db = guarded(tmp_path)
     assert db.execute("PRAGMA user_version").fetchone() == (schema.VERSION,)

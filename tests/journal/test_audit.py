@@ -43,7 +43,7 @@ def digest(record: bytes) -> str:
 def test_records_have_the_fields_of_the_contract_and_their_place(tmp_path: Path) -> None:
     journal = begun(tmp_path, ["a"])
     journal.commit([reading("look", "scene-a"), audit("bad", "failed", "scene-a", None)])
-    records = journal.audit_records(after=1)
+    records = journal.audit.records(after=1)
     assert set(FIELDS) == SEED_FIELDS
     done, looked, failed = (record.record for record in records)
     assert failed.keys() == SEED_FIELDS | {*MORE, "sequence", "prev"}
@@ -162,13 +162,13 @@ EDITS = [
 def test_what_the_chain_says_nothing_of_is_found_too(tmp_path: Path, edit: str, named: str) -> None:
     journal = begun(tmp_path, ["a", "b"])
     journal.commit([audit("bad", "failed", "scene-b", None), reading("look", "scene-b")])
-    boundary = journal.begin_boundary("r")
+    boundary = journal.recovery.begin_boundary("r")
     journal.commit(chain(["c"], "scene-b"))
     journal.roll_back(boundary)
     journal.move_head("undo", 2)
     journal.commit(chain(["d"], "scene-a"))
     journal.commit(chain(["e"], "scene-d"))
-    assert journal.verify_audit().problems == () and journal.verify_audit().not_covered == 0
+    assert journal.audit.verify().problems == () and journal.audit.verify().not_covered == 0
     journal.close()
     db = raw(tmp_path)
     db.execute("PRAGMA foreign_keys = OFF")
@@ -177,7 +177,7 @@ def test_what_the_chain_says_nothing_of_is_found_too(tmp_path: Path, edit: str, 
     db.execute(edit)
     db.close()
     view = JournalView(tmp_path)
-    report = view.verify_audit()
+    report = view.audit.verify()
     view.close()
     assert any(problem.startswith(named) for problem in report.problems), report.problems
 
@@ -201,7 +201,7 @@ def test_an_entry_that_was_written_by_an_older_program_is_told_as_not_covered(tm
     db.close()
     (tmp_path / "audit.head").unlink()
     view = JournalView(tmp_path)
-    assert (view.verify_audit().problems, view.verify_audit().not_covered) == ((), 2)
+    assert (view.audit.verify().problems, view.audit.verify().not_covered) == ((), 2)
     view.close()
 
 
@@ -239,14 +239,14 @@ def test_a_receipt_is_hashed_as_it_is_without_the_name_of_its_record(receipt: di
 def test_tampering_is_found_and_named(tmp_path: Path, tamper: Callable[[Any], None], named: str) -> None:
     begun(tmp_path, ["a", "b", "c", "d", "e"]).close()
     view = JournalView(tmp_path)
-    assert view.verify_audit().ok and view.verify_audit().records == 6
+    assert view.audit.verify().ok and view.audit.verify().records == 6
     view.close()
     db = raw(tmp_path)
     db.execute("PRAGMA foreign_keys = OFF")
     tamper(db)
     db.close()
     view = JournalView(tmp_path)
-    report = view.verify_audit()
+    report = view.audit.verify()
     view.close()
     assert not report.ok
     assert any(problem.startswith(named) for problem in report.problems), report.problems
@@ -255,19 +255,19 @@ def test_tampering_is_found_and_named(tmp_path: Path, tamper: Callable[[Any], No
 def test_a_receipt_outside_the_journal_shows_what_the_journal_has_lost(tmp_path: Path) -> None:
     journal = begun(tmp_path, ["a"])
     journal.commit([audit("x", "failed", "scene-a", None)])
-    head = journal.verify_audit().head
-    assert journal.verify_audit([head]).ok
-    assert journal.verify_audit([AuditHead(head.sequence, "0" * 64)]).problems
+    head = journal.audit.verify().head
+    assert journal.audit.verify([head]).ok
+    assert journal.audit.verify([AuditHead(head.sequence, "0" * 64)]).problems
     journal.close()
     db = raw(tmp_path)
     db.execute("DELETE FROM audit WHERE sequence = 3")
     db.execute("UPDATE state SET (audit_sequence, audit_hash) = (SELECT sequence, hash FROM audit WHERE sequence = 2)")
     db.close()
     view = JournalView(tmp_path)
-    assert not view.verify_audit().ok, "the workspace's own note of the head tells it too"
+    assert not view.audit.verify().ok, "the workspace's own note of the head tells it too"
     (tmp_path / "audit.head").unlink()
-    assert view.verify_audit().ok
-    assert view.verify_audit([head]).problems == ("record 3 is missing: a receipt outside the journal names it",)
+    assert view.audit.verify().ok
+    assert view.audit.verify([head]).problems == ("record 3 is missing: a receipt outside the journal names it",)
     view.close()
 
 
@@ -286,5 +286,5 @@ def test_a_record_keeps_the_time_that_the_caller_gives(tmp_path: Path) -> None:
     journal = begun(tmp_path)
     ids = AuditDetails("call", "safe_write", "m", "2026-01-02T03:04:05.000000Z")
     journal.commit([replace(chain(["a"])[0], audit=ids)])
-    assert journal.audit_records(after=1)[0].record["timestamp"] == ids.timestamp
+    assert journal.audit.records(after=1)[0].record["timestamp"] == ids.timestamp
     journal.close()

@@ -42,7 +42,7 @@ def test_a_batch_comes_back_as_it_was_written(tmp_path: Path) -> None:
     assert (second.parent, second.hash_before, second.hash_after, second.generation) == (2, "s1", "s2", 2)
     assert first.receipt == written.receipts[0]
     assert view.head == second
-    record = view.audit_records(after=first.audit_sequence - 1, limit=1)[0]
+    record = view.audit.records(after=first.audit_sequence - 1, limit=1)[0]
     assert first.receipt["audit"] == {"sequence": record.sequence, "hash": record.hash}
     assert first.receipt["commit"] == 2
     assert_sound(tmp_path)
@@ -65,11 +65,11 @@ def test_an_entry_that_would_break_a_promise_takes_its_whole_batch_with_it(
     tmp_path: Path, entry: Entry, why: str
 ) -> None:
     journal = begun(tmp_path, ["a", "b"])
-    before = journal.log(), journal.audit_records(), journal.moves()
+    before = journal.log(), journal.audit.records(), journal.moves()
     good = replace(chain(["good"], "scene-b")[0], hash_after="scene-b")
     with pytest.raises(JournalError, match=why):
         journal.commit([good, entry])
-    assert (journal.log(), journal.audit_records(), journal.moves()) == before
+    assert (journal.log(), journal.audit.records(), journal.moves()) == before
     journal.commit(chain(["c"], "scene-b"))
     journal.close()
     assert_sound(tmp_path)
@@ -84,7 +84,7 @@ def test_a_key_twice_in_one_batch_is_refused(tmp_path: Path) -> None:
 
 def test_the_first_commit_must_be_a_baseline(tmp_path: Path) -> None:
     journal = Journal(tmp_path)
-    assert journal.head is None and journal.recovery().route is None
+    assert journal.head is None and journal.recovery.info().route is None
     with pytest.raises(JournalError, match="baseline"):
         journal.commit([operation("a", EMPTY, "s")])
     journal.close()
@@ -122,7 +122,7 @@ def test_operations_are_found_where_they_are(tmp_path: Path) -> None:
 
 def test_an_adopted_file_may_have_lost_what_came_before(tmp_path: Path) -> None:
     journal = begun(tmp_path, ["a"])
-    staged = journal.stage_checkpoint(saved(tmp_path, "foreign"), "foreign")
+    staged = journal.checkpoints.stage(saved(tmp_path, "foreign"), "foreign")
     journal.commit([special("adopt", "scene-a", "foreign", staged), *chain(["b"], "foreign")])
     assert [one.where for one in journal.find_many([wanted("a"), wanted("b")])] == ["before_adopt", "ancestor"]
     journal.close()
@@ -162,26 +162,26 @@ def test_a_reading_answers_only_for_the_scene_it_was_made_of(tmp_path: Path) -> 
 
 def test_an_intent_left_open_becomes_indeterminate_and_waits_for_a_person(tmp_path: Path) -> None:
     journal = begun(tmp_path)
-    settled = journal.begin_intent(NewIntent(key_of("r", "a"), "r", "a", "file.export", "writes a.glb"))
+    settled = journal.recovery.begin_intent(NewIntent(key_of("r", "a"), "r", "a", "file.export", "writes a.glb"))
     journal.commit([operation("a", EMPTY, "s", settles=settled)])
-    left = journal.begin_intent(NewIntent(key_of("r", "b"), "r", "b", "file.export", "writes b.glb"))
-    assert journal.recovery().indeterminate == ()
+    left = journal.recovery.begin_intent(NewIntent(key_of("r", "b"), "r", "b", "file.export", "writes b.glb"))
+    assert journal.recovery.info().indeterminate == ()
     journal.close()
 
     journal = Journal(tmp_path)
-    (intent,) = journal.recovery().indeterminate
+    (intent,) = journal.recovery.info().indeterminate
     assert (intent.id, intent.effect, intent.state) == (left, "writes b.glb", "indeterminate")
     assert [found.intent for found in journal.find_many([wanted("a"), wanted("b")])] == [None, left]
     with pytest.raises(JournalError, match="no open intent"):
         journal.commit([operation("b", "s", "s", settles=left)])
-    journal.resolve_intent(left, "the file is there")
-    assert journal.recovery().indeterminate == ()
+    journal.recovery.resolve_intent(left, "the file is there")
+    assert journal.recovery.info().indeterminate == ()
     journal.close()
 
 
 def test_a_request_is_known_by_what_was_done_or_only_begun_under_its_id(tmp_path: Path) -> None:
     journal = begun(tmp_path, ["a"])
-    journal.begin_intent(NewIntent(key_of("begun", "b"), "begun", "b", "file.export", "writes b.glb"))
+    journal.recovery.begin_intent(NewIntent(key_of("begun", "b"), "begun", "b", "file.export", "writes b.glb"))
     journal.close()
     journal = Journal(tmp_path)
     assert [journal.knows_request(id) for id in ("r", "begun", "new")] == [True, True, False]
@@ -190,11 +190,11 @@ def test_a_request_is_known_by_what_was_done_or_only_begun_under_its_id(tmp_path
 
 def test_a_plan_rolled_back_leaves_records_and_may_run_again(tmp_path: Path) -> None:
     journal = begun(tmp_path, ["a"])
-    boundary = journal.begin_boundary("r")
+    boundary = journal.recovery.begin_boundary("r")
     journal.commit(chain(["b", "c"], "scene-a"))
     written = journal.roll_back(boundary, [audit("d", "failed", "scene-c", None)])
     assert written.numbers == (None, 4, 3) and written.head == 2
-    records = [record.record for record in journal.audit_records(after=4)]
+    records = [record.record for record in journal.audit.records(after=4)]
     assert [(r["operation_id"], r["status"]) for r in records] == [
         ("d", "failed"),
         ("c", "rolled_back"),
@@ -211,20 +211,20 @@ def test_a_plan_rolled_back_leaves_records_and_may_run_again(tmp_path: Path) -> 
 
 def test_a_plan_that_was_interrupted_must_be_rolled_back_first(tmp_path: Path) -> None:
     journal = begun(tmp_path, ["a"])
-    journal.begin_boundary("r")
+    journal.recovery.begin_boundary("r")
     journal.commit(chain(["b"], "scene-a"))
     with pytest.raises(JournalError, match="under way"):
         journal.move_head("undo", 2)
     journal.close()
 
     journal = Journal(tmp_path)
-    boundary = journal.recovery().boundary
+    boundary = journal.recovery.info().boundary
     assert boundary is not None and boundary.base == 2
     with pytest.raises(JournalError, match="must be rolled back first"):
         journal.commit(chain(["c"], "scene-b"))
     journal.roll_back(boundary.id)
     journal.commit(chain(["c"], "scene-a"))
-    assert journal.recovery().boundary is None
+    assert journal.recovery.info().boundary is None
     journal.close()
     assert_sound(tmp_path)
 

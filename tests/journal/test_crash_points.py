@@ -55,11 +55,11 @@ def assert_kept(workspace: Path, told: list[str]) -> None:
             places = {found.where for found in view.find_many([wanted(name) for name in names])}
             assert places == ({"ancestor"} if what == "committed" else {"rolled_back"}) or _undone(view, what)
         elif what == "tag":
-            assert names[0] in view.tags()
+            assert names[0] in view.branches.tags()
     branch_facts = [fact for fact in told if "branch side" in fact]
     if branch_facts and branch_facts[-1] == "branch side" and told[-1] in ("branch side", "side goes on", "on main"):
-        assert [branch.name for branch in view.branches()] == ["main", "side"]
-        assert (view.current_branch() == "main") or told[-1] != "on main" or view.head_number == 1
+        assert [branch.name for branch in view.branches.listed()] == ["main", "side"]
+        assert (view.branches.current() == "main") or told[-1] != "on main" or view.head_number == 1
     view.close()
 
 
@@ -102,7 +102,7 @@ def test_killed_at_a_point_nothing_is_lost_or_doubled(
     assert {found.where for found in view.find_many([wanted("d1"), wanted("d2")])} == {"rolled_back"}
     head = view.head
     assert head is not None and head.hash_after == "scene-e1"
-    assert [(branch.name, branch.current) for branch in view.branches()] == [("main", True), ("side", False)]
+    assert [(branch.name, branch.current) for branch in view.branches.listed()] == [("main", True), ("side", False)]
     assert not list((workspace / "checkpoints").glob("*.part"))
     view.close()
 

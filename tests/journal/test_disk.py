@@ -133,8 +133,8 @@ def test_an_error_of_the_system_at_a_named_point_leaves_nothing_half(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, point: str
 ) -> None:
     journal = begun(tmp_path, ["a", "b"])
-    staged = journal.stage_checkpoint(saved(tmp_path, "b"), "scene-b")
-    before = journal.log(), journal.moves(), journal.audit_records()
+    staged = journal.checkpoints.stage(saved(tmp_path, "b"), "scene-b")
+    before = journal.log(), journal.moves(), journal.audit.records()
 
     def refuse(name: str) -> None:
         if name == point:
@@ -142,10 +142,10 @@ def test_an_error_of_the_system_at_a_named_point_leaves_nothing_half(
 
     monkeypatch.setattr(crash_points, "reach", refuse)
     with pytest.raises(EnvironmentUnfit, match="no room on the disk"):
-        journal.add_checkpoint(staged, 3)
+        journal.checkpoints.add(staged, 3)
         journal.move_head("undo", 2)
         journal.move_head("redo", 3)
-        late = journal.stage_checkpoint(saved(tmp_path, "d"), "scene-d")
+        late = journal.checkpoints.stage(saved(tmp_path, "d"), "scene-d")
         journal.commit(
             [*chain(["c"], "scene-b"), operation("d", "scene-c", "scene-d", replayable=False, checkpoint=late)]
         )
@@ -170,7 +170,7 @@ big = workspace / "big.saved"
 big.write_bytes(bytes(3_000_000))
 resource.setrlimit(resource.RLIMIT_FSIZE, (1_000_000, 1_000_000))
 try:
-    journal.stage_checkpoint(big, "x")
+    journal.checkpoints.stage(big, "x")
 except BlendwrightError as error:
     print(type(error).__name__, error.message, flush=True)
 scene, done = "scene-0", 0

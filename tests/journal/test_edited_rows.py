@@ -18,16 +18,16 @@ READS: dict[str, Callable[[JournalView], Any]] = {
     "log": lambda view: view.log(),
     "log of all": lambda view: view.log(all_lines=True),
     "show": lambda view: view.show(3),
-    "route": lambda view: view.route(3),
-    "recovery": lambda view: view.recovery(),
+    "route": lambda view: view.checkpoints.route(3),
+    "recovery": lambda view: view.recovery.info(),
     "changes": lambda view: view.changes_to(3),
     "common ancestor": lambda view: view.common_ancestor(3, 4),
     "found": lambda view: view.find_many([wanted("a"), wanted("look")]),
-    "audit": lambda view: view.audit_records(),
-    "branches": lambda view: view.branches(),
+    "audit": lambda view: view.audit.records(),
+    "branches": lambda view: view.branches.listed(),
     "moves": lambda view: view.redo_target(),
-    "verify": lambda view: view.verify_audit(),
-    "bundle": lambda view: list(view.proof_lines(key="", hidden=())),
+    "verify": lambda view: view.audit.verify(),
+    "bundle": lambda view: list(view.audit.proof_lines(key="", hidden=())),
 }
 EDITS = [
     "UPDATE commits SET receipt = 'nope'", "UPDATE commits SET receipt = '[]'", "UPDATE commits SET args = '[[[['",
@@ -56,7 +56,7 @@ def test_rows_that_no_program_wrote_are_no_defect(tmp_path: Path, edit: str) -> 
         for read in READS.values():
             with contextlib.suppress(JournalError):
                 read(view)
-        assert not view.verify_audit().ok
+        assert not view.audit.verify().ok
 
 
 def test_what_was_edited_is_named_with_the_way_on(tmp_path: Path) -> None:

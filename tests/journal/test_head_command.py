@@ -28,7 +28,7 @@ def test_every_end_of_the_chain_is_told(tmp_path: Path) -> None:
     [first] = told(file)
     for number in range(20):
         journal.commit([audit(f"x{number}", "failed", "scene-a", None)])
-    head = journal.verify_audit().head
+    head = journal.audit.verify().head
     journal.close()
     heads = told(file)
     assert (heads[-1]["sequence"], heads[-1]["hash"]) == (head.sequence, head.hash)

@@ -65,7 +65,7 @@ def test_a_used_workspace_without_its_journal_is_refused_with_the_way_out(
 ) -> None:
     journal = begun(workspace, ["a"])
     if evidence == "checkpoints":
-        journal.stage_checkpoint(saved(workspace, "scene"), "scene-a")
+        journal.checkpoints.stage(saved(workspace, "scene"), "scene-a")
     journal.close()
     if evidence == "checkpoints":
         (workspace / NOTE).unlink()
@@ -116,7 +116,7 @@ def test_an_older_journal_in_the_place_of_the_newest_is_noticed_and_can_be_accep
     assert accepted["fit"] and accepted["done"] and not accepted["contradictions"]
     assert run("audit", "verify", *place, code=0).document["ok"]
     journal = Journal(workspace)
-    (record,) = journal.audit_records(tool_name="workspace.accept_restored")
+    (record,) = journal.audit.records(tool_name="workspace.accept_restored")
     assert record.record["status"] == "rolled_back"
     journal.close()
     run("recover", "--accept-restored", *place, code=2)
@@ -173,7 +173,7 @@ def test_a_note_never_runs_ahead_of_the_journal(workspace: Path) -> None:
         with pytest.raises(Killed):
             journal.commit([audit("x", "failed", "scene-a", None)])
         crash_points.arm()
-        assert journal.verify_audit().ok
+        assert journal.audit.verify().ok
     journal.commit([audit("x", "failed", "scene-a", None)])
     journal.close()
     go_on(workspace)

@@ -45,29 +45,29 @@ def test_a_second_process_is_told_who_holds_the_workspace_until_that_dies(tmp_pa
 
 def test_a_holder_whose_number_is_not_current_can_write_nothing(tmp_path: Path) -> None:
     old = begun(tmp_path, ["a"])
-    staged = old.stage_checkpoint(saved(tmp_path, "a"), "scene-a")
-    boundary = old.begin_boundary("r")
+    staged = old.checkpoints.stage(saved(tmp_path, "a"), "scene-a")
+    boundary = old.recovery.begin_boundary("r")
     (tmp_path / "journal.lock").unlink()
     new = Journal(tmp_path)
     assert new.fence == old.fence + 1
-    before = new.log(), new.moves(), new.audit_records()
+    before = new.log(), new.moves(), new.audit.records()
     for write in (
         lambda: old.commit(chain(["b"], "scene-a")),
-        lambda: old.begin_intent(NewIntent("k", "r", "b", "file.export", "writes")),
-        lambda: old.resolve_intent(1, "x"),
-        lambda: old.begin_boundary("r"),
+        lambda: old.recovery.begin_intent(NewIntent("k", "r", "b", "file.export", "writes")),
+        lambda: old.recovery.resolve_intent(1, "x"),
+        lambda: old.recovery.begin_boundary("r"),
         lambda: old.roll_back(boundary),
-        lambda: old.add_checkpoint(staged, 2),
+        lambda: old.checkpoints.add(staged, 2),
         lambda: old.move_head("checkout", 1),
-        lambda: old.set_tag("t", 1),
-        lambda: old.delete_tag("t"),
-        lambda: old.quarantine("x", expected="a", found="b"),
-        lambda: old.end_quarantine("x"),
-        lambda: old.gc(redo_budget=1),
+        lambda: old.branches.set_tag("t", 1),
+        lambda: old.branches.delete_tag("t"),
+        lambda: old.recovery.begin_quarantine("x", expected="a", found="b"),
+        lambda: old.recovery.end_quarantine("x"),
+        lambda: old.checkpoints.collect_garbage(redo_budget=1),
     ):
         with pytest.raises(JournalError, match="no longer holds the workspace"):
             write()
-    assert (new.log(), new.moves(), new.audit_records()) == before
+    assert (new.log(), new.moves(), new.audit.records()) == before
     assert (tmp_path / "checkpoints" / staged.file).is_file()
     new.roll_back(boundary)
     new.commit(chain(["b"], "scene-a"))
@@ -86,8 +86,8 @@ def test_every_commit_carries_the_number_of_its_holder(tmp_path: Path) -> None:
 
 def test_a_quarantined_workspace_opens_only_for_recovery(tmp_path: Path) -> None:
     journal = begun(tmp_path, ["a"])
-    journal.quarantine("redo led elsewhere", expected="scene-a", found="scene-x")
-    journal.quarantine("and again", expected="1", found="2")
+    journal.recovery.begin_quarantine("redo led elsewhere", expected="scene-a", found="scene-x")
+    journal.recovery.begin_quarantine("and again", expected="1", found="2")
     with pytest.raises(EnvironmentUnfit, match=r"redo led elsewhere .*scene-a.*scene-x"):
         journal.commit(chain(["b"], "scene-a"))
     journal.close()
@@ -95,19 +95,19 @@ def test_a_quarantined_workspace_opens_only_for_recovery(tmp_path: Path) -> None
         Journal(tmp_path)
     assert caught.value.cure is not None and "blendwright recover" in caught.value.cure
     view = JournalView(tmp_path)
-    quarantine = view.recovery().quarantine
+    quarantine = view.recovery.info().quarantine
     assert quarantine is not None and (quarantine.expected, quarantine.found) == ("scene-a", "scene-x")
     view.close()
 
     journal = Journal(tmp_path, recovering=True)
     journal.move_head("checkout", 1)
-    journal.end_quarantine("checked out an earlier commit")
+    journal.recovery.end_quarantine("checked out an earlier commit")
     journal.close()
     Journal(tmp_path).close()
     with pytest.raises(JournalError, match="not in quarantine"):
         journal = Journal(tmp_path)
         try:
-            journal.end_quarantine("x")
+            journal.recovery.end_quarantine("x")
         finally:
             journal.close()
 
@@ -132,7 +132,7 @@ def test_a_journal_of_another_version_and_a_file_that_is_none_are_refused(tmp_pa
 
 def test_a_refused_opening_lets_the_lock_go(tmp_path: Path) -> None:
     journal = begun(tmp_path)
-    journal.quarantine("x", expected="a", found="b")
+    journal.recovery.begin_quarantine("x", expected="a", found="b")
     journal.close()
     for _ in range(2):
         with pytest.raises(EnvironmentUnfit, match="quarantine"):

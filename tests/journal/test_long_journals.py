@@ -26,7 +26,7 @@ def grow(journal: Journal, workspace: Path, commits: int) -> None:
     first = head.number
     journal.commit(chain([f"o{first + place}" for place in range(commits)], head.hash_after, request=f"r{first}"))
     at = journal.show(first + commits - SINCE)
-    journal.add_checkpoint(journal.stage_checkpoint(saved(workspace, at.hash_after), at.hash_after), at.number)
+    journal.checkpoints.add(journal.checkpoints.stage(saved(workspace, at.hash_after), at.hash_after), at.number)
 
 
 def fail_whole(journal: Journal, times: int) -> None:
@@ -36,7 +36,7 @@ def fail_whole(journal: Journal, times: int) -> None:
         assert head is not None
         # As every run does first.
         journal.find_many([wanted("new", request="new")])
-        boundary = journal.begin_boundary(f"failing-{head.number}-{number}")
+        boundary = journal.recovery.begin_boundary(f"failing-{head.number}-{number}")
         journal.commit(chain([f"lost{head.number}-{number}"], head.hash_after, request=f"f{head.number}-{number}"))
         journal.roll_back(boundary)
         journal.find_many([wanted("new", request="new")])
@@ -65,19 +65,19 @@ def counted(journal: Journal, act: Callable[[], object]) -> int:
 def costs(journal: Journal) -> dict[str, int]:
     head = journal.head
     assert head is not None
-    boundary = journal.begin_boundary(f"cost-{head.number}")
+    boundary = journal.recovery.begin_boundary(f"cost-{head.number}")
     acts: dict[str, Callable[[], object]] = {
         "head": lambda: journal.head,
         "origins": lambda: journal.origins(all_lines=True),
-        "route": lambda: journal.route(head.number),
-        "steps_between": lambda: journal.steps_between(head.number - SINCE, head.number),
+        "route": lambda: journal.checkpoints.route(head.number),
+        "steps_between": lambda: journal.checkpoints.steps_between(head.number - SINCE, head.number),
         "find_many": lambda: journal.find_many([wanted("new", request="new")]),
-        "open_boundary": journal.open_boundary,
+        "open_boundary": journal.recovery.open_boundary,
         "commit": lambda: journal.commit(chain([f"c{head.number}"], head.hash_after, request=f"c{head.number}")),
         "roll_back": lambda: journal.roll_back(boundary),
         "moves": lambda: journal.moves(limit=5),
         "log": lambda: journal.log(limit=5),
-        "recovery": journal.recovery,
+        "recovery": journal.recovery.info,
     }
     return {name: counted(journal, act) for name, act in acts.items()}
 

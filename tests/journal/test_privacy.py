@@ -32,7 +32,7 @@ def test_a_new_workspace_is_closed_to_others_with_all_that_is_in_it(tmp_path: Pa
     saved = tmp_path / "saved.blend"
     saved.write_bytes(b"BLENDER")
     journal = Journal(place)
-    journal.stage_checkpoint(saved, "hash")
+    journal.checkpoints.stage(saved, "hash")
     assert {"journal.db", "journal.db-wal", "journal.db-shm"} <= {path.name for path in place.iterdir()}
     assert open_to_others(place) == [] and mode(place) == 0o700 and mode(place / "journal.db") == 0o600
     journal.close()

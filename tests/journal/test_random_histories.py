@@ -99,7 +99,7 @@ class JournalMachine(RuleBasedStateMachine):
     def commit_what_cannot_be_replayed(self, adopts: bool) -> None:
         before = self.nodes[self.head].scene
         scene = f"{len(self.nodes)}:saved"
-        staged = self.journal.stage_checkpoint(saved(self.directory, scene), scene)
+        staged = self.journal.checkpoints.stage(saved(self.directory, scene), scene)
         self.journal.commit([special("adopt" if adopts else "rebaseline", before, scene, staged)])
         self.add(Node(self.head, None, scene, replayable=False, adopts=adopts))
         self.checkpoints.add(self.head)
@@ -107,7 +107,7 @@ class JournalMachine(RuleBasedStateMachine):
     @rule()
     def checkpoint(self) -> None:
         scene = self.nodes[self.head].scene
-        self.journal.add_checkpoint(self.journal.stage_checkpoint(saved(self.directory, scene), scene), self.head)
+        self.journal.checkpoints.add(self.journal.checkpoints.stage(saved(self.directory, scene), scene), self.head)
         self.checkpoints.add(self.head)
 
     @precondition(lambda self: self.base is None)
@@ -123,18 +123,18 @@ class JournalMachine(RuleBasedStateMachine):
         at = data.draw(st.sampled_from(sorted(self.nodes.keys() - self.gone)))
         if name in (self.current, *self.left):
             with pytest.raises(JournalError, match="already"):
-                self.journal.create_branch(name, at)
+                self.journal.branches.create(name, at)
             return
-        self.journal.create_branch(name, at)
+        self.journal.branches.create(name, at)
         self.left[name] = at
 
     @rule(name=st.sampled_from(BRANCHES))
     def delete_branch(self, name: str) -> None:
         if name not in self.left:
             with pytest.raises(JournalError, match="HEAD is on" if name == self.current else "no branch"):
-                self.journal.delete_branch(name)
+                self.journal.branches.delete(name)
             return
-        self.journal.delete_branch(name)
+        self.journal.branches.delete(name)
         del self.left[name]
 
     @precondition(lambda self: self.base is None)
@@ -180,7 +180,7 @@ class JournalMachine(RuleBasedStateMachine):
     @precondition(lambda self: self.base is None)
     @rule()
     def begin_plan(self) -> None:
-        self.boundary = self.journal.begin_boundary("r")
+        self.boundary = self.journal.recovery.begin_boundary("r")
         self.base = self.head
 
     @precondition(lambda self: self.base is not None)
@@ -207,7 +207,7 @@ class JournalMachine(RuleBasedStateMachine):
         self.journal.close()
         assert_sound(self.workspace, collected=self.collected)
         self.journal = Journal(self.workspace)
-        info = self.journal.recovery()
+        info = self.journal.recovery.info()
         assert (info.boundary is None) == (self.base is None)
         if info.boundary is not None:
             self._roll_back()
@@ -216,8 +216,8 @@ class JournalMachine(RuleBasedStateMachine):
     @rule()
     def gc(self) -> None:
         """Every commit that could be checked out before can be after it."""
-        reach = {number: len(self.journal.route(number).redo) for number in self.nodes.keys() - self.gone}
-        freed = self.journal.gc(redo_budget=3)
+        reach = {number: len(self.journal.checkpoints.route(number).redo) for number in self.nodes.keys() - self.gone}
+        freed = self.journal.checkpoints.collect_garbage(redo_budget=3)
         assert freed.lost == ()
         self._collected(reach)
 
@@ -225,8 +225,8 @@ class JournalMachine(RuleBasedStateMachine):
     def drop_other_lines(self) -> None:
         roots = (self.head, *self.undone, *self.left.values())
         needed = [number for root in roots for number in self.line(root)]
-        reach = {number: len(self.journal.route(number).redo) for number in needed}
-        freed = self.journal.gc(redo_budget=3, drop_other_lines=True)
+        reach = {number: len(self.journal.checkpoints.route(number).redo) for number in needed}
+        freed = self.journal.checkpoints.collect_garbage(redo_budget=3, drop_other_lines=True)
         gone = set(self.gone)
         self._collected(reach)
         assert set(freed.lost) == self.gone - gone
@@ -236,7 +236,7 @@ class JournalMachine(RuleBasedStateMachine):
         kept = {path.name for path in (self.workspace / "checkpoints").iterdir()}
         self.checkpoints = {number for number in self.checkpoints if self._file(number) in kept}
         for number, before in reach.items():
-            assert len(self.journal.route(number).redo) <= max(before, 3)
+            assert len(self.journal.checkpoints.route(number).redo) <= max(before, 3)
         # What gc made unreachable is not worth a visit.
         self.gone = {number for number in self.nodes if self._unreachable(number)}
 
@@ -261,8 +261,8 @@ class JournalMachine(RuleBasedStateMachine):
         head = self.journal.head
         assert head is not None and (head.number, head.hash_after) == (self.head, self.nodes[self.head].scene)
         on_it = {} if self.current is None else {self.current: self.head}
-        assert {one.name: one.commit for one in self.journal.branches()} == {**self.left, **on_it}
-        assert self.journal.current_branch() == self.current
+        assert {one.name: one.commit for one in self.journal.branches.listed()} == {**self.left, **on_it}
+        assert self.journal.branches.current() == self.current
         line = self.line(self.head)
         assert [commit.number for commit in self.journal.log(limit=1000)] == line
         found = self.journal.find_many([wanted(name) for name in NAMES])
@@ -288,7 +288,7 @@ class JournalMachine(RuleBasedStateMachine):
         distance = next((i for i, n in enumerate(line) if n in self.checkpoints), None)
         blocked = next((i for i, n in enumerate(line) if not self.nodes[n].replayable), None)
         assert blocked is None or (distance is not None and distance <= blocked)
-        route = self.journal.route(self.head)
+        route = self.journal.checkpoints.route(self.head)
         expected = line[: len(line) - 1 if distance is None else distance]
         assert [commit.number for commit in route.redo] == expected[::-1]
 

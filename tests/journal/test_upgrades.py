@@ -60,8 +60,8 @@ def test_an_older_journal_becomes_one_of_this_version_with_its_history(tmp_path:
     assert version_of(workspace) == schema.VERSION
     assert [commit.operation_id for commit in journal.log()] == ["lift", "box", "baseline"]
     assert journal.redo_target() == 4
-    assert journal.verify_audit().ok
-    assert journal.recovery().route is not None
+    assert journal.audit.verify().ok
+    assert journal.recovery.info().route is not None
     journal.close()
     fresh = tmp_path / "fresh"
     Journal(fresh).close()
@@ -73,7 +73,7 @@ def test_who_only_reads_an_older_journal_leaves_it_as_it_is(tmp_path: Path, vers
     workspace = of_version(tmp_path, version)
     view = JournalView(workspace)
     assert [commit.operation_id for commit in view.log()] == ["lift", "box", "baseline"]
-    assert view.verify_audit().ok
+    assert view.audit.verify().ok
     view.close()
     assert version_of(workspace) == version
 
@@ -133,7 +133,7 @@ def test_a_workspace_hashed_by_an_earlier_method_is_told_so_and_stays_whole(tmp_
         assert "with method 1 of the fingerprint, this blendwright has method 3" in error["message"]
         assert "blendwright export" in error["cure"] and "--scene" in error["cure"]
     journal = Journal(workspace)
-    assert journal.quarantined() is None
+    assert journal.recovery.quarantine() is None
     assert [commit.operation_id for commit in journal.log()] == ["lift", "box", "baseline"]
     journal.close()
     assert shell("replay", "--workspace", "workspace", "--json", code=0).document["by"] == "results"

@@ -80,7 +80,7 @@ def test_a_plan_that_is_right_at_first_is_run_and_that_is_all(opened: OpenScene)
     assert result.report is not None and result.report.request_id == result.request_id, (
         "the model's own id counts nothing"
     )
-    (kept,) = opened.journal.attempts(result.request_id)
+    (kept,) = opened.journal.attempts.of_request(result.request_id)
     assert (kept.model, kept.usage["total"], kept.outcome["status"]) == ("scripted-1", 160, "succeeded")
     assert len(kept.prompt_hash) == 64 and kept.plan is not None and name in kept.plan
 
@@ -100,15 +100,15 @@ def test_what_breaks_the_contract_is_told_exactly_and_repaired(case: str, opened
     operations, code = WRONG[case]
     name, _ = named("Mended")
     planner = Scripted(plan(*operations), plan(op("a", name=name)))
-    before = len(opened.journal.audit_records(limit=10_000))
+    before = len(opened.journal.audit.records(limit=10_000))
     result = run_planner(opened, planner)
     assert (result.ending, result.attempts) == ("done", 2)
     second = planner.heard[1]
     assert code in codes(second) and told(second)["stage"] == "validation"
     assert told(second)["failure"]["error_code"] in codes(second)
     assert second.attempt == 2 and second.turns[0] == planner.heard[0].turns[0]
-    assert len(opened.journal.audit_records(limit=10_000)) == before + 1, "what was refused left nothing"
-    stages = [(kept.number, kept.outcome["stage"]) for kept in opened.journal.attempts(result.request_id)]
+    assert len(opened.journal.audit.records(limit=10_000)) == before + 1, "what was refused left nothing"
+    stages = [(kept.number, kept.outcome["stage"]) for kept in opened.journal.attempts.of_request(result.request_id)]
     assert stages == [(1, "validation"), (2, "done")]
 
 
@@ -158,11 +158,11 @@ def test_a_preview_keeps_every_failure_from_the_scene(opened: OpenScene) -> None
     one, two = named("Tried")
     wrong = op("b", "object.set_parent", "a", child="Nobody", parent=one)
     planner = Scripted(plan(op("a", name=one), wrong), plan(op("a", name=one), op("b", name=two)))
-    before = len(opened.journal.audit_records(limit=10_000))
+    before = len(opened.journal.audit.records(limit=10_000))
     result = run_planner(opened, planner, preview=True)
     assert (result.ending, result.attempts) == ("done", 2), result.reason
     assert told(planner.heard[1])["stage"] == "preview" and told(planner.heard[1])["committed"] == []
-    records = opened.journal.audit_records(after=before, limit=10_000)
+    records = opened.journal.audit.records(after=before, limit=10_000)
     assert [record.record["status"] for record in records] == ["succeeded", "succeeded"]
 
 
@@ -231,7 +231,7 @@ def test_a_service_that_fails_is_asked_again_after_a_while_and_the_model_hears_n
     result = run_planner(opened, planner, sleep=waits)
     assert (result.ending, result.attempts, waits.seconds) == ("done", 1, [7.0, 2.0])
     assert len({request.turns for request in planner.heard}) == 1
-    stages = [kept.outcome["stage"] for kept in opened.journal.attempts(result.request_id)]
+    stages = [kept.outcome["stage"] for kept in opened.journal.attempts.of_request(result.request_id)]
     assert stages == ["service", "service", "done"]
 
 
@@ -269,10 +269,10 @@ def test_a_worker_that_dies_gets_the_same_plan_once_more_before_the_model_hears_
         plan(op("a", name=one), op("b", "trial.misbehave", "a", how="crash")),
         plan(op("a", name=one), op("b", name=two)),
     )
-    before = len(opened.journal.audit_records(limit=10_000))
+    before = len(opened.journal.audit.records(limit=10_000))
     result = run_planner(opened, planner)
     assert (result.ending, result.attempts, codes(planner.heard[1])) == ("done", 2, ["WORKER_LOST"]), result.reason
-    records = opened.journal.audit_records(after=before, limit=10_000)
+    records = opened.journal.audit.records(after=before, limit=10_000)
     crashes = [each.record for each in records if each.record["tool_name"] == "trial.misbehave"]
     assert len(crashes) == 2
 

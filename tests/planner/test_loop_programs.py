@@ -43,4 +43,4 @@ def test_a_model_corrects_the_line_that_it_is_told(opened: OpenScene) -> None:
     assert told(planner.heard[2])["findings"][0]["place"] == f"program:3:{broken.splitlines()[2].index('radius') + 1}"
     found = opened.outcome("scene.find", {"name": "Leg_0*"})
     assert found.result is not None and found.result["total"] == 3
-    assert [one.program for one in opened.journal.programs("p1")] == [LEGS]
+    assert [one.program for one in opened.journal.programs.of_request("p1")] == [LEGS]

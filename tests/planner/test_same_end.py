@@ -44,10 +44,10 @@ def end_of(place: Path, *answers: Any, preview: bool) -> End:
         result = asyncio.run(PlannerRun(opened, Scripted(*answers), first, ID, preview=preview).run())
         assert result.ending == "done" and result.report is not None, result.reason
         receipts = [_lasting(commit.receipt) for commit in opened.journal.commits_of(ID)]
-        records = [record.record for record in opened.journal.audit_records(limit=1000)]
+        records = [record.record for record in opened.journal.audit.records(limit=1000)]
         # Looking at the scene for the prompt is a call of its own, under an id that is new every time.
         audit = [_lasting(record) for record in records if record["request_id"] == ID]
-        return End(opened.hash, receipts, audit, len(opened.journal.attempts(ID)))
+        return End(opened.hash, receipts, audit, len(opened.journal.attempts.of_request(ID)))
 
 
 def _lasting(value: Any) -> Any:

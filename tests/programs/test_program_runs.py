@@ -45,7 +45,7 @@ def test_a_program_runs_like_any_plan_and_is_in_the_journal_with_its_parameters(
     assert report.remarks == {"printed": "made 3"} and report.boundary == "plan"
     again = scene.run(document)
     assert {one.status for one in again.operations} == {"skipped_idempotent"}
-    (program,) = scene.journal.programs(report.request_id)
+    (program,) = scene.journal.programs.of_request(report.request_id)
     assert (program.program, program.params, program.hash) == (BOXES, {"count": 3}, report.request_id)
     history = request_history(place / "api", report.request_id).to_json()
     assert len(history["programs"]) == 1 and len(history["commits"]) == 4

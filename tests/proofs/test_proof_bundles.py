@@ -31,13 +31,13 @@ def workspace(tmp_path: Path) -> Path:
     journal: Journal = begun(tmp_path / "w", ["a", "b"])
     journal.commit([reading("look", "scene-b"), audit("bad", "failed", "scene-b", None)])
     journal.commit([operation("c", "scene-b", "scene-c", args={"path": "x", "password": "secret words"})])
-    boundary = journal.begin_boundary("r")
+    boundary = journal.recovery.begin_boundary("r")
     journal.commit(chain(["d"], "scene-c"))
     journal.roll_back(boundary)
-    journal.create_branch("side", 2)
+    journal.branches.create("side", 2)
     journal.move_head("checkout", 2, SwitchTo("side"))
     journal.commit(chain(["e"], "scene-a"))
-    journal.add_checkpoint(journal.stage_checkpoint(saved(tmp_path, "saved"), "scene-e"), 6)
+    journal.checkpoints.add(journal.checkpoints.stage(saved(tmp_path, "saved"), "scene-e"), 6)
     journal.close()
     return tmp_path / "w"
 

@@ -62,12 +62,12 @@ def approve(context: ServerContext, id: str) -> None:
 
 def states(context: ServerContext, operation_hash: str) -> Counter[str]:
     with read_journal(context.workspace) as journal:
-        return Counter(one.state for one in journal.approvals(operation_hash))
+        return Counter(one.state for one in journal.approvals.listed(operation_hash))
 
 
 def hash_of(context: ServerContext, id: str) -> str:
     with read_journal(context.workspace) as journal:
-        (waiting,) = [one for one in journal.approvals() if one.request.id == id]
+        (waiting,) = [one for one in journal.approvals.listed() if one.request.id == id]
     return waiting.request.operation_hash
 
 
@@ -285,7 +285,7 @@ def test_one_approval_and_two_clients_who_want_it_at_once(context: ServerContext
     assert all(answer["ok"] for answer in answers)
     with read_journal(context.workspace) as journal:
         assert [commit.operation_id for commit in journal.commits_of("rush")] == ["b"]
-        assert journal.verify_audit().ok
+        assert journal.audit.verify().ok
     assert states(context, operation_hash) == {"used": 1}
 
 

@@ -93,8 +93,12 @@ def test_after_a_storm_of_cancels_every_key_stands_once_and_the_scene_is_that_of
     with read_journal(tmp_path / "stormy") as journal:
         commits = journal.log(limit=10_000)
         keys = [(commit.request_id, commit.operation_id) for commit in commits]
-        assert len(keys) == len(set(keys)) and journal.verify_audit().ok
-        assert journal.open_boundary() is None and journal.indeterminate() == () and journal.quarantined() is None
+        assert len(keys) == len(set(keys)) and journal.audit.verify().ok
+        assert (
+            journal.recovery.open_boundary() is None
+            and journal.recovery.indeterminate() == ()
+            and journal.recovery.quarantine() is None
+        )
     # A preview that got so far before it was called off has made the directory of previews; what was in it is gone.
     left = {path.name for path in (tmp_path / "stormy" / "scratch").rglob("*")}
     assert left <= {".lock", "previews"}, "no session and no preview leaves anything"

@@ -81,7 +81,7 @@ def names(context: ServerContext, pattern: str) -> list[str]:
 
 def commits(context: ServerContext, request: str) -> list[str]:
     with read_journal(context.workspace) as journal:
-        assert journal.verify_audit().ok
+        assert journal.audit.verify().ok
         return [commit.operation_id for commit in journal.commits_of(request)]
 
 
@@ -310,6 +310,6 @@ def test_a_server_that_is_closed_while_users_think_ends_in_order(tmp_path: Path)
         answers = anyio.run(main, context)
     assert [answer["details"]["cancelled"] for answer in answers] == [True, True]
     with read_journal(tmp_path / "workspace") as journal:
-        assert journal.verify_audit().ok
+        assert journal.audit.verify().ok
         assert {commit.operation_id for commit in journal.commits_of("First")} == {"a"}
     assert threading.active_count() <= workers + 2, "nobody is left waiting"

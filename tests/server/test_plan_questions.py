@@ -60,7 +60,7 @@ def answers(context: ServerContext, era: Era, user: User | None, *plans: dict[st
 
 def approvals_of(context: ServerContext, request_id: str) -> list[dict[str, Any]]:
     with read_journal(context.workspace) as journal:
-        records = [record.record for record in journal.audit_records(limit=10_000)]
+        records = [record.record for record in journal.audit.records(limit=10_000)]
     return [dict(one) for one in records if one["request_id"] == request_id and one.get("approval_answer")]
 
 

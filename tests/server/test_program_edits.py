@@ -49,7 +49,7 @@ def test_a_repaired_line_is_enough_and_the_whole_is_journalled(context: ServerCo
     with read_journal(context.workspace) as journal:
         head = journal.head
         assert head is not None
-        [stored] = journal.programs(head.request_id)
+        [stored] = journal.programs.of_request(head.request_id)
     assert stored.program == BROKEN.replace("dimension ", "dimensions ")
     assert stored.params == {"count": 3}
     again = call(context, "plan_execute", program_edit={})

@@ -65,7 +65,7 @@ def test_what_the_user_allows_is_done_and_told_in_the_audit(context: ServerConte
     assert name in user.heard[0]
     assert objects(context, era, name) == []
     with read_journal(context.workspace) as journal:
-        records = [record.record for record in journal.audit_records(limit=1000)]
+        records = [record.record for record in journal.audit.records(limit=1000)]
     told = [record for record in records if record.get("approval_by") == "host" and record["request_id"] == f"yes{era}"]
     assert [(record["operation_id"], record["approval_answer"]) for record in told] == [("unmake", "approved")]
 

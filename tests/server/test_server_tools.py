@@ -295,7 +295,7 @@ def test_a_cancelled_request_stops_its_run_and_the_next_one_is_answered(context:
     assert {f"Before{era}", f"First{era}"} <= names
     assert f"Behind{era}" not in names, "what came after the picture was not done"
     with read_journal(context.workspace) as journal:
-        records = [record.record for record in journal.audit_records(limit=10_000)]
+        records = [record.record for record in journal.audit.records(limit=10_000)]
     (slow_one,) = [each for each in records if (each["request_id"], each["operation_id"]) == (f"slow{era}", "slow")]
     assert slow_one["error_code"] == "CANCELLED", "it did not just run into its deadline"
 

@@ -153,7 +153,7 @@ class Deeds(CodeDeeds):
             self.delete(scene)
         finally:
             self.oracle.nobody_there = False
-        for stored in scene.journal.approvals():
+        for stored in scene.journal.approvals.listed():
             reply = self.chance.choice((ApprovalAnswer.APPROVED, ApprovalAnswer.APPROVED, ApprovalAnswer.DECLINED))
             if reply is ApprovalAnswer.APPROVED:
                 self.oracle.approved.add(stored.request.id)
@@ -193,24 +193,24 @@ class Deeds(CodeDeeds):
         name = self.chance.choice(("first", "second"))
 
         def put(number: int) -> None:
-            self._tagged({**self.oracle.tags, name: number}, lambda: scene.journal.set_tag(name, number))
+            self._tagged({**self.oracle.tags, name: number}, lambda: scene.journal.branches.set_tag(name, number))
 
         for commit in scene.journal.log(limit=2):
             put(commit.number)
         if name in self.oracle.tags and self.chance.random() < 0.3:
             others = {each: number for each, number in self.oracle.tags.items() if each != name}
-            self._tagged(others, lambda: scene.journal.delete_tag(name))
+            self._tagged(others, lambda: scene.journal.branches.delete_tag(name))
 
     def branch(self, scene: OpenScene) -> None:
         """A branch is begun where HEAD is, and another one where it was; or one is gone on with; or one is given up."""
-        history, names = scene.history, {branch.name for branch in scene.journal.branches()}
+        history, names = scene.history, {branch.name for branch in scene.journal.branches.listed()}
         name = self.chance.choice(("one", "two"))
         if name not in names:
             self._branched({*self.oracle.branches, name}, lambda: history.create_branch(name))
-        elif self.chance.random() < 0.3 and scene.journal.current_branch() != name:
+        elif self.chance.random() < 0.3 and scene.journal.branches.current() != name:
             self._branched(self.oracle.branches - {name}, lambda: history.delete_branch(name))
         if not self.world.dead:
-            names = sorted(branch.name for branch in scene.journal.branches())
+            names = sorted(branch.name for branch in scene.journal.branches.listed())
             self._moved(lambda: history.switch(self.chance.choice(names)))
 
     def _branched(self, branches: set[str], act: Callable[[], object]) -> None:

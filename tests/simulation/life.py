@@ -16,7 +16,7 @@ from typing import Any
 
 from blendwright.bridge.spawn import WorkerSettings
 from blendwright.engine.options import RunOptions
-from blendwright.engine.scene.live_scene import LiveScene
+from blendwright.engine.scene.host import SceneHost
 from blendwright.engine.scene.problems import find_problems, return_to
 from blendwright.policy.policy import Levels, LimitsAsked, Policy, Rules, Verdict
 from blendwright.policy.session_contract import Proposal
@@ -160,8 +160,8 @@ class Life:
         left = [file.name for file in (self.oracle.workspace / "checkpoints").glob("*.part")]
         assert self.world.dead or not left, f"{left} were left by somebody who died"
         self._settled()
-        for intent in self.scene.journal.indeterminate():
-            self.scene.journal.resolve_intent(intent.id, "somebody looked")
+        for intent in self.scene.journal.recovery.indeterminate():
+            self.scene.journal.recovery.resolve_intent(intent.id, "somebody looked")
 
     def _opened(self, workspace: Path) -> OpenScene:
         fate = self.misfortunes.fate or ""
@@ -210,8 +210,8 @@ class Life:
         looks = self.chance.random() < LOOKS
         expected = self.oracle.check() if looks else None
         self.oracle.settle(scene.journal)
-        assert scene.journal.open_boundary() is None, "a plan that is kept whole was left open"
-        assert scene.journal.quarantined() is None or self.world.lied, "sound work is in quarantine"
+        assert scene.journal.recovery.open_boundary() is None, "a plan that is kept whole was left open"
+        assert scene.journal.recovery.quarantine() is None or self.world.lied, "sound work is in quarantine"
         self._compare(scene, expected)
 
     def _compare(self, scene: OpenScene, expected: ToyScene | None) -> None:
@@ -220,7 +220,7 @@ class Life:
             worker: Any = live.worker()
             found: ToyScene = worker.scene
             assert found.objects == expected.objects, "the worker holds another scene than HEAD says"
-            assert live.known_hash == expected.hash
+            assert live.head.known_hash == expected.hash
 
     def _excuse(self, error: BlendwrightError) -> None:
         """The core gave up. It may: where it is dead, where the disk refuses, and where no Blender can be had."""
@@ -305,15 +305,15 @@ class Life:
         scratch.mkdir(exist_ok=True)
         with repair_journal(self.oracle.workspace) as journal:
             head = journal.head
-            if journal.quarantined() is not None and head is not None:
+            if journal.recovery.quarantine() is not None and head is not None:
                 pool = self.source.open_pool(WorkerSettings(scratch))
                 assert head.number in find_problems(journal).reachable, "the newest scene is not offered"
-                boundary = journal.open_boundary()
+                boundary = journal.recovery.open_boundary()
                 target = head.number if boundary is None else boundary.base
                 return_to(journal, pool.take(), target)
-            assert journal.quarantined() is None
+            assert journal.recovery.quarantine() is None
 
 
-def live_scene(scene: OpenScene) -> LiveScene:
+def live_scene(scene: OpenScene) -> SceneHost:
     """What no caller sees, and the oracle compares with the files."""
     return scene._session.scene  # pyright: ignore[reportPrivateUsage]

@@ -114,7 +114,7 @@ class Oracle:
             db.close()
         if self._audit_head is not None:
             with _reading(self.workspace) as journal:
-                assert journal.verify_audit([self._audit_head]).problems == (), "the chain of records was cut"
+                assert journal.audit.verify([self._audit_head]).problems == (), "the chain of records was cut"
         # What a plan that is kept whole had done when it was broken off: whoever opens the workspace takes it back first.
         for request, base in boundaries:
             gone |= {row[0] for row in commits if row[2] == request and row[0] > base}
@@ -125,7 +125,7 @@ class Oracle:
         assert tags in (self.tags, self.tagging), f"the tags are {tags}, and were acknowledged as {self.tags}"
         self.tags, self.tagging = tags, None
         with _reading(self.workspace) as journal:
-            branches = {branch.name for branch in journal.branches()}
+            branches = {branch.name for branch in journal.branches.listed()}
         assert branches in (self.branches, self.branching), (
             f"there are {branches}, and were acknowledged {self.branches}"
         )
@@ -266,7 +266,7 @@ class Oracle:
             assert not lost, f"commits {sorted(lost)} were acknowledged, and HEAD ({line[0]}) does not follow them"
         self.head, self.moving = (line[0] if line else None), False
         self.since.clear()
-        self._audit_head = journal.verify_audit().head if line else None
+        self._audit_head = journal.audit.verify().head if line else None
 
 
 def _ancestors(parents: dict[int, int | None], number: int) -> set[int]:

@@ -46,7 +46,7 @@ def test_a_plan_that_is_kept_whole_leaves_nothing_open_when_it_is_interrupted(tm
     """What is done later in the same process would be taken back with it by whoever opens the workspace next."""
 
     def after(scene: OpenScene) -> None:
-        assert scene.journal.open_boundary() is None
+        assert scene.journal.recovery.open_boundary() is None
         assert scene.run(plan("later")).status == "succeeded"
 
     interrupted(tmp_path, point, lambda scene: scene.run(plan("whole"), boundary="plan"), after)

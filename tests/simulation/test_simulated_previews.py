@@ -39,7 +39,7 @@ def save_another_scene(scene: OpenScene, place: Path, *, number: int) -> None:
     file = place / "other.blend"
     file.write_bytes(other.to_bytes())
     journal = scene._session.journal  # pyright: ignore[reportPrivateUsage]
-    journal.add_checkpoint(journal.stage_checkpoint(file, head.hash_after), head.number)
+    journal.checkpoints.add(journal.checkpoints.stage(file, head.hash_after), head.number)
 
 
 def test_a_preview_falls_back_to_an_earlier_checkpoint(scene: OpenScene, tmp_path: Path) -> None:
@@ -52,7 +52,7 @@ def test_a_preview_falls_back_to_an_earlier_checkpoint(scene: OpenScene, tmp_pat
     found = scene.preview(create("four"))
     assert found.ok and found.report.scene_hash_after == expected
     assert [entry.name for entry in found.differences.difference.created] == ["four"]
-    assert scene.journal.head == before and scene.journal.quarantined() is None
+    assert scene.journal.head == before and scene.journal.recovery.quarantine() is None
     left = [path.name for path in (tmp_path / "w" / "scratch" / "previews").iterdir() if path.is_dir()]
     assert left == [], "nothing is left of any copy"
 
@@ -65,12 +65,12 @@ def test_a_preview_says_so_where_no_checkpoint_leads_to_the_scene(scene: OpenSce
     save_another_scene(scene, tmp_path, number=1)
     head = scene.journal.head
     assert head is not None
-    newest = scene.journal.route(head.number).checkpoint
+    newest = scene.journal.checkpoints.route(head.number).checkpoint
     assert newest is not None
-    imported = scene.journal.route(head.number, without=[newest.id]).checkpoint
+    imported = scene.journal.checkpoints.route(head.number, without=[newest.id]).checkpoint
     assert imported is not None
     imported.path.write_bytes(b"damaged")
     with pytest.raises(EnvironmentUnfit, match="opens to another one") as refused:
         scene.preview(create("two"))
     assert "replay" in (refused.value.cure or "") and "quarantine" not in refused.value.message
-    assert scene.journal.quarantined() is None
+    assert scene.journal.recovery.quarantine() is None

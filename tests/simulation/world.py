@@ -23,7 +23,7 @@ from unittest.mock import patch
 from blendwright.engine.code import sandbox_run as isolated_code
 from blendwright.engine.scene import background_checkpoints
 from blendwright.engine.scene.rebuild import WINDOW
-from blendwright.engine.sending import pipeline
+from blendwright.engine.sending import bulk_policy, pipeline
 from blendwright.util import crash_points
 from blendwright.wire.remote_scene import HANG_SECONDS
 from simulation.toy_code import ToyGuard, same_bytes
@@ -197,8 +197,8 @@ class World:
             stack.enter_context(patch.object(pipeline, "wait", self._wait))
             if self.seed % 4 == 3:
                 # Operations travel in bulks in every fourth world, of which a plan has several.
-                stack.enter_context(patch.object(pipeline, "LONG_RUN", 2))
-                stack.enter_context(patch.object(pipeline, "BULK", 32))
+                stack.enter_context(patch.object(bulk_policy, "LONG_RUN", 2))
+                stack.enter_context(patch.object(bulk_policy, "BULK", 32))
             stack.enter_context(patch.object(crash_points, "reach", self.reach))
 
             def begin_thread(workers: int, *, thread_name_prefix: str) -> Executor:

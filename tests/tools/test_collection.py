@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import bpy
 import pytest
 
-from blendwright.blender.step import HAS_UNDO
+from blendwright.blender.step_modes import HAS_UNDO
 from tools.objects import empty
 
 if TYPE_CHECKING:

@@ -256,7 +256,7 @@ def test_the_move_is_one_commit_behind_an_untouched_history(made: Path, moved: P
     report = moved / "artifacts" / f"upgrade-{OLD}-to-{NEW}-commit-{old[-1].number}" / "report.json"
     assert move.receipt["report_sha256"] == hashlib.sha256(report.read_bytes()).hexdigest()
     with read_journal(moved) as journal:
-        assert journal.verify_audit().ok
+        assert journal.audit.verify().ok
 
 
 def test_work_goes_on_in_the_new_blender_and_what_was_done_is_known(moved: Path, tmp_path: Path) -> None:
@@ -280,9 +280,9 @@ def test_work_goes_on_in_the_new_blender_and_what_was_done_is_known(moved: Path,
     assert f"commit {target} was made with Blender {OLD}, this is Blender {NEW}" in refused.value.message
     assert f"blendwright checkout {target} --blender {OLD}" in str(refused.value.cure)
     with read_journal(workspace) as journal:
-        assert journal.quarantined() is None
+        assert journal.recovery.quarantine() is None
         assert journal.head is not None and journal.head.number == boundary.number
-        assert journal.verify_audit().ok
+        assert journal.audit.verify().ok
 
 
 @pytest.mark.slow
@@ -379,4 +379,4 @@ def test_a_move_that_is_killed_has_happened_or_not_and_can_be_asked_for_again(
         assert upgrade(workspace, NEW, options=replace(QUIET, accept_differences=True)).commit is not None
     assert replay(workspace, blender=NEW).ok
     with read_journal(workspace) as journal:
-        assert journal.verify_audit().ok
+        assert journal.audit.verify().ok

@@ -13,7 +13,7 @@ from PIL import Image
 import blendwright
 from blendwright.engine.scene.rebuild import rebuild_commit
 from blendwright.values.outcome import Outcome
-from blendwright.views.before_and_after import LookBack
+from blendwright.views.before_and_after import LookBack, look_back_from, look_back_in
 from blendwright.workspace.open_scene import OpenScene
 from support.engine.engine import UNASKED
 
@@ -44,7 +44,7 @@ def test_straight_sides_have_no_perspective_and_show_what_was_nearer_before(open
     assert head is not None
     assert opened.call("object.delete", object="Near").ok
     assert opened.call("mesh.create_primitive", kind="cube", name="Low", location=[-3, 20, -3]).ok
-    seen = opened.look_back(head, look=LookBack("FRONT", width=WIDTH))
+    seen = look_back_in(opened, head, look=LookBack("FRONT", width=WIDTH))
     assert seen.ok, seen.message
     before, after, _ = panels(seen)
     # Near stood eighty metres before all that is there now, and is as large as what is there: all in the same place.
@@ -62,15 +62,15 @@ def test_several_places_take_one_rebuild_of_each_scene(opened: OpenScene, monkey
 
     monkeypatch.setattr("blendwright.views.before_and_after.rebuild_commit", counted)
     looks = [LookBack(view, width=WIDTH) for view in ("FRONT", "TOP", "ISO")]
-    seen = opened.look_back_from(looks, 3, 4)
+    seen = look_back_from(opened, looks, 3, 4)
     assert rebuilt == [4, 3] and all(one.ok for one in seen)
     assert len({Path(one.artifacts[0]).name for one in seen}) == 3
     assert len({Path(one.artifacts[0]).read_bytes() for one in seen}) == 3
-    alone = opened.look_back(3, 4, LookBack("TOP", width=WIDTH))
+    alone = look_back_in(opened, 3, 4, LookBack("TOP", width=WIDTH))
     assert Path(alone.artifacts[0]).read_bytes() == Path(seen[1].artifacts[0]).read_bytes()
 
 
 def test_where_there_is_no_camera_only_that_look_is_from_a_corner(opened: OpenScene) -> None:
-    own, top, corner = opened.look_back_from([LookBack(view, width=WIDTH) for view in (None, "TOP", "ISO")], 3, 4)
+    own, top, corner = look_back_from(opened, [LookBack(view, width=WIDTH) for view in (None, "TOP", "ISO")], 3, 4)
     assert Path(own.artifacts[0]).read_bytes() == Path(corner.artifacts[0]).read_bytes()
     assert Path(top.artifacts[0]).read_bytes() != Path(corner.artifacts[0]).read_bytes()

@@ -14,8 +14,9 @@ import pytest
 import blendwright
 from blendwright.engine.options import RunOptions
 from blendwright.values.errors import EnvironmentUnfit, Refusal
-from blendwright.window.attach import attach, detach, follow_window
+from blendwright.window.attach import attach, detach
 from blendwright.window.binding import WindowBinding
+from blendwright.workspace.opening import follow_window
 from support.engine.engine import UNASKED
 from window.playing import PlayedWindow
 from window.test_stories import cubes, in_step

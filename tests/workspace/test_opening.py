@@ -164,7 +164,7 @@ def test_a_session_with_much_to_redo_leaves_a_checkpoint(tmp_path: Path, monkeyp
     with blendwright.open(tmp_path, spare=False, approver=GRANTED) as scene:
         head = scene.journal.head
         assert head is not None
-        route = scene.journal.route(head.number)
+        route = scene.journal.checkpoints.route(head.number)
         assert route.redo == () and route.checkpoint is not None
         assert scene.call("object.delete", name="A").fingerprint_before == made
 
@@ -187,8 +187,8 @@ from blendwright.records.recovery import NewIntent
 
 scene = blendwright.open(sys.argv[1], spare=False)
 assert scene.call("object.create_empty", name="Base").ok
-scene.journal.begin_boundary("half")
-scene.journal.begin_intent(NewIntent("key", "half", "b", "file.export", "writes x.stl"))
+scene.journal.recovery.begin_boundary("half")
+scene.journal.recovery.begin_intent(NewIntent("key", "half", "b", "file.export", "writes x.stl"))
 assert scene.call("object.create_empty", name="Half").ok
 (Path(sys.argv[1]) / "checkpoints" / "1-1-0123abcd.part").write_bytes(b"half")
 os.kill(os.getpid(), signal.SIGKILL)

@@ -84,7 +84,7 @@ print("acknowledged", acknowledged)
 with blendwright.open(workspace, roots=[workspace.parent], spare=False) as scene:
     kept = [commit.operation_id for commit in scene.journal.log()]
     print("kept", set(acknowledged) <= set(kept))
-    print("whole", scene.run(plan).ok, scene.journal.verify_audit().ok)
+    print("whole", scene.run(plan).ok, scene.journal.audit.verify().ok)
     print("after", scene.call("file.import", path=str(triangle)).ok)
 with blendwright.open(workspace, roots=[workspace.parent], spare=False) as scene:
     scene.warm()

@@ -28,7 +28,7 @@ def run(place: Path, *listed: dict[str, Any]) -> RunReport:
 def run_document(place: Path, document: dict[str, Any]) -> RunReport:
     with blendwright.open(place, spare=False) as scene:
         report = scene.run(document, request_id="wrong")
-        records = [record.record for record in scene.journal.audit_records(limit=10)]
+        records = [record.record for record in scene.journal.audit.records(limit=10)]
         assert all(record["request_id"] != "wrong" for record in records), "something of it was tried"
     return report
 

@@ -30,7 +30,7 @@ def statuses(report: RunReport) -> set[str]:
 def test_it_is_answered_without_a_look_into_the_journal_and_as_the_journal_would(
     scene: blendwright.OpenScene, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    before, records = scene.hash, len(scene.journal.audit_records(limit=10_000))
+    before, records = scene.hash, len(scene.journal.audit.records(limit=10_000))
 
     def asked(*args: Any, **options: Any) -> Any:
         pytest.fail("the journal was asked")
@@ -39,7 +39,7 @@ def test_it_is_answered_without_a_look_into_the_journal_and_as_the_journal_would
         quiet.setattr(scene.journal, "find_many", asked)
         again = scene.run(PLAN)
     assert again.ok and statuses(again) == {"skipped_idempotent"} and scene.hash == before
-    assert len(scene.journal.audit_records(limit=10_000)) == records + 120, "every operation has its record"
+    assert len(scene.journal.audit.records(limit=10_000)) == records + 120, "every operation has its record"
     for operation in again.operations:
         assert operation.commit is not None
         assert operation.receipt == scene.journal.show(operation.commit).receipt

@@ -204,7 +204,7 @@ def test_nodes_that_make_points_without_end_cost_a_call_and_nothing_else(tmp_pat
         assert scene.hash == before
         assert scene.call("scene.snapshot").ok
         assert scene.call("mesh.create_primitive", kind="cube", name="After").ok
-        assert scene.journal.verify_audit().ok
+        assert scene.journal.audit.verify().ok
 
 
 @pytest.mark.slow
@@ -219,4 +219,4 @@ def test_a_tree_that_nobody_can_evaluate_and_that_was_kept_can_be_undone(tmp_pat
         scene.history.undo(1)
         assert scene.hash == before
         assert scene.call("scene.snapshot").ok
-        assert scene.journal.verify_audit().ok
+        assert scene.journal.audit.verify().ok

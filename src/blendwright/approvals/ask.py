@@ -186,7 +186,7 @@ class Approvals:
         """Keep what was allowed beforehand, by operation id. One transaction."""
         answered = [(request, Approval(request.id, ApprovalAnswer.APPROVED, BY_GRANT)) for request in requests]
         if answered:
-            self._journal.record_approvals(answered)
+            self._journal.approvals.record(answered)
         return {request.operation_id: approval for request, approval in answered}
 
     def may_be_approved(self, request: ApprovalRequest, approver: Approver) -> bool:
@@ -194,12 +194,12 @@ class Approvals:
         if approver.prompt is not None or approver.grants_all(request):
             return True
         now = time.time()
-        stored = self._journal.approvals(request.operation_hash)
+        stored = self._journal.approvals.listed(request.operation_hash)
         return any(one.state == "approved" and one.request.expires > now for one in stored)
 
     def leave(self, requests: Sequence[ApprovalRequest]) -> list[Finding]:
         """Nobody can be asked now: keep the requests for whoever answers later, and say how."""
-        ids = self._journal.ask_approval(requests) if requests else ()
+        ids = self._journal.approvals.ask(requests) if requests else ()
         return [self._missing(request, id) for request, id in zip(requests, ids, strict=True)]
 
     def ask(
@@ -214,12 +214,12 @@ class Approvals:
         from before are for `request`, new ones for `now`."""
         if approver.grants_all(request):
             return ApprovalOutcome(self.grant([request])[request.operation_id])
-        earlier = self._journal.use_approval(request.operation_hash)
+        earlier = self._journal.approvals.use(request.operation_hash)
         if earlier is not None:
             return ApprovalOutcome(earlier)
         if self.is_allowed_in_session(request, approver):
             approval = Approval(request.id, ApprovalAnswer.APPROVED, IN_SESSION)
-            self._journal.record_approvals([(request, approval)])
+            self._journal.approvals.record([(request, approval)])
             return ApprovalOutcome(approval)
         request = now or request
         moved = False
@@ -237,7 +237,7 @@ class Approvals:
                 answer = ApprovalAnswer.APPROVED
             if answer is not ApprovalAnswer.NONE:
                 approval = Approval(request.id, answer, approver.prompt.name)
-                self._journal.record_approvals([(request, approval)])
+                self._journal.approvals.record([(request, approval)])
                 return ApprovalOutcome(
                     approval, None if answer is ApprovalAnswer.APPROVED else _declined(request), moved
                 )
@@ -267,13 +267,13 @@ class Approvals:
         if self._head_number() != before:
             return None
         if answer in YES and time.time() <= min(one.expires for one in asked):
-            self._journal.give_approvals(asked, prompt.name)
+            self._journal.approvals.give(asked, prompt.name)
             if answer is ApprovalAnswer.SESSION:
                 self._allow_in_session(asked, prompt)
             return {}
         if answer is ApprovalAnswer.DECLINED:
             declined = [(one, Approval(one.id, answer, prompt.name)) for one in asked]
-            self._journal.record_approvals(declined)
+            self._journal.approvals.record(declined)
             return {one.operation_id: ApprovalOutcome(approval, _declined(one)) for one, approval in declined}
         left = self.leave(asked)
         return {one.operation_id: ApprovalOutcome(None, finding) for one, finding in zip(asked, left, strict=True)}
@@ -281,7 +281,7 @@ class Approvals:
     def _must_be_asked(self, request: ApprovalRequest, approver: Approver) -> bool:
         """Whether it has to be asked about; what a person must see whole is asked about by itself."""
         now = time.time()
-        stored = self._journal.approvals(request.operation_hash)
+        stored = self._journal.approvals.listed(request.operation_hash)
         given = any(one.state == "approved" and one.request.expires > now for one in stored)
         return not (
             request.in_person or given or approver.grants_all(request) or self.is_allowed_in_session(request, approver)
@@ -295,7 +295,7 @@ class Approvals:
         now = time.time()
         return any(
             one.state == "approved" and one.request.expires > now
-            for one in self._journal.approvals(self._allowance(request, prompt.scope))
+            for one in self._journal.approvals.listed(self._allowance(request, prompt.scope))
         )
 
     def _allow_in_session(self, requests: Sequence[ApprovalRequest], prompt: SessionPrompt) -> None:
@@ -312,7 +312,7 @@ class Approvals:
             )
             for grants, one in kinds.items()
         ]
-        self._journal.give_approvals(allowed, prompt.name)
+        self._journal.approvals.give(allowed, prompt.name)
 
     def _allowance(self, request: ApprovalRequest, scope: str) -> str:
         """What stands for its kind in this session, where an approval has the hash of its operation."""
@@ -334,7 +334,9 @@ class Approvals:
 
     def _history(self, request: ApprovalRequest, id: str) -> str:
         """What became of an earlier answer, which the caller may be counting on."""
-        earlier = [stored for stored in self._journal.approvals(request.operation_hash) if stored.request.id != id]
+        earlier = [
+            stored for stored in self._journal.approvals.listed(request.operation_hash) if stored.request.id != id
+        ]
         if not earlier:
             return ""
         last = earlier[0]

@@ -21,13 +21,13 @@ from blendwright.values.findings import Finding, did_you_mean
 def pending_approvals(workspace: str | Path) -> tuple[StoredApproval, ...]:
     """The requests that wait for an answer."""
     with contextlib.closing(JournalView(Path(workspace).resolve())) as journal:
-        return journal.approvals()
+        return journal.approvals.listed()
 
 
 def session_allowances(workspace: str | Path) -> tuple[StoredApproval, ...]:
     """The kinds of operation that a person allowed for a session."""
     with contextlib.closing(JournalView(Path(workspace).resolve())) as journal:
-        return journal.allowances()
+        return journal.approvals.allowances()
 
 
 def revoke_allowances(workspace: str | Path, ids: Sequence[str], *, by: str) -> list[StoredApproval]:

@@ -16,7 +16,14 @@ from pydantic import ValidationError
 
 from blendwright.blender import fingerprint as fp
 from blendwright.blender.scene import BpyScene, SceneState
-from blendwright.blender.scene.files.linking import drop_linked, library_paths
+from blendwright.blender.step_modes import (
+    DisposableProcess,
+    Hashing,
+    MemfileUndo,
+    RecordedWrites,
+    StepMode,
+    uses_memfile,
+)
 from blendwright.tool_api.promises import Revert, SafetyLevel
 from blendwright.tool_api.scene import Kind
 from blendwright.tool_api.tool import AnyTool
@@ -29,8 +36,6 @@ _log = logging.getLogger(__name__)
 
 # Membership in a collection is a leaf of its own in the fingerprint; writing it is writing the collection.
 MEMBER_KIND = str(Kind.COLLECTION)
-# Blender's own undo is proven to work headless from 4.5 on; before that such steps are rebuilt by the core.
-HAS_UNDO = bpy.app.version >= (4, 5, 0)
 # A rehearsal is taken back at once, and a cross-check compares hashes at once.
 ANSWERED_AT_ONCE = frozenset({"rehearse", "cross_check", "prompt", "disposable"})
 # Soft-deleted datablocks cost memory; removing them all at once is cheap, one at a time is not.
@@ -51,31 +56,31 @@ class StepRun:
         self._request = request
         self._call = request.get("call")
         self._scene = BpyScene(state, request.get("files", {}), outbox, request.get("seconds"))
-        self._disposable = request.get("disposable", False)
-        way = tool.revert_for(args, bpy.app.version)
-        memfile = way is Revert.MEMFILE or request.get("rehearse") == Revert.MEMFILE.value
-        self._memfile = memfile and not self._disposable
-        if memfile or self._disposable:
+        disposable = request.get("disposable", False)
+        memfile = uses_memfile(tool, args, request)
+        if memfile or disposable:
             state.spacers.remove()
-        self._may_wait = may_wait(tool, args, request)
-        self._start: str | None = None if self._may_wait else state.root()
-        if self._memfile:
-            self._leaves = dict(state.fingerprint.leaves())
+        self._hashing = Hashing.MAY_WAIT if may_wait(tool, args, request) else Hashing.AT_ONCE
+        self._start: str | None = None if self._hashing is Hashing.MAY_WAIT else state.root()
+        self._mode: StepMode
+        if disposable:
+            self._mode = DisposableProcess()
+        elif memfile:
+            self._mode = MemfileUndo(state)
         else:
-            self._leaves = {}
-        if self._memfile:
-            self._libraries = library_paths()
-        else:
-            self._libraries = frozenset[str]()
+            self._mode = RecordedWrites(self._scene)
         self._written = False
-        self.waits = False
-        """Whether it was applied and verified, and its hash is left for later."""
         self._stages: Iterator[None] | None = None
         self._made: Any = None
         self._finished: StepAnswer | None = None
         self._changes: list[list[str]] = []
         self._result: dict[str, Any] | None = None
         self._ms: dict[str, float] = {}
+
+    @property
+    def waits(self) -> bool:
+        """Whether the step was applied and verified, and its hash is left for later."""
+        return self._hashing is Hashing.WAITS
 
     @property
     def _before(self) -> str:
@@ -134,8 +139,7 @@ class StepRun:
         started = perf_counter()
         try:
             self._written = True
-            if self._memfile and self._state.owns_undo:
-                _push_undo(self._tool.name)
+            self._mode.begin(self._tool.name)
             self._take(self._tool.apply(self._scene, self._args))
         finally:
             self._ms["execute"] = _ms_since(started)
@@ -184,8 +188,9 @@ class StepRun:
                 findings = tuple(tool.verify(scene, self._args, self._made))
             else:
                 findings = ()
-            if self._may_wait and not findings and self._kinds(scene.undo_log.written()) <= set(tool.writes):
-                self.waits = True
+            may_wait = self._hashing is Hashing.MAY_WAIT and not findings
+            if may_wait and self._kinds(scene.undo_log.written()) <= set(tool.writes):
+                self._hashing = Hashing.WAITS
                 return ()
             self._seal()
             return tuple(_verification_finding(finding) for finding in findings) + self._broken_promises()
@@ -214,14 +219,7 @@ class StepRun:
 
     def _seal(self) -> None:
         self._start = self._before  # the last moment at which it can be known
-        if self._disposable:
-            return
-        if self._memfile:
-            # What an operator changed shows in a comparison of the whole scene: nobody recorded its writes.
-            self._state.refresh()
-            self._changes = fp.changes_between(self._leaves, self._state.fingerprint.leaves())
-        else:
-            self._changes = self._scene.undo_log.seal()
+        self._changes = self._mode.seal()
 
     def _broken_promises(self) -> tuple[Finding, ...]:
         """A tool that did what it does not declare; its author's mistake, so it is never the caller's to repair."""
@@ -244,19 +242,14 @@ class StepRun:
     # ------------------------------------------------------------------ taking back
 
     def _revert(self) -> str:
-        if self._disposable:
+        method = self._mode.method
+        if method is None:
             return REVERT_FAILED
         before = self._before  # asked for while nothing of the step is in the fingerprint
-        if self._memfile:
-            method = Revert.MEMFILE
-        else:
-            method = Revert.INVERSE
-        if method is Revert.MEMFILE and not (HAS_UNDO and self._state.owns_undo):
-            return REVERT_FAILED
         try:
             if "verify" not in self._ms:
                 self._seal()  # the tool raised; its caller still learns what had been done and is taken back
-            (self._undo if method is Revert.MEMFILE else self._scene.undo_log.revert)()
+            self._mode.revert()
         except Exception:
             # An outermost place: whatever goes wrong here, the core rebuilds the scene.
             _log.exception("%s could not be reverted by %s (mcp_call_id %s)", self._tool.name, method, self._call)
@@ -266,14 +259,6 @@ class StepRun:
             return method.value
         _log.error("%s reverted by %s left another hash (mcp_call_id %s)", self._tool.name, method, self._call)
         return REVERT_FAILED
-
-    def _undo(self) -> None:
-        # Edits since the last push survive an undo: the dirty state is pushed first.
-        _push_undo("revert")
-        bpy.ops.ed.undo()
-        # Blender's undo leaves what was linked where it is.
-        drop_linked(lambda key: key in self._leaves, self._libraries)
-        self._state.refresh()
 
     # ------------------------------------------------------------------ the answer
 
@@ -348,11 +333,6 @@ def _exception_finding(error: Exception) -> Finding:
     line = " ".join(f"{type(error).__name__}: {error}".split())[:500]
     cure = "Change the arguments; the worker's log has the whole trace."
     return Finding(Fault.EXECUTION_FAILED, f"Blender raised {line}", "", cure)
-
-
-def _push_undo(message: str) -> None:
-    if HAS_UNDO:
-        bpy.ops.ed.undo_push(message=message)
 
 
 def _ms_since(started: float) -> float:

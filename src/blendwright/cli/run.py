@@ -64,8 +64,8 @@ from blendwright.values.plan import Plan
 from blendwright.values.report import RunReport, summarise_receipts
 from blendwright.views.export import export_open_scene, render_picture
 from blendwright.views.queries import external_findings
-from blendwright.window.attach import follow_window
 from blendwright.workspace import RunOptions
+from blendwright.workspace.opening import follow_window
 from blendwright.workspace.preview import preview as preview_plan
 from blendwright.workspace.replace_plan import replaced_by_last, run_instead
 from blendwright.workspace.validate import missing_names_beside

@@ -17,6 +17,7 @@ from blendwright.values.approval import Approver
 from blendwright.views.queries import call_reader
 from blendwright.workspace.contracts import read_contract
 from blendwright.workspace.early_blender import early_blender
+from blendwright.workspace.scene_hosts import require_window_capability
 
 
 def open_session(
@@ -30,9 +31,7 @@ def open_session(
 ) -> blendwright.OpenScene:
     """Open a workspace for this command, and say what had to be put in order for it."""
     if attach is not None:
-        from blendwright.window.attach import attach_if_open
-
-        attach_if_open(workspace, attach, blender=blender)
+        require_window_capability("--attach needs a window").attach_if_open(workspace, attach, blender=blender)
     opened = blendwright.open(
         workspace,
         scene=scene,

@@ -15,6 +15,7 @@ from blendwright.engine.moves.commit_names import HEAD, find, refusal, require_h
 from blendwright.engine.options import RunOptions
 from blendwright.history.fork import fork
 from blendwright.history.merge import MERGE, Merged, plan_merge_of
+from blendwright.history.merge import merge as merge_source
 from blendwright.journal import Journal
 from blendwright.records.audit import AuditDetails
 from blendwright.records.commits import NewAudit
@@ -114,7 +115,7 @@ def merge(opened: OpenScene, person: Person, source: str, into: str) -> Merged:
     Refusal, with what is in the way."""
     journal = opened.journal
     head = require_head(journal)
-    current = next((one.name for one in journal.branches() if one.current), None)
+    current = next((one.name for one in journal.branches.listed() if one.current), None)
     plan = plan_merge_of(journal, source, into)
     if not plan.ok:
         raise Refusal(plan.findings())
@@ -129,7 +130,7 @@ def merge(opened: OpenScene, person: Person, source: str, into: str) -> Merged:
             move(opened, person, "checkout", head.number)
 
     try:
-        merged = opened.merge(source, person.options)
+        merged = merge_source(opened, source, person.options)
     except Refusal:
         go_back()
         raise

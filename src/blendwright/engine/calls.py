@@ -108,7 +108,7 @@ class _ToolCall:
         request_id = self._plan.request_id
         keys = OperationKeys(request_id, {CALL: args})
         invocation = Invocation(request_id, CALL, self._tool, args, model, level, keys, new_id(), single_call=True)
-        known_hash, ledger = self._session.scene.known_hash, self._session.ledger
+        known_hash, ledger = self._session.scene.head.known_hash, self._session.ledger
         if known_hash is not None:
             ledger.write([ledger.note(invocation, "failed", known_hash, fault=findings[0].fault)])
         nothing_kept = StepDetails(reverted_by="rebuild", answered=False, deadline_seconds=self._seconds)
@@ -190,7 +190,7 @@ class _MacroCall:
         return self._outcome(self._runner.run(schedule, self._options, self._clock))
 
     def _turned_away(self, findings: Sequence[Finding]) -> Outcome:
-        known_hash = self._session.scene.known_hash
+        known_hash = self._session.scene.head.known_hash
         blank = Outcome(
             self._macro.name, self._macro.version, fingerprint_before=known_hash, fingerprint_after=known_hash
         )

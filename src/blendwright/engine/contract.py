@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from blendwright.engine.invocation import Invocation, new_id
-from blendwright.engine.scene.live_scene import LiveScene
+from blendwright.engine.scene.host import SceneHost
 from blendwright.journal import Journal
 from blendwright.policy.objections import Objection, PathFindings, ProposedCall, Stage, approval_ruling, concerning
 from blendwright.policy.policy import Policy
@@ -119,7 +119,7 @@ class _ToolCheck:
 class ActiveContract:
     """The contract of one open scene."""
 
-    def __init__(self, draft: ContractDraft, scene: LiveScene, journal: Journal) -> None:
+    def __init__(self, draft: ContractDraft, scene: SceneHost, journal: Journal) -> None:
         self._draft = draft
         self._scene = scene
         self._journal = journal
@@ -136,7 +136,7 @@ class ActiveContract:
         if self._contract is None:
             made = self._draft.contract(self._scene.profile)
             document = made.model_dump(mode="json", exclude={"session_id"})
-            self._journal.keep_contract(made.session_id, made.fingerprint, document)
+            self._journal.contracts.keep(made.session_id, made.fingerprint, document)
             self._contract = made
             self.fingerprint = made.fingerprint
         return self._contract

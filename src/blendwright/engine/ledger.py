@@ -12,7 +12,7 @@ from typing import Any
 from blendwright.engine.contract import ActiveContract
 from blendwright.engine.invocation import Invocation, new_id
 from blendwright.engine.scene.external_files import External
-from blendwright.engine.scene.live_scene import LiveScene
+from blendwright.engine.scene.host import SceneHost
 from blendwright.journal import Journal
 from blendwright.records.audit import AuditDetails, Status
 from blendwright.records.changes import MOST_CHANGES
@@ -31,7 +31,7 @@ NOT_REACHED = (None, None, None)
 class Ledger:
     """Turns what became of calls into entries, and writes them."""
 
-    def __init__(self, journal: Journal, scene: LiveScene, contract: ActiveContract) -> None:
+    def __init__(self, journal: Journal, scene: SceneHost, contract: ActiveContract) -> None:
         self._journal = journal
         self._scene = scene
         self._contract = contract
@@ -121,7 +121,7 @@ class Ledger:
             redo_us = sum(spent or 0 for commit in commits for spent in commit.audit.phases_us)
             self._scene.record_commit(last.hash_after, redo_us / 1000, saved=last.checkpoint is not None)
         elif keeps is not None:
-            self._scene.advance_background()
+            self._scene.head.advance_background()
         return written
 
 

@@ -31,7 +31,7 @@ from blendwright.engine.scene.differences import (
     take_snapshot,
     with_modifier_settings,
 )
-from blendwright.engine.scene.live_scene import LiveScene
+from blendwright.engine.scene.host import SceneHost
 from blendwright.engine.scene.renames import renaming_calls
 from blendwright.engine.session import Session
 from blendwright.journal import Journal
@@ -175,7 +175,7 @@ class Previewer:
 
     def __init__(
         self,
-        scene: LiveScene,
+        scene: SceneHost,
         journal: Journal,
         tools: Mapping[str, AnyTool],
         draft: ContractDraft,

@@ -57,7 +57,7 @@ class Runner:
                 plan.boundary,
                 schedule.hash,
                 len(schedule.order),
-                self.session.scene.known_hash,
+                self.session.scene.head.known_hash,
             )
         )
         try:
@@ -75,7 +75,7 @@ class Runner:
 
         Tells no observer: a single call is another event than a run. `clock` is that of a call, which tells its phases."""
         started, session, plan = (time.time(), time.perf_counter()), self.session, schedule.plan
-        hash_before = session.scene.known_hash
+        hash_before = session.scene.head.known_hash
         state = RunState(schedule, options.progress, hold=plan.boundary == "plan")
         calls = self._invocations(schedule, options)
         if plan.single_call:
@@ -93,7 +93,7 @@ class Runner:
                     refused(plan, findings),
                     contract=session.contract.fingerprint,
                     scene_hash_before=hash_before,
-                    scene_hash_after=session.scene.known_hash,
+                    scene_hash_after=session.scene.head.known_hash,
                 )
         gated = time.perf_counter()
         if classified.cached or classified.conflicts or schedule.unrunnable:
@@ -139,7 +139,7 @@ class Runner:
             pipeline.run(runnable)
             return
         try:
-            boundary = journal.begin_boundary(plan.request_id)
+            boundary = journal.recovery.begin_boundary(plan.request_id)
             crash_points.reach("whole.begun")
             state.hold()
             pipeline.run(runnable)
@@ -249,7 +249,7 @@ class Runner:
 
     def _record_without_blender(self, schedule: Schedule, state: RunState, classified: Classification) -> None:
         """What needs no Blender: answers from the journal, conflicts, and operations that cannot but fail. One transaction."""
-        ledger, scene_hash, entries = self.session.ledger, self.session.scene.known_hash, list[Entry]()
+        ledger, scene_hash, entries = self.session.ledger, self.session.scene.head.known_hash, list[Entry]()
         if scene_hash is not None:
             entries += [ledger.note(call, "skipped_idempotent", scene_hash) for call, _, _ in classified.cached]
             entries += [
@@ -298,7 +298,7 @@ class Runner:
         """The run ends without an answer. Left open, the boundary would take back what is done in this workspace later."""
         try:
             # It may have been opened, or closed, in the very moment of the interruption.
-            boundary = self.session.journal.open_boundary()
+            boundary = self.session.journal.recovery.open_boundary()
             if boundary is not None and boundary.request_id == request_id:
                 self.session.journal.roll_back(boundary.id, failures)
         except BlendwrightError:
@@ -331,7 +331,7 @@ class Runner:
             boundary=plan.boundary,
             contract=self.session.contract.fingerprint,
             scene_hash_before=scene_hash_before,
-            scene_hash_after=self.session.scene.known_hash,
+            scene_hash_after=self.session.scene.head.known_hash,
             checkpoint=self._latest_checkpoint() if unrecoverable else None,
             started=clock,
             finished=clock + spent,
@@ -346,7 +346,7 @@ class Runner:
 
     def _latest_checkpoint(self) -> dict[str, Any] | None:
         """From where the work can be taken up again."""
-        route = self.session.journal.recovery().route
+        route = self.session.journal.recovery.info().route
         if route is None:
             return None
         if route.checkpoint is None:

@@ -8,14 +8,13 @@ from blendwright.approvals.ask import Approvals
 from blendwright.engine.contract import ActiveContract, ContractDraft
 from blendwright.engine.files.access import FileAccess
 from blendwright.engine.ledger import Ledger
-from blendwright.engine.scene.live_scene import LiveScene
+from blendwright.engine.scene.host import SceneHost
 from blendwright.journal import Journal
 from blendwright.macros import Macro
 from blendwright.policy.session_contract import Proposal
 from blendwright.tool_api.tool import AnyTool
 from blendwright.values.approval import NOBODY, Approver
 from blendwright.values.events import Observer, silent
-from blendwright.window.exclusive_step import exclusive_step
 
 
 class Session:
@@ -23,7 +22,7 @@ class Session:
 
     def __init__(
         self,
-        scene: LiveScene,
+        scene: SceneHost,
         journal: Journal,
         tools: Mapping[str, AnyTool],
         draft: ContractDraft,
@@ -45,7 +44,7 @@ class Session:
         self.observe = observe
         self.contract = ActiveContract(draft, scene, journal)
         self.ledger = Ledger(journal, scene, self.contract)
-        self.exclusive = exclusive_step(scene, journal, self.ledger, files)
+        self.exclusive = scene.exclusive_runner(self.ledger, files)
 
     def for_host(self, proposal: Proposal) -> Session:
         """The same scene under a contract with another host. Raises Refusal when there can be none."""

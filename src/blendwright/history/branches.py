@@ -42,11 +42,11 @@ class TagList:
 def list_branches(workspace: str | Path) -> BranchList:
     """Raises EnvironmentUnfit where there is no workspace."""
     with read_journal(workspace) as journal:
-        branches, head = journal.branches(), journal.head_number
+        branches, head = journal.branches.listed(), journal.head_number
     return BranchList(branches, next((branch.name for branch in branches if branch.current), None), head)
 
 
 def list_tags(workspace: str | Path) -> TagList:
     """Raises EnvironmentUnfit where there is no workspace."""
     with read_journal(workspace) as journal:
-        return TagList(tuple(Tag(name, commit) for name, commit in journal.tags().items()))
+        return TagList(tuple(Tag(name, commit) for name, commit in journal.branches.tags().items()))

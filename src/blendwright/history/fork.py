@@ -79,7 +79,7 @@ def _saved(
     journal: JournalView, commit: Commit, workspace: Path, blender: str | Path | WorkerSource | None
 ) -> Generator[Path | None]:
     """The scene of a commit as a file; None where it is the empty one that any workspace begins with."""
-    route = journal.route(commit.number)
+    route = journal.checkpoints.route(commit.number)
     if not route.redo:
         yield None if route.checkpoint is None else route.checkpoint.path
         return
@@ -149,7 +149,7 @@ def _begin(journal: JournalView, commit: Commit, scene: Path | None, target: Pat
     policy = load_policy(target).policy
     new = Journal(target, heads_outside=heads_directory(policy), head_command=policy.journal.audit_heads_command)
     try:
-        staged = None if scene is None else new.stage_checkpoint(scene, commit.hash_after)
+        staged = None if scene is None else new.checkpoints.stage(scene, commit.hash_after)
         externals = current_externals(journal, commit.number)
         new.commit([_baseline(journal, commit, externals, staged)])
     finally:

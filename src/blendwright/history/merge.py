@@ -14,10 +14,9 @@ from typing import TYPE_CHECKING, Any, Literal
 from blendwright.engine.invocation import new_id
 from blendwright.engine.moves.commit_names import HEAD, find, require_head
 from blendwright.engine.moves.replaced_plans import operations_of
-from blendwright.engine.options import RunOptions
+from blendwright.engine.options import DEFAULT_OPTIONS, RunOptions
 from blendwright.engine.scene.differences import SceneSnapshot, take_snapshot
-from blendwright.engine.scene.rebuild import rebuild_commit, redo, take_worker
-from blendwright.engine.session import Session
+from blendwright.engine.scene.rebuild import rebuild_commit, redo
 from blendwright.history.merge_rules import (
     MOST_CONFLICTS,
     MergeConflict,
@@ -31,13 +30,14 @@ from blendwright.journal import JournalView
 from blendwright.records.branches import Merge
 from blendwright.records.changes import CommitChanges
 from blendwright.records.touched import DATA
+from blendwright.tool_api.promises import SafetyLevel
 from blendwright.tools.catalog import tools
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 from blendwright.values.plan import Plan
 from blendwright.values.report import RunReport
-from blendwright.wire.worker_port import WorkerPool
+from blendwright.wire.remote_scene import RemoteScene
 from blendwright.workspace.reading import read_journal
 
 if TYPE_CHECKING:
@@ -131,7 +131,7 @@ def plan_merge_of(journal: JournalView, source: int | str, into: int | str = HEA
     if base == ours:
         return MergePlan("fast_forward", *ends, taken=journal.changes_to(theirs, since=base))
     our_own, their_own = own_commits(
-        journal.changes_to(ours, since=base), journal.changes_to(theirs, since=base), journal.merges()
+        journal.changes_to(ours, since=base), journal.changes_to(theirs, since=base), journal.branches.merges()
     )
     # What changed nothing is not run again: an export need not happen twice.
     taken = [commit for commit in their_own if commit.touches]
@@ -145,11 +145,14 @@ def plan_merge_of(journal: JournalView, source: int | str, into: int | str = HEA
     return MergePlan("merge", *ends, tuple(taken), tuple(conflicts), tuple(stuck), tuple(our_own))
 
 
-def merge_into(
-    opened: OpenScene, session: Session, pool: WorkerPool, catalogue: str, source: int | str, options: RunOptions
-) -> Merged:
-    """Raises Refusal, with what speaks against it, before anything is written."""
-    journal = session.journal
+def merge(opened: OpenScene, source: int | str, options: RunOptions = DEFAULT_OPTIONS) -> Merged:
+    """Run the commits of a branch, or of any line, again on top of HEAD: all of them or none.
+
+    Neither line may have touched what the other one did. The rules for `history.merge`, a safe_write, and the rules for each operation
+    decide. Raises Refusal with everything that is in the way, before anything is written."""
+    journal = opened.journal
+    target = find(journal, source).number
+    opened.require_allowed(MERGE, SafetyLevel.SAFE_WRITE, {"commit": target}, options)
     plan = plan_merge_of(journal, source)
     if not plan.ok:
         raise Refusal(plan.findings())
@@ -158,11 +161,11 @@ def merge_into(
     if plan.kind != "merge":
         head = require_head(journal)
         return Merged(plan, head.number, head.hash_after)
-    session.scene.record_background()
-    expected = _Rehearsal(journal, pool, catalogue).run(plan)
+    with opened.spare_worker() as worker:
+        expected = _Rehearsal(journal, worker).run(plan)
     request_id = f"merge-{new_id()}"
     operations = operations_of(plan.taken, [str(commit.number) for commit in plan.taken])
-    journal.record_merge(Merge(request_id, plan.source, plan.base, plan.ours, plan.theirs))
+    journal.branches.record_merge(Merge(request_id, plan.source, plan.base, plan.ours, plan.theirs))
     report = opened.run(Plan("operations", request_id, operations, "position", "stop", boundary="plan"), options)
     if report.ok and opened.hash != expected:
         opened.history.undo(len(operations))
@@ -173,30 +176,26 @@ def merge_into(
 
 
 class _Rehearsal:
-    """The merge in Blenders that are thrown away."""
+    """The merge in a Blender that is thrown away."""
 
-    def __init__(self, journal: JournalView, pool: WorkerPool, catalogue: str) -> None:
+    def __init__(self, journal: JournalView, worker: RemoteScene) -> None:
         self._journal = journal
-        self._pool = pool
-        self._catalogue = catalogue
+        self._worker = worker
 
     def run(self, plan: MergePlan) -> str:
         """The hash of the joined scene. Raises Refusal where a commit cannot be run again here, or turns out otherwise."""
-        worker = take_worker(self._pool, self._catalogue)
-        try:
-            rebuild_commit(worker, self._journal, plan.theirs)
-            theirs = take_snapshot(worker)
-            rebuild_commit(worker, self._journal, plan.ours)
-            ours = take_snapshot(worker)
-            reached = ours.hash
-            for commit, answer in redo(worker, [self._journal.show(commit.number) for commit in plan.taken]):
-                if not answer["ok"]:
-                    message = f"commit {commit.number} ({commit.tool}) cannot be run here: {answer['message']}"
-                    raise Refusal.of(Fault.SCENE_CONFLICT, message, CURE)
-                reached = answer["after"]
-            joined = take_snapshot(worker)
-        finally:
-            worker.abandon()
+        worker = self._worker
+        rebuild_commit(worker, self._journal, plan.theirs)
+        theirs = take_snapshot(worker)
+        rebuild_commit(worker, self._journal, plan.ours)
+        ours = take_snapshot(worker)
+        reached = ours.hash
+        for commit, answer in redo(worker, [self._journal.show(commit.number) for commit in plan.taken]):
+            if not answer["ok"]:
+                message = f"commit {commit.number} ({commit.tool}) cannot be run here: {answer['message']}"
+                raise Refusal.of(Fault.SCENE_CONFLICT, message, CURE)
+            reached = answer["after"]
+        joined = take_snapshot(worker)
         for side, snapshot, commits in (("theirs", theirs, plan.taken), ("ours", ours, plan.ours_since)):
             self._require_same(side, snapshot, joined, commits)
         return reached

@@ -40,44 +40,71 @@ SESSION = "session:"
 _ALLOWED = f"operation_hash LIKE '{SESSION}%' AND state = 'approved'"
 
 
-def ask(store: Store, requests: Sequence[ApprovalRequest]) -> tuple[str, ...]:
-    """Keep the questions for whoever may answer them; returns their ids. One that waits already is not asked twice."""
-    now = time.time()
-    ids: list[str] = []
-    with store.transaction("approval"):
-        store.change("DELETE FROM approvals WHERE state = 'pending' AND expires < ?", (now - _FORGET_AFTER,))
-        for request in requests:
-            sql = f"SELECT id FROM approvals WHERE operation_hash = ?2 AND state = 'pending' AND {_COUNTS}"
-            waiting = store.row(sql, (now, request.operation_hash))
-            if waiting is None:
-                store.insert(_INSERT, _row(request, "pending", None, now))
-            ids.append(request.id if waiting is None else waiting[0])
-    return tuple(ids)
+class ApprovalReader:
+    """Reads the approvals of a workspace."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def listed(self, operation_hash: str | None = None) -> tuple[StoredApproval, ...]:
+        """Return every question about one operation, newest first; without one, the questions that wait for an answer."""
+        with self._store.snapshot():
+            if operation_hash is None:
+                sql = f"SELECT {_COLUMNS} FROM approvals WHERE state = 'pending' AND {_COUNTS} ORDER BY asked, id"
+                return tuple(_stored(row) for row in self._store.rows(sql, (time.time(),)))
+            sql = f"SELECT {_COLUMNS} FROM approvals WHERE operation_hash = ? ORDER BY asked DESC"
+            return tuple(_stored(row) for row in self._store.rows(sql, (operation_hash,)))
+
+    def allowances(self) -> tuple[StoredApproval, ...]:
+        """Return the kinds of operation that a person allowed in sessions that may be open."""
+        sql = f"SELECT {_COLUMNS} FROM approvals WHERE {_ALLOWED} AND {_COUNTS} ORDER BY asked, id"
+        with self._store.snapshot():
+            return tuple(_stored(row) for row in self._store.rows(sql, (time.time(),)))
 
 
-def use(store: Store, operation_hash: str) -> Approval | None:
-    """Take the approval of this very operation, if someone gave one that has not expired; it is spent from now on."""
-    sql = f"SELECT id, given_by FROM approvals WHERE operation_hash = ?2 AND state = 'approved' AND {_COUNTS} LIMIT 1"
-    with store.transaction("approval"):
-        row = store.row(sql, (time.time(), operation_hash))
-        if row is None:
-            return None
-        store.change("UPDATE approvals SET state = 'used' WHERE id = ?", (row[0],))
-    return Approval(row[0], ApprovalAnswer.APPROVED, row[1])
+class ApprovalWriter(ApprovalReader):
+    """Keeps, gives and spends the approvals of a workspace, for the holder of its lock."""
 
+    def ask(self, requests: Sequence[ApprovalRequest]) -> tuple[str, ...]:
+        """Keep the questions for whoever may answer them; returns their ids. One that waits already is not asked twice."""
+        now = time.time()
+        ids: list[str] = []
+        with self._store.transaction("approval"):
+            self._store.change("DELETE FROM approvals WHERE state = 'pending' AND expires < ?", (now - _FORGET_AFTER,))
+            for request in requests:
+                sql = f"SELECT id FROM approvals WHERE operation_hash = ?2 AND state = 'pending' AND {_COUNTS}"
+                waiting = self._store.row(sql, (now, request.operation_hash))
+                if waiting is None:
+                    self._store.insert(_INSERT, _row(request, "pending", None, now))
+                ids.append(request.id if waiting is None else waiting[0])
+        return tuple(ids)
 
-def give(store: Store, requests: Sequence[ApprovalRequest], by: str) -> None:
-    """Keep a yes to each of these operations, to be used when it runs; and to a kind of operation, while its session lasts."""
-    now = time.time()
-    with store.transaction("approval"):
-        for request in requests:
-            store.insert(_INSERT, _row(request, "approved", by, now))
+    def use(self, operation_hash: str) -> Approval | None:
+        """Take the approval of this very operation, if someone gave one that has not expired; it is spent from now on."""
+        sql = (
+            f"SELECT id, given_by FROM approvals WHERE operation_hash = ?2 AND state = 'approved' AND {_COUNTS} LIMIT 1"
+        )
+        with self._store.transaction("approval"):
+            row = self._store.row(sql, (time.time(), operation_hash))
+            if row is None:
+                return None
+            self._store.change("UPDATE approvals SET state = 'used' WHERE id = ?", (row[0],))
+        return Approval(row[0], ApprovalAnswer.APPROVED, row[1])
 
+    def give(self, requests: Sequence[ApprovalRequest], by: str) -> None:
+        """Keep a yes to each of these operations, to be used when it runs; and to a kind of operation, while its session lasts."""
+        now = time.time()
+        with self._store.transaction("approval"):
+            for request in requests:
+                self._store.insert(_INSERT, _row(request, "approved", by, now))
 
-def allowances(store: Store) -> tuple[StoredApproval, ...]:
-    """The kinds of operation that are allowed in sessions that may be open."""
-    sql = f"SELECT {_COLUMNS} FROM approvals WHERE {_ALLOWED} AND {_COUNTS} ORDER BY asked, id"
-    return tuple(_stored(row) for row in store.rows(sql, (time.time(),)))
+    def record(self, answered: Iterable[tuple[ApprovalRequest, Approval]]) -> None:
+        """Answers that were given on the spot: they are used, or refuse, in this very moment."""
+        now = time.time()
+        with self._store.transaction("approval"):
+            for request, approval in answered:
+                state = "used" if approval.answer is ApprovalAnswer.APPROVED else "declined"
+                self._store.insert(_INSERT, _row(request, state, approval.by, now))
 
 
 def end_sessions(store: Store) -> None:
@@ -94,25 +121,6 @@ def revoke(workspace: Path, id: str, by: str) -> StoredApproval:
             raise Refusal.of(Fault.POLICY_BLOCKED, f"nothing is allowed for a session by the id {id}", cure)
         store.change("UPDATE approvals SET state = 'declined', given_by = ? WHERE id = ?", (by, id))
     return StoredApproval(_stored(row).request, "declined", by)
-
-
-def record(store: Store, answered: Iterable[tuple[ApprovalRequest, Approval]]) -> None:
-    """Answers that were given on the spot: they are used, or refuse, in this very moment."""
-    now = time.time()
-    with store.transaction("approval"):
-        for request, approval in answered:
-            state = "used" if approval.answer is ApprovalAnswer.APPROVED else "declined"
-            store.insert(_INSERT, _row(request, state, approval.by, now))
-
-
-def for_operation(store: Store, operation_hash: str) -> tuple[StoredApproval, ...]:
-    sql = f"SELECT {_COLUMNS} FROM approvals WHERE operation_hash = ? ORDER BY asked DESC"
-    return tuple(_stored(row) for row in store.rows(sql, (operation_hash,)))
-
-
-def pending(store: Store) -> tuple[StoredApproval, ...]:
-    sql = f"SELECT {_COLUMNS} FROM approvals WHERE state = 'pending' AND {_COUNTS} ORDER BY asked, id"
-    return tuple(_stored(row) for row in store.rows(sql, (time.time(),)))
 
 
 def waiting(workspace: Path, id: str) -> StoredApproval:

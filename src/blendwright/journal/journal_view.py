@@ -1,34 +1,34 @@
-"""The journal of a workspace as those see it who only read it, needing no lock: what is committed, and how to get back to it.
-
-The work is done by the modules it names.
-"""
+"""The journal of a workspace for readers, who need no lock: HEAD, the commits, and one part for each other thing it keeps."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Sequence
+from functools import cached_property
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from blendwright.journal import approvals, journal_copy, planner_attempts, programs, recovery, statistics
+from blendwright.journal import journal_copy, statistics
 from blendwright.journal import rows as row
-from blendwright.journal.audit import head_notes, proof_lines
-from blendwright.journal.audit import log as audit_log
-from blendwright.journal.audit import verification as audit_verification
-from blendwright.journal.checkpoints import rebuild_routes
+from blendwright.journal.approvals import ApprovalReader
+from blendwright.journal.audit import head_notes
+from blendwright.journal.audit.reader import AuditReader
 from blendwright.journal.checkpoints.files import CheckpointFiles
+from blendwright.journal.checkpoints.reader import CheckpointReader
 from blendwright.journal.commits import operation_lookup, plan_spans, superseded
-from blendwright.journal.lines import branches, head_moves, line_changes, merges
+from blendwright.journal.commits.reading import commit_numbered, head_commit
+from blendwright.journal.contracts import ContractReader
+from blendwright.journal.lines import head_moves, line_changes
 from blendwright.journal.lines.ancestry import Ancestry, commits_among, head_row
+from blendwright.journal.lines.branches import BranchReader
+from blendwright.journal.planner_attempts import AttemptReader
+from blendwright.journal.programs import ProgramReader
+from blendwright.journal.recovery import RecoveryReader
 from blendwright.journal.statistics import Statistics
-from blendwright.journal.store import FILE, Store, from_json
-from blendwright.records.audit import AuditHead, AuditRecord, AuditReport
-from blendwright.records.branches import Branch, Merge
+from blendwright.journal.store import FILE, Store
 from blendwright.records.changes import CommitChanges
 from blendwright.records.commits import (
     Commit,
-    CommittedStep,
     HeadMove,
     MatchedCommit,
     OperationMatch,
@@ -36,9 +36,7 @@ from blendwright.records.commits import (
     PlanSpan,
     Reading,
 )
-from blendwright.records.recovery import Intent, OpenBoundary, Quarantine, RebuildRoute, RecoveryInfo
-from blendwright.records.requests import Attempt, StoredApproval, StoredProgram
-from blendwright.values.errors import EnvironmentUnfit, JournalError
+from blendwright.values.errors import EnvironmentUnfit
 
 
 class JournalView:
@@ -56,7 +54,6 @@ class JournalView:
     def _prepare(self, workspace: Path) -> None:
         self._files = CheckpointFiles(workspace, durable=self._store.durable)
         self._ancestry = Ancestry(self._store)
-        self._cleaned: tuple[str, ...] = ()
         self._naming_files: list[Commit] = []
         self._looked_through = 0
 
@@ -74,8 +71,47 @@ class JournalView:
     @property
     def head(self) -> Commit | None:
         with self._store.snapshot():
-            head = head_row(self._store)
-            return None if head is None else self._commit(head[0])
+            return head_commit(self._store)
+
+    @cached_property
+    def audit(self) -> AuditReader:
+        """The hash-chained record of everything that was tried."""
+        return AuditReader(self._store, self._files)
+
+    @cached_property
+    def approvals(self) -> ApprovalReader:
+        """The questions that a person is asked, and the answers."""
+        return ApprovalReader(self._store)
+
+    @cached_property
+    def checkpoints(self) -> CheckpointReader:
+        """The saved scenes, and the ways from them to each commit."""
+        return CheckpointReader(self._store, self._ancestry, self._files)
+
+    @cached_property
+    def branches(self) -> BranchReader:
+        """Branches, tags and merges."""
+        return BranchReader(self._store)
+
+    @cached_property
+    def recovery(self) -> RecoveryReader:
+        """What an ended or failing process left open."""
+        return RecoveryReader(self._store, self.checkpoints)
+
+    @cached_property
+    def programs(self) -> ProgramReader:
+        """The programs that plans came from."""
+        return ProgramReader(self._store)
+
+    @cached_property
+    def attempts(self) -> AttemptReader:
+        """What planners made of requests."""
+        return AttemptReader(self._store)
+
+    @cached_property
+    def contracts(self) -> ContractReader:
+        """The contracts that sessions were held to."""
+        return ContractReader(self._store)
 
     def knows_request(self, request_id: str) -> bool:
         """Whether anything was done, read or begun under this id."""
@@ -95,52 +131,10 @@ class JournalView:
         """Of these commits of a request, those whose effect a later commit of another one took back, each with that commit."""
         return superseded.superseded_by(self._store, self._ancestry, request_id, commits)
 
-    def recovery(self) -> RecoveryInfo:
-        with self._store.snapshot():
-            head = self.head
-            return RecoveryInfo(
-                head=head,
-                route=None if head is None else self.route(head.number),
-                indeterminate=recovery.indeterminate_intents(self._store),
-                boundary=recovery.open_boundary(self._store),
-                quarantine=recovery.current_quarantine(self._store),
-                cleaned=self._cleaned,
-            )
-
-    # The parts of `recovery`, for when no way leads to HEAD and it cannot be had as a whole.
-
-    def quarantined(self) -> Quarantine | None:
-        with self._store.snapshot():
-            return recovery.current_quarantine(self._store)
-
-    def indeterminate(self) -> tuple[Intent, ...]:
-        with self._store.snapshot():
-            return recovery.indeterminate_intents(self._store)
-
-    def open_boundary(self) -> OpenBoundary | None:
-        with self._store.snapshot():
-            return recovery.open_boundary(self._store)
-
-    def route(self, to: int, *, without: Collection[int] = ()) -> RebuildRoute:
-        """The way to the scene of a commit; raises JournalError when no undamaged checkpoint leads there.
-
-        `without` are ids of checkpoints to pass over: Blender opens them to another scene than was saved."""
-        return rebuild_routes.find(self._store, self._ancestry, self._files, to, without)
-
-    def steps_between(self, at: int, to: int) -> tuple[CommittedStep, ...] | None:
-        """What a worker that holds the scene of commit `at` redoes to have that of `to`; None where redo does not lead there."""
-        return rebuild_routes.steps_between(self._store, self._ancestry, at, to)
-
     def show(self, number: int) -> Commit:
         """Raises JournalError for a number that is not there."""
         with self._store.snapshot():
-            return self._commit(number)
-
-    def _commit(self, number: int) -> Commit:
-        values = self._store.row(f"SELECT {row.COMMIT} FROM commits WHERE number = ?", (number,))
-        if values is None:
-            raise JournalError(f"there is no commit {number}")
-        return row.commit_of(values)
+            return commit_numbered(self._store, number)
 
     def log(self, *, limit: int = 50, before: int | None = None, all_lines: bool = False) -> tuple[Commit, ...]:
         """HEAD's line, or every commit there is, newest first; `before` is the last number of the page before."""
@@ -152,7 +146,7 @@ class JournalView:
             head = head_row(self._store)
             if head is None:
                 return ()
-            below = None if before is None else self._commit(before).generation
+            below = None if before is None else commit_numbered(self._store, before).generation
             ancestors = self._ancestry.of(head[0])
             return tuple(islice(commits_among(self._store, ancestors, below=below, newest_first=True), limit))
 
@@ -164,7 +158,7 @@ class JournalView:
             head = head_row(self._store)
             if head is None:
                 return ()
-            below = None if before is None else self._commit(before).generation
+            below = None if before is None else commit_numbered(self._store, before).generation
             return tuple(islice(plan_spans.on_line(self._store, self._ancestry.of(head[0]), below), limit))
 
     def requests_like(self, start: str, *, limit: int = 2) -> tuple[str, ...]:
@@ -176,7 +170,7 @@ class JournalView:
     def changes_to(self, to: int, *, since: int | None = None) -> tuple[CommitChanges, ...]:
         """What the commits that led to one did to datablocks, oldest first; those after the commit `since`, which lies before it."""
         with self._store.snapshot():
-            above = -1 if since is None else self._commit(since).generation
+            above = -1 if since is None else commit_numbered(self._store, since).generation
             return tuple(line_changes.read(self._store, self._ancestry.of(to), above))
 
     def log_from(self, *, offset: int, limit: int) -> tuple[Commit, ...]:
@@ -185,7 +179,7 @@ class JournalView:
             head = head_row(self._store)
             if head is None:
                 return ()
-            below = self._commit(head[0]).generation + 1 - offset
+            below = commit_numbered(self._store, head[0]).generation + 1 - offset
             ancestors = self._ancestry.of(head[0])
             return tuple(islice(commits_among(self._store, ancestors, below=below, newest_first=True), limit))
 
@@ -207,11 +201,6 @@ class JournalView:
     def count(self) -> int:
         """How many commits there are, on all lines."""
         return self._store.one("SELECT coalesce(max(number), 0) FROM commits")[0]
-
-    @property
-    def audit_head(self) -> AuditHead:
-        """Where the audit chain ends."""
-        return audit_log.read_head(self._store)
 
     def origins(self, *, all_lines: bool = False) -> tuple[Commit, ...]:
         """The commits that took a whole scene in (baseline, adopted files), newest first; those before HEAD unless all are asked for."""
@@ -257,78 +246,21 @@ class JournalView:
         with self._store.snapshot():
             return next(iter(head_moves.redo_targets(self._store)), None)
 
-    def tags(self) -> Mapping[str, int]:
-        with self._store.snapshot():
-            return dict(self._store.rows("SELECT name, number FROM tags ORDER BY name"))
-
-    def branches(self) -> tuple[Branch, ...]:
-        """By name; HEAD is on the one that is current, or on none."""
-        with self._store.snapshot():
-            return branches.listed(self._store)
-
-    def merges(self) -> Mapping[str, Merge]:
-        """By request; also those of which nothing was kept in the end."""
-        with self._store.snapshot():
-            return merges.all_merges(self._store)
-
     def common_ancestor(self, one: int, other: int) -> int:
         """The nearest commit that led to both."""
         with self._store.snapshot():
             return self._ancestry.common(one, other)
-
-    def current_branch(self) -> str | None:
-        """The branch that HEAD is on; None where it is detached."""
-        with self._store.snapshot():
-            return branches.current(self._store)
-
-    def contract(self, fingerprint: str) -> Mapping[str, Any] | None:
-        """The contract that a receipt names, as it was kept."""
-        with self._store.snapshot():
-            row = self._store.row("SELECT contract FROM contracts WHERE fingerprint = ?", (fingerprint,))
-        return None if row is None else from_json("a contract", row[0])
-
-    def contract_of(self, session_id: str) -> str | None:
-        """The fingerprint of the contract that a session was held to."""
-        with self._store.snapshot():
-            row = self._store.row("SELECT contract FROM sessions WHERE session_id = ?", (session_id,))
-        return None if row is None else row[0]
 
     @property
     def workspace(self) -> Path:
         """The directory that it is the journal of."""
         return self._store.path.parent
 
-    def allowances(self) -> tuple[StoredApproval, ...]:
-        """The kinds of operation that a person allowed for a session."""
-        with self._store.snapshot():
-            return approvals.allowances(self._store)
-
-    def approvals(self, operation_hash: str | None = None) -> tuple[StoredApproval, ...]:
-        """Every question about one operation, newest first; without one, those that wait for an answer."""
-        with self._store.snapshot():
-            if operation_hash is None:
-                return approvals.pending(self._store)
-            return approvals.for_operation(self._store, operation_hash)
-
-    def attempts(self, request_id: str) -> tuple[Attempt, ...]:
-        """What planners made of a request, in the order in which they were asked."""
-        with self._store.snapshot():
-            return planner_attempts.of_request(self._store, request_id)
-
-    def programs(self, request_id: str) -> tuple[StoredProgram, ...]:
-        """The programs that plans of a request came from, oldest first."""
-        with self._store.snapshot():
-            return programs.of_request(self._store, request_id)
-
     def commits_of(self, request_id: str) -> tuple[Commit, ...]:
         """What a request did to the scene, on any line, oldest first."""
         sql = f"SELECT {row.COMMIT} FROM commits WHERE request_id = ? ORDER BY number"
         with self._store.snapshot():
             return tuple(map(row.commit_of, self._store.rows(sql, (request_id,))))
-
-    def audit_records(self, *, after: int = 0, limit: int = 100, **fields: str) -> tuple[AuditRecord, ...]:
-        """In order, from the one after `after` on: those whose fields have these values."""
-        return audit_verification.records(self._store, after, limit, fields)
 
     def copy_for_request(
         self, target: Path, request_id: str, *, without: Collection[int] = (), at: int | None = None
@@ -339,19 +271,6 @@ class JournalView:
 
     def statistics(self) -> Statistics:
         return statistics.read(self._store)
-
-    def verify_audit(self, known_heads: Sequence[AuditHead] = (), *, heads_outside: Path | None = None) -> AuditReport:
-        """Check the whole chain, and that the heads in receipts, in notes, and those the caller knows, lie on it.
-
-        `heads_outside` is the directory outside the workspace in which heads are noted."""
-        notes = head_notes.read_notes(self._store, heads_outside)
-        report = audit_verification.verify(self._store, known_heads)
-        contradictions = head_notes.contradictions(self._store, heads_outside, notes)
-        return replace(report, problems=(*report.problems, *contradictions))
-
-    def proof_lines(self, *, key: str, hidden: Sequence[str], with_scenes: bool = False) -> Iterator[bytes]:
-        """All of it as the lines of a proof bundle, as things are committed at one moment."""
-        return proof_lines.proof_lines(self._store, self._files, key=key, hidden=hidden, with_scenes=with_scenes)
 
     def release_memory(self) -> None:
         """Give up what is kept only to answer the next question sooner."""

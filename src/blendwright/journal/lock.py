@@ -9,29 +9,14 @@ from __future__ import annotations
 import json
 import os
 import socket
-import sys
 from pathlib import Path
 from typing import Any
 
 from blendwright.util import crash_points
+from blendwright.util.file_lock import is_locked_elsewhere
 from blendwright.values.errors import EnvironmentUnfit
 
 FILE = "journal.lock"
-
-if sys.platform == "win32":
-
-    def is_locked_elsewhere(descriptor: int) -> bool:
-        """Without such locks the fencing number decides alone: the later one writes, the earlier one is refused."""
-        return False
-else:
-    import fcntl
-
-    def is_locked_elsewhere(descriptor: int) -> bool:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return True
-        return False
 
 
 class WorkspaceLock:

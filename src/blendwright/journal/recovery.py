@@ -10,9 +10,12 @@ from __future__ import annotations
 
 from typing import Literal
 
+from blendwright.journal.checkpoints.reader import CheckpointReader
+from blendwright.journal.commits.reading import head_commit
 from blendwright.journal.lines.ancestry import head_row
 from blendwright.journal.store import Store, utc_now
-from blendwright.records.recovery import Intent, NewIntent, OpenBoundary, Quarantine
+from blendwright.records.recovery import Intent, NewIntent, OpenBoundary, Quarantine, RecoveryInfo
+from blendwright.values import events
 from blendwright.values.errors import EnvironmentUnfit, JournalError
 
 _IN_QUARANTINE = "FROM quarantines WHERE ended IS NULL"
@@ -120,3 +123,88 @@ def require_no_quarantine(store: Store) -> None:
             cure="Run `blendwright recover` to see the ways out.",
             details={"reason": quarantine.reason, "expected": quarantine.expected, "found": quarantine.found},
         )
+
+
+class RecoveryReader:
+    """Reads what an ended or failing process left open."""
+
+    def __init__(self, store: Store, checkpoints: CheckpointReader, cleaned: tuple[str, ...] = ()) -> None:
+        """`cleaned` names the unfinished files that were removed when the journal was opened."""
+        self._store = store
+        self._checkpoints = checkpoints
+        self._cleaned = cleaned
+
+    def info(self) -> RecoveryInfo:
+        """Return everything at once. Raises JournalError where no way leads to HEAD; the parts can be read even then."""
+        with self._store.snapshot():
+            head = head_commit(self._store)
+            return RecoveryInfo(
+                head=head,
+                route=None if head is None else self._checkpoints.route(head.number),
+                indeterminate=indeterminate_intents(self._store),
+                boundary=open_boundary(self._store),
+                quarantine=current_quarantine(self._store),
+                cleaned=self._cleaned,
+            )
+
+    def quarantine(self) -> Quarantine | None:
+        """Return why nothing may be written; None where the workspace is not in quarantine."""
+        with self._store.snapshot():
+            return current_quarantine(self._store)
+
+    def indeterminate(self) -> tuple[Intent, ...]:
+        """Return the announced effects of which nobody knows whether they happened."""
+        with self._store.snapshot():
+            return indeterminate_intents(self._store)
+
+    def open_boundary(self) -> OpenBoundary | None:
+        """Return the plan that is kept whole or not at all and has not ended."""
+        with self._store.snapshot():
+            return open_boundary(self._store)
+
+
+class RecoveryWriter(RecoveryReader):
+    """Opens and ends intents, boundaries and quarantines."""
+
+    def __init__(
+        self,
+        store: Store,
+        checkpoints: CheckpointReader,
+        cleaned: tuple[str, ...],
+        *,
+        recovering: bool,
+        observe: events.Observer,
+    ) -> None:
+        super().__init__(store, checkpoints, cleaned)
+        self._recovering = recovering
+        self._observe = observe
+
+    def begin_intent(self, intent: NewIntent) -> int:
+        """Announce an effect outside the scene. Returns the intent's id, which the outcome settles."""
+        self.refuse_in_quarantine()
+        return begin_intent(self._store, intent)
+
+    def resolve_intent(self, id: int, note: str) -> None:
+        """Record what a person has found out about an indeterminate effect."""
+        resolve_intent(self._store, id, note)
+
+    def begin_boundary(self, request_id: str) -> int:
+        """Begin a plan that is kept whole or not at all. End it by `Journal.commit(…, keeps=id)` or `Journal.roll_back`."""
+        self.refuse_in_quarantine()
+        return begin_boundary(self._store, request_id)
+
+    def begin_quarantine(self, reason: str, *, expected: str, found: str) -> None:
+        """Refuse every later write, because the scene is not what the journal says."""
+        begin_quarantine(self._store, reason, expected, found)
+        self._observe(events.Quarantined(reason, expected, found))
+
+    def end_quarantine(self, how: str) -> None:
+        """Allow writes again. Raises JournalError where the workspace is not in quarantine."""
+        end_quarantine(self._store, how)
+        self._observe(events.QuarantineEnded(how))
+
+    def refuse_in_quarantine(self) -> None:
+        """Raise EnvironmentUnfit in a quarantined workspace, unless the journal was opened for recovery."""
+        if not self._recovering:
+            with self._store.snapshot():
+                require_no_quarantine(self._store)

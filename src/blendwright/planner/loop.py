@@ -242,10 +242,10 @@ class PlannerRun:
         status: str = "failed",
     ) -> None:
         journal = self.opened.journal
-        number = len(journal.attempts(self.request_id)) + 1
+        number = len(journal.attempts.of_request(self.request_id)) + 1
         self._calls.append(PlannerAttempt(number, stage, message, usage, model, self._prompt_hash))
         outcome = {**details, "stage": stage, "status": status, "message": message, "request_id": self._plan_id}
-        journal.record_attempt(
+        journal.attempts.record(
             NewAttempt(
                 self.request_id, number, self.first.request, self._prompt_hash, model, usage.to_json(), text, outcome
             )

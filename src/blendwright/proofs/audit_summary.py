@@ -17,9 +17,9 @@ def verify_workspace(workspace: str | Path) -> dict[str, Any]:
     """Whether the whole chain holds, where it ends, and its last records, newest first."""
     directory = Path(workspace).resolve()
     with read_journal(directory) as journal:
-        report = journal.verify_audit(heads_outside=heads_directory(load_policy(directory).policy))
+        report = journal.audit.verify(heads_outside=heads_directory(load_policy(directory).policy))
         try:
-            last = journal.audit_records(after=max(0, report.head.sequence - SHOWN), limit=SHOWN)
+            last = journal.audit.records(after=max(0, report.head.sequence - SHOWN), limit=SHOWN)
         except JournalError:
             last = ()  # one of them was edited, as the problems say
     return {

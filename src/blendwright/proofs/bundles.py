@@ -87,11 +87,11 @@ def write_bundle(
         raise Refusal.of(Fault.SCENE_CONFLICT, f"{file} is there already", "Name another file, or give --overwrite.")
     policy = load_policy(Path(workspace).resolve()).policy
     with read_journal(workspace) as journal, tempfile.TemporaryFile() as made:
-        report = journal.verify_audit(heads_outside=heads_directory(policy))
+        report = journal.audit.verify(heads_outside=heads_directory(policy))
         if not report.ok:
             cure = "See what is wrong: blendwright audit verify"
             raise Refusal.of(Fault.VERIFICATION_FAILED, f"the audit chain does not hold: {report.problems[0]}", cure)
-        lines = journal.proof_lines(key=key.public, hidden=policy.audit.redact, with_scenes=scenes)
+        lines = journal.audit.proof_lines(key=key.public, hidden=policy.audit.redact, with_scenes=scenes)
         try:
             _write(made, lines, key)
             size = made.tell()

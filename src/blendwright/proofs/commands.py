@@ -61,7 +61,7 @@ def verify(
         raise Refusal.of(Fault.ARGS_INVALID, "only bundles are signed", "Name the bundle as well.")
     heads = [_head(text) for text in known or ()]
     with read_journal(workspace) as journal:
-        report = journal.verify_audit(
+        report = journal.audit.verify(
             heads, heads_outside=heads_directory(load_policy(Path(workspace).resolve()).policy)
         )
     head = {"sequence": report.head.sequence, "hash": report.head.hash}

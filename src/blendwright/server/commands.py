@@ -23,11 +23,11 @@ from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
 from blendwright.workspace.contracts import read_host_profile
 from blendwright.workspace.policy_files import FILE as POLICY
+from blendwright.workspace.scene_hosts import AttachedWindow, require_window_capability
 
 if TYPE_CHECKING:
     from blendwright.server.serve import Settings
     from blendwright.server.transport.call_log import CallEnded
-    from blendwright.window.binding import Attached
 
 TOKEN = "BLENDWRIGHT_TOKEN"
 # The console offers to run beside a server: a function that adds itself to the settings.
@@ -132,18 +132,17 @@ def serve(
             raise Refusal.of(Fault.ARGS_INVALID, "this installation has no console", "Leave --ui out.")
         settings = companion(settings)
     if attach is not None:
-        from blendwright.window.attach import attach_if_open
-
-        _show_attached(attach_if_open(workspace, attach, blender=blender))
+        window = require_window_capability("--attach needs a window")
+        _show_attached(window.attach_if_open(workspace, attach, blender=blender))
     stopped = anyio.run(run, settings)
     return Exit.INTERRUPTED if stopped is signal.SIGINT else Exit.DONE
 
 
-def _show_attached(attached: Attached | None) -> None:
+def _show_attached(attached: AttachedWindow | None) -> None:
     if attached is None:
         notes().show("no window is open: working headless")
     else:
-        notes().show(f"attached to {attached.window.name}")
+        notes().show(f"attached to {attached.name}")
 
 
 def _show_address(address: tuple[str, int], made_up: str) -> None:

@@ -206,7 +206,7 @@ class Resources:
         if not after.isdecimal() or number > LARGEST_NUMBER:
             raise LookupError(after)
         with read_journal(self._context.workspace) as journal:
-            records = journal.audit_records(after=number, limit=PAGE)
+            records = journal.audit.records(after=number, limit=PAGE)
         return [{"sequence": record.sequence, "hash": record.hash, **record.record} for record in records]
 
     def _pictures(self) -> list[str]:

@@ -23,10 +23,10 @@ from blendwright.setup.blenders import OWN, list_blenders
 from blendwright.setup.hosts import Host, host_named, installed
 from blendwright.tools import catalog
 from blendwright.values.errors import BlendwrightError, EnvironmentUnfit
-from blendwright.window.connection.rendezvous import open_windows
 from blendwright.wire.blender_profile import BlenderProfile
 from blendwright.workspace.locations import home_directory
 from blendwright.workspace.opening import open
+from blendwright.workspace.scene_hosts import window_capability
 
 NO_BLENDER = "`blendwright blender list` shows those that are here, and those that can be added."
 OLDEST_PYTHON = (3, 11)
@@ -66,7 +66,8 @@ def _python() -> Check:
 def _windows() -> Check:
     """The Blenders that people have open and that offer a connection; none is needed."""
     try:
-        windows = open_windows()
+        capability = window_capability()
+        windows = () if capability is None else capability.open_windows()
     except EnvironmentUnfit as error:
         return Check("open windows", False, error.message, error.cure, required=False)
     found = "; ".join(window.name for window in windows)

@@ -25,7 +25,7 @@ def rebaseline(
 ) -> Commit:
     """Go on with the scene of a file that the new Blender saved, and that hashes to this there. `report` says what was compared."""
     before = require_head(journal).hash_after
-    checkpoint = journal.stage_checkpoint(file, scene_hash)
+    checkpoint = journal.checkpoints.stage(file, scene_hash)
     crash_points.reach("upgrade.staged")
     mutation = new_id()
     receipt = {

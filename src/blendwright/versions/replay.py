@@ -112,7 +112,7 @@ class _Replay:
         )
 
     def _start(self, commit: Commit) -> None:
-        checkpoint = None if commit.replayable else self.journal.route(commit.number).checkpoint
+        checkpoint = None if commit.replayable else self.journal.checkpoints.route(commit.number).checkpoint
         old, _ = self.blenders.both(lambda worker: open_checkpoint(worker, checkpoint))
         _require(commit, old)
         if not commit.replayable:

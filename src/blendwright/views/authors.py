@@ -52,16 +52,19 @@ class _Authors:
         return Who(by, name, transport, model, asked, program, self._approved_by(commit))
 
     def _read_host(self, contract: str) -> Mapping[str, Any]:
-        kept = self._journal.contract(contract)
+        kept = self._journal.contracts.read(contract)
         return {} if kept is None else kept["host"]
 
     def _read_request(self, request_id: str) -> tuple[str | None, str | None, str | None]:
-        attempts, programs = self._journal.attempts(request_id), self._journal.programs(request_id)
+        attempts, programs = (
+            self._journal.attempts.of_request(request_id),
+            self._journal.programs.of_request(request_id),
+        )
         model, asked = (attempts[-1].model, attempts[-1].asked) if attempts else (None, None)
         return model, asked, programs[-1].hash if programs else None
 
     def _approved_by(self, commit: Commit) -> str | None:
         if commit.receipt.get("approval") is None:
             return None
-        records = self._journal.audit_records(after=commit.audit_sequence - 1, limit=1)
+        records = self._journal.audit.records(after=commit.audit_sequence - 1, limit=1)
         return records[0].record.get("approval_by") if records else None

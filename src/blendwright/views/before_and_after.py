@@ -15,9 +15,8 @@ from blendwright.engine.calls import NOWHERE
 from blendwright.engine.files.scratch import open_scratch_file
 from blendwright.engine.invocation import new_id
 from blendwright.engine.moves.commit_names import find
-from blendwright.engine.options import RunOptions
-from blendwright.engine.scene.rebuild import rebuild_commit, take_worker
-from blendwright.engine.session import Session
+from blendwright.engine.options import DEFAULT_OPTIONS, RunOptions
+from blendwright.engine.scene.rebuild import rebuild_commit
 from blendwright.journal import JournalView
 from blendwright.records.commits import Commit
 from blendwright.tool_api.promises import SafetyLevel
@@ -32,7 +31,6 @@ from blendwright.values.outcome import Outcome
 from blendwright.values.plan import Operation, Plan
 from blendwright.wire.methods import StepAnswer, StepRequest
 from blendwright.wire.remote_scene import RemoteScene
-from blendwright.wire.worker_port import WorkerPool
 from blendwright.workspace.reading import inspection_workers, read_journal
 
 if TYPE_CHECKING:
@@ -104,29 +102,37 @@ def require_look(opened: OpenScene, args: Mapping[str, Any], options: RunOptions
     opened.require_allowed(PREVIEW, SafetyLevel.READ_ONLY, args, options)
 
 
-def look_back_beside(
+def look_back_in(
     opened: OpenScene,
-    session: Session,
-    pool: WorkerPool,
-    catalogue: str,
-    commits: tuple[int | str, int | str],
+    before: int | str,
+    after: int | str = "HEAD",
+    look: LookBack | None = None,
+    options: RunOptions = DEFAULT_OPTIONS,
+) -> Outcome:
+    """Return pictures of the scenes of two commits of an open workspace, and what differs between them, as an artifact.
+
+    Raises Refusal where there is nothing to see, or where the rules for `render.preview` do not allow it."""
+    return look_back_from(opened, [look or LookBack()], before, after, options)[0]
+
+
+def look_back_from(
+    opened: OpenScene,
     looks: Sequence[LookBack],
-    options: RunOptions,
+    before: int | str,
+    after: int | str = "HEAD",
+    options: RunOptions = DEFAULT_OPTIONS,
 ) -> list[Outcome]:
-    """The same for a workspace that is open, with a worker of its pool, from several places; the sheets are kept among its artifacts."""
+    """Return one outcome for each view, as `look_back_in` does for a single one. Both scenes are rebuilt once."""
     for look in looks:
         place = {name: value for name, value in (("view", look.view), ("camera", look.camera)) if value is not None}
         require_look(opened, {"engine": look.engine, **place}, options)
-    session.scene.record_background()
-    before, after = (find(session.journal, commit) for commit in commits)
-    worker = take_worker(pool, catalogue)
-    try:
-        seconds = opened.terms.constraints.render_seconds
-        every = see_commits(session.journal, worker, before, after, looks, seconds=seconds, cancel=options.cancel)
+    journal = opened.journal
+    before_commit, after_commit = find(journal, before), find(journal, after)
+    seconds = opened.terms.constraints.render_seconds
+    with opened.spare_worker() as worker:
+        every = see_commits(journal, worker, before_commit, after_commit, looks, seconds=seconds, cancel=options.cancel)
         scratch = worker.require_process().scratch
-        paths = session.files.keep_artifacts([_numbered(SHEET, place) for place in range(len(looks))], scratch)
-    finally:
-        worker.abandon()
+        paths = opened.keep_artifacts([_numbered(SHEET, number) for number in range(len(looks))], scratch)
     return [
         Outcome(
             "render.compare",
@@ -135,8 +141,8 @@ def look_back_beside(
             artifacts=(path,),
             determinism_class="deterministic" if look.engine == "WORKBENCH" else "seeded",
             seed=None if look.engine == "WORKBENCH" else SEED,
-            fingerprint_before=before.hash_after,
-            fingerprint_after=after.hash_after,
+            fingerprint_before=before_commit.hash_after,
+            fingerprint_after=after_commit.hash_after,
             request_id=new_id(),
         )
         for look, seen, path in zip(looks, every, paths, strict=True)

@@ -37,7 +37,7 @@ class JournalFollower:
         self._journal = JournalView(self._directory)
         self._runs = self._directory / RUNS
         self._written = self._written_at()
-        self._seen = self._journal.audit_head.sequence
+        self._seen = self._journal.audit.head.sequence
         self._changes: int | None = None
         self._runs_seen = self._runs_mark()
         self._expected = frozenset[str]()
@@ -56,7 +56,7 @@ class JournalFollower:
         if changes == self._changes and not ran and not self._has_expired():
             return None
         self._changes = changes
-        records = self._journal.audit_records(after=self._seen, limit=MOST_RECORDS)
+        records = self._journal.audit.records(after=self._seen, limit=MOST_RECORDS)
         if records:
             self._seen = records[-1].sequence
         if len(records) == MOST_RECORDS:
@@ -69,21 +69,23 @@ class JournalFollower:
     def _state(self) -> dict[str, Any]:
         journal = self._journal
         head = journal.head
-        self._expected = frozenset(stored.request.id for stored in journal.approvals())
+        self._expected = frozenset(stored.request.id for stored in journal.approvals.listed())
         return {
             "head": None if head is None else head.number,
             "length": 0 if head is None else head.generation + 1,
             "total": journal.count,
             "redo": journal.redo_target(),
             "approvals": sorted(self._expected),
-            "audit": journal.audit_head.sequence,
-            "tags": dict(journal.tags()),
+            "audit": journal.audit.head.sequence,
+            "tags": dict(journal.branches.tags()),
             "branches": branch_list(journal),
         }
 
     def _has_expired(self) -> bool:
         """Whether a question is over without anybody having written anything."""
-        return bool(self._expected) and self._expected != frozenset(one.request.id for one in self._journal.approvals())
+        return bool(self._expected) and self._expected != frozenset(
+            one.request.id for one in self._journal.approvals.listed()
+        )
 
     def _written_at(self) -> int:
         with contextlib.suppress(OSError):
@@ -101,7 +103,7 @@ class JournalFollower:
 def audit_of_request(workspace: str | Path, request_id: str) -> list[dict[str, Any]]:
     """What became of the operations of a request so far, in order."""
     with contextlib.closing(JournalView(Path(workspace).resolve())) as journal:
-        return [_told(one) for one in journal.audit_records(limit=MOST_OF_REQUEST, request_id=request_id)]
+        return [_told(one) for one in journal.audit.records(limit=MOST_OF_REQUEST, request_id=request_id)]
 
 
 def _told(record: AuditRecord) -> dict[str, Any]:

@@ -76,7 +76,7 @@ def plan_log(workspace: str | Path, *, limit: int = 20, before: str | None = Non
             journal.head_number,
             journal.redo_target(),
             shown[-1].first if len(spans) > limit else None,
-            journal.current_branch(),
+            journal.branches.current(),
         )
 
 
@@ -91,7 +91,7 @@ class _Entries:
 
     def of(self, span: PlanSpan) -> PlanEntry:
         first, last = self._journal.show(span.first), self._journal.show(span.last)
-        programs = self._journal.programs(span.request_id)
+        programs = self._journal.programs.of_request(span.request_id)
         who = self._who(last)
         # Numbers between its own may be those of another line.
         named = (

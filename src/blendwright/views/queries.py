@@ -129,7 +129,7 @@ def commit_log(
         # One more than is shown tells whether there is a next page.
         commits = journal.log(limit=limit + 1, before=below, all_lines=all_lines)
         redo = journal.redo_target()
-        branch, names = journal.current_branch(), named_commits(journal)
+        branch, names = journal.branches.current(), named_commits(journal)
     page = commits[:limit]
     following = page[-1].number if len(commits) > limit else None
     return LogPage(page, None if head is None else head.number, redo, following, branch, names)
@@ -138,7 +138,10 @@ def commit_log(
 def named_commits(journal: JournalView) -> dict[int, tuple[str, ...]]:
     """The branches and tags that name each commit."""
     named: dict[int, tuple[str, ...]] = {}
-    for name, commit in (*((one.name, one.commit) for one in journal.branches()), *journal.tags().items()):
+    for name, commit in (
+        *((one.name, one.commit) for one in journal.branches.listed()),
+        *journal.branches.tags().items(),
+    ):
         if commit is not None:
             named[commit] = (*named.get(commit, ()), name)
     return named
@@ -149,7 +152,7 @@ def audit_page(workspace: str | Path, *, after: int, limit: int, **fields: str |
     wanted = {name: value for name, value in fields.items() if value is not None}
     with read_journal(workspace) as journal:
         # One more than is shown tells whether there is a next page.
-        records = journal.audit_records(after=after, limit=limit + 1, **wanted)
+        records = journal.audit.records(after=after, limit=limit + 1, **wanted)
     page = records[:limit]
     return AuditPage(page, page[-1].sequence if len(records) > limit else None)
 
@@ -163,11 +166,11 @@ def request_history(workspace: str | Path, request_id: str) -> RequestHistory:
     """Its id, or how that begins where no other one does. Raises Refusal for a request that nobody made here."""
     with read_journal(workspace) as journal:
         request_id = _whole_id(journal, request_id)
-        attempts = journal.attempts(request_id)
+        attempts = journal.attempts.of_request(request_id)
         # Rounds of a plan that says that it is not done run under ids of their own.
         ids = dict.fromkeys([request_id, *(str(attempt.outcome["request_id"]) for attempt in attempts)])
         commits = tuple(commit for id in ids for commit in journal.commits_of(id))
-        programs = tuple(program for id in ids for program in journal.programs(id))
+        programs = tuple(program for id in ids for program in journal.programs.of_request(id))
     if not attempts and not commits and not programs:
         cure = "See which there are: blendwright log"
         raise Refusal.of(Fault.TARGET_NOT_FOUND, f"there is no request {request_id}", cure)
@@ -181,7 +184,7 @@ LEAST_OF_ID = 6
 def _whole_id(journal: JournalView, start: str) -> str:
     """The id that begins so, where there is one such; ids of programs are long."""
     found = journal.requests_like(start) if len(start) >= LEAST_OF_ID else ()
-    if start in found or journal.attempts(start):
+    if start in found or journal.attempts.of_request(start):
         return start
     if len(found) > 1:
         message = f"several requests begin with {start}"
@@ -194,7 +197,7 @@ def _whole_id(journal: JournalView, start: str) -> str:
 def programs_of(workspace: str | Path, request_id: str) -> tuple[StoredProgram, ...]:
     """The programs that plans of a request came from, oldest first."""
     with read_journal(workspace) as journal:
-        return journal.programs(request_id)
+        return journal.programs.of_request(request_id)
 
 
 def commit_details(workspace: str | Path, number: str) -> dict[str, Any]:

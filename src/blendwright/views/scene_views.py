@@ -136,7 +136,7 @@ class SceneViews:
         """By redo alone where that leads there from the commit that the worker holds."""
         target, at, self._at = self._journal.show(number), self._at, None
         if at is None or at.hash_after != target.hash_after:
-            steps = None if at is None else self._journal.steps_between(at.number, target.number)
+            steps = None if at is None else self._journal.checkpoints.steps_between(at.number, target.number)
             if steps is None or any(wrong is not None for _, wrong in redo_in_batches(self._worker, steps)):
                 rebuild_commit(self._worker, self._journal, number)
         self._at = target

@@ -36,17 +36,17 @@ def workspace_overview(workspace: str | Path) -> dict[str, Any]:
     """Where a workspace stands, in a few hundred bytes. Raises EnvironmentUnfit where there is none."""
     directory = Path(workspace).resolve()
     with read_journal(directory) as journal:
-        head, quarantine = journal.head, journal.quarantined()
-        audit = journal.audit_head
+        head, quarantine = journal.head, journal.recovery.quarantine()
+        audit = journal.audit.head
         return {
             "head": None if head is None else head.number,
             "hash": None if head is None else head.hash_after,
             "length": 0 if head is None else head.generation + 1,
             "total": journal.count,
             "redo": journal.redo_target(),
-            "tags": dict(journal.tags()),
+            "tags": dict(journal.branches.tags()),
             "branches": branch_list(journal),
-            "approvals": len(journal.approvals()),
+            "approvals": len(journal.approvals.listed()),
             "quarantine": None if quarantine is None else quarantine.reason,
             "audit": {"sequence": audit.sequence, "hash": audit.hash},
             "holder": current_holder(directory),
@@ -55,7 +55,7 @@ def workspace_overview(workspace: str | Path) -> dict[str, Any]:
 
 def branch_list(journal: JournalView) -> list[dict[str, Any]]:
     """The branches by name; HEAD is on the one that is current, or on none."""
-    return [{"name": one.name, "commit": one.commit, "current": one.current} for one in journal.branches()]
+    return [{"name": one.name, "commit": one.commit, "current": one.current} for one in journal.branches.listed()]
 
 
 def workspace_holder(workspace: str | Path) -> dict[str, Any] | None:
@@ -101,8 +101,8 @@ class _Rows:
         self._who = commit_authors(journal)
         self._head = journal.head_number
         self._current = journal.before_head(commits)
-        self._tags = _by_commit(journal.tags().items())
-        self._branches = _by_commit((one.name, one.commit) for one in journal.branches())
+        self._tags = _by_commit(journal.branches.tags().items())
+        self._branches = _by_commit((one.name, one.commit) for one in journal.branches.listed())
 
     def row(self, commit: Commit) -> dict[str, Any]:
         who = self._who(commit)

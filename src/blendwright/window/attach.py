@@ -97,19 +97,3 @@ def attach_if_open(workspace: str | Path, which: str, *, blender: str | Path | N
     if which == AUTO and not open_windows():
         return None
     return attach(workspace, which, blender=blender)
-
-
-def follow_window(workspace: str | Path, *, blender: str | Path | None = None) -> None:
-    """Take in what a person did in the window of a workspace, for those who look at the journal only. Where another process has the
-    workspace open, that one follows."""
-    directory = workspace_directory(workspace)
-    if WindowBinding(directory).read() is None:
-        return
-    try:
-        scene = open(directory, blender=blender, spare=False)
-    except EnvironmentUnfit as error:
-        if "holder" in error.details:
-            return
-        raise
-    with scene, scene.turn("preview"):
-        pass

@@ -13,15 +13,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, Protocol
 
+from blendwright.engine.files.access import FileAccess
 from blendwright.engine.files.scratch import copy_saved_scene, copy_scene, make_directory
+from blendwright.engine.ledger import Ledger
+from blendwright.engine.moves.navigation import History
 from blendwright.engine.scene.background_checkpoints import BackgroundCheckpoints
 from blendwright.engine.scene.external_files import Externals, findings_about
 from blendwright.engine.scene.fingerprint_scheme import other_scheme, scheme_of
+from blendwright.engine.scene.head_state import HeadState
 from blendwright.engine.scene.live_scene import LiveScene
-from blendwright.engine.scene.rebuild import redo_in_batches
+from blendwright.engine.scene.rebuild import redo_in_batches, take_worker
 from blendwright.journal import Journal
 from blendwright.policy.objections import FULL
 from blendwright.records.commits import Commit, CommitKind
+from blendwright.util.cancel import CancelToken
 from blendwright.values.errors import (
     BlendwrightError,
     EnvironmentUnfit,
@@ -34,7 +39,10 @@ from blendwright.values.events import CallIds, Observer, Remark, WorkerTrouble, 
 from blendwright.values.faults import Fault
 from blendwright.values.findings import cut
 from blendwright.window.changes import described, taken_in
+from blendwright.window.exclusive_step import WindowStep
+from blendwright.window.navigation import WindowMoves
 from blendwright.wire.blender_profile import WorkerProfile
+from blendwright.wire.methods import StepAnswer, StepRequest
 from blendwright.wire.remote_scene import HANG_SECONDS, RemoteScene
 from blendwright.wire.remote_window import RemoteWindow
 from blendwright.wire.window_methods import DETACHED, BeginAnswer
@@ -78,8 +86,10 @@ class _Turn:
     hash: str
 
 
-class AttachedScene(LiveScene):
-    """Holds the connection to the window. Not thread-safe: one caller at a time."""
+class WindowScene:
+    """The scene host that is a window. Not thread-safe: one caller at a time.
+
+    `headless` has HEAD's scene in a worker process, for calls that need one. It is brought to HEAD when it is needed."""
 
     def __init__(
         self,
@@ -102,11 +112,17 @@ class AttachedScene(LiveScene):
         self._turn: _Turn | None = None
         self._unfinished: _Turn | None = None
         self._stale = False
-        self.adopted = frozenset()
-        super().__init__(
-            pool, journal, catalogue, spare=True, externals=externals, background=background, observe=observe
-        )
-        self.headless = LiveScene(pool, journal, catalogue, spare=True, externals=externals, observe=observe)
+        self._pool = pool
+        self._journal = journal
+        self._observe = observe
+        self.catalogue = catalogue
+        self.externals = externals or Externals()
+        self.head = HeadState(journal, background)
+        self.epoch = 1
+        self._adopted = frozenset[tuple[str, str]]()
+        self.headless = LiveScene(pool, journal, catalogue, spare=True, externals=self.externals, observe=observe)
+        self.head.allow(self.externals.readable(journal))
+        self.follow_head()
 
     # ------------------------------------------------------------------ turns
 
@@ -217,7 +233,7 @@ class AttachedScene(LiveScene):
 
     def _follow_person(self, window: RemoteWindow, found: str, file: str) -> None:
         """Make HEAD the scene that the window has."""
-        self.adopted = frozenset()
+        self._adopted = frozenset[tuple[str, str]]()
         self._stale = False
         head = self._journal.head
         if head is None:
@@ -226,7 +242,7 @@ class AttachedScene(LiveScene):
         if scheme_of(found) != scheme_of(head.hash_after):
             raise other_scheme(head.hash_after, found)
         if found == head.hash_after:
-            self.known_hash = found
+            self.head.known_hash = found
             return
         redone = self._journal.redo_target()
         if redone is not None and self._journal.show(redone).hash_after == found:
@@ -249,7 +265,7 @@ class AttachedScene(LiveScene):
         may_read = set(self.externals.readable(self._journal))
         window.save_copy(saved)
         try:
-            worker = self.fresh_worker() if kind == "baseline" else self.headless_at_head().worker()
+            worker = self.headless.fresh_worker() if kind == "baseline" else self.headless_at_head().worker()
             process = worker.require_process()
             scratch = process.scratch
             copy_saved_scene(saved, scratch / ADOPTED_FILE, process.scratch_mb)
@@ -278,15 +294,15 @@ class AttachedScene(LiveScene):
                 "(//../…), make those paths absolute."
             )
             raise Refusal.of(Fault.SCENE_CONFLICT, message, cure)
-        checkpoint = self._journal.stage_checkpoint(saved, found)
+        checkpoint = self._journal.checkpoints.stage(saved, found)
         before = found if kind == "baseline" else self.hash
         self._journal.commit([taken_in(kind, tool, file, before, checkpoint, changes, externals)])
         saved.unlink(missing_ok=True)
         if not may_read.issuperset(self.externals.readable(self._journal)):
             # What a worker may read is fixed when it starts.
             self.headless.discard()
-        self.known_hash, self.redo_ms = found, 0.0
-        self.adopted = frozenset((change[0], change[1]) for change in changes)
+        self.head.known_hash, self.head.redo_ms = found, 0.0
+        self._adopted = frozenset((change[0], change[1]) for change in changes)
         if changes:
             self._observe(Remark(f"taken in from the window: {described(changes)}"))
         for finding in findings_about(externals):
@@ -301,6 +317,17 @@ class AttachedScene(LiveScene):
         return profile.model_copy(update={"confinement": {**profile.confinement, "level": FULL, "reason": BESIDE}})
 
     @property
+    def adopted(self) -> frozenset[tuple[str, str]]:
+        return self._adopted
+
+    @property
+    def hash(self) -> str:
+        if self.head.known_hash is None:
+            self.worker()
+        assert self.head.known_hash is not None
+        return self.head.known_hash
+
+    @property
     def ready(self) -> bool:
         return self._turn is not None and self._window is not None and self._window.alive and not self._stale
 
@@ -311,8 +338,20 @@ class AttachedScene(LiveScene):
             self._bring_back(window, self._turn)
         return window
 
+    def step(self, request: StepRequest, *, deadline: float, cancel: CancelToken | None) -> StepAnswer:
+        return self.worker().step(request, deadline=deadline, cancel=cancel)
+
+    def take_worker(self) -> RemoteScene:
+        return take_worker(self._pool, self.catalogue)
+
+    def exclusive_runner(self, ledger: Ledger, files: FileAccess) -> WindowStep:
+        return WindowStep(self, self._journal, ledger, files)
+
+    def history(self) -> History:
+        return History(self._journal, WindowMoves(self._journal, self))
+
     def window(self) -> RemoteWindow:
-        """The same, for those who know that it is a window."""
+        """Return the window, in a turn with HEAD's scene in it."""
         self.worker()
         return self._connected()
 
@@ -340,7 +379,7 @@ class AttachedScene(LiveScene):
         found = window.take_back()
         if found != turn.hash:
             raise self._diverge(f"taking back '{turn.label}' in the window led to another scene than it began with")
-        steps = self._journal.steps_between(turn.commit, head.number)
+        steps = self._journal.checkpoints.steps_between(turn.commit, head.number)
         if steps is None:
             raise self._diverge(f"what was done in '{turn.label}' cannot be done again in the window")
         for _, mismatch in redo_in_batches(window, steps):
@@ -357,6 +396,13 @@ class AttachedScene(LiveScene):
         if self._turn is not None:
             self._stale = True
 
+    def record_commit(self, hash: str, redo_ms: float, *, saved: bool) -> None:
+        self.head.record_commit(hash, redo_ms, saved=saved)
+
+    def follow_head(self) -> None:
+        self.discard()
+        self.head.follow_head()
+
     def follow_rollback(self) -> None:
         self.follow_head()
 
@@ -365,11 +411,14 @@ class AttachedScene(LiveScene):
         self._observe(WorkerTrouble(ids, pid, error.message, [], lost=True))
         self.discard()
 
+    def report_log(self, ids: CallIds, message: str) -> None:
+        """Do nothing: the output of a window goes to the person's own console."""
+
     # ------------------------------------------------------------------ beside the window
 
     def headless_at_head(self) -> LiveScene:
         """HEAD's scene on a Blender without a window, for what needs files or must not happen in front of a person."""
-        if self.headless.known_hash != self.hash:
+        if self.headless.head.known_hash != self.hash:
             self.headless.follow_rollback()
         return self.headless
 
@@ -383,7 +432,7 @@ class AttachedScene(LiveScene):
     def worth_saving(self) -> bool:
         return False
 
-    def join_background(self) -> None:
-        """The session is over: the window is left as it is."""
+    def close(self) -> None:
+        """Close the connection, and leave the window as it is."""
         self._drop_window()
-        super().join_background()
+        self.head.join_background()

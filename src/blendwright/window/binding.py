@@ -29,8 +29,9 @@ from blendwright.values.faults import Fault
 from blendwright.window.connection.rendezvous import OpenWindow, open_windows
 from blendwright.window.connection.window import WindowConnection, connect
 from blendwright.workspace.ownership import read_own_file
+from blendwright.workspace.scene_hosts import WINDOW_BINDING
 
-FILE = "window.json"
+FILE = WINDOW_BINDING
 AUTO = "auto"
 LONGEST_TEXT = 400
 PRESS_CONNECT = (
@@ -165,13 +166,6 @@ def spare_source(window: OpenWindow, blender: str | Path | WorkerSource | None) 
         f"there is no Blender {window.series} here that can work beside the window",
         cure=f"Get one: blendwright blender add {window.series}, or name one with --blender.",
     )
-
-
-def require_unbound(workspace: Path) -> None:
-    """A workspace that follows a window starts from no file. Raises EnvironmentUnfit."""
-    if WindowBinding(workspace).read() is not None:
-        message = "the workspace is attached to a window, so it starts from no file"
-        raise EnvironmentUnfit(message, cure="Leave the scene out, or `blendwright detach` first.")
 
 
 @dataclass(frozen=True, slots=True)

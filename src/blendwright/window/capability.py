@@ -29,4 +29,5 @@ CAPABILITY = Capability(
         "detach": ("blendwright detach",),
         "extension": ("blendwright extension", "blendwright extension --output window.zip"),
     },
+    offers={"scene_host": "window.hosting"},
 )

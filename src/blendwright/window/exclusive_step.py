@@ -5,12 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from blendwright.engine.files.access import FileAccess
 from blendwright.engine.heartbeat import Waiting
 from blendwright.engine.invocation import Invocation
 from blendwright.engine.ledger import Ledger
-from blendwright.engine.scene.live_scene import LiveScene
 from blendwright.engine.sending.exclusive_step import ExclusiveStep, StepOutcome
 from blendwright.journal import Journal
 from blendwright.policy.refusals import refusal
@@ -21,25 +21,22 @@ from blendwright.util.cancel import CancelToken
 from blendwright.values.errors import WorkerError
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
-from blendwright.window.attached_scene import AttachedScene
 from blendwright.wire.methods import StepAnswer
 from blendwright.wire.remote_scene import HANG_SECONDS
 
-
-def exclusive_step(scene: LiveScene, journal: Journal, ledger: Ledger, files: FileAccess) -> ExclusiveStep:
-    """The one that fits the scene."""
-    kind = WindowStep if isinstance(scene, AttachedScene) else ExclusiveStep
-    return kind(scene, journal, ledger, files)
+if TYPE_CHECKING:
+    from blendwright.window.attached_scene import WindowScene
 
 
-class WindowStep(ExclusiveStep):
-    """Runs calls one at a time, in the window or beside it."""
+class WindowStep:
+    """Runs calls one at a time, in the window or on the headless Blender next to it."""
 
-    def __init__(self, scene: LiveScene, journal: Journal, ledger: Ledger, files: FileAccess) -> None:
-        assert isinstance(scene, AttachedScene)
-        super().__init__(scene, journal, ledger, files)
-        self._attached = scene
-        self._beside = ExclusiveStep(scene.headless, journal, ledger, files)
+    def __init__(self, scene: WindowScene, journal: Journal, ledger: Ledger, files: FileAccess) -> None:
+        self._scene = scene
+        self._journal = journal
+        self._ledger = ledger
+        self._in_window = ExclusiveStep(scene, scene.headless, journal, ledger, files)
+        self._headless = ExclusiveStep(scene.headless, scene.headless, journal, ledger, files)
 
     def run(
         self,
@@ -52,25 +49,34 @@ class WindowStep(ExclusiveStep):
         verify: bool = False,
         rehearse: str | None = None,
     ) -> StepOutcome:
-        limits = {"seconds": seconds, "run_ends": run_ends, "cancel": cancel, "waiting": waiting}
-        ways = {"verify": verify, "rehearse": rehearse}
+        def run_with(step: ExclusiveStep) -> StepOutcome:
+            return step.run(
+                call,
+                seconds=seconds,
+                run_ends=run_ends,
+                cancel=cancel,
+                waiting=waiting,
+                verify=verify,
+                rehearse=rehearse,
+            )
+
         if not _needs_process(call):
-            return super().run(call, **limits, **ways)  # pyright: ignore[reportArgumentType]
+            return run_with(self._in_window)
         if call.promises.isolation is Isolation.REPLACED:
             message = f"{call.tool.name} runs trusted code, which is never done in a window that a person has open"
             finding = refusal("trusted_in_window", message)
-            note = self._ledger.note(call, "failed", self._attached.hash, fault=finding.fault)
+            note = self._ledger.note(call, "failed", self._scene.hash, fault=finding.fault)
             return StepOutcome(call, note, findings=(finding,))
-        self._attached.headless_at_head()
-        outcome = self._beside.run(call, **limits, **ways)  # pyright: ignore[reportArgumentType]
+        self._scene.headless_at_head()
+        outcome = run_with(self._headless)
         answer = outcome.answer
         if not outcome.ok or answer is None or answer["before"] == answer["after"]:
             return outcome
         problem = self._brought_over(outcome, answer)
         if problem is None:
             return outcome
-        self._attached.discard()
-        self._attached.headless.discard()
+        self._scene.discard()
+        self._scene.headless.discard()
         message = f"{call.tool.name} was done beside the window, and what it made cannot be brought over: {problem}"
         cure = "Save the file, detach, run it on the saved file, and open the result."
         finding = Finding(Fault.EXECUTION_FAILED, message, "", cure)
@@ -82,10 +88,10 @@ class WindowStep(ExclusiveStep):
 
     def _brought_over(self, outcome: StepOutcome, answer: StepAnswer) -> str | None:
         """Bring what the headless Blender made into the window; why that cannot be done, where it cannot."""
-        window, entry = self._attached.window(), outcome.entry
+        window, entry = self._scene.window(), outcome.entry
         try:
             if isinstance(entry, NewCommit) and entry.checkpoint is not None:
-                file = self._journal.checkpoint_path(entry.checkpoint)
+                file = self._journal.checkpoints.path(entry.checkpoint)
                 brought = window.bring(file, answer["changes"], answer["after"])
                 found, problem = brought["hash"], brought["problem"]
             else:

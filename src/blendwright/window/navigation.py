@@ -3,40 +3,34 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from blendwright.engine.moves.commit_names import refusal, require_head
-from blendwright.engine.moves.navigation import History
-from blendwright.engine.scene.live_scene import LiveScene
 from blendwright.journal import Journal
 from blendwright.records.branches import SwitchTo
 from blendwright.records.commits import Commit
-from blendwright.records.results import Moved
+from blendwright.records.results import Moved, MoveKind
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
-from blendwright.window.attached_scene import AttachedScene
-from blendwright.wire.worker_port import WorkerPool
+
+if TYPE_CHECKING:
+    from blendwright.window.attached_scene import WindowScene
 
 DETACH = "Press Ctrl-Z in Blender, or `blendwright undo`; or `blendwright detach` first, and go on without the window."
 
 
-def history_of(journal: Journal, scene: LiveScene, pool: WorkerPool, catalogue: str) -> History:
-    """The one that fits the scene."""
-    if isinstance(scene, AttachedScene):
-        return WindowHistory(journal, scene, pool, catalogue)
-    return History(journal, scene, pool, catalogue)
+class WindowMoves:
+    """Moves of HEAD by the window's own undo, which the journal follows."""
 
+    def __init__(self, journal: Journal, scene: WindowScene) -> None:
+        self._journal = journal
+        self._scene = scene
 
-class WindowHistory(History):
-    """Undo does what Ctrl-Z does, and the journal follows."""
-
-    def __init__(self, journal: Journal, scene: AttachedScene, pool: WorkerPool, catalogue: str) -> None:
-        super().__init__(journal, scene, pool, catalogue)
-        self._attached = scene
-
-    def _move(self, kind: Literal["checkout", "undo", "redo"], target: Commit, switch: SwitchTo | None = None) -> Moved:
+    def move(self, kind: MoveKind, target: Commit, switch: SwitchTo | None = None) -> Moved:
+        """Switch the branch at HEAD's own commit; refuse every move that would need another scene."""
         if switch is not None and target.number == require_head(self._journal).number:
-            return super()._move(kind, target, switch)
+            self._journal.move_head(kind, target.number, switch)
+            return Moved(kind, target.number, target, self._journal.branches.current())
         raise _unasked(f"commit {target.number} is not brought into the window that a person has open")
 
     def adopt(self, file: Path) -> Commit | None:
@@ -52,15 +46,15 @@ class WindowHistory(History):
         return self._pressed("redo", 1)
 
     def _pressed(self, kind: Literal["undo", "redo"], count: int) -> Moved:
-        with self._attached.turn(kind):
+        with self._scene.turn(kind):
             origin = require_head(self._journal)
         for _ in range(count):
-            self._attached.press(kind)
-        with self._attached.turn(kind):
+            self._scene.press(kind)
+        with self._scene.turn(kind):
             head = require_head(self._journal)
         if head.number == origin.number:
             raise refusal(f"there is nothing to {kind} in the window", "See what there is: blendwright log")
-        return Moved(kind, origin.number, head, self._journal.current_branch())
+        return Moved(kind, origin.number, head, self._journal.branches.current())
 
 
 def _unasked(message: str) -> Refusal:

@@ -14,7 +14,7 @@ from blendwright.util.cancel import CancelToken
 from blendwright.values.approval import ApprovalAnswer, ApprovalRequest
 from blendwright.values.errors import WorkerError
 from blendwright.values.events import CallEnded, Committed, Event, RunEnded, RunStarted
-from blendwright.window.attached_scene import AttachedScene
+from blendwright.window.attached_scene import WindowScene
 from blendwright.wire.window_methods import SHOW, ShowAnswer, ShowRequest
 
 MOST_PLANS = 8
@@ -35,12 +35,12 @@ class WindowPanel:
 
     def __init__(self, core: dict[str, Any]) -> None:
         self._core = core
-        self._scene: AttachedScene | None = None
+        self._scene: WindowScene | None = None
         self._plans: deque[dict[str, Any]] = deque(maxlen=MOST_PLANS)
         self._running: dict[str, Any] = {}
         self._told = 0.0
 
-    def show_in(self, scene: AttachedScene) -> None:
+    def show_in(self, scene: WindowScene) -> None:
         self._scene = scene
 
     def __call__(self, event: Event) -> None:

@@ -6,7 +6,7 @@ import contextlib
 import hashlib
 import marshal
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
@@ -26,7 +26,7 @@ from blendwright.engine.runner import Runner
 from blendwright.engine.session import Session
 from blendwright.journal import Journal
 from blendwright.macros import Macro
-from blendwright.plan.implied_order import Use
+from blendwright.plan.implied_order import Use, imply_order
 from blendwright.plan.repair import refused
 from blendwright.plan.validate import ValidPlan, validate
 from blendwright.policy.objections import denied
@@ -41,18 +41,19 @@ from blendwright.values.findings import Finding
 from blendwright.values.outcome import Outcome
 from blendwright.values.plan import Boundary, Plan
 from blendwright.values.report import RunReport
-from blendwright.window.edited_uses import edited_uses
-from blendwright.window.navigation import history_of
 from blendwright.wire.blender_profile import WorkerProfile
+from blendwright.wire.remote_scene import RemoteScene
 from blendwright.wire.worker_port import WorkerPool
+from blendwright.workspace.names.edited_names import EditedNames
+from blendwright.workspace.names.port import findings_about
+from blendwright.workspace.names.scene_names import SceneNames
 from blendwright.workspace.observing.event_bus import EventBus
-from blendwright.workspace.preview import preview_beside
+from blendwright.workspace.preview import CopyPreviews
+from blendwright.workspace.programs import surroundings_of
 from blendwright.workspace.run_records import RunRecords
 from blendwright.workspace.scratch import SessionScratch
 
 if TYPE_CHECKING:
-    from blendwright.history.merge import Merged
-    from blendwright.views.before_and_after import LookBack
     from blendwright.workspace.observing.metrics import Metrics
 
 # Redo beyond this is worth a checkpoint when the workspace is closed: saving costs a small part of it.
@@ -84,6 +85,7 @@ class OpenScene:
         self._compiler = Compiler(session.tools, session.macros, session.draft.terms, session.files.roots)
         self._registry = session.scene.catalogue
         self._records = RunRecords(session.journal.workspace)
+        self._previews = CopyPreviews(scratch.path.parents[1], pool, session)
 
     def __enter__(self) -> Self:
         return self
@@ -135,11 +137,11 @@ class OpenScene:
             return valid
         session = self._session
         with session.scene.turn(valid.plan.request_id):
-            edited = edited_uses(session.scene.adopted, valid, session.tools) if session.scene.adopted else ()
+            edited = self._edited_names(valid)
             if edited:
                 return refused(valid.plan, edited)
             if valid.plan.program is not None:
-                session.journal.record_program(valid.plan.request_id, valid.plan.program)
+                session.journal.programs.record(valid.plan.request_id, valid.plan.program)
             schedule = valid.schedule(self._registry, session.scene.hash)
             # What one operation means to do, its commit says.
             record = self._records.begin(schedule) if len(schedule.order) > 1 else None
@@ -158,9 +160,15 @@ class OpenScene:
 
     def missing_uses(self, uses: Sequence[Use]) -> tuple[Finding, ...]:
         """What a plan uses and neither it nor the scene has, as far as a Blender holds the scene already."""
-        from blendwright.workspace.names.scene_names import missing_uses
+        return findings_about(uses, SceneNames(self._session.scene))
 
-        return missing_uses(self._session.scene, uses)
+    def _edited_names(self, valid: ValidPlan) -> tuple[Finding, ...]:
+        """Return a finding for each use of a datablock that a person has changed by hand since the last plan."""
+        edited = self._session.scene.adopted
+        if not edited:
+            return ()
+        implied = valid.implied or imply_order(valid.graph, self._session.tools, valid.plan.tie_break)
+        return findings_about(implied.taken_for_granted, EditedNames(edited))
 
     def preview(
         self,
@@ -181,36 +189,24 @@ class OpenScene:
         with self._session.scene.turn("preview"):
             if self._session.journal.head is None:
                 self._session.scene.worker()  # what a new workspace starts from is its first commit, and so comes along into the copy
-        self._session.scene.record_background()
-        directory = self._scratch.path.parents[1]
-        return preview_beside(
-            plan, directory, self._pool, self._session, options, image=image, look=look, instead=instead
-        )
+        self._session.scene.head.record_background()
+        return self._previews.preview(plan, options, image=image, look=look, instead=instead)
 
-    def look_back(
-        self,
-        before: int | str,
-        after: int | str = "HEAD",
-        look: LookBack | None = None,
-        options: RunOptions = DEFAULT_OPTIONS,
-    ) -> Outcome:
-        """Pictures of the scenes of two commits, and what differs between them, as an artifact. Raises Refusal where there is nothing
-        to see, or what `render.preview` may do is not allowed here."""
-        from blendwright.views.before_and_after import LookBack
+    @contextlib.contextmanager
+    def spare_worker(self) -> Generator[RemoteScene]:
+        """Give a Blender without a scene to a caller that compares or rehearses. It ends with the `with` statement.
 
-        return self.look_back_from([look or LookBack()], before, after, options)[0]
+        A checkpoint that is ready by now is recorded first, because it shortens every rebuild."""
+        self._session.scene.head.record_background()
+        worker = self._session.scene.take_worker()
+        try:
+            yield worker
+        finally:
+            worker.abandon()
 
-    def look_back_from(
-        self,
-        looks: Sequence[LookBack],
-        before: int | str,
-        after: int | str = "HEAD",
-        options: RunOptions = DEFAULT_OPTIONS,
-    ) -> list[Outcome]:
-        """The same from several places: an outcome for each. Both scenes are rebuilt once."""
-        from blendwright.views.before_and_after import look_back_beside
-
-        return look_back_beside(self, self._session, self._pool, self._registry, (before, after), looks, options)
+    def keep_artifacts(self, names: Sequence[str], scratch: Path) -> list[str]:
+        """Keep files from a worker's scratch among the workspace's artifacts. Returns the paths that they have there."""
+        return self._session.files.keep_artifacts(names, scratch)
 
     def as_host(self, proposal: Proposal) -> OpenScene:
         """The same open scene for another host, under a contract of its own. Closing is for whoever opened it.
@@ -262,7 +258,7 @@ class OpenScene:
     @property
     def history(self) -> History:
         """Checkout, branches, tags, undo, redo, adopt, gc."""
-        return history_of(self._session.journal, self._session.scene, self._pool, self._registry)
+        return self._session.scene.history()
 
     def checkout(self, to: int | str, options: RunOptions = DEFAULT_OPTIONS, *, take_branch: bool = False) -> Moved:
         """Go to the scene of a commit or a branch, as whoever is held to the policy may: the rules for `history.checkout`, a safe_write,
@@ -273,17 +269,6 @@ class OpenScene:
         target = find(self._session.journal, to).number
         self.require_move(target, options)
         return self.history.checkout(to, take_branch=take_branch)
-
-    def merge(self, source: int | str, options: RunOptions = DEFAULT_OPTIONS) -> Merged:
-        """Run the commits of a branch, or of any line, again on top of HEAD: all of them or none, and only where neither line touched what
-        the other did. The rules for `history.merge`, a safe_write, and those for the operations decide.
-
-        Raises Refusal with what is in the way, before anything is written."""
-        from blendwright.history.merge import MERGE, merge_into
-
-        target = find(self._session.journal, source).number
-        self.require_allowed(MERGE, SafetyLevel.SAFE_WRITE, {"commit": target}, options)
-        return merge_into(self, self._session, self._pool, self._registry, source, options)
 
     def require_move(self, target: int, options: RunOptions = DEFAULT_OPTIONS) -> None:
         """Raises Refusal where the rules for `history.checkout` do not let HEAD move to this commit."""
@@ -312,6 +297,7 @@ class OpenScene:
     @property
     def metrics(self) -> Metrics:
         """What happened since the workspace was opened, for Prometheus."""
+        # Loads prometheus_client.
         from blendwright.workspace.observing.metrics import Metrics
 
         return Metrics(self._events.counters)
@@ -340,14 +326,14 @@ class OpenScene:
             ends.callback(self._end_workers)
             # A checkpoint is a convenience; what is wrong with the scene or the disk shows when it is needed next.
             with contextlib.suppress(BlendwrightError):
-                scene.end_background()
-                if save and (scene.redo_ms > WORTH_SAVING_MS or scene.worth_saving):
+                scene.head.end_background()
+                if save and (scene.head.redo_ms > WORTH_SAVING_MS or scene.worth_saving):
                     scene.checkpoint()
             crash_points.reach("close.saved")
 
     def _end_workers(self) -> None:
         with contextlib.ExitStack() as ends:
-            ends.callback(self._session.scene.join_background)
+            ends.callback(self._session.scene.close)
             self._pool.close()
         crash_points.reach("close.workers_ended")
 
@@ -399,8 +385,6 @@ class Compiler:
         """The plan of a document; a program finds the tools, macros and roots of this workspace. Raises Refusal for what is none."""
         around = None
         if "program" in document and self._roots is not None:
-            from blendwright.workspace.programs import surroundings_of
-
             around = surroundings_of((*self._tools, *self._macros), self._roots)
         return parse_plan(document, request_id=request_id, boundary=boundary, surroundings=around)
 

@@ -20,6 +20,7 @@ from blendwright.bridge.worker_source import WorkerSource
 from blendwright.engine.moves.commit_names import require_head
 from blendwright.engine.scene.background_checkpoints import BackgroundCheckpoints
 from blendwright.engine.scene.external_files import External, Externals, externals_of_receipt, findings_about
+from blendwright.engine.scene.host import SceneHost
 from blendwright.engine.scene.live_scene import LiveScene
 from blendwright.engine.session import Session
 from blendwright.journal import Journal
@@ -27,13 +28,10 @@ from blendwright.policy.policy import Policy
 from blendwright.policy.session_contract import Proposal, SessionContract
 from blendwright.tool_api.tool import AnyTool
 from blendwright.values.approval import NOBODY, Approver
-from blendwright.values.errors import Refusal
+from blendwright.values.errors import EnvironmentUnfit, Refusal
 from blendwright.values.events import Observer, WorkspaceClosed, WorkspaceOpened
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
-from blendwright.window.attached_scene import AttachedScene
-from blendwright.window.binding import WindowBinding, connect_bound, require_unbound, spare_source
-from blendwright.window.panel import WindowPanel
 from blendwright.wire.console_door import ConsoleDoor
 from blendwright.workspace.blender_choice import chosen_blender
 from blendwright.workspace.locations import is_workspace, workspace_directory
@@ -43,6 +41,7 @@ from blendwright.workspace.ownership import require_own_directory
 from blendwright.workspace.policy_files import FILE as POLICY
 from blendwright.workspace.reading import read_journal
 from blendwright.workspace.recovery import recover
+from blendwright.workspace.scene_hosts import SceneParts, bound_host, is_bound, require_unbound
 from blendwright.workspace.scratch import SCRATCH, SessionScratch, unfit_on_os_error
 from blendwright.workspace.settings import (
     WorkspaceSettings,
@@ -123,36 +122,32 @@ def open(
             scratch = SessionScratch(directory / SCRATCH)
         undo.callback(scratch.remove)
         # From here on: the log belongs to whoever holds the workspace.
-        window = WindowBinding(directory).window()
         core = {"pid": os.getpid(), "workspace": directory.name, **({} if console is None else console.shown())}
-        panel = None if window is None else WindowPanel(core)
-        told = observers if panel is None else (*observers, panel)
-        open_event_bus(events, directory, told, redact=draft.terms.audit.redact)
+        bound = bound_host(directory, core)
+        all_observers = observers if bound is None else (*observers, *bound.observers)
+        open_event_bus(events, directory, all_observers, redact=draft.terms.audit.redact)
         undo.callback(events, WorkspaceClosed())
         recovered = recover(journal, scratch.cleared)
         events(WorkspaceOpened(str(directory), recovered))
         copied_start = None if start is None else copy_start(start, scratch.path, files.scratch_mb)
-        source = chosen_blender(directory, blender, policy) if window is None else spare_source(window, blender)
+        source = chosen_blender(directory, blender, policy) if bound is None else bound.worker_source(blender)
         pool = source.open_pool(settings.worker_settings(scratch.path, environment))
         scene_origin = None if start is None else start.resolve().parent
         background = None
         if spare:
             background = BackgroundCheckpoints(pool, journal, directory, settings.registry, observe=events)
         externals = Externals(files.roots)
-        if window is None:
-            live = LiveScene(
+        if bound is None:
+            live: SceneHost = LiveScene(
                 pool, journal, settings.registry, spare=spare, start=copied_start, origin=scene_origin,
                 externals=externals, background=background, observe=events,
             )  # fmt: skip
         else:
-            live = AttachedScene(
-                lambda: connect_bound(directory, core), WindowBinding(directory), pool, journal, settings.registry,
-                scratch=scratch.path, externals=externals, background=background, observe=events,
-            )  # fmt: skip
-            assert panel is not None
-            panel.show_in(live)
+            live = bound.open_scene(
+                SceneParts(pool, journal, settings.registry, scratch.path, externals, background, events)
+            )
             if approver.prompt is None:
-                approver = replace(approver, prompt=panel)
+                approver = replace(approver, prompt=bound.prompt)
         session = Session(
             live, journal, settings.tools, draft, files, macros=settings.macros, approver=approver, observe=events
         )
@@ -183,6 +178,23 @@ def open_existing(workspace: str | Path, *, blender: str | Path | None = None) -
     with read_journal(workspace) as journal:
         require_head(journal)
     return open(workspace, blender=blender, spare=False)
+
+
+def follow_window(workspace: str | Path, *, blender: str | Path | None = None) -> None:
+    """Take in what a person did in the window that a workspace is bound to, for readers of the journal.
+
+    Does nothing for a workspace that is bound to no window, or that another process has open and follows already."""
+    directory = workspace_directory(workspace)
+    if not is_bound(directory):
+        return
+    try:
+        scene = open(directory, blender=blender, spare=False)
+    except EnvironmentUnfit as error:
+        if "holder" in error.details:
+            return
+        raise
+    with scene, scene.turn("preview"):
+        pass
 
 
 def create_workspace(

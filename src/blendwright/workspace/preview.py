@@ -12,7 +12,7 @@ from typing import Any
 
 from blendwright.bridge.worker_source import WorkerSource
 from blendwright.dialects.registry import parse_plan
-from blendwright.engine.moves.navigation import CHECKOUT, History
+from blendwright.engine.moves.navigation import CHECKOUT
 from blendwright.engine.moves.replaced_plans import Instead, ReplacedPlan, new_request_id, operations_of, replaced_plan
 from blendwright.engine.options import DEFAULT_OPTIONS, RunOptions
 from blendwright.engine.preview import Look, Previewer
@@ -77,31 +77,37 @@ def preview(
     return _preview_on_copy(plan, settings, open_pool, options, start=start, spare=False, image=target, instead=instead)
 
 
-def preview_beside(
-    plan: Plan,
-    workspace: Path,
-    pool: WorkerPool,
-    session: Session,
-    options: RunOptions,
-    *,
-    image: Path | None = None,
-    look: Look | None = None,
-    instead: Instead = False,
-) -> Preview:
-    """The same for a workspace that is open, with a worker of its pool."""
-    settings = WorkspaceSettings(workspace, session.tools, session.macros, session.draft, session.files)
-    options = replace(options, approver=options.approver or session.approver)
-    return _preview_on_copy(
-        plan,
-        settings,
-        lambda _: nullcontext(pool),
-        options,
-        start=None,
-        spare=True,
-        image=image,
-        look=look,
-        instead=instead,
-    )
+class CopyPreviews:
+    """Previews for a workspace that is open, with workers of its pool."""
+
+    def __init__(self, workspace: Path, pool: WorkerPool, session: Session) -> None:
+        self._workspace = workspace
+        self._pool = pool
+        self._session = session
+
+    def preview(
+        self,
+        plan: Plan,
+        options: RunOptions,
+        *,
+        image: Path | None = None,
+        look: Look | None = None,
+        instead: Instead = False,
+    ) -> Preview:
+        """Return what a plan would do, found out on a copy of the workspace."""
+        session = self._session
+        settings = WorkspaceSettings(self._workspace, session.tools, session.macros, session.draft, session.files)
+        return _preview_on_copy(
+            plan,
+            settings,
+            lambda _: nullcontext(self._pool),
+            replace(options, approver=options.approver or session.approver),
+            start=None,
+            spare=True,
+            image=image,
+            look=look,
+            instead=instead,
+        )
 
 
 def _preview_on_copy(
@@ -152,7 +158,7 @@ def _preview_on_copy(
         with _copied_scene(directory, copy, open_scene) as (scene, journal):
             previewer = Previewer(scene, journal, settings.tools, settings.draft, settings.files, directory)
             if replaces is not None:
-                previewer.replace_from(History(journal, scene, pool, settings.registry), replaces)
+                previewer.replace_from(scene.history(), replaces)
             return previewer.run(valid.schedule(settings.registry, scene.hash), options, image=image, look=look)
 
 
@@ -191,7 +197,7 @@ def _copied_scene(
 
 def _opened_checkpoint(journal: Journal) -> int | None:
     head = journal.head
-    checkpoint = None if head is None else journal.route(head.number).checkpoint
+    checkpoint = None if head is None else journal.checkpoints.route(head.number).checkpoint
     return None if checkpoint is None else checkpoint.id
 
 

@@ -23,7 +23,7 @@ def recover(journal: Journal, abandoned: int) -> tuple[str, ...]:
     Safe to be killed in: every part is one transaction, and what is done already is not found again.
     """
     try:
-        info = journal.recovery()
+        info = journal.recovery.info()
         sentences = list(_sentences(info, abandoned))
         if info.boundary is not None:
             crash_points.reach("recovery.read")
@@ -106,7 +106,7 @@ def repair_workspace(
     with repair_journal(workspace) as journal:
         if resolve is not None and note is not None:
             try:
-                journal.resolve_intent(resolve, note)
+                journal.recovery.resolve_intent(resolve, note)
             except JournalError as error:
                 cure = "See which there are: blendwright recover"
                 raise Refusal.of(Fault.TARGET_NOT_FOUND, error.message, cure) from error

@@ -123,7 +123,7 @@ def last_program(workspace: Path, params: Mapping[str, Any] | None) -> tuple[str
         if request_id is None:
             message = "no plan that led to this scene came from a program, so there is none to be run with other params"
             raise Refusal.of(Fault.TARGET_NOT_FOUND, message, "Give the program as well.")
-        stored = journal.programs(request_id)[-1]
+        stored = journal.programs.of_request(request_id)[-1]
     return stored.program, params_in_force(stored.params, params), request_id
 
 

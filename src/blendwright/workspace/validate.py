@@ -26,6 +26,7 @@ from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 from blendwright.values.plan import Plan
 from blendwright.workspace.locations import workspace_directory
+from blendwright.workspace.names.port import findings_about
 from blendwright.workspace.names.unresolved import Granted, granted_by_refused, granted_by_valid
 from blendwright.workspace.policy_files import load_policy
 
@@ -160,12 +161,13 @@ def missing_names_beside(plan: Plan, workspace: str | Path) -> tuple[Finding, ..
 
 
 def _missing_names(workspace: str | Path, granted: Granted) -> tuple[Finding, ...]:
-    """What reads a journal is loaded for plans that use what they do not make."""
+    """Return a finding for each name that the plan uses and neither it nor the journal's scene has."""
     if not granted.uses:
         return ()
-    from blendwright.workspace.names.journal_names import missing_names
+    # Loads SQLite, which most plans that are only validated do not need.
+    from blendwright.workspace.names.journal_names import JournalNames
 
-    return missing_names(workspace_directory(workspace), granted)
+    return findings_about(granted.uses, JournalNames(workspace_directory(workspace), granted.made))
 
 
 def validate_result(text: bytes, *, dialect: str | None = None) -> Validation:

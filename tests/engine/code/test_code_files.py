@@ -101,7 +101,7 @@ def test_images_importers_exporters_and_renders_work_with_declared_files(engine:
     assert engine.head().number == number + 1, (
         "what writes files has a commit with its receipt, though the scene is as before"
     )
-    assert engine.journal.indeterminate() == ()
+    assert engine.journal.recovery.indeterminate() == ()
 
     rendered = run(engine, RENDER, out=["view.png"])
     assert rendered.ok, rendered.message

@@ -71,7 +71,7 @@ def test_safe_is_the_default_and_its_result_becomes_the_scene_with_a_checkpoint(
     assert engine.scene.hash == engine.full_hash() == outcome.fingerprint_after != before
     commit = engine.head()
     assert not commit.replayable
-    assert engine.journal.route(commit.number).redo == ()
+    assert engine.journal.checkpoints.route(commit.number).redo == ()
     assert engine.scene.worker().profile.pid == pid, "the scene's own process never ran the code"
     worker = engine.pool.take()
     assert replay(worker, engine.journal).ok
@@ -214,7 +214,7 @@ def test_trusted_code_runs_once_for_each_yes_of_a_person_who_saw_it(engine: Engi
         assert outcome.result is not None and outcome.result["mode"] == "trusted"
         assert engine.scene.worker().profile.pid != pid, "a clean process has taken over"
         assert engine.full_hash() == engine.scene.hash == outcome.fingerprint_after
-        assert not engine.head().replayable and not engine.journal.indeterminate()
+        assert not engine.head().replayable and not engine.journal.recovery.indeterminate()
         failed(engine, args, Fault.POLICY_BLOCKED)
         person = Person(ApprovalAnswer.APPROVED)
         bad = {"code": MAKE.format(name="Half") + "1/0", "mode": "trusted"}

@@ -71,8 +71,8 @@ class Core:
             with blendwright.open(self.workspace, roots=[self.files], policy=REPLACING, spare=False) as scene:
                 self.scene = scene
                 self.tell("opened")
-                for intent in scene.journal.indeterminate():
-                    scene.journal.resolve_intent(intent.id, "looked after")
+                for intent in scene.journal.recovery.indeterminate():
+                    scene.journal.recovery.resolve_intent(intent.id, "looked after")
                 for _ in range(self.chance.randrange(4, 40)):
                     self._something()
             self.tell("closed")
@@ -90,7 +90,7 @@ class Core:
             pass  # nothing to undo or redo, or no file to adopt yet
         except EnvironmentUnfit:
             # A worker that is killed while it starts cannot be told from a Blender that does not start.
-            if self.scene.journal.quarantined() is not None:
+            if self.scene.journal.recovery.quarantine() is not None:
                 raise
             self.tell("unfit")
 

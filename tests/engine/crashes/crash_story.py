@@ -95,8 +95,8 @@ class Story:
     def _mend(self) -> None:
         """What a person does after a crash: looks after effects that nobody knows of, and goes forward again after an undo."""
         journal = self.scene.journal
-        for intent in journal.indeterminate():
-            journal.resolve_intent(intent.id, "looked after")
+        for intent in journal.recovery.indeterminate():
+            journal.recovery.resolve_intent(intent.id, "looked after")
         if journal.redo_target() is not None and self._mine(journal.show(journal.redo_target() or 0), ()):
             self._move("redo", lambda: self.scene.history.redo())
 
@@ -240,7 +240,7 @@ def leave_quarantine(workspace: Path) -> None:
         return
     try:
         with read_journal(workspace) as view:
-            quarantined, head = view.quarantined(), view.head
+            quarantined, head = view.recovery.quarantine(), view.head
     except EnvironmentUnfit:
         return  # killed before there was a schema in it
     if quarantined is not None and head is not None:
@@ -250,4 +250,4 @@ def leave_quarantine(workspace: Path) -> None:
 
 def enter_quarantine(workspace: Path) -> None:
     with repair_journal(workspace) as journal:
-        journal.quarantine("trial", expected="one", found="another")
+        journal.recovery.begin_quarantine("trial", expected="one", found="another")

@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from blendwright.engine.files.access import FileAccess, Staged
-from blendwright.engine.moves.navigation import History
 from blendwright.values.faults import Fault
 from blendwright.values.outcome import Outcome
 from support.engine.engine import Engine
@@ -47,7 +46,7 @@ ENGINE_CALLS = SCENE
 def export(engine: Engine, name: str, profile: str | None, **args: Any) -> Outcome:
     before = engine.scene.hash
     outcome = engine.call("file.export", {"path": str(engine.place / name), "profile": profile, **args})
-    assert engine.full_hash() == before and engine.journal.quarantined() is None
+    assert engine.full_hash() == before and engine.journal.recovery.quarantine() is None
     return outcome
 
 
@@ -84,7 +83,7 @@ def test_faces_of_texts_and_curves_count_once(engine: Engine, name: str) -> None
     engine.do("text.create", {"body": "XII", "name": "Numeral", "extrude": 0.05, "location": [0, 0, 9]})
     engine.do("curve.create", {"kind": "poly", "name": "Wire", "points": [[0, 0, 9], [1, 1, 9]], "bevel_depth": 0.1})
     outcome = export(engine, name, "game")
-    History(engine.journal, engine.scene, engine.pool, engine.catalogue).checkout(head)
+    engine.scene.history().checkout(head)
     assert outcome.ok, outcome.findings
     assert len((outcome.result or {})["holds"]["shapes"]) == 4
 
@@ -110,7 +109,7 @@ def test_a_file_with_anything_else_in_it_is_not_delivered(
     # With a profile: an STL of another unit would differ by that alone.
     written = export(engine, other.name, profile)
     assert written.ok, written.findings
-    History(engine.journal, engine.scene, engine.pool, engine.catalogue).checkout(head)
+    engine.scene.history().checkout(head)
     bring_over = FileAccess.bring_over
 
     def swapped(self: FileAccess, staged: Staged, scratch: Path) -> Staged:

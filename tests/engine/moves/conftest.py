@@ -30,7 +30,7 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
 def history(engine: Engine) -> Iterator[History]:
     """Whatever a test does to HEAD, the next one finds it at the last commit of the first line."""
     last = engine.head()
-    history = History(engine.journal, engine.scene, engine.pool, engine.catalogue)
+    history = engine.scene.history()
     yield history
     if engine.head() != last:
         history.checkout(last.number)

@@ -60,9 +60,9 @@ def test_what_cannot_be_moved_to_is_refused(engine: Engine, history: History) ->
             history.checkout(name)
         assert "blendwright log" in (caught.value.cure or "")
     assert engine.head() == head
-    engine.journal.set_tag("good", 2)
+    engine.journal.branches.set_tag("good", 2)
     assert [find(engine.journal, name).number for name in ("good", "head", 3)] == [2, head.number, 3]
-    engine.journal.delete_tag("good")
+    engine.journal.branches.delete_tag("good")
 
 
 def test_a_commit_that_leads_elsewhere_leaves_head_where_it_is(engine: Engine, history: History) -> None:
@@ -75,7 +75,7 @@ def test_a_commit_that_leads_elsewhere_leaves_head_where_it_is(engine: Engine, h
     with pytest.raises(RebuildFailed) as caught:
         history.checkout(forged.number)
     assert caught.value.details["expected"] == wrong != caught.value.details["found"]
-    assert engine.head() == here and engine.journal.quarantined() is None
+    assert engine.head() == here and engine.journal.recovery.quarantine() is None
 
 
 def test_a_plan_run_again_after_checkout_to_before_it_is_a_conflict(engine: Engine, history: History) -> None:
@@ -121,7 +121,7 @@ def test_an_adopted_file_that_lost_an_object_makes_what_ran_before_a_conflict(
     assert engine.full_hash() == saved
     assert {report.fault for report in engine.run(PLAN).operations} == {"IDEMPOTENCY_CONFLICT"}
     assert history.undo().commit == head and engine.full_hash() == head.hash_after
-    assert engine.journal.verify_audit().ok
+    assert engine.journal.audit.verify().ok
 
 
 def test_what_is_no_blend_file_is_not_adopted(engine: Engine, history: History) -> None:
@@ -149,7 +149,7 @@ def test_gc_says_what_it_would_free_and_head_survives_it(engine: Engine, history
 def test_after_gc_every_commit_that_is_listed_can_be_checked_out(tmp_path: Path) -> None:
     """Also one on another line that has its scene from a file alone."""
     with Engine(tmp_path, spare=False) as engine:
-        history = History(engine.journal, engine.scene, engine.pool, engine.catalogue)
+        history = engine.scene.history()
         engine.do("object.create_empty", {"name": "First"})
         (tmp_path / "triangle.obj").write_text(TRIANGLE)
         engine.do("file.import", {"path": str(tmp_path / "triangle.obj")})

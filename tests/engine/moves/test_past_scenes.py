@@ -183,9 +183,9 @@ def test_a_quarantine_ends_only_on_a_commit_whose_scene_is_proved(
     with closing(raw(place)) as db:
         edit_arguments(db)
     with closing(Journal(place)) as journal:
-        journal.begin_boundary("unfinished")
-        intent = journal.begin_intent(NewIntent("key", "r", "op", "file.export", "file.export writes x.stl"))
-        journal.quarantine("it led elsewhere", expected="a", found="b")
+        journal.recovery.begin_boundary("unfinished")
+        intent = journal.recovery.begin_intent(NewIntent("key", "r", "op", "file.export", "file.export writes x.stl"))
+        journal.recovery.begin_quarantine("it led elsewhere", expected="a", found="b")
     with pytest.raises(EnvironmentUnfit, match="in quarantine"):
         Journal(place)
     with closing(Journal(place, recovering=True)) as journal:
@@ -196,9 +196,9 @@ def test_a_quarantine_ends_only_on_a_commit_whose_scene_is_proved(
         assert "recover --to" in told and f"recover --resolve {intent}" in told and "'unfinished'" in told
         with pytest.raises(RebuildFailed, match="commit 3"):
             workspace_problems.return_to(journal, worker, 4)
-        assert journal.quarantined() is not None
+        assert journal.recovery.quarantine() is not None
         assert workspace_problems.return_to(journal, worker, 2).number == 2
-        journal.resolve_intent(intent, "it is not there")
+        journal.recovery.resolve_intent(intent, "it is not there")
         after = workspace_problems.find_problems(journal)
         assert after.fit and after.boundary is None and list(after.ways_out()) == []
     with closing(Journal(place)) as journal:
@@ -239,7 +239,7 @@ def adopted(engine: Engine, tmp_path: Path, sql: str, worker: RemoteScene, other
     with raw(workspace) as db:
         db.execute(sql)
     with closing(Journal(workspace)) as journal:
-        journal.quarantine("trial", expected="one", found="another")
+        journal.recovery.begin_quarantine("trial", expected="one", found="another")
     with closing(Journal(workspace, recovering=True)) as journal:
         head = journal.head
         assert head is not None
@@ -253,7 +253,7 @@ def adopted(engine: Engine, tmp_path: Path, sql: str, worker: RemoteScene, other
             head.number,
             head.hash_after,
         )
-        assert journal.quarantined() is None and workspace_problems.find_problems(journal).fit
+        assert journal.recovery.quarantine() is None and workspace_problems.find_problems(journal).fit
     assert kept.missing or scene_of(other) == seen
     with closing(Journal(workspace)) as journal:
         assert rebuild_commit(worker, journal, kept.commit.number).hash == kept.commit.hash_after
@@ -306,11 +306,11 @@ def test_a_checkpoint_that_opens_to_another_scene_is_passed_over_where_a_longer_
     with closing(Journal(workspace)) as journal:
         head = journal.head
         assert head is not None
-        short = journal.route(head.number)
+        short = journal.checkpoints.route(head.number)
         assert short.checkpoint is not None and short.redo
         # The file of another scene, under the hash of HEAD's.
-        journal.add_checkpoint(journal.stage_checkpoint(short.checkpoint.path, head.hash_after), head.number)
-        assert journal.route(head.number).redo == ()
+        journal.checkpoints.add(journal.checkpoints.stage(short.checkpoint.path, head.hash_after), head.number)
+        assert journal.checkpoints.route(head.number).redo == ()
         rebuilt = rebuild_commit(worker, journal, head.number)
         assert (rebuilt.hash, rebuilt.redone) == (head.hash_after, len(short.redo))
         assert rebuilt.passed_over == (short.checkpoint.path.name,)

@@ -47,13 +47,13 @@ def followed(engine: Engine) -> None:
     """Work, and give the Blender beside it the time to follow."""
     work(engine)
     background_of(engine).wait()
-    engine.scene.record_background()
+    engine.scene.head.record_background()
     background_of(engine).wait()
-    engine.scene.record_background()
+    engine.scene.head.record_background()
 
 
 def redo_length(engine: Engine) -> int:
-    return len(engine.journal.route(engine.head().number).redo)
+    return len(engine.journal.checkpoints.route(engine.head().number).redo)
 
 
 def checkpoint_files(engine: Engine) -> set[str]:
@@ -68,7 +68,7 @@ def test_a_session_of_ordinary_steps_gets_checkpoints_and_is_rebuilt_from_them(e
     before = engine.scene.hash
     engine.kill_worker()
     assert engine.full_hash() == before == engine.head().hash_after
-    route = engine.journal.route(engine.head().number)
+    route = engine.journal.checkpoints.route(engine.head().number)
     assert route.checkpoint is not None and route.checkpoint.commit > 1 and not route.damaged
 
 
@@ -92,13 +92,13 @@ def test_superfluous_checkpoints_go_and_every_commit_can_still_be_checked_out(en
     named = {checkpoint.path.name for checkpoint in rows(engine)}
     assert named == checkpoint_files(engine), "a row for every file, and a file for every row"
     for number in range(1, engine.head().number + 1):
-        assert not engine.journal.route(number).damaged
-    report = engine.journal.gc(redo_budget=2)
+        assert not engine.journal.checkpoints.route(number).damaged
+    report = engine.journal.checkpoints.collect_garbage(redo_budget=2)
     assert report.lost == ()
 
 
 def rows(engine: Engine) -> list[Checkpoint]:
-    routes = [engine.journal.route(number) for number in range(1, engine.head().number + 1)]
+    routes = [engine.journal.checkpoints.route(number) for number in range(1, engine.head().number + 1)]
     found = {route.checkpoint.id: route.checkpoint for route in routes if route.checkpoint is not None}
     return list(found.values())
 
@@ -113,12 +113,12 @@ def test_a_plan_that_may_be_taken_back_is_followed_only_when_it_is_kept(engine: 
     )
     assert not engine.run(replace(failing, boundary="plan")).ok
     background_of(engine).wait()
-    engine.scene.record_background()
+    engine.scene.head.record_background()
     assert {checkpoint.commit for checkpoint in rows(engine)} == saved
     base = engine.head().number
     assert engine.run(replace(of_operations(box("k1"), box("k2"), request_id="keeps"), boundary="plan")).ok
     background_of(engine).wait()
-    engine.scene.record_background()
+    engine.scene.head.record_background()
     newest = max(checkpoint.commit for checkpoint in rows(engine))
     assert newest > base and newest == engine.head().number
 
@@ -142,7 +142,7 @@ def test_what_goes_wrong_beside_a_session_is_told_and_does_not_touch_it(
         raise OSError("refused on purpose")
 
     with monkeypatch.context() as patch:
-        patch.setattr(engine.journal, "stage_checkpoint", refuse)
+        patch.setattr(engine.journal.checkpoints, "stage", refuse)
         told = len(engine.remarks)
         followed(engine)
     assert "refused on purpose" in str(engine.remarks[told])
@@ -158,10 +158,10 @@ def test_where_redo_leads_elsewhere_only_the_session_itself_saves_its_scene(tmp_
         background.wait()
         work(engine, 1)
         background.wait()
-        engine.scene.record_background()
+        engine.scene.head.record_background()
         assert background.disagreed and engine.scene.worth_saving
         assert "led to another scene" in str(engine.remarks[-1])
-        assert engine.journal.quarantined() is None and not rows(engine)
+        assert engine.journal.recovery.quarantine() is None and not rows(engine)
         engine.scene.checkpoint()
         known = engine.scene.hash
         engine.kill_worker()

@@ -114,7 +114,7 @@ def places(workspace: Path) -> list[str]:
     view = JournalView(workspace)
     head = view.head
     assert head is not None
-    checkpoint = view.route(head.number).checkpoint
+    checkpoint = view.checkpoints.route(head.number).checkpoint
     view.close()
     assert checkpoint is not None
     bpy.ops.wm.open_mainfile(filepath=str(checkpoint.path), use_scripts=False)

@@ -128,7 +128,7 @@ def test_an_import_is_found_by_another_process_with_the_same_hash(
         # Raises where the checkpoint leads to another scene.
         assert rebuild_commit(other, engine.journal, engine.head().number).hash == outcome.fingerprint_after, name
     other.close()
-    assert engine.journal.quarantined() is None
+    assert engine.journal.recovery.quarantine() is None
 
 
 def test_a_textured_file_is_imported_closed_and_opened_again(samples: Samples, tmp_path: Path) -> None:
@@ -141,7 +141,7 @@ def test_a_textured_file_is_imported_closed_and_opened_again(samples: Samples, t
         assert scene.hash == brought.fingerprint_after
         assert scene.outcome("object.create_empty", {"name": "Next"}).ok
     view = JournalView(workspace)
-    assert view.quarantined() is None
+    assert view.recovery.quarantine() is None
     view.close()
 
 

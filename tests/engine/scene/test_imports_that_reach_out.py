@@ -16,7 +16,6 @@ import bpy
 import pytest
 
 from blendwright.engine.files.roots import FileRoots
-from blendwright.engine.moves.navigation import History
 from blendwright.engine.scene.external_files import Externals
 from blendwright.policy.policy import Verdict
 from blendwright.values.faults import Fault
@@ -105,7 +104,7 @@ def imported(engine: Engine, file: Path) -> Outcome:
     outcome = engine.call("file.import", {"path": str(file), "on_collision": "rename"})
     if not outcome.ok:
         assert engine.scene.hash == before == engine.full_hash()
-    assert engine.journal.quarantined() is None
+    assert engine.journal.recovery.quarantine() is None
     return outcome
 
 
@@ -178,7 +177,7 @@ def Material "M"
 
 def packed_images(engine: Engine, stage: Stage) -> list[str]:
     """Of the scene as it was committed."""
-    checkpoint = engine.journal.route(engine.head().number).checkpoint
+    checkpoint = engine.journal.checkpoints.route(engine.head().number).checkpoint
     assert checkpoint is not None
     stage.state.open(checkpoint.path)
     return [image.name for image in _data.images if image.packed_files]
@@ -263,7 +262,7 @@ def test_a_library_of_an_adopted_file_is_recorded_and_never_opened(
 ) -> None:
     monkeypatch.setattr(engine.scene, "externals", Externals(FileRoots({str(linking.parent): Verdict.ALLOW})))
     before = engine.head().number
-    history = History(engine.journal, engine.scene, engine.pool, engine.catalogue)
+    history = engine.scene.history()
     commit = history.adopt(linking)
     assert commit is not None
     (external,) = commit.receipt["externals"]

@@ -52,7 +52,7 @@ def files_of(workspace: Path, root: Path) -> list[External]:
     """What the scene names, as it is today."""
     view = JournalView(workspace)
     reader = Externals(FileRoots({str(root): Verdict.ALLOW}, workspace))
-    assert view.quarantined() is None
+    assert view.recovery.quarantine() is None
     found = [reader.now(each) for each in recorded_externals(view)]
     view.close()
     return found

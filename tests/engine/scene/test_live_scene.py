@@ -61,11 +61,11 @@ def test_a_step_that_cannot_be_redone_is_committed_together_with_its_checkpoint(
     source.write_text(TRIANGLE)
     imported = engine.do("file.import", {"path": str(source)})
     assert imported.fingerprint_before != imported.fingerprint_after == engine.full_hash()
-    route = engine.journal.route(engine.head().number)
+    route = engine.journal.checkpoints.route(engine.head().number)
     assert route.redo == () and route.checkpoint is not None
     assert (route.checkpoint.commit, route.start_hash) == (engine.head().number, imported.fingerprint_after)
     engine.do("object.create_empty", {"name": "After the import"})
-    assert len(engine.journal.route(engine.head().number).redo) == 1
+    assert len(engine.journal.checkpoints.route(engine.head().number).redo) == 1
     source.unlink()
     assert rebuilt_hash(engine) == engine.scene.hash
     found = engine.do("object.delete", {"name": "Triangle"})
@@ -84,7 +84,7 @@ def test_an_export_is_not_done_again_by_a_rebuild(engine: Engine) -> None:
 def test_a_checkpoint_saves_the_redo(engine: Engine) -> None:
     engine.do("object.create_empty", {"name": "Before the checkpoint"})
     engine.scene.checkpoint()
-    route = engine.journal.route(engine.head().number)
+    route = engine.journal.checkpoints.route(engine.head().number)
     assert route.redo == () and route.checkpoint is not None
     assert rebuilt_hash(engine) == engine.scene.hash
 
@@ -99,7 +99,7 @@ def test_a_journal_that_leads_elsewhere_is_quarantined_with_both_hashes(fresh: E
         fresh.call("object.create_empty", {"name": "Next"})
     assert "blendwright recover" in (caught.value.cure or "")
     assert caught.value.details["expected"] == wrong
-    quarantine = fresh.journal.recovery().quarantine
+    quarantine = fresh.journal.recovery.info().quarantine
     assert quarantine is not None
     assert (quarantine.expected, quarantine.found) == (wrong, caught.value.details["found"])
     with pytest.raises(EnvironmentUnfit):
@@ -112,7 +112,7 @@ def test_a_checkpoint_that_changed_behind_our_back_is_never_used(fresh: Engine) 
     other = fresh.place / "other.blend"
     fresh.do("file.export", {"path": str(other)})
     fresh.do("file.import", {"path": str(fresh.place / "triangle.obj")})
-    checkpoint = fresh.journal.route(fresh.head().number).checkpoint
+    checkpoint = fresh.journal.checkpoints.route(fresh.head().number).checkpoint
     assert checkpoint is not None
     checkpoint.path.write_bytes(other.read_bytes())
     fresh.kill_worker()
@@ -125,10 +125,10 @@ def test_a_write_that_nobody_recorded_is_found_when_the_scene_is_saved(fresh: En
     fresh.do("trial.misbehave", {"how": "unrecorded"})
     before = fresh.head()
     fresh.scene.checkpoint()
-    assert fresh.journal.route(before.number).checkpoint is None and not fresh.scene.ready
+    assert fresh.journal.checkpoints.route(before.number).checkpoint is None and not fresh.scene.ready
     with pytest.raises(EnvironmentUnfit) as caught:
         fresh.scene.save()
-    assert caught.value.details["quarantined"] and fresh.journal.quarantined() is not None
+    assert caught.value.details["quarantined"] and fresh.journal.recovery.quarantine() is not None
 
 
 @pytest.mark.parametrize("how", ["checkpoint", "save"])
@@ -141,8 +141,8 @@ def test_a_process_that_has_lost_its_way_is_replaced_and_nothing_is_quarantined(
     getattr(fresh.scene, how)()
     assert not worker.alive and fresh.scene.worker() is not worker
     assert fresh.full_hash() == before.hash_after
-    assert fresh.journal.quarantined() is None
-    assert fresh.journal.route(before.number).checkpoint is None
+    assert fresh.journal.recovery.quarantine() is None
+    assert fresh.journal.checkpoints.route(before.number).checkpoint is None
 
 
 def test_the_scene_of_a_refused_commit_is_not_kept(fresh: Engine) -> None:
@@ -198,4 +198,4 @@ def test_a_worker_that_cannot_be_brought_back_is_replaced_and_nothing_is_quarant
     rolled_back(fresh, "elsewhere")
     assert fresh.scene.worker() is not worker and not worker.alive
     assert fresh.scene.hash == before == fresh.full_hash()
-    assert fresh.journal.quarantined() is None
+    assert fresh.journal.recovery.quarantine() is None

@@ -13,7 +13,7 @@ import pytest
 
 from blendwright.bridge.worker import WorkerProcess
 from blendwright.dialects import operations
-from blendwright.engine.sending import pipeline
+from blendwright.engine.sending import bulk_policy
 from blendwright.policy.policy import LimitsAsked
 from blendwright.policy.session_contract import Proposal
 from blendwright.values.errors import WorkerFault
@@ -55,8 +55,8 @@ def sent(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
         return submit(self, method, params)
 
     monkeypatch.setattr(WorkerProcess, "submit", counting)
-    monkeypatch.setattr(pipeline, "LONG_RUN", 2)
-    monkeypatch.setattr(pipeline, "BULK", 32)
+    monkeypatch.setattr(bulk_policy, "LONG_RUN", 2)
+    monkeypatch.setattr(bulk_policy, "BULK", 32)
     return counted
 
 
@@ -135,7 +135,7 @@ def test_a_plan_in_bulks_ends_as_it_does_one_at_a_time(
     in_bulks = engine.run(plan)
     assert sent[methods.BULK.name]
     sent.clear()
-    monkeypatch.setattr(pipeline, "LONG_RUN", OPERATIONS + 1)
+    monkeypatch.setattr(bulk_policy, "LONG_RUN", OPERATIONS + 1)
     one_at_a_time = other.run(plan)
     assert not sent[methods.BULK.name] and sent[methods.STEP.name]
     assert in_bulks.ok is (not mistakes)

@@ -100,9 +100,9 @@ class Engine:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self.scene.end_background()
+        self.scene.head.end_background()
         self.pool.close()
-        self.scene.join_background()
+        self.scene.head.join_background()
         self.journal.close()
         self._threads.shutdown()
 
@@ -168,7 +168,7 @@ class Engine:
 
     def records(self) -> list[Mapping[str, Any]]:
         """Every audit record."""
-        return [record.record for record in self.journal.audit_records(limit=100_000)]
+        return [record.record for record in self.journal.audit.records(limit=100_000)]
 
     def underway(self, tool: str, args: Any) -> tuple[Future[Outcome], Announcing]:
         """A call in another thread that the worker has been sent."""

@@ -154,7 +154,7 @@ BUGS = (
         moves_head_first,
         "tests/engine/moves/test_history.py",
         "leaves_head_where_it_is",
-        during="blendwright.engine.moves.navigation:History._move",
+        during="blendwright.engine.moves.scene_moves:SceneMoves.move",
     ),
     # ------------------------------------------------------------------ what the simulation finds
     Bug(

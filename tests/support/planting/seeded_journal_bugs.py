@@ -49,7 +49,7 @@ JOURNAL_BUGS = (
         "blendwright.journal.checkpoints.files:CheckpointFiles.require",
         omitted,
         "tests/journal/test_checkpoints.py",
-        during="blendwright.journal.journal:Journal.add_checkpoint",
+        during="blendwright.journal.checkpoints.writer:CheckpointWriter.add",
     ),
     Bug(
         "an old holder may still write",
@@ -143,7 +143,7 @@ JOURNAL_BUGS = (
         announces_what_is_settled,
         SIMULATION,
         WHATEVER,
-        during="blendwright.journal.journal:Journal.begin_intent",
+        during="blendwright.journal.recovery:RecoveryWriter.begin_intent",
     ),
     Bug(
         "gc removes what a commit needs that cannot be replayed",
@@ -179,7 +179,13 @@ JOURNAL_BUGS = (
         WHATEVER,
         during="blendwright.engine.scene.background_checkpoints:BackgroundCheckpoints._save",
     ),
-    Bug("a tag is not moved", "blendwright.journal.journal:Journal.set_tag", moves_no_tag, SIMULATION, WHATEVER),
+    Bug(
+        "a tag is not moved",
+        "blendwright.journal.lines.branches:BranchWriter.set_tag",
+        moves_no_tag,
+        SIMULATION,
+        WHATEVER,
+    ),
     Bug(
         "a note of the chain that is behind is taken for a rollback",
         "blendwright.journal.audit.head_notes:_contradiction",
@@ -193,13 +199,13 @@ JOURNAL_BUGS = (
         omitted,
         SIMULATION,
         WHATEVER,
-        during="blendwright.journal.approvals:use",
+        during="blendwright.journal.approvals:ApprovalWriter.use",
     ),
     Bug(
         "an approval is good twice",
         "blendwright.journal.store:Store.change",
         omitted,
         "tests/journal/test_approvals_kept.py",
-        during="blendwright.journal.approvals:use",
+        during="blendwright.journal.approvals:ApprovalWriter.use",
     ),
 )

@@ -10,7 +10,8 @@ from typing import Any, cast
 import pytest
 
 from blendwright.blender.scene import SceneState
-from blendwright.blender.step import HAS_UNDO, Stepper
+from blendwright.blender.step import Stepper
+from blendwright.blender.step_modes import HAS_UNDO
 from blendwright.plan.validate import validate_arguments
 from blendwright.tools.catalog import tools
 from blendwright.wire.methods import StepAnswer, StepRequest

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, get_args
 import bpy
 import pytest
 
-from blendwright.blender.step import HAS_UNDO
+from blendwright.blender.step_modes import HAS_UNDO
 from blendwright.tool_api.promises import Determinism
 from blendwright.tools.catalog import tools
 from blendwright.tools.modifier.settings import ModifierType

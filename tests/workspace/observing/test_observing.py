@@ -104,7 +104,7 @@ def story(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Story]:
         unknown = scene.outcome("no.such_tool", {})
         live, openmetrics = scene.metrics.text(), scene.metrics.openmetrics()
     with read_journal(place) as journal:
-        audit = [record.record for record in journal.audit_records(limit=10_000)]
+        audit = [record.record for record in journal.audit.records(limit=10_000)]
         kept = Metrics(count_journal(journal)).text()
     lines = [json.loads(line) for line in (place / "logs" / "core.jsonl").read_text().splitlines()]
     examples: list[tuple[Mapping[str, Any], Mapping[str, Any]]] = []

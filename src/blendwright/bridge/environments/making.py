@@ -28,8 +28,8 @@ from blendwright.bridge.environments.records import (
     write_record,
 )
 from blendwright.bridge.environments.series import Series, packages_for_executables
-from blendwright.journal.lock import is_locked_elsewhere
 from blendwright.util.directory_removal import remove_directory
+from blendwright.util.file_lock import is_locked_elsewhere
 from blendwright.values.errors import EnvironmentUnfit, Refusal, WorkerLost
 from blendwright.values.faults import Fault
 from blendwright.values.findings import did_you_mean

@@ -33,7 +33,7 @@ from blendwright.engine.files.access import NO_FILES, FileAccess, Staged
 from blendwright.engine.files.scratch import SCENE_FILE, copy_scene, open_scene_file
 from blendwright.engine.heartbeat import Heartbeat, Waiting
 from blendwright.engine.invocation import Invocation
-from blendwright.engine.scene.live_scene import LiveScene
+from blendwright.engine.scene.host import ProcessScene
 from blendwright.policy.objections import FULL
 from blendwright.policy.refusals import refusal
 from blendwright.tool_api.promises import Isolation
@@ -84,7 +84,7 @@ class CodeRun:
 class IsolatedRunner:
     """Runs calls whose tool asks for a process of its own: twice, where determinism is demanded."""
 
-    def __init__(self, scene: LiveScene, files: FileAccess) -> None:
+    def __init__(self, scene: ProcessScene, files: FileAccess) -> None:
         self._scene = scene
         self._files = files
         self._scratch_mb = files.scratch_mb

@@ -19,14 +19,14 @@ def create_branch(journal: Journal, name: str, at: int | str = HEAD) -> Branch:
     """A branch at a commit; HEAD stays on its own. Raises Refusal for a name that cannot be one, or is taken."""
     require_name(name)
     commit = find(journal, at)
-    _told(lambda: journal.create_branch(name, commit.number), "Choose another name, or delete that one first.")
+    _told(lambda: journal.branches.create(name, commit.number), "Choose another name, or delete that one first.")
     return Branch(name, commit.number, current=False)
 
 
 def delete_branch(journal: Journal, name: str) -> Branch:
     """Give up a name, and no commit. Raises Refusal for the branch that HEAD is on."""
     branch = find_branch(journal, name)
-    _told(lambda: journal.delete_branch(name), "Switch to another one first: blendwright switch NAME")
+    _told(lambda: journal.branches.delete(name), "Switch to another one first: blendwright switch NAME")
     return branch
 
 
@@ -34,16 +34,16 @@ def set_tag(journal: Journal, name: str, at: int | str = HEAD) -> Commit:
     """Name a commit; a tag that is there is moved. Raises Refusal for a name that cannot be one."""
     require_name(name)
     commit = find(journal, at)
-    _told(lambda: journal.set_tag(name, commit.number), "Choose another name.")
+    _told(lambda: journal.branches.set_tag(name, commit.number), "Choose another name.")
     return commit
 
 
 def delete_tag(journal: Journal, name: str) -> Commit:
     """Raises Refusal where there is none."""
-    commit = journal.tags().get(name)
+    commit = journal.branches.tags().get(name)
     if commit is None:
         raise refusal(f"there is no tag {name}", "See which there are: blendwright tag")
-    journal.delete_tag(name)
+    journal.branches.delete_tag(name)
     return journal.show(commit)
 
 

@@ -22,7 +22,7 @@ def find(journal: JournalView, name: int | str) -> Commit:
         return require_head(journal)
     number = int(name) if str(name).isascii() and str(name).isdigit() else None
     if number is None:
-        named = {branch.name: branch.commit for branch in journal.branches()} | dict(journal.tags())
+        named = {branch.name: branch.commit for branch in journal.branches.listed()} | dict(journal.branches.tags())
         number = named.get(str(name))
     cure = "See what there is: blendwright log"
     if number is None or number >= 2**63:
@@ -47,7 +47,7 @@ def refusal(message: str, cure: str) -> Refusal:
 
 def find_branch(journal: JournalView, name: str) -> Branch:
     """Raises Refusal where there is none."""
-    found = next((branch for branch in journal.branches() if branch.name == name), None)
+    found = next((branch for branch in journal.branches.listed() if branch.name == name), None)
     if found is None:
         raise refusal(f"there is no branch {name}", "See which there are: blendwright branch")
     return found

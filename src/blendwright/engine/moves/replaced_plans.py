@@ -120,7 +120,7 @@ def replaced_request(journal: JournalView, instead: Instead) -> str | None:
 
 
 def _later(journal: JournalView, request_id: str, commits: Sequence[CommitChanges]) -> LaterPlan:
-    stored = journal.programs(request_id)
+    stored = journal.programs.of_request(request_id)
     if not stored:
         return LaterPlan(request_id, tuple(commits))
     last = stored[-1]
@@ -156,7 +156,7 @@ def last_from_program(journal: JournalView, text: str | None = None) -> str | No
     """The request of the last plan on HEAD's line that changed the scene and came from a program, or from this one; None where there is
     none, as far back as anybody would look."""
     for span in journal.plan_spans(limit=MOST_PLANS_BACK):
-        stored = journal.programs(span.request_id)
+        stored = journal.programs.of_request(span.request_id)
         if not stored or text not in (None, stored[-1].program):
             continue
         if any(commit.hash_before != commit.hash_after for commit in journal.commits_of(span.request_id)):
@@ -186,7 +186,7 @@ def replaced_commit(journal: JournalView, first: Commit) -> Commit | None:
     if first.parent is None:
         return None
     base = journal.show(first.parent)
-    records = journal.audit_records(
+    records = journal.audit.records(
         after=base.audit_sequence,
         tool_name=REPLACE,
         request_id=first.request_id,
@@ -197,7 +197,7 @@ def replaced_commit(journal: JournalView, first: Commit) -> Commit | None:
         return None
     number = int(named[-1])
     try:
-        journal.route(number)
+        journal.checkpoints.route(number)
     except JournalError:
         return None  # `gc --drop-other-lines` gave it up
     return journal.show(number)

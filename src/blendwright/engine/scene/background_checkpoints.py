@@ -83,7 +83,7 @@ class BackgroundCheckpoints:
         if self._underway is None and redo_ms > self._worth_ms:
             head = self._journal.head
             # A plan that is kept whole or not at all may be taken back yet.
-            if head is not None and self._journal.open_boundary() is None:
+            if head is not None and self._journal.recovery.open_boundary() is None:
                 self.due_ms = NEVER
                 self._underway = self._thread.submit(self._save, head, redo_ms, self._readable)
                 self._underway.add_done_callback(self._become_due)
@@ -106,7 +106,7 @@ class BackgroundCheckpoints:
         crash_points.reach("background.before_row")
         superfluous = self._superfluous(saved.commit.generation)
         try:
-            made = self._journal.add_checkpoint(saved.staged, saved.commit.number, instead_of=superfluous)
+            made = self._journal.checkpoints.add(saved.staged, saved.commit.number, instead_of=superfluous)
         except BlendwrightError as refused:
             return self._put_off(refused.message, redo_ms)
         crash_points.reach("background.recorded")
@@ -162,7 +162,7 @@ class BackgroundCheckpoints:
             if reached != target.hash_after:
                 return Mismatch(target.number, "saving the scene", target.hash_after, reached)
             crash_points.reach("background.saved")
-            staged = self._journal.stage_checkpoint(worker.require_process().scratch / SCENE_FILE, reached)
+            staged = self._journal.checkpoints.stage(worker.require_process().scratch / SCENE_FILE, reached)
             crash_points.reach("background.staged")
         except BaseException:
             self._drop_worker()
@@ -178,7 +178,7 @@ class BackgroundCheckpoints:
             self._pool.warm()
             self._worker_reads = readable
             _lower_priority(worker)
-        steps = None if self._at is None else journal.steps_between(self._at, target.number)
+        steps = None if self._at is None else journal.checkpoints.steps_between(self._at, target.number)
         self._at = None
         if steps is None:
             mismatch = rebuild(worker, journal, target).mismatch

@@ -11,12 +11,18 @@ from pathlib import Path
 from time import monotonic, perf_counter
 from typing import Any
 
+from blendwright.engine.files.access import FileAccess
 from blendwright.engine.files.scratch import SCENE_FILE, open_scene_file
 from blendwright.engine.invocation import new_id
+from blendwright.engine.ledger import Ledger
+from blendwright.engine.moves.navigation import History
+from blendwright.engine.moves.scene_moves import SceneMoves
 from blendwright.engine.scene.background_checkpoints import BackgroundCheckpoints
 from blendwright.engine.scene.external_files import External, Externals, OpenedFile, current_externals
 from blendwright.engine.scene.fingerprint_scheme import other_scheme, scheme_of
+from blendwright.engine.scene.head_state import HeadState
 from blendwright.engine.scene.rebuild import Rebuilt, rebuild, require_same_blender, take_worker
+from blendwright.engine.sending.exclusive_step import ExclusiveStep
 from blendwright.journal import Journal
 from blendwright.records.audit import AuditDetails
 from blendwright.records.commits import Commit, NewCommit
@@ -34,10 +40,7 @@ RECOVER = "Run `blendwright recover` to see the ways out."
 
 
 class LiveScene:
-    """Holds the worker whose memory is the scene. Not thread-safe: one caller at a time."""
-
-    adopted: frozenset[tuple[str, str]] = frozenset()
-    """What a person changed by hand since the last plan, by kind and name; only in a window that is open can they."""
+    """The scene host without a window: the memory of its worker is the scene. Not thread-safe: one caller at a time."""
 
     def __init__(
         self,
@@ -65,21 +68,21 @@ class LiveScene:
         self._start = start
         self._origin = origin
         self.externals = externals or Externals()
-        self._background = background
+        self.head = HeadState(journal, background)
         self._observe = observe
         self._built = 0
         self._worker: RemoteScene | None = None
         self._reusable: RemoteScene | None = None
         self._arriving: tuple[External, ...] = ()
         """What the step that is about to be committed has named."""
-        self.known_hash: str | None = None
-        """The hash of the scene, when it is known without starting Blender."""
         self.epoch = 1
-        """Of the steps that are sent without waiting; raised after one of them failed. Never lowered, whatever worker it is."""
-        self.redo_ms = 0.0
-        """What it would cost to redo everything since the newest checkpoint."""
         self.allow_externals()
         self.follow_head()
+
+    @property
+    def adopted(self) -> frozenset[tuple[str, str]]:
+        """Nobody changes a scene by hand that is open in no window."""
+        return frozenset()
 
     @property
     def profile(self) -> WorkerProfile:
@@ -88,10 +91,10 @@ class LiveScene:
     @property
     def hash(self) -> str:
         """The hash of the scene, which HEAD alone decides; the worker may be gone."""
-        if self.known_hash is None:
+        if self.head.known_hash is None:
             self.worker()
-        assert self.known_hash is not None
-        return self.known_hash
+        assert self.head.known_hash is not None
+        return self.head.known_hash
 
     @property
     def ready(self) -> bool:
@@ -115,44 +118,27 @@ class LiveScene:
         return self.worker().step(request, deadline=deadline, cancel=cancel)
 
     def record_commit(self, hash: str, redo_ms: float, *, saved: bool) -> None:
-        """The scene in the worker was committed up to this hash; `saved` says that its last commit has a checkpoint."""
-        self.known_hash = hash
         self._arriving = ()
-        self.redo_ms = 0.0 if saved else self.redo_ms + redo_ms
-        if self._background is not None and self.redo_ms > self._background.due_ms:
-            self.advance_background()
+        self.head.record_commit(hash, redo_ms, saved=saved)
 
-    def advance_background(self) -> None:
-        """Between two commits, or when a plan was kept that is kept whole or not at all, and can be followed from here on."""
-        if self._background is not None and self.redo_ms > self._background.due_ms:
-            self.redo_ms = self._background.advance(self.redo_ms)
-
-    def record_background(self) -> None:
-        """Before the scene is rebuilt from the journal: a checkpoint that is ready by now shortens it."""
-        if self._background is not None:
-            self.redo_ms = self._background.record(self.redo_ms)
-
-    def end_background(self) -> None:
-        """Begin no more checkpoints beside the session; one that is ready is kept."""
-        if self._background is not None:
-            self._background.close()
-            self.record_background()
-
-    def join_background(self) -> None:
-        """After the workers have ended: nothing is written beside the session any more."""
-        if self._background is not None:
-            self._background.join()
+    def close(self) -> None:
+        self.head.join_background()
 
     @property
     def worth_saving(self) -> bool:
         """Whether only this worker can tell what the scene is, since redo led elsewhere."""
-        return self._background is not None and self._background.disagreed
+        return self.head.background_disagreed
+
+    def exclusive_runner(self, ledger: Ledger, files: FileAccess) -> ExclusiveStep:
+        return ExclusiveStep(self, self, self._journal, ledger, files)
+
+    def history(self) -> History:
+        return History(self._journal, SceneMoves(self._journal, self))
 
     def follow_head(self) -> None:
         """HEAD is elsewhere than the worker: the next need for the scene rebuilds it."""
         self.discard()
-        head = self._journal.head
-        self.known_hash = None if head is None else head.hash_after
+        self.head.follow_head()
 
     def follow_rollback(self) -> None:
         """The same after a rollback, where nothing is wrong with the worker but its scene: the next rebuild uses it again."""
@@ -169,7 +155,10 @@ class LiveScene:
     def adopt_worker(self, worker: RemoteScene, redo_ms: float) -> None:
         """Go on with a worker that holds the scene which HEAD has moved to; `redo_ms` is what it took to get there."""
         self.follow_head()
-        self._worker, self.redo_ms = worker, redo_ms
+        self._worker, self.head.redo_ms = worker, redo_ms
+
+    def take_worker(self) -> RemoteScene:
+        return take_worker(self._pool, self.catalogue)
 
     def fresh_worker(self, *, bare: bool = False, seconds: float | None = None) -> RemoteScene:
         """A ready worker without a scene, the caller's; the next spare is started behind it. A `bare` one reads no external files.
@@ -191,8 +180,7 @@ class LiveScene:
         any."""
         readable = self.externals.readable(self._journal, self._arriving)
         self._pool.allow(readable)
-        if self._background is not None:
-            self._background.allow(readable)
+        self.head.allow(readable)
         return bool(readable)
 
     def discard(self) -> None:
@@ -222,11 +210,11 @@ class LiveScene:
             return
         file = self._saved_head(HANG_SECONDS)
         if file is not None:
-            staged = self._journal.stage_checkpoint(file, head.hash_after)
+            staged = self._journal.checkpoints.stage(file, head.hash_after)
             crash_points.reach("save.staged")
-            self._journal.add_checkpoint(staged, head.number)
+            self._journal.checkpoints.add(staged, head.number)
             crash_points.reach("save.recorded")
-            self.redo_ms = 0.0
+            self.head.redo_ms = 0.0
 
     def save(self, *, deadline: float = HANG_SECONDS) -> Path:
         """HEAD's scene as a file, accepted only when a full recomputation agrees with the hash that the journal says.
@@ -296,7 +284,7 @@ class LiveScene:
 
     def _rebuilt(self) -> RemoteScene:
         started, is_new = perf_counter(), self._journal.head is None
-        self.record_background()
+        self.head.record_background()
         reusable, self._reusable = self._reusable, None
         if reusable is not None:
             # Where it fails, what a worker without a past makes of it is what counts.
@@ -305,7 +293,7 @@ class LiveScene:
                     return reusable
         if not is_new:
             self.allow_externals()
-        worker = take_worker(self._pool, self.catalogue)
+        worker = self.take_worker()
         mismatch = self._bring_to_head(worker, started)
         if mismatch is not None:
             raise self._quarantine(mismatch.reason(), mismatch.expected, mismatch.found)
@@ -327,11 +315,13 @@ class LiveScene:
         if rebuilt.mismatch is not None:
             worker.abandon()
             return rebuilt.mismatch
-        self.known_hash = rebuilt.hash
+        self.head.known_hash = rebuilt.hash
         if head is not None:
-            self.redo_ms = rebuilt.redo_ms
+            self.head.redo_ms = rebuilt.redo_ms
         spent = perf_counter() - started
-        self._observe(SceneBuilt(worker.profile.pid, self.known_hash, rebuilt.redone, spent, again=self._built > 0))
+        self._observe(
+            SceneBuilt(worker.profile.pid, self.head.known_hash, rebuilt.redone, spent, again=self._built > 0)
+        )
         self._built += 1
         crash_points.reach("rebuild.done")
         return None
@@ -356,7 +346,7 @@ class LiveScene:
         else:
             opened = self._open_start(worker, self._start)
             scene_hash = opened.hash
-            checkpoint = self._journal.stage_checkpoint(opened.file, scene_hash)
+            checkpoint = self._journal.checkpoints.stage(opened.file, scene_hash)
             args["scene"] = self._start.name
             receipt["externals"] = [external.to_json() for external in opened.externals]
         ids = AuditDetails(new_id(), "safe_write")
@@ -378,7 +368,7 @@ class LiveScene:
         """Quarantine, and the error that says so. Hashes of different methods or Blenders cannot be compared at all."""
         if scheme_of(expected) != scheme_of(actual):
             return other_scheme(expected, actual)
-        self._journal.quarantine(reason, expected=expected, found=actual)
+        self._journal.recovery.begin_quarantine(reason, expected=expected, found=actual)
         message = f"{reason}: expected {expected}, found {actual}. The workspace is quarantined"
         details = {"expected": expected, "found": actual, "quarantined": True}
         return EnvironmentUnfit(message, cure=RECOVER, details=details)

@@ -68,7 +68,7 @@ def find_problems(journal: Journal) -> WorkspaceProblems:
     """Without Blender: which scenes are truly there only a rebuild tells."""
     head = journal.head
     lost = None if head is None else _why_lost(journal, head.number)
-    quarantine = journal.quarantined()
+    quarantine = journal.recovery.quarantine()
     reachable: list[int] = []
     if lost is not None or quarantine is not None:
         # HEAD's own scene is what went wrong, but may be right again: a fault of the disk, another Blender.
@@ -78,8 +78,8 @@ def find_problems(journal: Journal) -> WorkspaceProblems:
     return WorkspaceProblems(
         head,
         quarantine,
-        journal.indeterminate(),
-        journal.open_boundary(),
+        journal.recovery.indeterminate(),
+        journal.recovery.open_boundary(),
         lost,
         tuple(reachable),
         journal.contradictions,
@@ -93,14 +93,14 @@ def return_to(journal: Journal, worker: RemoteScene, number: int) -> Commit:
     """
     rebuild_commit(worker, journal, number)
     crash_points.reach("repair.proved")
-    boundary = journal.open_boundary()
+    boundary = journal.recovery.open_boundary()
     if boundary is not None:
         journal.roll_back(boundary.id)
     crash_points.reach("repair.rolled_back")
     journal.move_head("checkout", number)
     crash_points.reach("repair.moved")
-    if journal.quarantined() is not None:
-        journal.end_quarantine(f"checked out commit {number}")
+    if journal.recovery.quarantine() is not None:
+        journal.recovery.end_quarantine(f"checked out commit {number}")
     crash_points.reach("repair.ended")
     return journal.show(number)
 
@@ -120,13 +120,13 @@ def adopt_head(journal: Journal, maker: RemoteScene, finder: RemoteScene) -> Ado
     any more is no reason to lose it. `maker` rebuilds it, `finder` opens what was saved. Raises Refusal when nothing leads to HEAD,
     RebuildFailed when Blender cannot open the file. Safe to be killed in: the quarantine ends last.
     """
-    boundary = journal.open_boundary()
+    boundary = journal.recovery.open_boundary()
     if boundary is not None:
         # Nobody was told that it was done.
         journal.roll_back(boundary.id)
     head = require_head(journal)
     try:
-        route = journal.route(head.number)
+        route = journal.checkpoints.route(head.number)
     except JournalError as error:
         cure = "Go on from a commit that `blendwright recover` names: blendwright recover --to N"
         raise refusal(error.message, cure) from error
@@ -140,17 +140,17 @@ def adopt_head(journal: Journal, maker: RemoteScene, finder: RemoteScene) -> Ado
     found = open_scene_file(finder, maker.require_process().scratch / SCENE_FILE, "the newest scene")
     if scheme_of(found) != scheme_of(head.hash_after):
         raise other_scheme(head.hash_after, found)
-    staged = journal.stage_checkpoint(finder.require_process().scratch / SCENE_FILE, found)
+    staged = journal.checkpoints.stage(finder.require_process().scratch / SCENE_FILE, found)
     externals = current_externals(journal)
     journal.commit([adoption(f"the scene of commit {head.number}", head.hash_after, staged, externals)])
-    if journal.quarantined() is not None:
-        journal.end_quarantine(f"adopted the scene of commit {head.number}")
+    if journal.recovery.quarantine() is not None:
+        journal.recovery.end_quarantine(f"adopted the scene of commit {head.number}")
     return AdoptedHead(require_head(journal), missing)
 
 
 def _why_lost(journal: Journal, number: int) -> str | None:
     try:
-        journal.route(number)
+        journal.checkpoints.route(number)
     except JournalError as error:
         return error.message
     return None

@@ -73,7 +73,7 @@ def rebuild(worker: RemoteScene, journal: JournalView, target: Commit) -> Rebuil
     shortest: Rebuilt | None = None
     while True:
         try:
-            route = journal.route(target.number, without=[checkpoint.id for checkpoint in passed_over])
+            route = journal.checkpoints.route(target.number, without=[checkpoint.id for checkpoint in passed_over])
         except JournalError:
             if shortest is None:
                 raise
@@ -295,7 +295,7 @@ class _Replayer:
         """A baseline, or a commit that has its scene from a file."""
         actual_hash = empty
         if not commit.replayable:
-            actual_hash = open_checkpoint(self._worker, self._journal.route(commit.number).checkpoint)
+            actual_hash = open_checkpoint(self._worker, self._journal.checkpoints.route(commit.number).checkpoint)
             self._opened += 1
         if self._by == "hashes" and actual_hash != commit.hash_after:
             yield Mismatch(commit.number, "the scene it begins with", commit.hash_after, actual_hash)

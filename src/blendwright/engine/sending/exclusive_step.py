@@ -14,13 +14,13 @@ from time import monotonic
 
 from blendwright.engine.code.sandbox_run import CodeLimits, IsolatedRunner
 from blendwright.engine.failures import finding_of, unsent
-from blendwright.engine.files.access import NO_FILES, FileAccess
+from blendwright.engine.files.access import NO_FILES, FileAccess, Staged
 from blendwright.engine.files.render_frames import KeptFrames, frame_numbers
 from blendwright.engine.heartbeat import Heartbeat, Waiting
 from blendwright.engine.invocation import Invocation
 from blendwright.engine.ledger import Ledger
 from blendwright.engine.scene.external_files import External
-from blendwright.engine.scene.live_scene import LiveScene
+from blendwright.engine.scene.host import ProcessScene, SceneHost
 from blendwright.engine.sending.postconditions import read_written_file
 from blendwright.journal import Journal
 from blendwright.records.checkpoints import StagedCheckpoint
@@ -36,7 +36,7 @@ from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 from blendwright.values.report import OperationReport, StepDetails
 from blendwright.wire.methods import FRAMES_DIRECTORY, REVERT_FAILED, StepAnswer, StepRequest
-from blendwright.wire.remote_scene import HANG_SECONDS
+from blendwright.wire.remote_scene import HANG_SECONDS, RemoteScene
 
 
 @dataclass(slots=True)
@@ -86,7 +86,7 @@ def revert_method(answer: StepAnswer) -> str | None:
     return "rebuild" if answer["reverted_by"] == REVERT_FAILED else answer["reverted_by"]
 
 
-def report_exception(scene: LiveScene, call: Invocation, answer: StepAnswer) -> None:
+def report_exception(scene: SceneHost, call: Invocation, answer: StepAnswer) -> None:
     """Where something raised inside Blender, its stack trace is in the worker's log, which goes with the worker."""
     if answer["reverted_by"] == REVERT_FAILED or answer["fault"] == Fault.EXECUTION_FAILED:
         scene.report_log(call.ids, answer["message"])
@@ -101,12 +101,18 @@ def _needs_proof(call: Invocation) -> bool:
 class ExclusiveStep:
     """Runs calls one at a time."""
 
-    def __init__(self, scene: LiveScene, journal: Journal, ledger: Ledger, files: FileAccess) -> None:
+    def __init__(
+        self, scene: SceneHost, process_scene: ProcessScene, journal: Journal, ledger: Ledger, files: FileAccess
+    ) -> None:
+        """Calls run on `scene`. Code, proofs and checks of written files need the processes of `process_scene`.
+
+        The two are the same scene, unless the scene is open in a window."""
         self._scene = scene
+        self._process_scene = process_scene
         self._journal = journal
         self._ledger = ledger
         self._files = files
-        self._isolated = IsolatedRunner(scene, files)
+        self._isolated = IsolatedRunner(process_scene, files)
         self._arriving: tuple[External, ...] = ()
 
     def run(
@@ -124,9 +130,7 @@ class ExclusiveStep:
         args, findings = self._files.normalised(call.tool, dict(call.args))
         before = self._scene.hash
         if findings:
-            return StepOutcome(
-                call, self._ledger.note(call, "failed", before, fault=findings[0].fault), findings=findings
-            )
+            return self._failure(call, before, findings)
         call = call if args == call.args else replace(call, args=args)
         self._arriving = ()
         intent = self._announce(call) if call.writes_outside and rehearse is None else None
@@ -139,9 +143,7 @@ class ExclusiveStep:
             limits = CodeLimits(monotonic() + seconds, seconds, cancel, run_ends, waiting)
             outcome = self._through(call, request, intent, limits)
         except Refusal as refusal:
-            fault = refusal.findings[0].fault
-            note = self._ledger.note(call, "failed", before, fault=fault, settles=intent)
-            return StepOutcome(call, note, findings=refusal.findings)
+            return self._failure(call, before, refusal.findings, intent=intent)
         except (WorkerError, RebuildFailed) as error:
             outcome = self._broken_off(call, before, error, intent)
         except BlendwrightError:
@@ -151,7 +153,7 @@ class ExclusiveStep:
         return outcome
 
     def _announce(self, call: Invocation) -> int:
-        return self._journal.begin_intent(
+        return self._journal.recovery.begin_intent(
             NewIntent(call.key, call.request_id, call.operation_id, call.tool.name, call.effect)
         )
 
@@ -162,91 +164,153 @@ class ExclusiveStep:
         intent: int | None,
         limits: CodeLimits,
     ) -> StepOutcome:
+        """Run the phases of one call: stage, answer, check, save, deliver."""
+        rehearsed = "rehearse" in request
+
+        # Stage the files that the call reads and writes.
         frames = self._kept_frames(call)
         worker = self._scene.worker()
-        staged = NO_FILES
-        if file_arguments(call.tool.args_model) and call.promises.isolation is not Isolation.DISPOSABLE:
-            staged = self._files.stage(call.tool, call.args, worker.require_process().scratch)
-        if frames is not None:
-            staged = replace(
-                staged, paths={**staged.paths, FRAMES_DIRECTORY: str(frames.stage(worker.require_process().scratch))}
-            )
-        crash_points.reach("call.staged")
-        reads_back = call.tool.reads_back(call.model) is not None and "rehearse" not in request
-        if (_needs_proof(call) and "rehearse" not in request) or reads_back:
-            self._scene.start_proof()
+        staged = self._staged(call, frames, worker)
         request["files"] = staged.paths
+        crash_points.reach("call.staged")
+
+        # Let Blender answer.
+        reads_back = call.tool.reads_back(call.model) is not None and not rehearsed
+        if reads_back or (_needs_proof(call) and not rehearsed):
+            self._process_scene.start_proof()
         if call.promises.isolation is Isolation.SHARED:
-            if not call.proof_demanded:
-                # Where the same is demanded again, a part of it will not do.
-                request["seconds"] = limits.seconds
-            scratch = None if worker.process is None else worker.process.scratch
-            kept = nullcontext() if frames is None or scratch is None else frames.keeping(scratch)
-            with Heartbeat(limits.waiting, call.tool.name, limits.seconds, scratch), kept:
-                answer = self._scene.step(request, deadline=limits.seconds, cancel=limits.cancel)
-            report_exception(self._scene, call, answer)
+            answer = self._shared_answer(call, request, limits, frames, worker)
         else:
             limits.seconds = call.tool.seconds_for(call.model) or limits.seconds
             answer = self._isolated.run(call, request, limits)
-            staged = self._isolated.staged if call.promises.isolation is Isolation.DISPOSABLE else staged
+            if call.promises.isolation is Isolation.DISPOSABLE:
+                staged = self._isolated.staged
         crash_points.reach("call.answered")
+
+        # Check the answer, and the file that the call wrote.
         if answer["reverted_by"] == REVERT_FAILED:
             # The last way back: a scene rebuilt from the journal, in another worker.
             self._scene.discard()
         findings = tuple(Finding.from_json(finding) for finding in answer["findings"])
         if findings or answer["reverted_by"] is not None:
             # What a rehearsal wrote stays in the scratch.
-            status = "failed" if answer["reverted_by"] is None else "rolled_back"
-            fault = findings[0].fault if findings else None
-            note = self._ledger.note(call, status, answer["before"], fault=fault, answer=answer, settles=intent)
-            return StepOutcome(call, note, answer, findings, revert_method(answer))
+            return self._failed_step(call, answer, findings, intent, revert_method(answer))
         if reads_back and answer["result"] is not None:
-            result, findings = read_written_file(self._scene, self._files, call, answer["result"], staged, limits)
+            result, findings = read_written_file(
+                self._process_scene, self._files, call, answer["result"], staged, limits
+            )
             if findings:
-                note = self._ledger.note(
-                    call, "failed", answer["before"], fault=findings[0].fault, answer=answer, settles=intent
-                )
-                return StepOutcome(call, note, answer, findings)
+                return self._failed_step(call, answer, findings, intent)
             answer["result"] = dict(result)
         if (answer["result"] or {}).get("partial"):
             call = replace(call, ended_early=True)
             if frames is not None:
                 staged = replace(staged, outputs={})  # there is no video of a part
+
+        # Save the scene where the call cannot be replayed.
         try:
-            checkpoint = self._saved(call, answer, limits.run_ends) if not call.promises.replayable else None
+            checkpoint = None if call.promises.replayable else self._saved(call, answer, limits.run_ends)
         except RebuildFailed as error:
             # The way back is not in doubt: what the step made is, since no other process can have it.
             self._scene.discard()
             message = f"what it made cannot be kept: {error.message}"
-            finding = Finding(
-                Fault.EXECUTION_FAILED, message, "", "Try again; if it happens again, change the arguments."
-            )
-            note = self._ledger.note(
-                call, "rolled_back", answer["before"], fault=finding.fault, answer=answer, settles=intent
-            )
-            return StepOutcome(call, note, answer, (finding,), "rebuild")
+            cure = "Try again; if it happens again, change the arguments."
+            finding = Finding(Fault.EXECUTION_FAILED, message, "", cure)
+            return self._failed_step(call, answer, (finding,), intent, "rebuild")
         crash_points.reach("call.saved")
+
+        # Bring the files to their destinations.
         try:
-            artifacts: list[str] = []
-            if staged.paths or answer["artifacts"] or call.promises.isolation is not Isolation.SHARED:
-                scratch = worker.require_process().scratch
-                self._files.refuse_too_much(scratch)
-                artifacts = self._files.keep_artifacts(answer["artifacts"], scratch)
-                answer = _with_name_of(answer, artifacts)
-                artifacts += self._files.deliver(staged)
-                template = call.args.get("frames_path") if frames is not None else None
-                if template is not None:
-                    numbers = frame_numbers(answer["result"])
-                    artifacts += self._files.deliver_frames(template, scratch, numbers, staged.overwrite)
+            answer, artifacts = self._delivered(call, answer, staged, frames, worker)
         except Refusal as refusal:
-            # Where a file cannot be brought to its place, the scene must not keep the step either.
+            # Where a file cannot be brought to its destination, the scene must not keep the step either.
             self._scene.discard()
-            fault = refusal.findings[0].fault
-            note = self._ledger.note(call, "rolled_back", answer["before"], fault=fault, answer=answer, settles=intent)
-            return StepOutcome(call, note, answer, refusal.findings, "rebuild")
+            return self._failed_step(call, answer, refusal.findings, intent, "rebuild")
         crash_points.reach("call.delivered")
+
         entry = self._ledger.success(call, answer, checkpoint=checkpoint, settles=intent, externals=self._arriving)
-        return StepOutcome(call, entry, answer, artifacts=tuple(artifacts))
+        return StepOutcome(call, entry, answer, artifacts=artifacts)
+
+    def _staged(self, call: Invocation, frames: KeptFrames | None, worker: RemoteScene) -> Staged:
+        """Copy the files that the call reads into the worker's scratch, and make room there for those that it writes."""
+        staged = NO_FILES
+        if file_arguments(call.tool.args_model) and call.promises.isolation is not Isolation.DISPOSABLE:
+            staged = self._files.stage(call.tool, call.args, worker.require_process().scratch)
+        if frames is None:
+            return staged
+        directory = frames.stage(worker.require_process().scratch)
+        return replace(staged, paths={**staged.paths, FRAMES_DIRECTORY: str(directory)})
+
+    def _shared_answer(
+        self,
+        call: Invocation,
+        request: StepRequest,
+        limits: CodeLimits,
+        frames: KeptFrames | None,
+        worker: RemoteScene,
+    ) -> StepAnswer:
+        """Run the step in the scene's own process."""
+        if not call.proof_demanded:
+            # Where the same is demanded again, a part of it will not do.
+            request["seconds"] = limits.seconds
+        scratch = None if worker.process is None else worker.process.scratch
+        keeping = nullcontext() if frames is None or scratch is None else frames.keeping(scratch)
+        with Heartbeat(limits.waiting, call.tool.name, limits.seconds, scratch), keeping:
+            answer = self._scene.step(request, deadline=limits.seconds, cancel=limits.cancel)
+        report_exception(self._scene, call, answer)
+        return answer
+
+    def _delivered(
+        self,
+        call: Invocation,
+        answer: StepAnswer,
+        staged: Staged,
+        frames: KeptFrames | None,
+        worker: RemoteScene,
+    ) -> tuple[StepAnswer, tuple[str, ...]]:
+        """Bring artifacts and files out of the worker's scratch. Raises Refusal where one cannot be written.
+
+        Returns the answer with the final name of its artifact, and the paths of all files."""
+        if not staged.paths and not answer["artifacts"] and call.promises.isolation is Isolation.SHARED:
+            return answer, ()
+        scratch = worker.require_process().scratch
+        self._files.refuse_too_much(scratch)
+        artifacts = self._files.keep_artifacts(answer["artifacts"], scratch)
+        answer = _with_name_of(answer, artifacts)
+        artifacts += self._files.deliver(staged)
+        template = call.args.get("frames_path") if frames is not None else None
+        if template is not None:
+            numbers = frame_numbers(answer["result"])
+            artifacts += self._files.deliver_frames(template, scratch, numbers, staged.overwrite)
+        return answer, tuple(artifacts)
+
+    def _failed_step(
+        self,
+        call: Invocation,
+        answer: StepAnswer,
+        findings: tuple[Finding, ...],
+        intent: int | None,
+        reverted_by: str | None = None,
+    ) -> StepOutcome:
+        """Return the outcome of a step that Blender answered and that is not kept."""
+        return self._failure(call, answer["before"], findings, intent=intent, answer=answer, reverted_by=reverted_by)
+
+    def _failure(
+        self,
+        call: Invocation,
+        before: str,
+        findings: tuple[Finding, ...],
+        *,
+        intent: int | None = None,
+        answer: StepAnswer | None = None,
+        reverted_by: str | None = None,
+        printed: str | None = None,
+    ) -> StepOutcome:
+        """Return the outcome of a call that failed, with its audit note; `before` is the hash of the scene that it met."""
+        status = "failed" if reverted_by is None else "rolled_back"
+        fault = findings[0].fault if findings else None
+        note = self._ledger.note(call, status, before, fault=fault, answer=answer, settles=intent)
+        return StepOutcome(call, note, answer, findings, reverted_by, printed=printed)
 
     def _kept_frames(self, call: Invocation) -> KeptFrames | None:
         """The frames that the call needs not render again. Raises Refusal where others are in their place."""
@@ -279,11 +343,11 @@ class ExclusiveStep:
             if call.takes_in:
                 named = paths_in(call.tool.args_model, call.args)
                 reads = [each.path for each in named if each.role in ("read", "asset")]
-                self._arriving = self._scene.arriving_files(reads)
+                self._arriving = self._process_scene.arriving_files(reads)
             seconds = min(HANG_SECONDS, max(0.001, run_ends - monotonic()))
-            file, answer["after"] = self._scene.prove_step(answer["after"], seconds=seconds)
+            file, answer["after"] = self._process_scene.prove_step(answer["after"], seconds=seconds)
         assert file is not None
-        return self._journal.stage_checkpoint(file, answer["after"])
+        return self._journal.checkpoints.stage(file, answer["after"])
 
     def _broken_off(
         self, call: Invocation, before: str, error: WorkerError | RebuildFailed, intent: int | None
@@ -292,9 +356,8 @@ class ExclusiveStep:
         if not unsent(error):
             self._scene.report_loss(error, call.ids)
         finding = finding_of(error, call.tool)
-        note = self._ledger.note(call, "rolled_back", before, fault=finding.fault, settles=intent)
         printed = error.details.get("printed")
-        return StepOutcome(call, note, findings=(finding,), reverted_by="rebuild", printed=printed)
+        return self._failure(call, before, (finding,), intent=intent, reverted_by="rebuild", printed=printed)
 
 
 def _with_name_of(answer: StepAnswer, kept: Sequence[str]) -> StepAnswer:

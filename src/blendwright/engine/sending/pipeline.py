@@ -20,7 +20,7 @@ from blendwright.engine.invocation import Invocation
 from blendwright.engine.options import RunDeadline, RunOptions
 from blendwright.engine.questions import Questions
 from blendwright.engine.run_state import RunState
-from blendwright.engine.scene.rebuild import WINDOW
+from blendwright.engine.sending.bulk_policy import BulkPolicy
 from blendwright.engine.sending.exclusive_step import StepOutcome, report_exception, revert_method
 from blendwright.engine.session import Session
 from blendwright.records.commits import NewAudit
@@ -44,14 +44,6 @@ from blendwright.wire.remote_scene import RemoteScene
 GROUP = 64
 # So long the next answer may take before those that are there are committed without it: a commit costs about as much.
 GRACE = 0.002
-# From so many operations on they are sent and answered in bulks. That is quicker, and leaves open which one of them ended a worker:
-# they are then sent again, one by one, until that shows.
-LONG_RUN = 128
-# Operations in one bulk, and bulks on their way at once: one is run while the other one is on its way. Fewer in a bulk take more time each,
-# since every bulk goes through all that Blender and Python do in a step, and finds it out of the processor's caches.
-BULK, BULKS_UNDERWAY = 128, 2
-# After one that took too long.
-SMALLEST_BULK = 8
 
 
 # Why the rest of a run is skipped when HEAD moved during a question.
@@ -89,10 +81,7 @@ class Pipeline:
         self._answered: list[StepOutcome] = []
         self._worker: RemoteScene | None = None
         self._oldest_since = 0.0
-        self._in_bulks = False
-        self._bulk = BULK
-        self._one_by_one = 0
-        self._one_each = 0
+        self._bulks = BulkPolicy(0)
         self._reached = self._scene.hash
         self.failures: list[NewAudit] = []
         """Records of what failed, where they belong into the transaction of the rollback."""
@@ -100,7 +89,7 @@ class Pipeline:
     def run(self, calls: Sequence[Invocation]) -> None:
         """Report every one of these operations to the run state, unless the environment gives up (EnvironmentUnfit)."""
         self._todo.extend(calls)
-        self._in_bulks = len(calls) >= LONG_RUN
+        self._bulks = BulkPolicy(len(calls))
         cancel = self._deadline.cancel
         unsubscribe = cancel.subscribe(self._kill_worker) if cancel is not None else None
         try:
@@ -122,18 +111,17 @@ class Pipeline:
     # ------------------------------------------------------------------ sending
 
     def _send(self) -> None:
-        most = 1 if self._one_by_one else min(WINDOW, self._deadline.calls_at_once)
         while self._todo and self._deadline.passed() is None:
-            size = self._bulk_size(most) if self._in_bulks and not self._one_each else 1
-            if len(self._window) >= (BULKS_UNDERWAY if size > 1 else most):
+            message = self._bulks.next_message(self._deadline.calls_at_once)
+            if len(self._window) >= message.underway:
                 return
             calls: list[Invocation] = []
             steps: list[StepRequest] = []
-            for call in islice(self._todo, size):
+            for call in islice(self._todo, message.operations):
                 if self._options.one_at_a_time or call.promises.exclusive or call.operation_id in self._asked_about:
                     break  # everything before it must be done first: it needs the worker for itself, or a person is asked about it
                 calls.append(call)
-                steps.append(call.short_request() if size > 1 else call.request())
+                steps.append(call.short_request() if message.operations > 1 else call.request())
                 if self._verify:
                     steps[-1]["verify"] = True
             if not calls:
@@ -150,21 +138,17 @@ class Pipeline:
             except (WorkerError, RebuildFailed) as error:
                 # It could not be sent, so nothing may be sent behind it; what is on its way comes first.
                 if len(calls) > 1 and isinstance(error, WorkerFault):
-                    self._one_by_one = len(calls)  # together they are too large
+                    self._bulks.send_alone(len(calls))  # together they are too large
                 elif not self._window:
                     self._break_off(self._todo.popleft(), error)
                 return
             if not self._window:
                 self._oldest_since = monotonic()
             self._window.append((calls, future))
-            self._one_each = max(0, self._one_each - len(calls))
+            self._bulks.note_sent(len(calls))
             for _ in calls:
                 self._todo.popleft()
                 crash_points.reach("plan.sent")
-
-    def _bulk_size(self, most: int) -> int:
-        """A contract that asks for fewer at once than the usual gets no more than that."""
-        return self._bulk if most >= WINDOW else max(1, min(self._bulk, most // BULKS_UNDERWAY))
 
     def _window_worker(self) -> RemoteScene:
         """The worker of the window; a new one is taken only when nothing is on its way and everything answered is committed."""
@@ -191,7 +175,7 @@ class Pipeline:
             several = self._culprit_unknown(error, len(calls))
             self._scene.report_loss(error, CallIds(calls[0].request_id) if several else calls[0].ids)
             if several:
-                self._one_by_one = sum(len(sent) for sent, _ in self._window)
+                self._bulks.send_alone(sum(len(sent) for sent, _ in self._window))
                 self._recall()
                 return
             self._window.popleft()
@@ -200,7 +184,7 @@ class Pipeline:
             return
         self._window.popleft()
         self._oldest_since = monotonic()
-        self._one_by_one = max(0, self._one_by_one - len(answers))
+        self._bulks.note_answered(len(answers))
         for call, answer in zip(calls, answers, strict=False):
             crash_points.reach("plan.answered")
             if not answer["ok"]:
@@ -214,10 +198,9 @@ class Pipeline:
         if len(answers) < len(calls):
             # They took long, so each that was sent is to have its own time; what comes behind them may be quicker, in smaller bulks.
             self._scene.epoch += 1
-            self._one_each = self._recall(calls[len(answers) :])
-            self._bulk = max(SMALLEST_BULK, len(answers) // 2)
+            self._bulks.note_slow(len(answers), self._recall(calls[len(answers) :]))
         elif len(calls) > 1:  # what is sent by itself says nothing of bulks
-            self._bulk = min(BULK, 2 * self._bulk)
+            self._bulks.note_whole_bulk()
 
     def _failed(self, call: Invocation, answer: StepAnswer) -> None:
         self._scene.epoch += 1

@@ -8,14 +8,19 @@ from typing import Any
 from blendwright.engine.code.sandbox_run import CodeLimits
 from blendwright.engine.files.access import FileAccess, Staged
 from blendwright.engine.invocation import Invocation
-from blendwright.engine.scene.live_scene import LiveScene
+from blendwright.engine.scene.host import ProcessScene
 from blendwright.values.errors import WorkerFault
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
 
 def read_written_file(
-    scene: LiveScene, files: FileAccess, call: Invocation, result: Mapping[str, Any], staged: Staged, limits: CodeLimits
+    scene: ProcessScene,
+    files: FileAccess,
+    call: Invocation,
+    result: Mapping[str, Any],
+    staged: Staged,
+    limits: CodeLimits,
 ) -> tuple[Mapping[str, Any], tuple[Finding, ...]]:
     """The result with what was found, and what is wrong with the file. Raises WorkerError where the process that reads it is lost."""
     asked = call.tool.reads_back(call.model)

@@ -39,7 +39,7 @@ def merge(
         return present(json, planned.to_json, lambda out: _show_plan(out, planned), code)
     cancel = CancelToken()
     with stops_on_interrupt(cancel), open_session(workspace, blender=blender, approver=approver(approve)) as opened:
-        merged = opened.merge(source, RunOptions(cancel=cancel))
+        merged = merging.merge(opened, source, RunOptions(cancel=cancel))
     code = Exit.DONE if merged.report is None else Exit.of_run(merged.report)
     return present(json, merged.to_json, lambda out: _show(out, merged), code)
 

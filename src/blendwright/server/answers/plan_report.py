@@ -237,36 +237,61 @@ def _lines(entries: Sequence[dict[str, Any]], told: AlreadyTold, *, numbered: bo
         return _as_previewed(entries, told)
     made = {name for entry in entries for names in entry.get("made", {}).values() for name in names}
     lines: list[str] = []
-    quiet, made_again = 0, 0
     results: dict[str, Any] = {}
+    quiet, made_again = 0, 0
     for members in _alike(entries):
-        first, more = members[0], ""
-        more += f", allowed by {first['allowed_by']}" if "allowed_by" in first else ""
-        for collection in dict.fromkeys(name for one in members for name in one.get(PUT, ())):
-            more += (
-                f", {PUT} {collection}: {families(n for one in members for n in one.get(PUT, {}).get(collection, ()))}"
-            )
-        for change in TOLD[:-1]:
-            names = [name for one in members for names in one.get(change, {}).values() for name in names]
-            new = [name for name in names if change != "changed" or name not in made]
-            if change == "made" and told.made:
-                new = [name for name in names if name not in told.made]
-                made_again += len(names) - len(new)
-                more += f", {len(names) - len(new)} made again" if 0 < len(new) < len(names) else ""
-            if new:
-                more += f", {change} {runs(new, MOST_RENAMED) if change == RENAMED else families(new)}"
-        if any("notes" in one for one in members):
-            more += "".join(f"; {note}" for note in _notes(members))
+        first = members[0]
+        details, repeated = _details_of(members, made, told)
+        made_again += repeated
         if "result" in first:
             results[first["operation_id"]] = SAID_BEFORE if first["result"] in told.results else first["result"]
-        if told.made and not more and first["status"] == "succeeded":
+        if told.made and not details and first["status"] == "succeeded":
             quiet += len(members)  # the plan in whose place it ran did the same
             continue
-        ids = "" if numbered else f" ({runs(one['operation_id'] for one in members)})"
-        lines.append(f"{len(members)} x {first['tool']} {WENT_WELL.get(first['status'], first['status'])}{ids}{more}")
+        ids = "" if numbered else f" ({runs(member['operation_id'] for member in members)})"
+        status = WENT_WELL.get(first["status"], first["status"])
+        lines.append(f"{len(members)} x {first['tool']} {status}{ids}{details}")
     if quiet:
         lines.append(f"{quiet} {'other ' if lines else ''}operations ok; made again: {made_again}")
-    return {"operations": lines} | ({"results": results} if results else {})
+    summary: dict[str, Any] = {"operations": lines}
+    if results:
+        summary["results"] = results
+    return summary
+
+
+def _details_of(members: Sequence[dict[str, Any]], made_in_run: Collection[str], told: AlreadyTold) -> tuple[str, int]:
+    """Describe what alike operations did, after their number and status. Returns also how many names were made again."""
+    parts: list[str] = []
+    if "allowed_by" in members[0]:
+        parts.append(f", allowed by {members[0]['allowed_by']}")
+    parts += _collections_filled(members)
+    made_again = 0
+    for change in TOLD[:-1]:
+        names = [name for member in members for names in member.get(change, {}).values() for name in names]
+        if change == "made" and told.made:
+            new = [name for name in names if name not in told.made]
+            repeated = len(names) - len(new)
+            made_again += repeated
+            if new and repeated:
+                parts.append(f", {repeated} made again")
+        elif change == "changed":
+            new = [name for name in names if name not in made_in_run]
+        else:
+            new = names
+        if new:
+            listed = runs(new, MOST_RENAMED) if change == RENAMED else families(new)
+            parts.append(f", {change} {listed}")
+    parts += [f"; {note}" for note in _notes(members)]
+    return "".join(parts), made_again
+
+
+def _collections_filled(members: Sequence[dict[str, Any]]) -> list[str]:
+    """Describe which objects were put into each collection."""
+    parts: list[str] = []
+    for collection in dict.fromkeys(name for member in members for name in member.get(PUT, ())):
+        objects = families(name for member in members for name in member.get(PUT, {}).get(collection, ()))
+        parts.append(f", {PUT} {collection}: {objects}")
+    return parts
 
 
 def _as_previewed(entries: Sequence[dict[str, Any]], told: AlreadyTold) -> dict[str, Any]:

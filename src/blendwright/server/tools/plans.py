@@ -19,7 +19,7 @@ from blendwright.dialects.envelopes import plan_outcome
 from blendwright.dialects.registry import parse_plan, render
 from blendwright.engine.heartbeat import Waiting
 from blendwright.engine.moves.replaced_plans import Instead, replaced_request
-from blendwright.engine.options import too_much_time
+from blendwright.engine.options import RunOptions, too_much_time
 from blendwright.plan.graph import Owners
 from blendwright.plan.repair import refused as refused_report
 from blendwright.plan.validate import ValidPlan
@@ -35,7 +35,7 @@ from blendwright.server.answers.plan_report import (
 )
 from blendwright.server.answers.response import Picture, ToolResponse, success
 from blendwright.server.answers.skip_unapproved import approval_note, run_the_rest
-from blendwright.server.context import Caller, ServerContext
+from blendwright.server.context import Caller, Job, ServerContext
 from blendwright.server.instructions import MOST_USED
 from blendwright.server.pictures.pictures import pictures_made
 from blendwright.server.pictures.requests import DESCRIBED, RequestedPicture, read_request, with_picture
@@ -216,42 +216,74 @@ class Parsed(NamedTuple):
 async def parse_plan_arguments(
     context: ServerContext, caller: Caller, args: ValidateArgs | ExecuteArgs, **options: Any
 ) -> Parsed:
-    """Raises Refusal for what is no plan."""
+    """Return the plan that the arguments mean. Raises Refusal where they mean none.
+
+    They may hold a plan, a program, an edit of an earlier program, or nothing but what is to be replaced or run."""
     started = perf_counter()
-    instead: Instead = args.instead if isinstance(args, PreviewArgs | ExecuteArgs) else False
-    is_bare = not args.program and not args.plan and args.program_edit is None
-    runs, sent = isinstance(args, ExecuteArgs), context.sent_programs
-    if runs and is_bare and args.params is None and caller.client in sent.previewed:
-        instead = instead or sent.previewed[caller.client]
-        args = args.model_copy(update={"program_edit": {}})  # the one that was previewed, as it is
-    elif instead and is_bare:
-        program, params, instead = await asyncio.to_thread(last_program, context.workspace, args.params)
-        args = args.model_copy(update={"program": program, "params": params})
-    elif runs and is_bare and caller.client in sent.sent_last:
-        args = args.model_copy(update={"program_edit": {}})
-    if args.program_edit is not None:
-        if args.program or args.plan:
-            cure = "Leave out the other one."
-            raise Refusal(
-                [Finding(Fault.ARGS_INVALID, "an edit is of a program that was sent before", "/program_edit", cure)]
-            )
-        edit = edited(sent, caller.client, args.program_edit, args.params)
-        if instead is True:
-            instead = await asyncio.to_thread(plan_of_program, context.workspace, edit.of) or True
-        args = args.model_copy(update={"program": edit.text, "params": edit.params})
+    asked = await _completed(context, caller, args)
+    if asked.edit is not None:
+        asked = await _edited_program(context, caller, asked, asked.edit)
+    args = asked.args
     if args.program:
-        params = args.params or {}
-        previewed = instead if isinstance(args, PreviewArgs) else None
-        sent.remember(caller.client, SentProgram(args.program, params), previewed=previewed)
-        asked = args.timeout_s if isinstance(args, ExecuteArgs) else None
-        seconds = asked or caller.proposal.host.call_seconds or context.costs.run_seconds
-        plan = await read_program(context, seconds, args.program, params, args.plan, **options)
+        plan = await _read_sent_program(context, caller, args, asked.instead, options)
     else:
-        if caller.client in sent.sent_last:
-            sent.forget_last(caller.client)
+        if caller.client in context.sent_programs.sent_last:
+            context.sent_programs.forget_last(caller.client)
         # The arguments were checked when they were read.
         plan = parse_plan(complete(args.plan, context.tools, context.macros), is_json=True, **options)
-    return Parsed(plan, round((perf_counter() - started) * 1000, 3), instead)
+    return Parsed(plan, round((perf_counter() - started) * 1000, 3), asked.instead)
+
+
+class _Asked(NamedTuple):
+    """The arguments of a call with what they leave out; `edit` is an edit of a program that was sent before."""
+
+    args: ValidateArgs | ExecuteArgs
+    instead: Instead
+    edit: Mapping[str, Any] | None
+
+
+async def _completed(context: ServerContext, caller: Caller, args: ValidateArgs | ExecuteArgs) -> _Asked:
+    """Fill in the program of a call that has none: the one that was previewed, the last one that ran, or the last one sent."""
+    instead: Instead = args.instead if isinstance(args, PreviewArgs | ExecuteArgs) else False
+    if args.program or args.plan or args.program_edit is not None:
+        return _Asked(args, instead, args.program_edit)
+    runs, sent = isinstance(args, ExecuteArgs), context.sent_programs
+    if runs and args.params is None and caller.client in sent.previewed:
+        return _Asked(args, instead or sent.previewed[caller.client], {})
+    if instead:
+        program, params, instead = await asyncio.to_thread(last_program, context.workspace, args.params)
+        return _Asked(args.model_copy(update={"program": program, "params": params}), instead, None)
+    if runs and caller.client in sent.sent_last:
+        return _Asked(args, instead, {})
+    return _Asked(args, instead, None)
+
+
+async def _edited_program(context: ServerContext, caller: Caller, asked: _Asked, changes: Mapping[str, Any]) -> _Asked:
+    """Apply an edit to the program that was sent before. Raises Refusal where a program or plan is given as well."""
+    args, instead = asked.args, asked.instead
+    if args.program or args.plan:
+        message, cure = "an edit is of a program that was sent before", "Leave out the other one."
+        raise Refusal([Finding(Fault.ARGS_INVALID, message, "/program_edit", cure)])
+    edit = edited(context.sent_programs, caller.client, changes, args.params)
+    if instead is True:
+        instead = await asyncio.to_thread(plan_of_program, context.workspace, edit.of) or True
+    return _Asked(args.model_copy(update={"program": edit.text, "params": edit.params}), instead, None)
+
+
+async def _read_sent_program(
+    context: ServerContext,
+    caller: Caller,
+    args: ValidateArgs | ExecuteArgs,
+    instead: Instead,
+    options: Mapping[str, Any],
+) -> Plan:
+    """Evaluate the program, and remember it for later edits."""
+    params = args.params or {}
+    previewed = instead if isinstance(args, PreviewArgs) else None
+    context.sent_programs.remember(caller.client, SentProgram(args.program, params), previewed=previewed)
+    timeout = args.timeout_s if isinstance(args, ExecuteArgs) else None
+    seconds = timeout or caller.proposal.host.call_seconds or context.costs.run_seconds
+    return await read_program(context, seconds, args.program, params, args.plan, **options)
 
 
 async def _execute(
@@ -260,76 +292,166 @@ async def _execute(
     job = None
     if args.background:
         job = context.jobs.start(plan.request_id, len(plan.operations), caller.cancel, caller.client)
+    execution = _PlanExecution(context, caller, args, plan, parse_ms, instead, job)
+    if job is None:
+        return await context.run(caller, execution.run)
+    job.attach(context.submit(caller, execution.run))
+    return success({**job.to_json(), "next": "Ask job_status with this job_id."}, "nondeterministic")
 
-    def work(opened: OpenScene) -> ToolResponse:
-        ended = 0
 
-        def advance(report: OperationReport) -> None:
-            nonlocal ended
-            last = report.origin is None or report.origin.step == report.origin.steps
-            ended += last  # a macro is one operation to whoever asked for it
-            if job is not None:
-                job.done += last and report.done
-                job.current = f"{report.operation_id} {report.tool}"
-            if last:
-                caller.progress(ended, len(plan.operations), f"{report.operation_id} {report.status}")
+class _PlanExecution:
+    """One run of a plan that a caller asked for, from its options to its answer."""
 
-        # Nobody waits for a run in the background: its approval requests are left for `blendwright approve`.
-        options = context.options(caller)
-        options = options if job is None else replace(options, approver=NOBODY, background=True)
-        # A host that waits for an answer has it before it gives up.
-        waits = caller.proposal.host.call_seconds if job is None else None
-        timeout = waits if args.timeout_s is None else args.timeout_s
-        too_long = () if args.timeout_s is None else too_much_time(timeout, waits or math.inf, "call_seconds")
+    def __init__(
+        self,
+        context: ServerContext,
+        caller: Caller,
+        args: ExecuteArgs,
+        plan: Plan,
+        parse_ms: float,
+        instead: Instead,
+        job: Job | None,
+    ) -> None:
+        """`job` is there for a run in the background."""
+        self._context = context
+        self._caller = caller
+        self._args = args
+        self._plan = plan
+        self._parse_ms = parse_ms
+        self._instead: Instead = instead
+        self._job = job
+        self._ended = 0
+        """The operations of the caller's plan that have ended; a macro counts as one."""
+
+    def run(self, opened: OpenScene) -> ToolResponse:
+        """Run the plan, and return the answer."""
+        self._ended = 0
+        options = self._options()
+        too_long = self._timeout_findings()
         if too_long:
-            return plan_response(refused_report(plan, [finding.under("/timeout_s") for finding in too_long]))
-        if timeout is not None and plan.program is not None:
-            timeout = max(0.001, timeout - parse_ms / 1000)  # the program had its part of it
+            return plan_response(refused_report(self._plan, too_long))
 
-        def tell(waiting: Waiting) -> None:
-            if job is not None:
-                job.current = str(waiting)
-            caller.progress(ended + min(0.99, waiting.seconds / waiting.limit), len(plan.operations), str(waiting))
-
-        # The weakest that there is accepts everything.
-        demand = None if args.determinism in (None, "nondeterministic") else Determinism(args.determinism)
-        demands = replace(options, determinism=demand, verify=args.verify)
-        if args.skip_unapproved:
-            demands = replace(demands, approver=NOBODY)
-        settings = replace(demands, timeout=timeout, progress=advance, waiting=tell)
+        settings = self._settings(options)
         before = opened.journal.head_number
-        last, replaced = (replaced_request(opened.journal, one) if instead else None for one in (True, instead))
+        replaced, which = self._to_replace(opened)
+        report, more = self._run_plan(opened, settings)
 
-        def run(these: Plan) -> RunReport:
-            return run_instead(opened, these, settings, of=instead) if instead else opened.run(these, settings)
-
-        report, more = run_the_rest(plan, run) if args.skip_unapproved else (run(plan), {})
-        if plan.program is not None and plan.program.params and not args.program:
-            more |= {"params": dict(plan.program.params)}  # some of them are those of the program that was sent before
-        if before is not None and (after := opened.journal.head_number) != before:
-            more |= {"head_before": before, "head_after": after}
-        told, now_told = NOTHING_TOLD, told_of(report)
+        more |= self._about_params() | self._about_head(before, opened.journal.head_number)
+        told = NOTHING_TOLD
         if replaced is not None and report.ok:
-            which = "the last plan" if replaced == last else f"plan {replaced}"
-            more |= {"replaced": f"all that {which} made, up to commit {before}"}
-            told = context.told_plans.get(replaced, NOTHING_TOLD)
-            if gone := told.made - now_told.made:
-                more |= {"no_longer_made": families(sorted(gone))}
+            told = self._context.told_plans.get(replaced, NOTHING_TOLD)
+            more["replaced"] = f"all that {which} made, up to commit {before}"
+            if gone := told.made - told_of(report).made:
+                more["no_longer_made"] = families(sorted(gone))
         if report.ok:
-            context.told_plans.keep(report.request_id, now_told)
-            previewed, told_then = context.previews.get(caller.client, ("", told))
-            if "head_after" in more and previewed == report.scene_hash_after:
-                told = told_then._replace(previewed=True)
-        more |= _help(context, plan, report)
-        response = plan_response(report, args.detail, parse_ms=parse_ms, more=more, told=told)
-        if args.image and report.ok:
-            response = with_picture(response, read_request(args.image), opened, context.look_pace, options, before)
+            told = self._remembered(report, told, scene_moved="head_after" in more)
+        more |= _help(self._context, self._plan, report)
+
+        response = plan_response(report, self._args.detail, parse_ms=self._parse_ms, more=more, told=told)
+        if self._args.image and report.ok:
+            picture = read_request(self._args.image)
+            response = with_picture(response, picture, opened, self._context.look_pace, options, before)
         return response
 
-    if job is None:
-        return await context.run(caller, work)
-    job.attach(context.submit(caller, work))
-    return success({**job.to_json(), "next": "Ask job_status with this job_id."}, "nondeterministic")
+    # ------------------------------------------------------------------ options
+
+    def _options(self) -> RunOptions:
+        options = self._context.options(self._caller)
+        if self._job is None:
+            return options
+        # Nobody waits for a run in the background: its approval requests are left for `blendwright approve`.
+        return replace(options, approver=NOBODY, background=True)
+
+    @property
+    def _host_seconds(self) -> float | None:
+        """How long the host waits for an answer. A host has it before it gives up."""
+        return self._caller.proposal.host.call_seconds if self._job is None else None
+
+    def _timeout_findings(self) -> list[Finding]:
+        """Return a finding where the timeout is longer than the host waits."""
+        timeout = self._args.timeout_s
+        if timeout is None:
+            return []
+        findings = too_much_time(timeout, self._host_seconds or math.inf, "call_seconds")
+        return [finding.under("/timeout_s") for finding in findings]
+
+    def _settings(self, options: RunOptions) -> RunOptions:
+        timeout = self._host_seconds if self._args.timeout_s is None else self._args.timeout_s
+        if timeout is not None and self._plan.program is not None:
+            timeout = max(0.001, timeout - self._parse_ms / 1000)  # the program had its part of it
+        determinism = None
+        if self._args.determinism not in (None, "nondeterministic"):  # the weakest level accepts everything
+            determinism = Determinism(self._args.determinism)
+        return replace(
+            options,
+            approver=NOBODY if self._args.skip_unapproved else options.approver,
+            determinism=determinism,
+            verify=self._args.verify,
+            timeout=timeout,
+            progress=self._advance,
+            waiting=self._report_waiting,
+        )
+
+    # ------------------------------------------------------------------ the run
+
+    def _to_replace(self, opened: OpenScene) -> tuple[str | None, str]:
+        """Return the request that the plan runs in place of, None for none, and its name in an answer."""
+        if not self._instead:
+            return None, ""
+        last = replaced_request(opened.journal, True)
+        replaced = replaced_request(opened.journal, self._instead)
+        return replaced, "the last plan" if replaced == last else f"plan {replaced}"
+
+    def _run_plan(self, opened: OpenScene, settings: RunOptions) -> tuple[RunReport, dict[str, Any]]:
+        """Run the plan. Returns the report, and what skipping unapproved operations has to say."""
+
+        def run(plan: Plan) -> RunReport:
+            if self._instead:
+                return run_instead(opened, plan, settings, of=self._instead)
+            return opened.run(plan, settings)
+
+        if self._args.skip_unapproved:
+            return run_the_rest(self._plan, run)
+        return run(self._plan), {}
+
+    def _advance(self, report: OperationReport) -> None:
+        is_last = report.origin is None or report.origin.step == report.origin.steps
+        if is_last:
+            self._ended += 1
+        if self._job is not None:
+            if is_last and report.done:
+                self._job.done += 1
+            self._job.current = f"{report.operation_id} {report.tool}"
+        if is_last:
+            operations = len(self._plan.operations)
+            self._caller.progress(self._ended, operations, f"{report.operation_id} {report.status}")
+
+    def _report_waiting(self, waiting: Waiting) -> None:
+        if self._job is not None:
+            self._job.current = str(waiting)
+        part_done = min(0.99, waiting.seconds / waiting.limit)
+        self._caller.progress(self._ended + part_done, len(self._plan.operations), str(waiting))
+
+    # ------------------------------------------------------------------ the answer
+
+    def _about_params(self) -> dict[str, Any]:
+        """Show the params of a program that was sent before: some of them may be those of that program."""
+        program = self._plan.program
+        if program is None or not program.params or self._args.program:
+            return {}
+        return {"params": dict(program.params)}
+
+    @staticmethod
+    def _about_head(before: int | None, after: int | None) -> dict[str, Any]:
+        return {} if before is None or after == before else {"head_before": before, "head_after": after}
+
+    def _remembered(self, report: RunReport, told: AlreadyTold, *, scene_moved: bool) -> AlreadyTold:
+        """Keep what this answer says for later ones. Returns what earlier answers said, a preview's included."""
+        self._context.told_plans.keep(report.request_id, told_of(report))
+        previewed_hash, told_in_preview = self._context.previews.get(self._caller.client, ("", told))
+        if scene_moved and previewed_hash == report.scene_hash_after:
+            return told_in_preview._replace(previewed=True)
+        return told
 
 
 def _help(context: ServerContext, plan: Plan, report: RunReport) -> dict[str, Any]:

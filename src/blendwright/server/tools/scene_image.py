@@ -30,7 +30,7 @@ from blendwright.util.no_follow import open_directory, write_whole
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 from blendwright.values.outcome import Outcome
-from blendwright.views.before_and_after import LookBack
+from blendwright.views.before_and_after import LookBack, look_back_from
 from blendwright.workspace.open_scene import OpenScene
 
 
@@ -168,7 +168,7 @@ class Look:
         width = min(args.width, WIDEST_PANEL, int(widest * NARROWER) if with_commit else widest)
         if with_commit:
             looks = [LookBack(engine=args.engine, width=width, **place) for _, place in viewpoints]
-            outcomes = self._opened.look_back_from(looks, other, options=self._options)
+            outcomes = look_back_from(self._opened, looks, other, options=self._options)
         else:
             shared = {"reference": other, "engine": args.engine, "width": width, "artifact": ARTIFACT}
             outcomes: list[Outcome] = []

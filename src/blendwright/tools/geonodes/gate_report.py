@@ -6,7 +6,7 @@ judged only when the gates that it builds on are passed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, Any, Literal, Self, get_args
 
 from pydantic import Field, model_validator
@@ -133,9 +133,42 @@ BASES: dict[Gate, tuple[Gate, ...]] = {
 def report_gates(
     scene: Scene, modifier: Block, requested: Sequence[AskedGate], added: Sequence[AddedNodes] = ()
 ) -> GateReport:
-    """The report on all gates; that of added nodes is among them where some were."""
+    """Judge all gates of a modifier, and report them; `added` adds the gate of the nodes that were added."""
     obj, tree = modifier.id_data, modifier.node_group
-    structure = StructuralGates(tree)
+    outcomes, facts = _usual_outcomes(
+        scene, modifier, needs_open_edges=any(one.gate == "MANIFOLD" for one in requested)
+    )
+    usable = facts if outcomes["EVALUATES"] == PASSED else None
+    if added:
+        outcomes[ADDED] = _added_nodes(scene, tree, added, outcomes["OUTPUT_CONNECTED"])
+
+    usual: tuple[Gate | AddedGate, ...] = (*REQUIRED, *([ADDED] if added else ()), *ADVISORY)
+    listed: list[tuple[Gate | AddedGate, Outcome]] = [(gate, outcomes[gate]) for gate in usual]
+    listed += _requested_outcomes(requested, outcomes, usable)
+
+    required = {*REQUIRED, ADDED, *(one.gate for one in requested)}
+    verdicts = [
+        Verdict(gate=gate, status=status, required=gate in required, message=message)
+        for gate, (status, message) in listed
+    ]
+    blocking = _blocking(verdicts)
+    return GateReport(
+        success=not blocking,
+        failed_gates=[verdict.gate for verdict in blocking],
+        messages=[verdict.message for verdict in blocking],
+        object=obj.name,
+        modifier=modifier.name,
+        node_group=tree.name,
+        gates=verdicts,
+        geometry=None if usable is None else _facts_as_json(usable),
+    )
+
+
+def _usual_outcomes(
+    scene: Scene, modifier: Block, *, needs_open_edges: bool
+) -> tuple[dict[Gate | AddedGate, Outcome], GeometryFacts | None]:
+    """Judge the structure, and what builds on it. Returns the geometry too, None where nothing was evaluated."""
+    structure = StructuralGates(modifier.node_group)
     outcomes: dict[Gate | AddedGate, Outcome] = {gate: _judged(judge(structure)) for gate, judge in STRUCTURAL.items()}
     facts: GeometryFacts | None = None
     for gate, bases in BASES.items():
@@ -143,8 +176,9 @@ def report_gates(
         if failed:
             outcomes[gate] = "not_judged", f"Not judged: {failed[0]} is not passed."
         elif gate == "EVALUATES":
-            facts = scene.geometry_facts(obj, open_edges=any(one.gate == "MANIFOLD" for one in requested))
-            outcomes[gate] = _judged(_not_evaluated(obj, modifier, facts) or structure.not_runnable(scene.version))
+            facts = scene.geometry_facts(modifier.id_data, open_edges=needs_open_edges)
+            problem = _not_evaluated(modifier.id_data, modifier, facts) or structure.not_runnable(scene.version)
+            outcomes[gate] = _judged(problem)
         elif gate == "NON_EMPTY_GEOMETRY":
             assert facts is not None
             outcomes[gate] = _judged(_empty(facts))
@@ -152,33 +186,29 @@ def report_gates(
             outcomes[gate] = "not_judged", "Not judged: this Blender does not tell its warnings."
         else:
             outcomes[gate] = _judged(_warnings(modifier))
-    usable = facts if outcomes["EVALUATES"] == PASSED else None
-    required = {*REQUIRED, ADDED, *(one.gate for one in requested)}
-    if added:
-        outcomes[ADDED] = _added_nodes(scene, tree, added, outcomes["OUTPUT_CONNECTED"])
-    usual: tuple[Gate | AddedGate, ...] = (*REQUIRED, *([ADDED] if added else ()), *ADVISORY)
-    listed: list[tuple[Gate | AddedGate, Outcome]] = [(gate, outcomes[gate]) for gate in usual]
-    not_usable: Outcome = "not_judged", "Not judged: EVALUATES is not passed."
-    for one in requested:
-        if one.gate not in outcomes:
-            listed.append((one.gate, _judged(_requested_gate(one, usable)) if usable else not_usable))
-    report = [
-        Verdict(gate=gate, status=status, required=gate in required, message=message)
-        for gate, (status, message) in listed
-    ]
-    failed_gates = [verdict for verdict in report if verdict.required and verdict.status == "failed"]
-    # What could not be judged is no success either; where all that it builds on is passed, it is said here.
-    open_gates = [verdict for verdict in report if verdict.required and verdict.status == "not_judged"]
-    return GateReport(
-        success=not failed_gates and not open_gates,
-        failed_gates=[verdict.gate for verdict in failed_gates or open_gates],
-        messages=[verdict.message for verdict in failed_gates or open_gates],
-        object=obj.name,
-        modifier=modifier.name,
-        node_group=tree.name,
-        gates=report,
-        geometry=None if usable is None else _facts_as_json(usable),
-    )
+    return outcomes, facts
+
+
+def _requested_outcomes(
+    requested: Sequence[AskedGate], judged: Mapping[Gate | AddedGate, Outcome], facts: GeometryFacts | None
+) -> list[tuple[Gate | AddedGate, Outcome]]:
+    """Judge the requested gates that were not judged yet. Without `facts` there is no geometry to judge."""
+    outcomes: list[tuple[Gate | AddedGate, Outcome]] = []
+    for asked in requested:
+        if asked.gate in judged:
+            continue
+        if facts is None:
+            outcomes.append((asked.gate, ("not_judged", "Not judged: EVALUATES is not passed.")))
+        else:
+            outcomes.append((asked.gate, _judged(_requested_gate(asked, facts))))
+    return outcomes
+
+
+def _blocking(verdicts: Sequence[Verdict]) -> list[Verdict]:
+    """Return the required gates that failed. Without one, return those that could not be judged: that is no success either."""
+    required = [verdict for verdict in verdicts if verdict.required]
+    failed = [verdict for verdict in required if verdict.status == "failed"]
+    return failed or [verdict for verdict in required if verdict.status == "not_judged"]
 
 
 def _judged(wrong: str) -> Outcome:

@@ -3,7 +3,7 @@ what they made. Of a scene that began with a file, or took one in, nobody knows 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from blendwright.journal import JournalView
@@ -12,8 +12,8 @@ from blendwright.records.touched import Follower
 from blendwright.tool_api.scene import Kind
 from blendwright.values.errors import EnvironmentUnfit, JournalError
 from blendwright.values.faults import Fault
-from blendwright.values.findings import MOST_FINDINGS, Finding, did_you_mean
-from blendwright.workspace.names.unresolved import Granted
+from blendwright.values.findings import MOST_FINDINGS, did_you_mean
+from blendwright.workspace.names.port import Name, NameProblem
 
 # What an empty scene has none of, so that commits tell all of it.
 TOLD = tuple(Kind[name].blocks for name in ("OBJECT", "MATERIAL", "MESH", "LIGHT", "CAMERA", "COLLECTION"))
@@ -23,24 +23,28 @@ ROOT = "Scene Collection"
 MOST_COMMITS = 20_000
 
 
-def missing_names(workspace: Path, granted: Granted) -> tuple[Finding, ...]:
-    """A finding for each use of what neither the scene nor the plan has, with its place in the plan; none where the scene is not known."""
-    wanted = [use for use in granted.uses if use.mention.kind in TOLD and use.mention.name != ROOT]
-    known = names_in_scene(workspace) if wanted else None
-    if known is None:
-        return ()
-    found: list[Finding] = []
-    for operation, mention in wanted:
-        kind, name = mention.kind, mention.name
-        there = known.get(kind, frozenset[str]())
-        if name in there or len(found) >= MOST_FINDINGS:
-            continue
-        label = Kind(kind).label
-        message = f"there is no {label} named '{name}', and nothing in the plan makes it before"
-        near = sorted(there | granted.made.get(kind, frozenset()))
+class JournalNames:
+    """A name source: reads the journal of a workspace. Where the journal cannot tell every name, no name has a problem.
+
+    `made` are the names that the plan makes itself, by kind, which are offered as corrections."""
+
+    def __init__(self, workspace: Path, made: Mapping[str, frozenset[str]]) -> None:
+        self._workspace = workspace
+        self._made = made
+
+    def problems(self, names: Sequence[Name]) -> Mapping[Name, NameProblem]:
+        asked = [(kind, name) for kind, name in names if kind in TOLD and name != ROOT]
+        known = names_in_scene(self._workspace) if asked else None
+        if known is None:
+            return {}
+        missing = [(kind, name) for kind, name in asked if name not in known.get(kind, frozenset[str]())]
+        return {(kind, name): self._problem(kind, name, known) for kind, name in missing[:MOST_FINDINGS]}
+
+    def _problem(self, kind: str, name: str, known: Mapping[str, frozenset[str]]) -> NameProblem:
+        message = f"there is no {Kind(kind).label} named '{name}', and nothing in the plan makes it before"
+        near = sorted(known.get(kind, frozenset[str]()) | self._made.get(kind, frozenset[str]()))
         cure = did_you_mean(name, near, otherwise="Make it in the plan, or name what is there: blendwright snapshot")
-        found.append(operation.in_arguments(Finding(Fault.TARGET_NOT_FOUND, message, mention.at, cure)))
-    return tuple(dict.fromkeys(found))
+        return NameProblem(Fault.TARGET_NOT_FOUND, message, cure)
 
 
 def names_in_scene(workspace: Path) -> Mapping[str, frozenset[str]] | None:
@@ -55,7 +59,7 @@ def names_in_scene(workspace: Path) -> Mapping[str, frozenset[str]] | None:
         head = journal.head
         if head is None:
             return {}
-        if head.generation > MOST_COMMITS or journal.quarantined() is not None:
+        if head.generation > MOST_COMMITS or journal.recovery.quarantine() is not None:
             return None
         changes = journal.changes_to(head.number)
     except JournalError:

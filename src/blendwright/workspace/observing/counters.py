@@ -166,7 +166,7 @@ def count_journal(journal: JournalView) -> EventCounters:
     """What the journal of a workspace can tell, whichever processes wrote it: nothing of runs and workers."""
     counters = EventCounters()
     last = 0
-    while page := journal.audit_records(after=last, limit=PAGE):
+    while page := journal.audit.records(after=last, limit=PAGE):
         for one in page:
             counters.add(one.record)
         last = page[-1].sequence

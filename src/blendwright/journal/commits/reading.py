@@ -1,0 +1,23 @@
+"""Reads single commits."""
+
+from __future__ import annotations
+
+from blendwright.journal import rows
+from blendwright.journal.lines.ancestry import head_row
+from blendwright.journal.store import Store
+from blendwright.records.commits import Commit
+from blendwright.values.errors import JournalError
+
+
+def commit_numbered(store: Store, number: int) -> Commit:
+    """Return a commit. Raises JournalError where there is none of that number."""
+    values = store.row(f"SELECT {rows.COMMIT} FROM commits WHERE number = ?", (number,))
+    if values is None:
+        raise JournalError(f"there is no commit {number}")
+    return rows.commit_of(values)
+
+
+def head_commit(store: Store) -> Commit | None:
+    """Return HEAD's commit, None in a workspace without one."""
+    head = head_row(store)
+    return None if head is None else commit_numbered(store, head[0])

@@ -1,0 +1,126 @@
+"""The registration point for scene hosts other than the core's own worker process.
+
+A workspace may be bound to a window that a person has open; the file `window.json` in it says so. The package `window` knows how to open
+such a workspace. The core asks for it here, when a workspace is bound, and runs without it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from blendwright.bridge.worker_source import WorkerSource
+from blendwright.capabilities import Point
+from blendwright.engine.scene.background_checkpoints import BackgroundCheckpoints
+from blendwright.engine.scene.external_files import Externals
+from blendwright.engine.scene.host import SceneHost
+from blendwright.journal import Journal
+from blendwright.values.approval import ApprovalPrompt
+from blendwright.values.errors import EnvironmentUnfit
+from blendwright.values.events import Observer
+from blendwright.wire.worker_port import WorkerPool
+
+WINDOW_BINDING = "window.json"
+
+
+@dataclass(frozen=True, slots=True)
+class SceneParts:
+    """The parts of an opened workspace from which a host is made."""
+
+    pool: WorkerPool
+    journal: Journal
+    catalogue: str
+    scratch: Path
+    externals: Externals
+    background: BackgroundCheckpoints | None
+    observe: Observer
+
+
+class BoundHost(Protocol):
+    """The window that a workspace is bound to, before the workspace is open."""
+
+    @property
+    def observers(self) -> Sequence[Observer]:
+        """Observers of the session that show in the window what happens."""
+        ...
+
+    @property
+    def prompt(self) -> ApprovalPrompt:
+        """The prompt that asks the person in the window."""
+        ...
+
+    def worker_source(self, blender: str | Path | WorkerSource | None) -> WorkerSource:
+        """Return the source of headless Blenders of the window's version."""
+        ...
+
+    def open_scene(self, parts: SceneParts) -> SceneHost: ...
+
+
+class AttachedWindow(Protocol):
+    """A window that was attached."""
+
+    @property
+    def name(self) -> str: ...
+
+
+class WindowCapability(Protocol):
+    """The functions of `blendwright.window.hosting`."""
+
+    def bound_host(self, workspace: Path, core: Mapping[str, Any]) -> BoundHost | None:
+        """Return the window that a workspace is bound to, if any. `core` is what its sidebar shows of Blendwright.
+
+        Raises EnvironmentUnfit where the window has gone."""
+        ...
+
+    def attach_if_open(
+        self, workspace: str | Path, which: str, *, blender: str | Path | None = None
+    ) -> AttachedWindow | None:
+        """Bind a workspace to a window. `auto` takes the only open window, and returns None when none is open."""
+        ...
+
+    def open_windows(self) -> Sequence[AttachedWindow]:
+        """Return the windows that offer a connection."""
+        ...
+
+
+_WINDOW: Point[WindowCapability] = Point("scene_host")
+
+
+def window_capability() -> WindowCapability | None:
+    """Return what the package `window` offers, or None where this installation does not have it."""
+    return _WINDOW.offer()
+
+
+def require_window_capability(what_needs_it: str, *, otherwise: str = "") -> WindowCapability:
+    """Return the package `window`. Raises EnvironmentUnfit where it is missing; `otherwise` is a way to do without it."""
+    capability = window_capability()
+    if capability is None:
+        raise EnvironmentUnfit(
+            f"{what_needs_it}, and this installation has no blendwright.window",
+            cure=" ".join(filter(None, ("Install a Blendwright that has it.", otherwise))),
+        )
+    return capability
+
+
+def is_bound(workspace: Path) -> bool:
+    """Whether the workspace says that it is bound to a window."""
+    return os.path.lexists(workspace / WINDOW_BINDING)
+
+
+def bound_host(workspace: Path, core: Mapping[str, Any]) -> BoundHost | None:
+    """Return the window that the workspace is bound to, or None. Raises EnvironmentUnfit where it cannot be used."""
+    if not is_bound(workspace):
+        return None
+    otherwise = f"To work without the window, remove {WINDOW_BINDING} from the workspace."
+    capability = require_window_capability("the workspace is attached to a window", otherwise=otherwise)
+    return capability.bound_host(workspace, core)
+
+
+def require_unbound(workspace: Path) -> None:
+    """Raise EnvironmentUnfit where the workspace is bound to a window: its scene is the window's, not that of a file."""
+    if is_bound(workspace):
+        message = "the workspace is attached to a window, so it starts from no file"
+        raise EnvironmentUnfit(message, cure="Leave the scene out, or `blendwright detach` first.")
