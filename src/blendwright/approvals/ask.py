@@ -131,7 +131,10 @@ class Approvals:
         A single call is the same operation whenever it is made: it has neither a key nor anything before it."""
         key, after = (None, "") if call.single_call else (call.key, after)
         # Where a path leads is what counts, and what is shown.
-        args = self._files.normalised(call.tool, dict(call.args))[0] if call.promises.with_files else call.args
+        if call.promises.with_files:
+            args = self._files.normalised(call.tool, dict(call.args))[0]
+        else:
+            args = call.args
         shown = escape_invisible(call.tool.shown_for(call.model))
         return ApprovalRequest(
             id=_new_id(),
@@ -199,7 +202,10 @@ class Approvals:
 
     def leave(self, requests: Sequence[ApprovalRequest]) -> list[Finding]:
         """Nobody can be asked now: keep the requests for whoever answers later, and say how."""
-        ids = self._journal.approvals.ask(requests) if requests else ()
+        if requests:
+            ids = self._journal.approvals.ask(requests)
+        else:
+            ids = ()
         return [self._missing(request, id) for request, id in zip(requests, ids, strict=True)]
 
     def ask(
@@ -321,14 +327,22 @@ class Approvals:
 
     def _head_number(self) -> int | None:
         head = self._journal.head
-        return None if head is None else head.number
+        if head is None:
+            return None
+        return head.number
 
     def _missing(self, request: ApprovalRequest, id: str) -> Finding:
         why = ", ".join(request.why)
         message = f"{request.tool} must be allowed by a person ({why}){self._history(request, id)}"
-        option = "" if request.in_person else f", or give {request.options}"
+        if request.in_person:
+            option = ""
+        else:
+            option = f", or give {request.options}"
         # It can be pasted as it is; what must be seen by a person is asked about all the same.
-        answer = "" if request.in_person else " --yes"
+        if request.in_person:
+            answer = ""
+        else:
+            answer = " --yes"
         command = f"blendwright approve {id}{answer} --workspace {shlex.quote(str(self._journal.workspace))}"
         return refusal("approval_missing", message, command=command, or_option=option)
 
@@ -340,7 +354,10 @@ class Approvals:
         if not earlier:
             return ""
         last = earlier[0]
-        word = "was used already" if last.state == "used" else "has expired"
+        if last.state == "used":
+            word = "was used already"
+        else:
+            word = "has expired"
         return f"; approval {last.request.id} {'was declined' if last.state == 'declined' else word}"
 
 

@@ -71,7 +71,10 @@ def _value(value: Any, shown: str) -> str:
     whole = _json(value)
     if len(whole) <= LONGEST_NUMBERS or _has_text(value):
         return whole
-    count = len(cast("Sequence[Any]", value)) if isinstance(value, Mapping | list | tuple) else 1
+    if isinstance(value, Mapping | list | tuple):
+        count = len(cast("Sequence[Any]", value))
+    else:
+        count = 1
     return f"{whole[:LONGEST_NUMBERS]}… ({count} parts, SHA-256 {hashlib.sha256(whole.encode()).hexdigest()})"
 
 

@@ -60,7 +60,10 @@ class StepRun:
         memfile = uses_memfile(tool, args, request)
         if memfile or disposable:
             state.spacers.remove()
-        self._hashing = Hashing.MAY_WAIT if may_wait(tool, args, request) else Hashing.AT_ONCE
+        if may_wait(tool, args, request):
+            self._hashing = Hashing.MAY_WAIT
+        else:
+            self._hashing = Hashing.AT_ONCE
         self._start: str | None = None if self._hashing is Hashing.MAY_WAIT else state.root()
         self._mode: StepMode
         if disposable:

@@ -121,8 +121,14 @@ def run(
                 raise Refusal(problems)
             with progress.running(len(parsed.operations), show=not json) as advance:
                 options = RunOptions(timeout=timeout, cancel=cancel, progress=advance, determinism=determinism)
-                report = run_instead(opened, parsed, options, of=place) if place else opened.run(parsed, options)
-            replaced = replaced_by_last(opened.journal) if place and report.ok else None
+                if place:
+                    report = run_instead(opened, parsed, options, of=place)
+                else:
+                    report = opened.run(parsed, options)
+            if place and report.ok:
+                replaced = replaced_by_last(opened.journal)
+            else:
+                replaced = None
             if scene is not None:
                 note_external_files(external_findings(opened.journal))
             if report.ok and export is not None:
@@ -135,7 +141,10 @@ def run(
                 "ending Blender; after the first picture, with what makes the next ones quicker", show=not json
             ):
                 session.close()
-        exported = None if export is None or not extra else extra[0].result
+        if export is None or not extra:
+            exported = None
+        else:
+            exported = extra[0].result
         exit_code = present(
             json,
             lambda: _run_document(report, extra, exported, envelope),
@@ -161,13 +170,19 @@ def _run_document(
     document = {"dialect": report.dialect, "ok": outcome.ok, "result": registry.render(report), "report": body}
     if envelope is not None:
         return render_envelope(outcome.with_(result=document), envelope)
-    failed = {} if outcome.ok else result_envelope(outcome).model_dump(include={"error_code", "message", "details"})
+    if outcome.ok:
+        failed = {}
+    else:
+        failed = result_envelope(outcome).model_dump(include={"error_code", "message", "details"})
     return document | failed
 
 
 def _show_run(out: SafeConsole, report: RunReport, *, instead: bool, replaced: Commit | None) -> None:
     """What was not run has nothing to tell: its number is enough."""
-    untried = {"skipped", "refused"} if report.status == "refused" else {"skipped"}
+    if report.status == "refused":
+        untried = {"skipped", "refused"}
+    else:
+        untried = {"skipped"}
     tried = [operation for operation in report.operations if operation.status not in untried]
     rows = [
         (
@@ -183,10 +198,19 @@ def _show_run(out: SafeConsole, report: RunReport, *, instead: bool, replaced: C
     if not instead and any(finding.fault is Fault.SCENE_CONFLICT for finding in report.all_findings()):
         out.show(REPLACE, "dim")
     done = sum(operation.done for operation in report.operations)
-    spent = f", {report.timings['run_ms'] / 1000:.2f} s" if "run_ms" in report.timings else ""
-    style = "bold green" if report.ok else "bold red"
+    if "run_ms" in report.timings:
+        spent = f", {report.timings['run_ms'] / 1000:.2f} s"
+    else:
+        spent = ""
+    if report.ok:
+        style = "bold green"
+    else:
+        style = "bold red"
     not_run = len(report.operations) - len(tried)
-    left = f", {not_run} not run" if not_run else ""
+    if not_run:
+        left = f", {not_run} not run"
+    else:
+        left = ""
     out.labelled(report.status, f"{done} of {len(report.operations)} operations{left}{spent}", style)
     if replaced is not None:
         out.show(
@@ -211,7 +235,10 @@ def show_findings_and_repair(out: SafeConsole, report: RunReport) -> None:
 def _show_conclusion(out: SafeConsole, report: RunReport) -> None:
     """What a dialect shows besides the operations; nothing for a plan that is too broken to have a result."""
     dialect = registry.dialect(report.dialect)
-    result = None if dialect.conclusion is None else dialect.render(report)
+    if dialect.conclusion is None:
+        result = None
+    else:
+        result = dialect.render(report)
     if dialect.conclusion is not None and result is not None:
         for tone, heading, text in dialect.conclusion(result):
             out.parts((heading, TONES[tone]), (f" {text}" if heading and text else text, "default"))
@@ -277,11 +304,10 @@ def call(
             if export is not None and outcome.ok:
                 exported = export_open_scene(opened, export, allowed, cancel)
                 stands = {"kept": [{"tool": tool, "changes": [dict(change) for change in outcome.changes]}]}
-                outcome = (
-                    outcome.with_(artifacts=(*outcome.artifacts, *exported.artifacts))
-                    if exported.ok
-                    else exported.with_(partial=stands)
-                )
+                if exported.ok:
+                    outcome = outcome.with_(artifacts=(*outcome.artifacts, *exported.artifacts))
+                else:
+                    outcome = exported.with_(partial=stands)
         return present(
             json,
             lambda: render_envelope(outcome, envelope),
@@ -312,7 +338,12 @@ def _show_call(out: SafeConsole, outcome: Outcome) -> None:
     if outcome.fingerprint_after:
         moved = outcome.fingerprint_before != outcome.fingerprint_after
         # What code or a file brought may be in no hash.
-        remark = "" if moved else "  (the same hash)" if outcome.blender_mutation_id else "  (unchanged)"
+        if moved:
+            remark = ""
+        elif outcome.blender_mutation_id:
+            remark = "  (the same hash)"
+        else:
+            remark = "  (unchanged)"
         out.show(f"  scene   {outcome.fingerprint_after}{remark}", "dim")
     spent = ", ".join(f"{phase.name} {phase.ms:g} ms" for phase in outcome.trace if phase.ms)
     out.show(f"  phases  {spent}", "dim")
@@ -370,7 +401,9 @@ def _preview_exit(preview: Preview) -> Exit:
         return Exit.INTERRUPTED
     if preview.report.status == "refused":
         return Exit.REFUSED
-    return Exit.DONE if preview.ok else Exit.FAILED
+    if preview.ok:
+        return Exit.DONE
+    return Exit.FAILED
 
 
 def _show_preview(out: SafeConsole, preview: Preview, *, instead: bool) -> None:

@@ -52,7 +52,10 @@ def ask_tool(
     """What a read-only tool answers about the scene of a workspace, or of a file. Ends the program when it fails."""
     outcome = call_reader(tool, args, workspace, scene=scene, blender=blender)
     if not outcome.ok or outcome.result is None:
-        cure = outcome.findings[0].cure if outcome.findings else None
+        if outcome.findings:
+            cure = outcome.findings[0].cure
+        else:
+            cure = None
         fail("failed", outcome.message, cure, Exit.of_call(outcome))
     return dict(outcome.result)
 

@@ -41,7 +41,10 @@ def call(runner: Runner, name: str, args: Any, options: RunOptions = DEFAULT_OPT
         name = own_name(name, (*session.tools, *session.macros))
     operation = Operation(CALL, name, args, (), None, 0, "", NOWHERE)
     # A macro says itself of which class it is, so its steps must keep to that.
-    accepts = "prove" if name in session.macros else "accept"
+    if name in session.macros:
+        accepts = "prove"
+    else:
+        accepts = "accept"
     plan = Plan("call", new_id(), (operation,), "id", "stop", single_call=True, on_nondeterministic=accepts)
     if name in session.macros:
         outcome = _MacroCall(runner, session.macros[name], plan, options).run()
@@ -66,13 +69,20 @@ class _ToolCall:
         self._tool = tool
         self._plan = plan
         terms = self._session.contract.terms
-        terms = terms.in_background() if options.background else terms
+        if options.background:
+            terms = terms.in_background()
         allowed = options.call_seconds or terms.seconds_for(tool)
         self._too_long = too_much_time(options.timeout, allowed, tool.time_limit)
-        self._seconds = allowed if options.timeout is None else min(options.timeout, allowed)
+        if options.timeout is None:
+            self._seconds = allowed
+        else:
+            self._seconds = min(options.timeout, allowed)
         # Where the caller gave a time, the call is over a little later wherever it waits, also for a Blender to start.
         run_seconds = terms.constraints.run_seconds
-        ends = None if options.timeout is None else min(options.timeout + AT_THE_LATEST, run_seconds)
+        if options.timeout is None:
+            ends = None
+        else:
+            ends = min(options.timeout + AT_THE_LATEST, run_seconds)
         self._options = replace(options, timeout=ends, call_seconds=self._seconds, one_at_a_time=True)
         self._clock = PhaseClock(options.parse_ms)
 
@@ -80,7 +90,10 @@ class _ToolCall:
         valid = self._too_long or non_interoperable_values(self._plan.operations[0].args)
         valid = valid or validate(self._plan, self._session.tools, self._session.contract.terms, stage=None)
         # Nothing runs before it that could change what its paths lead to.
-        findings = valid if isinstance(valid, tuple) else self._path_findings(valid)
+        if isinstance(valid, tuple):
+            findings = valid
+        else:
+            findings = self._path_findings(valid)
         self._clock.lap("validate_input")
         if not isinstance(valid, ValidPlan) or findings:
             return self._turned_away(valid, findings)

@@ -55,7 +55,10 @@ class ContractDraft:
             _refuse_edited(earlier)
         self.session_id = session_id or new_id()
         self.earlier = earlier
-        self._proposal = proposal if earlier is None else proposal_of(earlier)
+        if earlier is None:
+            self._proposal = proposal
+        else:
+            self._proposal = proposal_of(earlier)
         self._proposal = self._proposal or Proposal()
         self._policy = policy or Policy()
         self._tools = tools
@@ -82,7 +85,10 @@ class ContractDraft:
         lasting = blender.lasting
         if self._made is not None and self._made[0] == lasting:
             return self._made[1]
-        findings = () if self.earlier is None else tuple(other_blender(self.earlier, lasting))
+        if self.earlier is None:
+            findings = ()
+        else:
+            findings = tuple(other_blender(self.earlier, lasting))
         made = negotiate(
             Negotiation(
                 session_id=self.session_id,
@@ -153,8 +159,12 @@ class ActiveContract:
         """Phase 2: everything that contract, policy and this very Blender say against these calls, and whether a person may have to
         allow one of them. Raises Refusal, as `contract` does."""
         contract = self._contract or self.contract()
-        terms = contract if determinism is None else contract.demanding(determinism)
-        terms = terms.in_background() if background else terms
+        if determinism is None:
+            terms = contract
+        else:
+            terms = contract.demanding(determinism)
+        if background:
+            terms = terms.in_background()
         findings, asks = list[Finding](), False
         for call in calls:
             operation, promises = operations[call.operation_id], call.promises
@@ -168,7 +178,10 @@ class ActiveContract:
             asks = asks or check.asks
             findings += [operation.as_a_whole(finding) for finding in check.findings]
             for objection in check.by_arguments:
-                locate = operation.in_arguments if objection.in_arguments else operation.as_a_whole
+                if objection.in_arguments:
+                    locate = operation.in_arguments
+                else:
+                    locate = operation.as_a_whole
                 findings += [locate(finding) for finding in objection.find(proposed)]
         return tuple(findings), asks
 

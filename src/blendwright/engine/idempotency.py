@@ -86,15 +86,27 @@ def classify(journal: JournalView, calls: Sequence[Invocation], *, strict: bool 
         matches = [_as_of_today(journal, *each) for each in zip(calls, queries, matches, strict=True)]
     everything = list(zip(calls, matches, strict=True))
     answers = [match.commit for _, match in everything if match.where == "ancestor" and match.commit is not None]
-    superseded = journal.superseded_by(calls[0].request_id, answers) if answers else {}
-    valid = _valid_readings(everything) if any(call.macro_operation is not None for call in calls) else {}
+    if answers:
+        superseded = journal.superseded_by(calls[0].request_id, answers)
+    else:
+        superseded = {}
+    if any(call.macro_operation is not None for call in calls):
+        valid = _valid_readings(everything)
+    else:
+        valid = {}
     for call, match in everything:
-        later = superseded.get(match.commit.number) if match.commit is not None else None
+        if match.commit is not None:
+            later = superseded.get(match.commit.number)
+        else:
+            later = None
         conflict = _conflict(call, match, later if strict else None)
         if conflict is not None:
             result.conflicts.append((call, conflict))
         elif match.where == "ancestor" and match.commit is not None:
-            receipt = match.commit.receipt if later is None else {**match.commit.receipt, "superseded_by": later}
+            if later is None:
+                receipt = match.commit.receipt
+            else:
+                receipt = {**match.commit.receipt, "superseded_by": later}
             result.cached.append((call, receipt, match.commit.number))
         elif match.where == "reading" and match.reading is not None and unchanged:
             result.cached.append((call, match.reading.receipt, None))
@@ -153,8 +165,14 @@ def _conflict(call: Invocation, match: OperationMatch, taken_back_by: int | None
     if match.clash is not None:
         other = match.clash
         same_tool = (other.tool, other.tool_version) == (call.tool.name, call.tool.version)
-        how = "with other arguments" if same_tool else f"as {other.tool} version {other.tool_version}"
-        commit = f" (`blendwright show {other.number}`)" if isinstance(other, MatchedCommit) else ""
+        if same_tool:
+            how = "with other arguments"
+        else:
+            how = f"as {other.tool} version {other.tool_version}"
+        if isinstance(other, MatchedCommit):
+            commit = f" (`blendwright show {other.number}`)"
+        else:
+            commit = ""
         cure = f"Give it exactly as it was run{commit}, or give the changed operation a new operation id."
         return _finding(f"{what} was run already {how}", cure)
     if match.intent is not None:
@@ -163,7 +181,10 @@ def _conflict(call: Invocation, match: OperationMatch, taken_back_by: int | None
             f"Look whether it did, then settle intent {match.intent} with `blendwright recover`.",
             "effect_unknown",
         )
-    number = match.commit.number if match.commit is not None else 0
+    if match.commit is not None:
+        number = match.commit.number
+    else:
+        number = 0
     if taken_back_by is not None:
         return _finding(
             f"{what} was run as commit {number}, and commit {taken_back_by} took its effect back",

@@ -100,7 +100,9 @@ class Invocation(_Remembers):
     def promises(self) -> Promises:
         """What the tool promises for these arguments, which must be sound."""
         made = _fixed_promises(self.tool.__class__) or _promises(self.tool, self.model, proven=self.proof_demanded)
-        return replace(made, determinism=Determinism.NONDETERMINISTIC, replayable=False) if self.ended_early else made
+        if self.ended_early:
+            return replace(made, determinism=Determinism.NONDETERMINISTIC, replayable=False)
+        return made
 
     @property
     def writes_outside(self) -> bool:
@@ -139,7 +141,9 @@ def _fixed_promises(tool: type[AnyTool]) -> Promises | None:
     """Those of every call of the tool; None where arguments decide."""
     methods = ("capabilities_for", "isolation_for", "determinism_for", "replayable_for")
     varies = any(getattr(tool, name) is not getattr(Tool, name) for name in methods)
-    return None if varies else _promises(tool(), None)
+    if varies:
+        return None
+    return _promises(tool(), None)
 
 
 def _promises(tool: AnyTool, model: Any, *, proven: bool = False) -> Promises:

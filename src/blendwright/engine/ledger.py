@@ -49,7 +49,10 @@ class Ledger:
 
         One that was saved did not, whatever the hashes say."""
         mutated = answer["before"] != answer["after"] or checkpoint is not None
-        mutation = new_id() if mutated else None
+        if mutated:
+            mutation = new_id()
+        else:
+            mutation = None
         receipt = _receipt(call, answer, mutation, self._contract.fingerprint)
         ids = AuditDetails(
             call.call_id,
@@ -101,8 +104,14 @@ class Ledger:
         settles: int | None = None,
     ) -> NewAudit:
         """The record of a call that leaves the scene as it was; `fault` says why, where something went wrong with it."""
-        code = None if fault is None else fault.value
-        phases = NOT_REACHED if answer is None else _phases_us(answer)
+        if fault is None:
+            code = None
+        else:
+            code = fault.value
+        if answer is None:
+            phases = NOT_REACHED
+        else:
+            phases = _phases_us(answer)
         ids = AuditDetails(call.call_id, call.safety_level, error_code=code, phases_us=phases, approval=call.approval)
         return NewAudit(
             call.request_id, call.operation_id, call.tool.name, status, scene_hash, scene_hash, ids, settles

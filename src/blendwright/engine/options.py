@@ -60,7 +60,10 @@ class RunOptions:
 
     def too_long(self, terms: ContractTerms) -> tuple[Finding, ...]:
         """What speaks against the time that a run is to have."""
-        limit = "background_seconds" if self.background else "run_seconds"
+        if self.background:
+            limit = "background_seconds"
+        else:
+            limit = "run_seconds"
         return too_much_time(self.timeout, getattr(terms.constraints, limit), limit)
 
 
@@ -81,16 +84,28 @@ class RunDeadline:
 
     @classmethod
     def from_now(cls, options: RunOptions, terms: ContractTerms) -> RunDeadline:
-        terms = terms.in_background() if options.background else terms
+        if options.background:
+            terms = terms.in_background()
         costs = terms.constraints
-        seconds = costs.run_seconds if options.timeout is None else min(options.timeout, costs.run_seconds)
-        per_call = costs.call_seconds if options.call_seconds is None else options.call_seconds
-        at_once = 1 if options.one_at_a_time else terms.limits.calls_at_once
+        if options.timeout is None:
+            seconds = costs.run_seconds
+        else:
+            seconds = min(options.timeout, costs.run_seconds)
+        if options.call_seconds is None:
+            per_call = costs.call_seconds
+        else:
+            per_call = options.call_seconds
+        if options.one_at_a_time:
+            at_once = 1
+        else:
+            at_once = terms.limits.calls_at_once
         return cls(per_call, monotonic() + seconds, options.cancel, at_once, terms, options.call_seconds)
 
     def seconds_for(self, tool: AnyTool) -> float:
         """For one call of a tool that is sent by itself."""
-        return self.terms.seconds_for(tool) if self.fixed_seconds is None else self.fixed_seconds
+        if self.fixed_seconds is None:
+            return self.terms.seconds_for(tool)
+        return self.fixed_seconds
 
     @property
     def cancelled(self) -> bool:
@@ -118,7 +133,10 @@ class RunDeadline:
         except (WorkerError, TimeoutError) as error:
             if self.cancelled:
                 raise Cancelled("cancelled while it ran") from error
-            limit = "its time" if monotonic() < self.ends else "the time of the run"
+            if monotonic() < self.ends:
+                limit = "its time"
+            else:
+                limit = "the time of the run"
             raise DeadlinePassed(f"it did not end within {limit}") from error
 
     def passed(self) -> Finding | None:
@@ -158,7 +176,10 @@ class PhaseClock:
         self._last = now
 
     def note(self, phase: str, ms: float | None) -> None:
-        self._ms[phase] = None if ms is None else round(ms, 3)
+        if ms is None:
+            self._ms[phase] = None
+        else:
+            self._ms[phase] = round(ms, 3)
 
     def trace(self) -> tuple[PhaseTrace, ...]:
         """Everything since the call came in that no other phase accounts for is the way there and back, and the commit."""

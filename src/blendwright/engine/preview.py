@@ -114,7 +114,10 @@ class PreviewApprovals(Approvals):
 
     def questions_of_a_run(self, approver: Approver | None) -> tuple[str, ...]:
         """What nobody was asked about here and a run would ask about, unless it is granted beforehand: tools, and the rules."""
-        granted = frozenset[str]() if approver is None else approver.grants
+        if approver is None:
+            granted = frozenset[str]()
+        else:
+            granted = approver.grants
         return tuple(
             f"{tool} ({', '.join(ruling.reasons)})"
             for tool, ruling in self._left_to_run.items()
@@ -128,11 +131,9 @@ class PreviewApprovals(Approvals):
         if not WRITES.isdisjoint(ruling.grants):
             self._left_to_run[call.tool.name] = ruling
         remaining = [(name, why) for name, why in zip(ruling.grants, ruling.reasons, strict=True) if name not in WRITES]
-        return (
-            Ruling(ruling.verdict, tuple(why for _, why in remaining), tuple(name for name, _ in remaining))
-            if remaining
-            else None
-        )
+        if remaining:
+            return Ruling(ruling.verdict, tuple(why for _, why in remaining), tuple(name for name, _ in remaining))
+        return None
 
     def leave(self, requests: Sequence[ApprovalRequest]) -> list[Finding]:
         """What is kept for later would be gone with the copy."""
@@ -164,7 +165,10 @@ class _Replacing:
 def _asked_about_move(terms: ContractTerms, approver: Approver | None) -> tuple[str, ...]:
     """To go back to where the last plan began is asked about in a run where the rules want it."""
     ruling = approval_ruling_for(terms, CHECKOUT, SafetyLevel.SAFE_WRITE.value)
-    granted = frozenset[str]() if approver is None else approver.grants
+    if approver is None:
+        granted = frozenset[str]()
+    else:
+        granted = approver.grants
     if ruling is None or granted.issuperset(ruling.grants):
         return ()
     return (f"{CHECKOUT} ({', '.join(ruling.reasons)})",)
@@ -219,7 +223,10 @@ class Previewer:
             replacing.history.checkout(replacing.last, take_branch=True)
             report = replace(report, scene_hash_after=self._scene.hash)
         after = take_snapshot(self._scene.worker())
-        picture = None if image is None or not report.ok else self._picture(image, after, options)
+        if image is None or not report.ok:
+            picture = None
+        else:
+            picture = self._picture(image, after, options)
         if look is not None and report.ok:
             look(self._scene.worker())
         names = objects_to_inspect(before, after)
@@ -251,7 +258,11 @@ class Previewer:
         """Through the scene's camera where it has one, else from the front right above."""
         has_camera = after.entries["settings", "render"]["camera"] is not None
         through = {"engine": "CYCLES", "samples": PICTURE_SAMPLES, "render_shape": True}
-        look: dict[str, Any] = through if has_camera else {"view": "ISO"}
+        look: dict[str, Any]
+        if has_camera:
+            look = through
+        else:
+            look = {"view": "ISO"}
         picture_options = RunOptions(cancel=options.cancel, approver=options.approver)
         made = call(self._picture_runner, "render.preview", {**look, "artifact": PICTURE}, picture_options)
         return deliver_picture(made, target.resolve())

@@ -59,7 +59,10 @@ class Questions:
         for id in (call.operation_id for call in calls if call.operation_id in self):
             outcome = refused or self._answers.get(id) or self._ask(self.requests[id])
             self._answers[id] = outcome
-            refused = None if outcome.finding is None else outcome
+            if outcome.finding is None:
+                refused = None
+            else:
+                refused = outcome
 
     def answer(self, call: Invocation) -> ApprovalOutcome:
         """Return the answer for this call, asking for it if nobody has answered yet."""

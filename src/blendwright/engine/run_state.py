@@ -174,7 +174,9 @@ class RunState:
             return "succeeded"
         if self._whole and any(report.status == "rolled_back" for report in reports):
             return "rolled_back"
-        return "failed" if any(report.status in ("failed", "rolled_back") for report in reports) else "partial"
+        if any(report.status in ("failed", "rolled_back") for report in reports):
+            return "failed"
+        return "partial"
 
 
 def _new_report(operation: Operation, status: OperationStatus) -> OperationReport:
@@ -189,4 +191,6 @@ def _new_report(operation: Operation, status: OperationStatus) -> OperationRepor
 
 
 def _located(finding: Finding, operation: Operation) -> Finding:
-    return operation.in_arguments(finding) if finding.pointer else operation.as_a_whole(finding)
+    if finding.pointer:
+        return operation.in_arguments(finding)
+    return operation.as_a_whole(finding)

@@ -81,7 +81,10 @@ class Runner:
         if plan.single_call:
             classified = Classification(to_run=calls)
         else:
-            last = self._last_plan.lookup(session.journal, calls) if plan is self._last_plan.plan else None
+            if plan is self._last_plan.plan:
+                last = self._last_plan.lookup(session.journal, calls)
+            else:
+                last = None
             strict = session.contract.terms.constraints.idempotency == "strict"
             classified = last or classify(session.journal, calls, strict=strict)
         requests: dict[str, ApprovalRequest] = {}
@@ -99,9 +102,13 @@ class Runner:
         if classified.cached or classified.conflicts or schedule.unrunnable:
             self._record_without_blender(schedule, state, classified)
         runnable = [call for call in classified.to_run if state.is_open(call.operation_id)]
-        runnable = self._granted(runnable, requests, options) if requests else runnable
+        if requests:
+            runnable = self._granted(runnable, requests, options)
         deadline = RunDeadline.from_now(options, session.contract.terms)
-        questions = Questions(session, options, deadline, clock, requests) if requests else None
+        if requests:
+            questions = Questions(session, options, deadline, clock, requests)
+        else:
+            questions = None
         if questions is not None and len(requests) > 1:
             questions.ask_together()
         for group, whole in _groups(schedule, runnable):
@@ -169,7 +176,10 @@ class Runner:
             keys = self._last_keys[1]
         else:
             keys = OperationKeys(plan.request_id, {operation.id: operation.args for operation in plan.operations})
-            self._last_keys = (plan, keys) if len(plan.operations) <= MOST_KEPT else None
+            if len(plan.operations) <= MOST_KEPT:
+                self._last_keys = (plan, keys)
+            else:
+                self._last_keys = None
         runnable = [operation for operation in schedule.order if operation.id not in schedule.unrunnable]
         return [
             Invocation(

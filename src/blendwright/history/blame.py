@@ -187,7 +187,9 @@ class _Values:
         args = tool.args_model.model_validate({"object": name}).model_dump(mode="json")
         request = StepRequest(tool=INSPECT, version=tool.version, args=args, verify=False)
         answer = self._worker.step(request, deadline=HANG_SECONDS, cancel=None)
-        return _at(answer["result"], self._property.split(".")) if answer["ok"] else (False, None)
+        if answer["ok"]:
+            return _at(answer["result"], self._property.split("."))
+        return (False, None)
 
 
 def _object_names(touches: Sequence[Touch]) -> dict[int, str]:
@@ -195,7 +197,8 @@ def _object_names(touches: Sequence[Touch]) -> dict[int, str]:
     names: dict[int, str] = {}
     name = next((touch.name for touch in touches if touch.kind == OBJECTS), "")
     for touch in touches:
-        name = touch.name if touch.kind == OBJECTS else name
+        if touch.kind == OBJECTS:
+            name = touch.name
         names[touch.commit] = name
     return names
 

@@ -149,7 +149,10 @@ def _begin(journal: JournalView, commit: Commit, scene: Path | None, target: Pat
     policy = load_policy(target).policy
     new = Journal(target, heads_outside=heads_directory(policy), head_command=policy.journal.audit_heads_command)
     try:
-        staged = None if scene is None else new.checkpoints.stage(scene, commit.hash_after)
+        if scene is None:
+            staged = None
+        else:
+            staged = new.checkpoints.stage(scene, commit.hash_after)
         externals = current_externals(journal, commit.number)
         new.commit([_baseline(journal, commit, externals, staged)])
     finally:

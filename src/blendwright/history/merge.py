@@ -108,7 +108,10 @@ class Merged:
 
     def to_json(self) -> dict[str, Any]:
         pairs = [{"from": origin, "commit": commit} for origin, commit in self.taken]
-        failed = {} if self.ok or self.report is None else {"report": self.report.to_json()}
+        if self.ok or self.report is None:
+            failed = {}
+        else:
+            failed = {"report": self.report.to_json()}
         return {
             **self.plan.to_json(), "ok": self.ok, "head": self.head, "scene_hash": self.scene_hash,
             "request_id": self.request_id, "taken": pairs, **failed,

@@ -103,7 +103,10 @@ class ApprovalWriter(ApprovalReader):
         now = time.time()
         with self._store.transaction("approval"):
             for request, approval in answered:
-                state = "used" if approval.answer is ApprovalAnswer.APPROVED else "declined"
+                if approval.answer is ApprovalAnswer.APPROVED:
+                    state = "used"
+                else:
+                    state = "declined"
                 self._store.insert(_INSERT, _row(request, state, approval.by, now))
 
 
@@ -131,7 +134,10 @@ def waiting(workspace: Path, id: str) -> StoredApproval:
 
 def answer(workspace: Path, id: str, reply: ApprovalAnswer, by: str) -> StoredApproval:
     """Answer a pending question. Raises Refusal when there is none by this id, or it cannot be answered any more."""
-    state = "approved" if reply is ApprovalAnswer.APPROVED else "declined"
+    if reply is ApprovalAnswer.APPROVED:
+        state = "approved"
+    else:
+        state = "declined"
     with _opened(workspace, writable=True) as store, store.transaction("answer", checked=False):
         stored = _answerable(store, id)
         store.change("UPDATE approvals SET state = ?, given_by = ? WHERE id = ?", (state, by, id))
@@ -143,7 +149,10 @@ def answer(workspace: Path, id: str, reply: ApprovalAnswer, by: str) -> StoredAp
 def _record_decline(store: Store, request: ApprovalRequest, by: str) -> None:
     """The operation in the audit as one that failed, with who said no. Within a transaction."""
     head = head_row(store)
-    scene = "" if head is None else head[3]
+    if head is None:
+        scene = ""
+    else:
+        scene = head[3]
     details = AuditDetails(
         str(uuid.uuid4()),
         request.safety_level,
@@ -164,7 +173,10 @@ def _opened(workspace: Path, *, writable: bool) -> AbstractContextManager[Store]
 
 def _answerable(store: Store, id: str) -> StoredApproval:
     row = store.row(f"SELECT {_COLUMNS}, {_COUNTS} FROM approvals WHERE id = ?2", (time.time(), id))
-    stored = None if row is None else _stored(row[:-1])
+    if row is None:
+        stored = None
+    else:
+        stored = _stored(row[:-1])
     if stored is None:
         message, cure = f"there is no approval {id}", "See what waits: blendwright approve"
     elif stored.state != "pending":

@@ -18,13 +18,17 @@ class ContractReader:
         """Return the contract that a receipt names, as it was kept."""
         with self._store.snapshot():
             row = self._store.row("SELECT contract FROM contracts WHERE fingerprint = ?", (fingerprint,))
-        return None if row is None else from_json("a contract", row[0])
+        if row is None:
+            return None
+        return from_json("a contract", row[0])
 
     def of_session(self, session_id: str) -> str | None:
         """Return the fingerprint of the contract that a session was held to."""
         with self._store.snapshot():
             row = self._store.row("SELECT contract FROM sessions WHERE session_id = ?", (session_id,))
-        return None if row is None else row[0]
+        if row is None:
+            return None
+        return row[0]
 
 
 class ContractWriter(ContractReader):

@@ -135,7 +135,10 @@ class Journal(JournalView):
             self._notes.sync()
 
     def _open_notes(self) -> HeadNotes:
-        command = HeadCommand(self._head_command, observe=self._observe) if self._head_command else None
+        if self._head_command:
+            command = HeadCommand(self._head_command, observe=self._observe)
+        else:
+            command = None
         return HeadNotes(self._store, head_notes.note_files(self._store, self._heads_outside), command)
 
     def _acquire(self) -> None:
@@ -149,7 +152,10 @@ class Journal(JournalView):
     def accept_restored(self) -> None:
         """Take the journal for the truth although notes of its head contradict it; that is recorded in the audit chain itself."""
         head = self.head
-        scene = "" if head is None else head.hash_after
+        if head is None:
+            scene = ""
+        else:
+            scene = head.hash_after
         details = AuditDetails(uuid.uuid4().hex, "destructive")
         self.commit(
             [

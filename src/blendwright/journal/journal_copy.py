@@ -81,8 +81,14 @@ def _copy_commits(
     if head is None:
         return set()
     boundary = recovery.open_boundary(store)
-    base = head[0] if boundary is None else boundary.base
-    scenes = [base] if at is None else [base, at]
+    if boundary is None:
+        base = head[0]
+    else:
+        base = boundary.base
+    if at is None:
+        scenes = [base]
+    else:
+        scenes = [base, at]
     routes = [find(store, ancestry, files, number, without) for number in scenes]
     copy.commits("kind = 'baseline'")
     copy.commits("kind = 'adopt'")

@@ -66,7 +66,9 @@ class JournalView:
     def head_number(self) -> int | None:
         """The number alone, which costs less than all of the commit."""
         head = head_row(self._store)
-        return None if head is None else head[0]
+        if head is None:
+            return None
+        return head[0]
 
     @property
     def head(self) -> Commit | None:
@@ -146,7 +148,10 @@ class JournalView:
             head = head_row(self._store)
             if head is None:
                 return ()
-            below = None if before is None else commit_numbered(self._store, before).generation
+            if before is None:
+                below = None
+            else:
+                below = commit_numbered(self._store, before).generation
             ancestors = self._ancestry.of(head[0])
             return tuple(islice(commits_among(self._store, ancestors, below=below, newest_first=True), limit))
 
@@ -158,7 +163,10 @@ class JournalView:
             head = head_row(self._store)
             if head is None:
                 return ()
-            below = None if before is None else commit_numbered(self._store, before).generation
+            if before is None:
+                below = None
+            else:
+                below = commit_numbered(self._store, before).generation
             return tuple(islice(plan_spans.on_line(self._store, self._ancestry.of(head[0]), below), limit))
 
     def requests_like(self, start: str, *, limit: int = 2) -> tuple[str, ...]:
@@ -170,7 +178,10 @@ class JournalView:
     def changes_to(self, to: int, *, since: int | None = None) -> tuple[CommitChanges, ...]:
         """What the commits that led to one did to datablocks, oldest first; those after the commit `since`, which lies before it."""
         with self._store.snapshot():
-            above = -1 if since is None else commit_numbered(self._store, since).generation
+            if since is None:
+                above = -1
+            else:
+                above = commit_numbered(self._store, since).generation
             return tuple(line_changes.read(self._store, self._ancestry.of(to), above))
 
     def log_from(self, *, offset: int, limit: int) -> tuple[Commit, ...]:
@@ -232,7 +243,10 @@ class JournalView:
                 return ()
             self._naming_files += map(row.commit_of, self._store.rows(sql, (self._looked_through,)))
             self._looked_through = self._store.one("SELECT max(number) FROM commits")[0]
-            ancestors = None if all_lines else self._ancestry.of(head[0] if at is None else at)
+            if all_lines:
+                ancestors = None
+            else:
+                ancestors = self._ancestry.of(head[0] if at is None else at)
             found = sorted((*self._naming_files, *self.origins(all_lines=True)), key=lambda each: -each.number)
             return tuple(each for each in found if ancestors is None or ancestors.holds(each.line, each.generation))
 

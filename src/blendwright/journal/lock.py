@@ -45,7 +45,10 @@ class WorkspaceLock:
 
 def _refusal(path: Path) -> EnvironmentUnfit:
     holder = _holder(path)
-    who = f"process {holder['pid']} on {holder['host']}, since {holder['since']}" if holder else "another process"
+    if holder:
+        who = f"process {holder['pid']} on {holder['host']}, since {holder['since']}"
+    else:
+        who = "another process"
     return EnvironmentUnfit(
         f"the workspace {path.parent} is in use by {who}",
         cure="Wait until it has ended, or end it: what it has committed is safe.",
@@ -71,4 +74,6 @@ def current_holder(directory: Path) -> dict[str, Any] | None:
         held = any(inode in line and " FLOCK " in line for line in Path("/proc/locks").read_text().splitlines())
     except OSError:
         return None
-    return _holder(path) if held else None
+    if held:
+        return _holder(path)
+    return None

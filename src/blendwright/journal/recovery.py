@@ -70,7 +70,9 @@ def begin_boundary(store: Store, request_id: str) -> int:
 
 def open_boundary(store: Store) -> OpenBoundary | None:
     row = store.row("SELECT id, request_id, base FROM boundaries WHERE state = 'open'")
-    return None if row is None else OpenBoundary(*row)
+    if row is None:
+        return None
+    return OpenBoundary(*row)
 
 
 def end_boundary(store: Store, id: int, state: Literal["kept", "rolled_back"]) -> OpenBoundary:
@@ -95,7 +97,9 @@ def require_no_interrupted_plan(store: Store) -> None:
 
 def current_quarantine(store: Store) -> Quarantine | None:
     row = store.row(f"SELECT reason, expected, found, timestamp {_IN_QUARANTINE}")
-    return None if row is None else Quarantine(*row)
+    if row is None:
+        return None
+    return Quarantine(*row)
 
 
 def begin_quarantine(store: Store, reason: str, expected: str, found: str) -> None:

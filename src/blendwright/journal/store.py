@@ -58,7 +58,10 @@ class Store:
         with translate_errors(f"opening {self.path}"):
             if writable:
                 make_private_file(self.path)
-            flags = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE if writable else apsw.SQLITE_OPEN_READONLY
+            if writable:
+                flags = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
+            else:
+                flags = apsw.SQLITE_OPEN_READONLY
             # The stubs of apsw leave parts unknown; what comes out of it is typed by the methods below.
             self._connection: Any = apsw.Connection(str(self.path), flags, vfs)
         try:

@@ -158,15 +158,24 @@ class _Reader:
             self._note(0, problem)
         if self._listed != len(self._digests):
             self._note(0, f"there are {len(self._digests)} lines, and digests of {self._listed}")
-        key = None if self._check.header is None else str(self._check.header["key"])
-        fingerprint = fingerprint_of(key) if key is not None and _HEX_KEY.fullmatch(key) else None
+        if self._check.header is None:
+            key = None
+        else:
+            key = str(self._check.header["key"])
+        if key is not None and _HEX_KEY.fullmatch(key):
+            fingerprint = fingerprint_of(key)
+        else:
+            fingerprint = None
         if signature is None:
             self._note(0, "it has no signature at its end: it was cut off")
         elif key is None or fingerprint is None:
             self._note(0, "the key that it names is no key: nobody has signed it")
         elif not _is_signed(key, signature, self._whole.digest()):
             self._note(0, "the signature is not that of this content by this key: something in it was changed")
-        is_trusted = None if not trusted else bool({fingerprint, key} & trusted)
+        if not trusted:
+            is_trusted = None
+        else:
+            is_trusted = bool({fingerprint, key} & trusted)
         if is_trusted is False:
             self._note(0, f"it is signed by another key than was named: {fingerprint}")
         counts = self._check.counts
@@ -233,7 +242,9 @@ def _last_part(text: bytes) -> tuple[str, str] | None:
     except (ValueError, AttributeError):
         return None
     ours = isinstance(content, str) and as_json("a line", {name: content}).encode() == text
-    return (name, content) if ours else None
+    if ours:
+        return (name, content)
+    return None
 
 
 def _is_signed(key: str, signature: str, digest: bytes) -> bool:

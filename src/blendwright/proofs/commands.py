@@ -138,7 +138,10 @@ def _verify_bundle(file: Path, keys: Sequence[str], json: bool) -> int:
             None: "name it with --key to say that you trust it",
         }
         if report.fingerprint is not None:
-            said = "signed by" if report.ok else "it says that it is signed by"
+            if report.ok:
+                said = "signed by"
+            else:
+                said = "it says that it is signed by"
             out.show(f"{said} {report.fingerprint}, {vouched[report.trusted]}", "dim")
 
     return present(json, report.to_json, show_report, Exit.DONE if report.ok else Exit.FAILED)

@@ -46,7 +46,10 @@ class Followed:
     @property
     def all_touches(self) -> list[Touch]:
         """Its own and those of its data, oldest first; of a commit that touched both, its own."""
-        found = {} if self.data is None else {touch.commit: touch for touch in self.data.touches}
+        if self.data is None:
+            found = {}
+        else:
+            found = {touch.commit: touch for touch in self.data.touches}
         found |= {touch.commit: touch for touch in self.touches}
         return [found[commit] for commit in sorted(found)]
 
@@ -74,7 +77,9 @@ class Follower:
     @property
     def origin(self) -> int | None:
         """The commit that took a whole scene in last: what no commit has touched came with it."""
-        return self._origins[-1] if self._origins else None
+        if self._origins:
+            return self._origins[-1]
+        return None
 
     def _take(self, commit: CommitChanges) -> None:
         changes = [one for one in commit.changes if one.kind != MEMBER]

@@ -95,7 +95,10 @@ def serve(
 
     if directory is not None:
         _change_directory(directory)
-    statements = [] if host_profile is None else [HostStatement("host profile", read_host_profile(host_profile))]
+    if host_profile is None:
+        statements = []
+    else:
+        statements = [HostStatement("host profile", read_host_profile(host_profile))]
     flags = HostLimits(
         payload_bytes=payload_bytes,
         call_seconds=call_seconds,
@@ -107,7 +110,10 @@ def serve(
     )
     if flags != HostLimits():
         statements.append(HostStatement("flag", flags))
-    address = None if http is None else address_of(http)
+    if http is None:
+        address = None
+    else:
+        address = address_of(http)
     bearer_token = token or os.environ.get(TOKEN) or ""
     made_up = ""
     if address is not None and not bearer_token:
@@ -135,7 +141,9 @@ def serve(
         window = require_window_capability("--attach needs a window")
         _show_attached(window.attach_if_open(workspace, attach, blender=blender))
     stopped = anyio.run(run, settings)
-    return Exit.INTERRUPTED if stopped is signal.SIGINT else Exit.DONE
+    if stopped is signal.SIGINT:
+        return Exit.INTERRUPTED
+    return Exit.DONE
 
 
 def _show_attached(attached: AttachedWindow | None) -> None:
@@ -172,7 +180,8 @@ def _change_directory(directory: Path) -> None:
 def address_of(text: str) -> tuple[str, int]:
     """Where to listen. A host of IPv6 is in brackets, as in an address on the web."""
     host, colon, port = text.rpartition(":")
-    host = f"[{host}]" if ":" in host and not host.startswith("[") else host
+    if ":" in host and not host.startswith("["):
+        host = f"[{host}]"
     if not colon or not host or not port.isdecimal() or not 0 < int(port) < 65536:
         raise Refusal.of(Fault.ARGS_INVALID, f"'{text}' is not HOST:PORT", "For example: --http 127.0.0.1:8000")
     return host, int(port)

@@ -169,7 +169,10 @@ class Resources:
     async def _scene(self, ctx: RequestContext, uri: str) -> Any:
         # The newer era has a way to ask during calls of tools only.
         asks = supports_elicitation(ctx) and ctx.protocol_version not in MODERN_PROTOCOL_VERSIONS
-        approver = session_approver(ctx.session, ctx.request_id) if asks else None
+        if asks:
+            approver = session_approver(ctx.session, ctx.request_id)
+        else:
+            approver = None
         statements = host_statements(ctx, self._context.statements)
         proposal = contract_proposal(ctx, statements)
         caller = Caller(client_id(ctx), lambda done, total, message: None, proposal, statements, approver)
@@ -228,7 +231,10 @@ def _unreadable(uri: str, message: str, cure: str | None) -> MCPError:
 
 
 def _missing(ctx: RequestContext, uri: str) -> MCPError:
-    code = NOT_FOUND if ctx.protocol_version >= "2026" else NOT_FOUND_BEFORE_2026
+    if ctx.protocol_version >= "2026":
+        code = NOT_FOUND
+    else:
+        code = NOT_FOUND_BEFORE_2026
     return MCPError(code, f"there is no resource {uri}", {"uri": uri})
 
 
@@ -259,7 +265,10 @@ def _schema(name: str) -> Any:
 
 
 def _cursor(params: types.PaginatedRequestParams | None, total: int) -> int:
-    cursor = None if params is None else params.cursor
+    if params is None:
+        cursor = None
+    else:
+        cursor = params.cursor
     if cursor is None:
         return 0
     if not cursor.isdecimal() or int(cursor) > total:

@@ -112,19 +112,25 @@ class _Replay:
         )
 
     def _start(self, commit: Commit) -> None:
-        checkpoint = None if commit.replayable else self.journal.checkpoints.route(commit.number).checkpoint
+        if commit.replayable:
+            checkpoint = None
+        else:
+            checkpoint = self.journal.checkpoints.route(commit.number).checkpoint
         old, _ = self.blenders.both(lambda worker: open_checkpoint(worker, checkpoint))
         _require(commit, old)
         if not commit.replayable:
             self.opened.append(OpenedCommit(commit.number, commit.operation_id, commit.tool))
         self.known.clear()
         version = self.blenders.versions[1]
-        message = (
-            f"a new scene begins with other settings in Blender {version}"
-            if commit.replayable
-            else f"its checkpoint is another scene when Blender {version} opens it"
-        )
-        kind: PartKind = "begun" if commit.replayable else "opened"
+        if commit.replayable:
+            message = f"a new scene begins with other settings in Blender {version}"
+        else:
+            message = f"its checkpoint is another scene when Blender {version} opens it"
+        kind: PartKind
+        if commit.replayable:
+            kind = "begun"
+        else:
+            kind = "opened"
         self._report(commit, kind, message, (), self._news(self._compare(None), ()))
 
     def _redo(self, commit: Commit) -> None:
@@ -136,8 +142,15 @@ class _Replay:
             return
         results = tuple(_result_parts(old["result"], new["result"]))
         keys = changed_blocks(old, new)
-        properties = self._news(self._compare(keys), keys) if keys else ()
-        kind: PartKind = "result" if results else "scene"
+        if keys:
+            properties = self._news(self._compare(keys), keys)
+        else:
+            properties = ()
+        kind: PartKind
+        if results:
+            kind = "result"
+        else:
+            kind = "scene"
         self._report(commit, kind, "", results, properties)
 
     def _go_on_after_failure(self, commit: Commit, answer: StepAnswer) -> None:

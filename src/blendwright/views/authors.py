@@ -46,14 +46,20 @@ class _Authors:
         host = self._host(str(commit.receipt.get("contract") or ""))
         model, asked, program = self._request(commit.request_id)
         name, transport = host.get("name"), host.get("transport")
-        by: By = "person" if transport == "command_line" else "code"
+        by: By
+        if transport == "command_line":
+            by = "person"
+        else:
+            by = "code"
         if model is not None or transport in ("stdio", "http"):
             by = "model"
         return Who(by, name, transport, model, asked, program, self._approved_by(commit))
 
     def _read_host(self, contract: str) -> Mapping[str, Any]:
         kept = self._journal.contracts.read(contract)
-        return {} if kept is None else kept["host"]
+        if kept is None:
+            return {}
+        return kept["host"]
 
     def _read_request(self, request_id: str) -> tuple[str | None, str | None, str | None]:
         attempts, programs = (
@@ -67,4 +73,6 @@ class _Authors:
         if commit.receipt.get("approval") is None:
             return None
         records = self._journal.audit.records(after=commit.audit_sequence - 1, limit=1)
-        return records[0].record.get("approval_by") if records else None
+        if records:
+            return records[0].record.get("approval_by")
+        return None

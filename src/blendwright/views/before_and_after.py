@@ -74,7 +74,10 @@ class CommitsSeen:
     def to_json(self) -> dict[str, Any]:
         told = ("silhouette_iou", "difference", "differing", "width", "height")
         commits = {"before": self.before.number, "after": self.after.number}
-        notes = {"notes": self.result["notes"]} if self.result["notes"] else {}
+        if self.result["notes"]:
+            notes = {"notes": self.result["notes"]}
+        else:
+            notes = {}
         return {"ok": True, **commits, **{name: self.result[name] for name in told}, **notes}
 
 
@@ -223,7 +226,9 @@ def _without_its_camera(look: LookBack) -> Generator[None]:
 
 
 def _numbered(name: str, number: int) -> str:
-    return name if number == 0 else name.replace(".", f"_{number}.")
+    if number == 0:
+        return name
+    return name.replace(".", f"_{number}.")
 
 
 def framed(steps: LookSteps, view: NamedView, name: str = EYE, frame: int | None = None) -> dict[str, Any]:

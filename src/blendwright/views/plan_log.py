@@ -66,7 +66,10 @@ class PlanPage:
 def plan_log(workspace: str | Path, *, limit: int = 20, before: str | None = None, all_lines: bool = False) -> PlanPage:
     """The plans that led to HEAD, or every one there is; `before` names the first commit of the last plan of the page before."""
     with read_journal(workspace) as journal:
-        below = None if before is None else find(journal, before).number
+        if before is None:
+            below = None
+        else:
+            below = find(journal, before).number
         # One more than is shown tells whether there is a next page.
         spans = journal.plan_spans(limit=limit + 1, before=below, all_lines=all_lines)
         shown = spans[:limit]
@@ -120,7 +123,10 @@ def _what(span: PlanSpan, last: Commit, who: Who, programs: Sequence[StoredProgr
     if programs:
         given = " ".join(f"{name}={value}" for name, value in programs[-1].params.items())
         return _cut(" ".join(filter(None, (program_title(programs[-1].program) or _tools(span), given))))
-    file = [str(last.args["scene"])] if last.kind == "baseline" and "scene" in last.args else about(last)
+    if last.kind == "baseline" and "scene" in last.args:
+        file = [str(last.args["scene"])]
+    else:
+        file = about(last)
     return _cut(" ".join((last.tool, *file)) if span.operations == 1 else _tools(span))
 
 
@@ -144,4 +150,6 @@ def program_title(text: str) -> str | None:
 
 def _cut(text: str) -> str:
     line = " ".join(text.split())
-    return line if len(line) <= LONGEST_TITLE else line[: LONGEST_TITLE - 1] + "…"
+    if len(line) <= LONGEST_TITLE:
+        return line
+    return line[: LONGEST_TITLE - 1] + "…"

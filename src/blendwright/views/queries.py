@@ -125,13 +125,19 @@ def commit_log(
     """The commits that led to HEAD, or every one there is; `before` names the last commit of the page before."""
     with read_journal(workspace) as journal:
         head = journal.head
-        below = None if before is None else find(journal, before).number
+        if before is None:
+            below = None
+        else:
+            below = find(journal, before).number
         # One more than is shown tells whether there is a next page.
         commits = journal.log(limit=limit + 1, before=below, all_lines=all_lines)
         redo = journal.redo_target()
         branch, names = journal.branches.current(), named_commits(journal)
     page = commits[:limit]
-    following = page[-1].number if len(commits) > limit else None
+    if len(commits) > limit:
+        following = page[-1].number
+    else:
+        following = None
     return LogPage(page, None if head is None else head.number, redo, following, branch, names)
 
 
@@ -183,7 +189,10 @@ LEAST_OF_ID = 6
 
 def _whole_id(journal: JournalView, start: str) -> str:
     """The id that begins so, where there is one such; ids of programs are long."""
-    found = journal.requests_like(start) if len(start) >= LEAST_OF_ID else ()
+    if len(start) >= LEAST_OF_ID:
+        found = journal.requests_like(start)
+    else:
+        found = ()
     if start in found or journal.attempts.of_request(start):
         return start
     if len(found) > 1:

@@ -47,7 +47,10 @@ class SceneReader:
         with self._changed:
             if self._closed:
                 raise EnvironmentUnfit("the console is shutting down", cure="Start it again.")
-            queue = self._urgent if urgent else self._waiting
+            if urgent:
+                queue = self._urgent
+            else:
+                queue = self._waiting
             for place, (known, job) in enumerate(queue):
                 if known == key:
                     queue.append(queue.pop(place))

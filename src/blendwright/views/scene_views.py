@@ -77,7 +77,9 @@ class SceneViews:
         self._at = None
         self._steps.do("camera.create", eye)
         first = self._picture({**size, "camera": EYE})
-        return None if first is None or second is None else PicturePair(first, second)
+        if first is None or second is None:
+            return None
+        return PicturePair(first, second)
 
     def glb(self, number: int) -> bytes | None:
         """The scene as a GLB file; None where nothing in it can be in one."""
@@ -136,7 +138,10 @@ class SceneViews:
         """By redo alone where that leads there from the commit that the worker holds."""
         target, at, self._at = self._journal.show(number), self._at, None
         if at is None or at.hash_after != target.hash_after:
-            steps = None if at is None else self._journal.checkpoints.steps_between(at.number, target.number)
+            if at is None:
+                steps = None
+            else:
+                steps = self._journal.checkpoints.steps_between(at.number, target.number)
             if steps is None or any(wrong is not None for _, wrong in redo_in_batches(self._worker, steps)):
                 rebuild_commit(self._worker, self._journal, number)
         self._at = target

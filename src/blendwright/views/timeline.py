@@ -74,10 +74,19 @@ def timeline(
             total, commits = len(found), found[offset : offset + limit]
         elif all_lines:
             total = journal.count
-            commits = journal.log(limit=limit, before=total + 1 - offset, all_lines=True) if offset < total else ()
+            if offset < total:
+                commits = journal.log(limit=limit, before=total + 1 - offset, all_lines=True)
+            else:
+                commits = ()
         else:
-            total = 0 if head is None else head.generation + 1
-            commits = journal.log_from(offset=offset, limit=limit) if offset < total else ()
+            if head is None:
+                total = 0
+            else:
+                total = head.generation + 1
+            if offset < total:
+                commits = journal.log_from(offset=offset, limit=limit)
+            else:
+                commits = ()
         rows = _Rows(journal, commits)
         return TimelinePage(tuple(map(rows.row, commits)), offset, total)
 
@@ -138,7 +147,9 @@ def about(commit: Commit) -> list[str]:
     """The names of what a commit made or changed, the few that say most."""
     if commit.kind != "operation":
         file = commit.args.get("file")
-        return [str(file)[:LONGEST_TEXT]] if file else []
+        if file:
+            return [str(file)[:LONGEST_TEXT]]
+        return []
     changes = commit.receipt.get("changes") or ()
     objects = [each["name"] for each in changes if each["kind"] == "objects"]
     others = [each["name"] for each in changes if each["kind"] not in ("objects", MEMBERSHIP)]

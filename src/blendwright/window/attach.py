@@ -48,7 +48,10 @@ def attach(
         raise Refusal.of(Fault.TARGET_NOT_FOUND, f"{directory} has no scene to restore", "Attach it without --restore.")
     directory.mkdir(parents=True, exist_ok=True)
     try:
-        restored = _restore(directory, window, blender) if restore else None
+        if restore:
+            restored = _restore(directory, window, blender)
+        else:
+            restored = None
         binding.bind(window)
         with open(directory, blender=blender, spare=False) as scene:
             head_before = scene.journal.head

@@ -265,16 +265,25 @@ class WindowScene:
         may_read = set(self.externals.readable(self._journal))
         window.save_copy(saved)
         try:
-            worker = self.headless.fresh_worker() if kind == "baseline" else self.headless_at_head().worker()
+            if kind == "baseline":
+                worker = self.headless.fresh_worker()
+            else:
+                worker = self.headless_at_head().worker()
             process = worker.require_process()
             scratch = process.scratch
             copy_saved_scene(saved, scratch / ADOPTED_FILE, process.scratch_mb)
-            home = str(Path(file).parent) if file else ""
+            if file:
+                home = str(Path(file).parent)
+            else:
+                home = ""
             answer = worker.swap(ADOPTED_FILE, deadline=HANG_SECONDS, drop_unused=True, home=home)
             opened, changes = answer["hash"], () if kind == "baseline" else answer["changes"]
             # As that one writes it: without what nothing uses, which would be gone the next time.
             worker.save(ADOPTED_FILE)
-            externals = self.externals.named_in(worker, Path(home)) if home else ()
+            if home:
+                externals = self.externals.named_in(worker, Path(home))
+            else:
+                externals = ()
             # Under a name that the window was not told.
             saved = self._scratch / TAKEN_FILE
             copy_scene(scratch / ADOPTED_FILE, saved)
@@ -295,7 +304,10 @@ class WindowScene:
             )
             raise Refusal.of(Fault.SCENE_CONFLICT, message, cure)
         checkpoint = self._journal.checkpoints.stage(saved, found)
-        before = found if kind == "baseline" else self.hash
+        if kind == "baseline":
+            before = found
+        else:
+            before = self.hash
         self._journal.commit([taken_in(kind, tool, file, before, checkpoint, changes, externals)])
         saved.unlink(missing_ok=True)
         if not may_read.issuperset(self.externals.readable(self._journal)):
@@ -407,7 +419,10 @@ class WindowScene:
         self.follow_head()
 
     def report_loss(self, error: BlendwrightError, ids: CallIds) -> None:
-        pid = None if self._window is None else self._window.profile.pid
+        if self._window is None:
+            pid = None
+        else:
+            pid = self._window.profile.pid
         self._observe(WorkerTrouble(ids, pid, error.message, [], lost=True))
         self.discard()
 

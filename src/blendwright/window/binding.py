@@ -90,7 +90,9 @@ class WindowBinding:
     @property
     def diverged(self) -> str:
         bound = self.read()
-        return "" if bound is None else bound.diverged
+        if bound is None:
+            return ""
+        return bound.diverged
 
     def set_diverged(self, reason: str) -> None:
         bound = self.read()
@@ -143,7 +145,9 @@ def choose_window(which: str | None) -> OpenWindow:
 
 
 def _those(windows: list[OpenWindow]) -> str:
-    return f"There are: {'; '.join(window.name for window in windows)}." if windows else PRESS_CONNECT
+    if windows:
+        return f"There are: {'; '.join(window.name for window in windows)}."
+    return PRESS_CONNECT
 
 
 def spare_source(window: OpenWindow, blender: str | Path | WorkerSource | None) -> WorkerSource:

@@ -80,7 +80,10 @@ class WindowStep:
         message = f"{call.tool.name} was done beside the window, and what it made cannot be brought over: {problem}"
         cure = "Save the file, detach, run it on the saved file, and open the result."
         finding = Finding(Fault.EXECUTION_FAILED, message, "", cure)
-        settles = outcome.entry.settles if isinstance(outcome.entry, NewCommit) else None
+        if isinstance(outcome.entry, NewCommit):
+            settles = outcome.entry.settles
+        else:
+            settles = None
         note = self._ledger.note(
             call, "rolled_back", answer["before"], fault=finding.fault, answer=answer, settles=settles
         )
@@ -106,7 +109,9 @@ class WindowStep:
             return "the window does not answer"
         if problem:
             return problem
-        return None if found == answer["after"] else "the window came to another scene"
+        if found == answer["after"]:
+            return None
+        return "the window came to another scene"
 
 
 def _needs_process(call: Invocation) -> bool:

@@ -53,10 +53,14 @@ class BoundWindowHost:
 def bound_host(workspace: Path, core: Mapping[str, Any]) -> BoundWindowHost | None:
     """Return the window that a workspace is bound to, if any. Raises EnvironmentUnfit where the window has gone."""
     window = WindowBinding(workspace).window()
-    return None if window is None else BoundWindowHost(workspace, window, core)
+    if window is None:
+        return None
+    return BoundWindowHost(workspace, window, core)
 
 
 def attach_if_open(workspace: str | Path, which: str, *, blender: str | Path | None = None) -> OpenWindow | None:
     """Bind a workspace to a window. `auto` takes the only open window, and returns None when none is open."""
     attached = attach_workspace_if_open(workspace, which, blender=blender)
-    return None if attached is None else attached.window
+    if attached is None:
+        return None
+    return attached.window

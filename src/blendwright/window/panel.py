@@ -51,7 +51,10 @@ class WindowPanel:
                 self._tell()
             case Committed(records=records) if self._running:
                 self._running["done"] += len(records)
-                self._running["operation"] = str(records[-1].get("tool", "")) if records else ""
+                if records:
+                    self._running["operation"] = str(records[-1].get("tool", ""))
+                else:
+                    self._running["operation"] = ""
                 if monotonic() - self._told > PAUSE:
                     self._tell()
             case RunEnded(report=report):
@@ -71,7 +74,10 @@ class WindowPanel:
         self._show(())
 
     def _show(self, asked: tuple[ApprovalRequest, ...]) -> Future[ShowAnswer] | None:
-        window = None if self._scene is None else self._scene.open_window
+        if self._scene is None:
+            window = None
+        else:
+            window = self._scene.open_window
         if window is None or not window.alive:
             return None
         request: ShowRequest = {
@@ -115,7 +121,9 @@ class WindowPanel:
         """A yes is for the scene that was asked about: where the person has edited meanwhile, it counts for nothing."""
         assert self._scene is not None
         edited = self._scene.window().hash(full=True) != self._scene.hash
-        return ApprovalAnswer.NONE if edited and answer is ApprovalAnswer.APPROVED else answer
+        if edited and answer is ApprovalAnswer.APPROVED:
+            return ApprovalAnswer.NONE
+        return answer
 
 
 def _question(request: ApprovalRequest) -> dict[str, Any]:

@@ -85,5 +85,7 @@ def workspace_blender(directory: Path) -> str | None:
     if not (directory / JOURNAL).is_file():
         return None
     with contextlib.suppress(EnvironmentUnfit, JournalError), contextlib.closing(JournalView(directory)) as journal:
-        return None if journal.head is None else blender_of(journal.head.hash_after)
+        if journal.head is None:
+            return None
+        return blender_of(journal.head.hash_after)
     return None

@@ -96,7 +96,11 @@ def sources_of(
     named: dict[str, dict[str, Any]] = {}
     for name, value in agreed.items():
         in_policy = name.replace("constraints.rules.", "policy.", 1)
-        source: str = "default" if origins.get(in_policy, DEFAULT) == DEFAULT else "policy"
+        source: str
+        if origins.get(in_policy, DEFAULT) == DEFAULT:
+            source = "default"
+        else:
+            source = "policy"
         if name in INTRODUCED:
             source = "initialize"
         elif own_roots and in_policy.startswith("policy.roots."):

@@ -40,8 +40,14 @@ def blender_started(arguments: Sequence[str]) -> Generator[None]:
     """Start Blender if this command line is expected to need it, and end it with the command if no workspace adopted it."""
     global _started
     workspace = expected_workspace(arguments)
-    early = None if workspace is None else start_early(workspace)
-    _started = None if workspace is None or early is None else (workspace, early)
+    if workspace is None:
+        early = None
+    else:
+        early = start_early(workspace)
+    if workspace is None or early is None:
+        _started = None
+    else:
+        _started = (workspace, early)
     try:
         yield
     finally:
@@ -72,7 +78,10 @@ def expected_workspace(arguments: Sequence[str]) -> str | None:
         if name in OTHERWISE:
             return None
         if name == WORKSPACE:
-            workspace = value if equals else next(iter(arguments[position + 1 : position + 2]), DEFAULT)
+            if equals:
+                workspace = value
+            else:
+                workspace = next(iter(arguments[position + 1 : position + 2]), DEFAULT)
     return workspace
 
 

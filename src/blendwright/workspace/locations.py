@@ -15,7 +15,10 @@ def workspace_directory(workspace: str | Path) -> Path:
     """The directory of a workspace, which need not be there yet. Raises EnvironmentUnfit for what cannot be one."""
     try:
         directory = Path(workspace).resolve()
-        wrong = "it is a file" if directory.exists() and not directory.is_dir() else None
+        if directory.exists() and not directory.is_dir():
+            wrong = "it is a file"
+        else:
+            wrong = None
     except (OSError, ValueError) as error:
         directory, wrong = Path(workspace), getattr(error, "strerror", None) or str(error)
     if wrong is not None:

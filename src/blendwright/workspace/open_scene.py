@@ -144,7 +144,10 @@ class OpenScene:
                 session.journal.programs.record(valid.plan.request_id, valid.plan.program)
             schedule = valid.schedule(self._registry, session.scene.hash)
             # What one operation means to do, its commit says.
-            record = self._records.begin(schedule) if len(schedule.order) > 1 else None
+            if len(schedule.order) > 1:
+                record = self._records.begin(schedule)
+            else:
+                record = None
             report = self._runner.run(schedule, options)
         report = replace(report, timings={"validate_ms": validate_ms, **report.timings})
         if record is not None:
@@ -156,7 +159,9 @@ class OpenScene:
     def check(self, plan: Plan, *, determinism: Determinism | None = None) -> RunReport | None:
         """The report that refuses a plan, None where it may run. Starts no Blender, so what only Blender knows is not found here."""
         valid = self._compiler.compile(plan, None, plan.boundary, determinism)
-        return valid if isinstance(valid, RunReport) else None
+        if isinstance(valid, RunReport):
+            return valid
+        return None
 
     def missing_uses(self, uses: Sequence[Use]) -> tuple[Finding, ...]:
         """What a plan uses and neither it nor the scene has, as far as a Blender holds the scene already."""
@@ -281,7 +286,10 @@ class OpenScene:
         allow it and nobody does."""
         self._require_not_denied(act, level)
         head = self._session.journal.head
-        baseline = "" if head is None else head.hash_after
+        if head is None:
+            baseline = ""
+        else:
+            baseline = head.hash_after
         approvals = self._session.approvals
         request = approvals.request_about(self.terms, act, level.value, args, baseline=baseline)
         if request is not None:
@@ -372,8 +380,13 @@ class Compiler:
             if source is not None and self._last is not None and self._last[0] == source:
                 return self._last[1]
             plan = self.parse(document, request_id, boundary)
-            source = None if plan.program is not None else source  # library files may be others next time
-        terms = self._terms if determinism is None else self._terms.demanding(determinism)
+            # library files may be others next time
+            if plan.program is not None:
+                source = None
+        if determinism is None:
+            terms = self._terms
+        else:
+            terms = self._terms.demanding(determinism)
         valid = validate(plan, self._tools, terms, self._macros)
         if not isinstance(valid, ValidPlan):
             return refused(plan, valid)

@@ -96,7 +96,10 @@ def open(
     has it open, it is quarantined, or it has a scene already and another one is given. Raises Refusal when there is no such file, there
     can be no contract, or a macro of the workspace is not sound.
     """
-    start = None if scene is None else Path(scene)
+    if scene is None:
+        start = None
+    else:
+        start = Path(scene)
     if start is not None and not start.is_file():
         raise Refusal.of(Fault.TARGET_NOT_FOUND, f"there is no file {start}", "Check the path given as scene.")
     directory = workspace_directory(workspace)
@@ -124,15 +127,27 @@ def open(
         # From here on: the log belongs to whoever holds the workspace.
         core = {"pid": os.getpid(), "workspace": directory.name, **({} if console is None else console.shown())}
         bound = bound_host(directory, core)
-        all_observers = observers if bound is None else (*observers, *bound.observers)
+        if bound is None:
+            all_observers = observers
+        else:
+            all_observers = (*observers, *bound.observers)
         open_event_bus(events, directory, all_observers, redact=draft.terms.audit.redact)
         undo.callback(events, WorkspaceClosed())
         recovered = recover(journal, scratch.cleared)
         events(WorkspaceOpened(str(directory), recovered))
-        copied_start = None if start is None else copy_start(start, scratch.path, files.scratch_mb)
-        source = chosen_blender(directory, blender, policy) if bound is None else bound.worker_source(blender)
+        if start is None:
+            copied_start = None
+        else:
+            copied_start = copy_start(start, scratch.path, files.scratch_mb)
+        if bound is None:
+            source = chosen_blender(directory, blender, policy)
+        else:
+            source = bound.worker_source(blender)
         pool = source.open_pool(settings.worker_settings(scratch.path, environment))
-        scene_origin = None if start is None else start.resolve().parent
+        if start is None:
+            scene_origin = None
+        else:
+            scene_origin = start.resolve().parent
         background = None
         if spare:
             background = BackgroundCheckpoints(pool, journal, directory, settings.registry, observe=events)
@@ -209,7 +224,10 @@ def create_workspace(
         raise Refusal.of(Fault.SCENE_CONFLICT, f"there is no file {scene}", "Check the path given as scene.")
     require_own_directory(directory, f"no workspace is made in {directory}")
     missing_directories = [parent for parent in (directory, *directory.parents) if not parent.exists()]
-    present = set(directory.iterdir()) if directory.is_dir() else set[Path]()
+    if directory.is_dir():
+        present = set(directory.iterdir())
+    else:
+        present = set[Path]()
     opened = open(directory, scene=scene, blender=blender, spare=False)
     # Only from here on is what appears in the directory known to be ours.
     with contextlib.ExitStack() as undo:

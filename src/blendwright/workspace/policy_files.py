@@ -113,8 +113,13 @@ def _settings_in(path: Sequence[str]) -> list[str]:
     """The settings of a table."""
     model: Any = Policy
     for part in path:
-        model = model.model_fields[part].annotation if part in getattr(model, "model_fields", {}) else None
-    return sorted(model.model_fields) if isinstance(model, type) and issubclass(model, BaseModel) else []
+        if part in getattr(model, "model_fields", {}):
+            model = model.model_fields[part].annotation
+        else:
+            model = None
+    if isinstance(model, type) and issubclass(model, BaseModel):
+        return sorted(model.model_fields)
+    return []
 
 
 def _line(lines: Sequence[str], path: Sequence[str]) -> int:
@@ -135,7 +140,9 @@ def _line(lines: Sequence[str], path: Sequence[str]) -> int:
 
 def _default_roots() -> dict[str, Verdict]:
     """Where we stand is a root, unless that is everything."""
-    return {} if _in_home_or_root() else dict(Rules.model_construct().roots)
+    if _in_home_or_root():
+        return {}
+    return dict(Rules.model_construct().roots)
 
 
 def _in_home_or_root() -> bool:

@@ -62,12 +62,18 @@ def preview(
     those of `open`. Raises EnvironmentUnfit when the workspace or the file cannot be used.
     """
     settings = load_settings(Path(workspace).resolve(), tools=tools, roots=roots, policy=policy, proposal=proposal)
-    start = None if scene is None else Path(scene).resolve()
+    if scene is None:
+        start = None
+    else:
+        start = Path(scene).resolve()
     if start is not None and not start.is_file():
         raise EnvironmentUnfit(f"there is no file {start}", cure="Check the path given as scene.")
     if not isinstance(plan, Plan):
         plan = parse_plan(dict(plan))
-    target = None if image is None else Path(image).resolve()
+    if image is None:
+        target = None
+    else:
+        target = Path(image).resolve()
 
     def open_pool(scratch: Path) -> AbstractContextManager[WorkerPool]:
         return chosen_blender(settings.directory, blender, policy).open_pool(
@@ -141,9 +147,15 @@ def _preview_on_copy(
             valid = validate(plan, settings.tools, settings.draft.terms.demanding(options.determinism), settings.macros)
             if not isinstance(valid, ValidPlan):
                 return Preview(refused(plan, valid))
-    replaces = None if replaced is None else replaced.base
+    if replaced is None:
+        replaces = None
+    else:
+        replaces = replaced.base
     with _temporary_directory(settings.directory) as directory, open_pool(directory / "scratch") as pool:
-        copied_start = None if start is None else copy_start(start, directory, settings.files.scratch_mb)
+        if start is None:
+            copied_start = None
+        else:
+            copied_start = copy_start(start, directory, settings.files.scratch_mb)
 
         def open_scene(journal: Journal) -> LiveScene:
             if start is not None:
@@ -197,8 +209,13 @@ def _copied_scene(
 
 def _opened_checkpoint(journal: Journal) -> int | None:
     head = journal.head
-    checkpoint = None if head is None else journal.checkpoints.route(head.number).checkpoint
-    return None if checkpoint is None else checkpoint.id
+    if head is None:
+        checkpoint = None
+    else:
+        checkpoint = journal.checkpoints.route(head.number).checkpoint
+    if checkpoint is None:
+        return None
+    return checkpoint.id
 
 
 def _copied_journal(

@@ -52,7 +52,10 @@ def run_instead(
         return opened.run(plan, options)
     if replaced.later:
         plan = replace(plan, boundary="plan")
-    ends = None if options.timeout is None else monotonic() + options.timeout
+    if options.timeout is None:
+        ends = None
+    else:
+        ends = monotonic() + options.timeout
     moved = opened.checkout(replaced.base, options, take_branch=True)
     last, restored = opened.journal.show(moved.origin), False
     stands = not replaced.later  # without later ones, a part of the new plan may stand
@@ -66,7 +69,9 @@ def run_instead(
         if not stands or opened.journal.head_number == replaced.base:
             opened.history.checkout(last.number, take_branch=True)
             restored = True
-    return replace(report, scene_hash_after=opened.hash) if restored else report
+    if restored:
+        return replace(report, scene_hash_after=opened.hash)
+    return report
 
 
 def _run_later(
@@ -82,7 +87,10 @@ def _run_later(
     for one in later:
         request_id = new_request_id(opened.journal, one.request_id)
         record_replacement(opened.journal, request_id, last, require_head(opened.journal))
-        left = None if ends is None else max(0.001, ends - monotonic())
+        if ends is None:
+            left = None
+        else:
+            left = max(0.001, ends - monotonic())
         again = opened.run(one.again(request_id), replace(options, timeout=left))
         if not again.ok:
             return _not_kept(report, one, again)
@@ -96,23 +104,40 @@ def _not_kept(report: RunReport, later: LaterPlan, again: RunReport) -> RunRepor
     """Nothing is replaced, because of what came after it."""
     failed = next((one for one in again.operations if one.fault is not None), None)
     found = next(again.all_findings(), None)
-    tool = "" if failed is None else f"{failed.tool} of "
-    why = found.message if found is not None else failed.message if failed is not None else again.status
+    if failed is None:
+        tool = ""
+    else:
+        tool = f"{failed.tool} of "
+    if found is not None:
+        why = found.message
+    elif failed is not None:
+        why = failed.message
+    else:
+        why = again.status
     message = f"{tool}request {later.request_id}, which came after the replaced plan, cannot be run again: {why}"
     cure = "Nothing was replaced. Keep what it uses, or take it back first (history_checkout, undo) and do it anew."
-    fault = Fault.SCENE_CONFLICT if failed is None or failed.fault is None else failed.fault
+    if failed is None or failed.fault is None:
+        fault = Fault.SCENE_CONFLICT
+    else:
+        fault = failed.fault
     undone = tuple(replace(one, status="rolled_back", commit=None, receipt=None) for one in report.operations)
     return replace(report, status="rolled_back", operations=undone, findings=(Finding(fault, message, "", cure),))
 
 
 def replaced_by_last(journal: JournalView) -> Commit | None:
     """The last commit of what the last plan took the place of; None where it took none's."""
-    return None if journal.head is None else replaced_commit(journal, last_plan(journal)[0])
+    if journal.head is None:
+        return None
+    return replaced_commit(journal, last_plan(journal)[0])
 
 
 def params_in_force(earlier: Mapping[str, Any], given: Mapping[str, Any] | None) -> dict[str, Any]:
     """Those that a program was given before, with these instead of some of them; given as `{}`, none at all: its own defaults."""
-    return {**earlier, **given} if given else dict(earlier) if given is None else {}
+    if given:
+        return {**earlier, **given}
+    if given is None:
+        return dict(earlier)
+    return {}
 
 
 def last_program(workspace: Path, params: Mapping[str, Any] | None) -> tuple[str, dict[str, Any], str]:

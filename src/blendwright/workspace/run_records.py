@@ -100,7 +100,10 @@ class RunInProgress:
 
     def end(self, report: RunReport) -> None:
         with contextlib.suppress(OSError, TypeError), open_directory(self.directory) as directory:
-            operations = report.operations if len(report.operations) <= MOST_OPERATIONS else ()
+            if len(report.operations) <= MOST_OPERATIONS:
+                operations = report.operations
+            else:
+                operations = ()
             fields = {**report.outline(), "operations": [_ended(one) for one in operations]}
             _append(directory, self.name, fields)
 
@@ -140,7 +143,10 @@ def _read(directory: int, name: str) -> RunRecord | None:
         if len(content) > LARGEST_RECORD:
             return None
         fields = orjson.loads(lines[0])
-        report = orjson.loads(lines[1]) if len(lines) > 2 else None
+        if len(lines) > 2:
+            report = orjson.loads(lines[1])
+        else:
+            report = None
         return RunRecord(id=named[1], report=report, **fields)
     except (OSError, ValueError, TypeError):
         return None  # it is being written, was cut short, or is none
@@ -203,6 +209,8 @@ def _document(plan: Plan) -> dict[str, Any] | None:
         ],
     }
     try:
-        return document if len(orjson.dumps(document)) <= LARGEST_DOCUMENT else None
+        if len(orjson.dumps(document)) <= LARGEST_DOCUMENT:
+            return document
+        return None
     except TypeError:
         return None

@@ -45,7 +45,9 @@ class WorkspaceSettings:
 
     @cached_property
     def registry(self) -> str:
-        return catalog.fingerprint() if self.tools is catalog.tools() else registry_fingerprint(self.tools)
+        if self.tools is catalog.tools():
+            return catalog.fingerprint()
+        return registry_fingerprint(self.tools)
 
     def at(self, directory: Path) -> WorkspaceSettings:
         """The same for another workspace, with its own files in reach; for whoever opens many."""
@@ -73,7 +75,10 @@ def load_settings(
     contract: SessionContract | None = None,
 ) -> WorkspaceSettings:
     """Raises Refusal when the policy or a macro of the workspace is not sound, or there can be no contract under them."""
-    registered = catalog.tools() if tools is None else tools
+    if tools is None:
+        registered = catalog.tools()
+    else:
+        registered = tools
     rules = allowed_roots(policy or load_policy(directory).policy, roots)
     macros = load_macros(directory, registered)
     draft = ContractDraft(
@@ -95,7 +100,9 @@ def _files_in_reach(draft: ContractDraft, directory: Path, assets: AssetSupply) 
 def asset_supply(policy: Policy) -> AssetSupply:
     """The assets that the settings name. Raises EnvironmentUnfit for a folder that cannot be used."""
     make = ASSET_SUPPLY.offer()
-    return NO_ASSETS if make is None else make(policy)
+    if make is None:
+        return NO_ASSETS
+    return make(policy)
 
 
 def workspace_roots(directory: Path) -> FileRoots:
@@ -107,7 +114,9 @@ def workspace_roots(directory: Path) -> FileRoots:
 def heads_directory(policy: Policy) -> Path | None:
     """Where heads of audit chains are noted outside of workspaces, by the policy."""
     named = policy.journal.audit_heads
-    return None if named is None else Path(named).expanduser()
+    if named is None:
+        return None
+    return Path(named).expanduser()
 
 
 def require_no_scene(journal: JournalView, directory: Path, start: Path) -> None:

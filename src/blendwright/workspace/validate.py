@@ -50,12 +50,21 @@ def check(
     `tools` and `macros` are for those who have them loaded. `roots` says whether those of the policy hold: a server may be given others.
     Raises Refusal when the policy or a macro of the workspace is not sound, or there can be no contract under them."""
     directory = workspace_directory(workspace)
-    registered = catalog.tools() if tools is None else tools
+    if tools is None:
+        registered = catalog.tools()
+    else:
+        registered = tools
     terms = agree(proposal or Proposal(), load_policy(directory).policy)
     if isinstance(terms, tuple):
         raise Refusal(terms)
-    expanding = _macros_for(plan, directory, registered) if macros is None else macros
-    in_roots = _path_findings(terms, directory) if roots else None
+    if macros is None:
+        expanding = _macros_for(plan, directory, registered)
+    else:
+        expanding = macros
+    if roots:
+        in_roots = _path_findings(terms, directory)
+    else:
+        in_roots = None
     return validate(plan, registered, terms, expanding, stage=Stage.ARGUMENTS, path_findings=in_roots)
 
 
@@ -81,7 +90,9 @@ def _path_findings(terms: ContractTerms, directory: Path) -> PathFindings:
         return FileAccess(terms.constraints.rules.roots, directory / "artifacts", workspace=directory)
 
     def findings(tool: AnyTool, args: dict[str, Any]) -> Iterable[Finding]:
-        return access().path_findings(tool, args) if file_arguments(tool.args_model) else ()
+        if file_arguments(tool.args_model):
+            return access().path_findings(tool, args)
+        return ()
 
     return findings
 
@@ -92,7 +103,8 @@ def refused_plan(text: Callable[[], bytes] | None, dialect: str | None, findings
 
     plan = registry.unread_plan(dialect)
     with suppress(Refusal):
-        plan = plan if text is None else registry.read_plan(text(), dialect=dialect)
+        if text is not None:
+            plan = registry.read_plan(text(), dialect=dialect)
     return refused(plan, findings)
 
 
@@ -138,10 +150,16 @@ def validate_plan(
     macros = _macros_for(plan, workspace_directory(workspace), registered)
     valid = check(plan, workspace, proposal, tools=registered, macros=macros)
     is_valid = isinstance(valid, ValidPlan)
-    granted = granted_by_valid(valid, registered) if is_valid else granted_by_refused(plan, registered, macros)
+    if is_valid:
+        granted = granted_by_valid(valid, registered)
+    else:
+        granted = granted_by_refused(plan, registered, macros)
     about["warnings"] = [finding.to_json() for finding in _missing_names(workspace, granted)]
     if isinstance(valid, ValidPlan):
-        yielded = None if plan.program is None else yielded_document(valid.plan, plan)
+        if plan.program is None:
+            yielded = None
+        else:
+            yielded = yielded_document(valid.plan, plan)
         about["request_id"], about["operations"] = valid.plan.request_id, len(plan.operations)
         if valid.implied_by:
             about["implied_by"] = valid.implied_by

@@ -94,7 +94,10 @@ def result_of(call: Invocation, answer: Mapping[str, Any]) -> tuple[dict[str, An
 
 def forbidden_content(unexpected: Sequence[ActiveItem]) -> Finding:
     named = [f"{item['what']} {item['name']} {item['where']}".strip() for item in unexpected[:MOST_NAMED]]
-    more = f" and {len(unexpected) - len(named)} more" if len(unexpected) > len(named) else ""
+    if len(unexpected) > len(named):
+        more = f" and {len(unexpected) - len(named)} more"
+    else:
+        more = ""
     message = f"the code left behind what safe code may not: {', '.join(named)}{more}"
     cure = "Leave no registered texts, scripted drivers, scripts, linked libraries or paths of files in the scene."
     return Finding(Fault.POLICY_BLOCKED, message[:LONGEST_MESSAGE], "/code", cure)

@@ -45,7 +45,10 @@ def scene_difference(worker: RemoteScene, other: Callable[[], object], changes: 
         difference = Difference((), (), (), unseen=True)  # no snapshot can be taken of what the code left
     named = list(_named(difference)) or [f"{kind} '{' / '.join(names)}' {change}" for kind, *names, change in changes]
     named = named or ["the scenes that it left have different hashes"]
-    more = f", and {len(named) - MOST_NAMED} more" if len(named) > MOST_NAMED else ""
+    if len(named) > MOST_NAMED:
+        more = f", and {len(named) - MOST_NAMED} more"
+    else:
+        more = ""
     return contradiction("; ".join(named[:MOST_NAMED]) + more)
 
 
@@ -59,4 +62,6 @@ def _named(difference: Difference) -> Iterator[str]:
 
 
 def _shown(value: Any) -> str:
-    return "missing" if value is None else repr(value)[:LONGEST_VALUE]
+    if value is None:
+        return "missing"
+    return repr(value)[:LONGEST_VALUE]

@@ -75,7 +75,9 @@ class ResourceGuard:
         memory, threads = usage(self._process.pid)
         if memory > self._resident:
             return f"more than {self._resident >> 20} MB of memory"
-        return f"more than {MOST_THREADS} threads" if threads > MOST_THREADS else None
+        if threads > MOST_THREADS:
+            return f"more than {MOST_THREADS} threads"
+        return None
 
     def _disk_excess(self) -> str | None:
         used = 0
@@ -89,11 +91,9 @@ class ResourceGuard:
             return str(error)
         if used > self._scratch:
             return f"more than {self._scratch >> 20} MB of disk"
-        return (
-            "shared memory, or a file without a name, that nobody can count"
-            if _hides_memory(self._process.pid)
-            else None
-        )
+        if _hides_memory(self._process.pid):
+            return "shared memory, or a file without a name, that nobody can count"
+        return None
 
 
 def usage(pid: int) -> tuple[int, int]:

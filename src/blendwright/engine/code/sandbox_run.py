@@ -100,7 +100,10 @@ class IsolatedRunner:
         self._scratch_roots = {self._scene.worker().require_process().scratch.parent}
         if call.proof_demanded and not sys.platform.startswith("linux"):
             return code_answer(self._scene.hash, findings=(contradiction("the clock cannot be pinned on this system"),))
-        run = self._run_trusted if call.promises.isolation is Isolation.REPLACED else self._run_safe
+        if call.promises.isolation is Isolation.REPLACED:
+            run = self._run_trusted
+        else:
+            run = self._run_safe
         return without_paths(run(call, request, limits), self._scratch_roots)
 
     # ------------------------------------------------------------------ trusted
@@ -111,7 +114,10 @@ class IsolatedRunner:
             message = f"{call.tool.name} runs trusted code, which only a person can allow"
             finding = refusal("trusted_unasked", message)
             return code_answer(self._scene.hash, findings=(finding,))
-        saved = self._scene.save(deadline=limits.left()) if call.proof_demanded else None
+        if call.proof_demanded:
+            saved = self._scene.save(deadline=limits.left())
+        else:
+            saved = None
         # Not asked for again below: where it is lost by then, a rebuilt one would not have the step that is to be saved.
         worker = self._scene.worker()
         scratch = worker.require_process().scratch
@@ -153,7 +159,10 @@ class IsolatedRunner:
         def opened(file: str) -> str:
             return open_scene_file(clean, scratch / file, "the scene", deadline=limits.left())
 
-        first = None if proof is None else opened(proof.file)
+        if proof is None:
+            first = None
+        else:
+            first = opened(proof.file)
         answer["after"] = opened(SCENE_FILE)
         if proof is None:
             return None
@@ -173,10 +182,15 @@ class IsolatedRunner:
         for file in (RESULT_FILE, PROOF_FILE) if call.proof_demanded else (RESULT_FILE,):
             run = self._run_apart(call, request, saved, saved.with_name(file), limits)
             if not isinstance(run, CodeRun):
-                return failed_again(run) if runs else run
+                if runs:
+                    return failed_again(run)
+                return run
             runs.append(run)
         first, last = runs[0], runs[-1]
-        finding = output_difference(first.result["output"], last.result["output"]) if last is not first else None
+        if last is not first:
+            finding = output_difference(first.result["output"], last.result["output"])
+        else:
+            finding = None
         if finding is not None:
             return code_answer(before, findings=(finding,), ran=first.answer)
         finding = self._replace_written_scenes(content_before, limits)
@@ -184,7 +198,10 @@ class IsolatedRunner:
             return code_answer(before, findings=(finding,), ran=last.answer)
         rehearsed = "rehearse" in request
         if all(run.unchanged for run in runs) or (rehearsed and not call.proof_demanded):
-            reverted_by = "rebuild" if rehearsed else None
+            if rehearsed:
+                reverted_by = "rebuild"
+            else:
+                reverted_by = None
             return code_answer(
                 before, ran=last.answer, result=last.result, reverted_by=reverted_by, unchanged=not rehearsed
             )

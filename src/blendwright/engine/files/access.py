@@ -181,8 +181,13 @@ class FileAccess:
 
     def _named(self, each: PathArgument) -> str:
         """The path that an argument means: an asset may be named by its library."""
-        place = self.assets.place(each.path) if each.role == "asset" else None
-        return each.path if place is None else str(place)
+        if each.role == "asset":
+            place = self.assets.place(each.path)
+        else:
+            place = None
+        if place is None:
+            return each.path
+        return str(place)
 
     def _copy_companions(self, path: Path, directory: Path, each: PathArgument) -> None:
         """What lies beside an asset: where it comes from, and what a .gltf file needs."""
@@ -204,8 +209,14 @@ class FileAccess:
     def _is_hidden(self, path: Path) -> bool:
         """Return whether a part of the path begins with a dot, below its root or its folder of assets."""
         root = self._roots.rule(path)
-        base = Path(root[0]) if root is not None else self._roots.asset_folder(path)
-        parts = path.parts if base is None else path.relative_to(base).parts
+        if root is not None:
+            base = Path(root[0])
+        else:
+            base = self._roots.asset_folder(path)
+        if base is None:
+            parts = path.parts
+        else:
+            parts = path.relative_to(base).parts
         return any(_begins_with_dot(part) for part in parts)
 
     def _is_companion(self, real: Path, path: Path) -> bool:
@@ -341,7 +352,10 @@ class FileAccess:
         """The part of a path, below its root, where hosts and workspaces keep what they are told to do: whoever writes there decides
         what is allowed, or run, the next time."""
         root = self._roots.rule(path)
-        parts = path.parts if root is None else path.relative_to(root[0]).parts
+        if root is None:
+            parts = path.parts
+        else:
+            parts = path.relative_to(root[0]).parts
         return next((part for part in parts if _begins_with_dot(part) or plain_name(part) in SETTINGS), None)
 
     def _in_code_directory(self, path: Path, at: str) -> Finding | None:

@@ -62,7 +62,10 @@ def deliver(moves: Sequence[Move]) -> None:
         try:
             for move in moves:
                 with _told(move.destination):
-                    mode = 0o700 if move.private else 0o777
+                    if move.private:
+                        mode = 0o700
+                    else:
+                        mode = 0o777
                     directory = opened.enter_context(open_directory(move.destination.parent, make=mode))
                     crash_points.reach("files.before_move")
                     placings.append(_Placing(move, directory))

@@ -42,4 +42,6 @@ def unusable(error: Exception, at: str) -> Finding:
 
 
 def first_existing(path: Path) -> Path:
-    return path if path.exists() else first_existing(path.parent)
+    if path.exists():
+        return path
+    return first_existing(path.parent)

@@ -21,8 +21,14 @@ class FileRoots:
         read and never written to."""
         self.assets = tuple(assets)
         self.roots = {_root(root): verdict for root, verdict in roots.items()}
-        self.workspace = None if workspace is None else workspace.resolve()
-        own = () if self.workspace is None else [self.workspace / name for name in OWN]
+        if workspace is None:
+            self.workspace = None
+        else:
+            self.workspace = workspace.resolve()
+        if self.workspace is None:
+            own = ()
+        else:
+            own = [self.workspace / name for name in OWN]
         # What the program stores may lie elsewhere, behind a link.
         self._own = frozenset(own) | {path.resolve() for path in own if path.is_symlink()}
 

@@ -50,7 +50,9 @@ def open_scene_file(
 def size_problem(opened: BinaryIO, most_mb: int) -> str | None:
     """What speaks against giving a file to Blender because of its size, before any of it is copied."""
     size = os.fstat(opened.fileno()).st_size
-    return f"has {size >> 20} MB, and {most_mb} MB are allowed" if size > most_mb << 20 else None
+    if size > most_mb << 20:
+        return f"has {size >> 20} MB, and {most_mb} MB are allowed"
+    return None
 
 
 def copy_scene(source: Path, target: Path) -> None:

@@ -20,7 +20,10 @@ def find(journal: JournalView, name: int | str) -> Commit:
     """The commit of a number, of a tag, of a branch, or HEAD. Raises Refusal when there is none."""
     if isinstance(name, str) and name.upper() == HEAD:
         return require_head(journal)
-    number = int(name) if str(name).isascii() and str(name).isdigit() else None
+    if str(name).isascii() and str(name).isdigit():
+        number = int(name)
+    else:
+        number = None
     if number is None:
         named = {branch.name: branch.commit for branch in journal.branches.listed()} | dict(journal.branches.tags())
         number = named.get(str(name))

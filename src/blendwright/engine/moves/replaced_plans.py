@@ -97,9 +97,14 @@ def replaced_plan(journal: JournalView, instead: Instead, tools: Mapping[str, An
     that came after it cannot be run again."""
     if not isinstance(instead, str):
         base = before_last_plan(journal)
-        return None if base is None else ReplacedPlan(base)
+        if base is None:
+            return None
+        return ReplacedPlan(base)
     spans = [span for span in journal.plan_spans(limit=MOST_PLANS_BACK) if span.request_id == instead]
-    base = journal.show(spans[-1].first).parent if spans else None
+    if spans:
+        base = journal.show(spans[-1].first).parent
+    else:
+        base = None
     if base is None or journal.head_number is None:
         message = f"no plan '{instead[:100]}' led to this scene"
         raise Refusal.of(Fault.TARGET_NOT_FOUND, message, "See which did, and their request ids: blendwright log")
@@ -116,7 +121,9 @@ def replaced_request(journal: JournalView, instead: Instead) -> str | None:
     if isinstance(instead, str) or not instead:
         return instead or None
     last = last_change(journal)
-    return None if last is None or last.kind != "operation" else last.request_id
+    if last is None or last.kind != "operation":
+        return None
+    return last.request_id
 
 
 def _later(journal: JournalView, request_id: str, commits: Sequence[CommitChanges]) -> LaterPlan:
@@ -147,7 +154,10 @@ def operations_of(
     """The calls of commits as operations of these ids, one after the other, all of them after the operations `after`."""
     made: list[Operation] = []
     for position, (commit, id) in enumerate(zip(commits, ids, strict=True), start):
-        before = (made[-1].id,) if made else tuple(after)
+        if made:
+            before = (made[-1].id,)
+        else:
+            before = tuple(after)
         made.append(Operation(id, commit.tool, dict(commit.args), before, None, position, f"/operations/{position}"))
     return tuple(made)
 

@@ -38,7 +38,10 @@ class SceneMoves:
         if len(path) <= count:
             most = max(len(path) - 1, 0)
             only = f"there {'is' if most == 1 else 'are'} only {most} commit{'' if most == 1 else 's'} to undo"
-            message = only if most else "there is nothing to undo"
+            if most:
+                message = only
+            else:
+                message = "there is nothing to undo"
             raise refusal(message, "See what there is: blendwright log")
         return self.move("undo", path[-1])
 

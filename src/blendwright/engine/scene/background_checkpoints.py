@@ -141,7 +141,10 @@ class BackgroundCheckpoints:
         if len(self._made) <= NEWEST:
             return None
         candidate = self._made[-NEWEST - 1]
-        before = self._made[-NEWEST - 2].generation if len(self._made) > NEWEST + 1 else 0
+        if len(self._made) > NEWEST + 1:
+            before = self._made[-NEWEST - 2].generation
+        else:
+            before = 0
         following = self._made[-NEWEST].generation
         if not before < candidate.generation < following < generation or following - before > MOST_COMMITS_BETWEEN:
             return None
@@ -178,7 +181,10 @@ class BackgroundCheckpoints:
             self._pool.warm()
             self._worker_reads = readable
             _lower_priority(worker)
-        steps = None if self._at is None else journal.checkpoints.steps_between(self._at, target.number)
+        if self._at is None:
+            steps = None
+        else:
+            steps = journal.checkpoints.steps_between(self._at, target.number)
         self._at = None
         if steps is None:
             mismatch = rebuild(worker, journal, target).mismatch

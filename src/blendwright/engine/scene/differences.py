@@ -70,7 +70,10 @@ def compare(before: SceneSnapshot, after: SceneSnapshot, renamed: Mapping[str, s
     created = tuple(Entry(*key) for key in sorted(new.keys() - old.keys()))
     removed = tuple(Entry(*key) for key in sorted(old.keys() - new.keys()))
     changed: list[Changed] = []
-    named = {key for key, properties in old.items() if before.entries.get(key) != properties} if renames else ()
+    if renames:
+        named = {key for key, properties in old.items() if before.entries.get(key) != properties}
+    else:
+        named = ()
     for key in sorted(old.keys() & new.keys()):
         properties = tuple(_changes(old[key], new[key]))
         # A fingerprint covers names, its own and those that it refers to.

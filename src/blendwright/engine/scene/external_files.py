@@ -222,7 +222,10 @@ class Externals:
     def _record(self, name: str, used_by: tuple[str, ...], budget: HashBudget) -> Iterator[External]:
         """The file of a path; where it stands for the tiles of an image, each of them."""
         try:
-            tiles = sorted(Path(name).parent.glob(TILES.sub("*", Path(name).name))) if TILES.search(name) else ()
+            if TILES.search(name):
+                tiles = sorted(Path(name).parent.glob(TILES.sub("*", Path(name).name)))
+            else:
+                tiles = ()
             for path in tiles or (Path(name),):
                 yield self._record_file(path, used_by, budget)
         except (OSError, ValueError, RuntimeError):
@@ -256,13 +259,18 @@ class Externals:
     def _withheld_state(self, path: Path, used_by: tuple[str, ...]) -> Literal["outside_roots", "withheld"] | None:
         """Why nobody opens a file, as far as its place and name say. A scene names what it likes, a password for a picture."""
         root = self._roots.rule(path)
-        top = Path(root[0]) if root is not None and root[1] is Verdict.ALLOW else None
+        if root is not None and root[1] is Verdict.ALLOW:
+            top = Path(root[0])
+        else:
+            top = None
         if top is None and used_by and all(user.startswith(f"{LIBRARIES}/") for user in used_by):
             top = self._roots.asset_folder(path)  # an asset that is linked; it is opened only where a call has named it
         if top is None:
             return "outside_roots"
         hidden = any(part.startswith(".") for part in path.relative_to(top).parts)
-        return "withheld" if hidden or self._roots.is_own(path) or not fits_its_users(path, used_by) else None
+        if hidden or self._roots.is_own(path) or not fits_its_users(path, used_by):
+            return "withheld"
+        return None
 
 
 def current_externals(journal: JournalView, at: int | None = None) -> tuple[External, ...]:
@@ -305,7 +313,10 @@ def _findings(external: External) -> Iterator[Finding]:
             )
         case "changed":
             message = f"{path} has another content than when it was recorded ({users})"
-            again = "link it again with file.link or asset.add" if external.followed else "adopt the scene again"
+            if external.followed:
+                again = "link it again with file.link or asset.add"
+            else:
+                again = "adopt the scene again"
             yield Finding(Fault.SCENE_CONFLICT, message, "", f"Put the old content back, or {again}.")
         case "present":
             if external.linked and not external.followed:

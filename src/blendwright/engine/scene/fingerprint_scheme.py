@@ -20,7 +20,10 @@ def other_scheme(theirs: str, ours: str, commit: int | None = None) -> Environme
     for that."""
     their_method, _, their_blender = scheme_of(theirs).partition(":")
     our_method, _, our_blender = scheme_of(ours).partition(":")
-    what = "the workspace was written" if commit is None else f"commit {commit} was made"
+    if commit is None:
+        what = "the workspace was written"
+    else:
+        what = f"commit {commit} was made"
     if their_method != our_method:
         had, have = their_method.removeprefix("bw"), our_method.removeprefix("bw")
         message = f"{what} with method {had} of the fingerprint, this blendwright has method {have}"

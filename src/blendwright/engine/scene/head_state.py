@@ -26,12 +26,18 @@ class HeadState:
     def follow_head(self) -> None:
         """Take the hash that the journal has for HEAD."""
         head = self._journal.head
-        self.known_hash = None if head is None else head.hash_after
+        if head is None:
+            self.known_hash = None
+        else:
+            self.known_hash = head.hash_after
 
     def record_commit(self, hash: str, redo_ms: float, *, saved: bool) -> None:
         """Note that commits led to this hash. `saved` says that the last of them has a checkpoint."""
         self.known_hash = hash
-        self.redo_ms = 0.0 if saved else self.redo_ms + redo_ms
+        if saved:
+            self.redo_ms = 0.0
+        else:
+            self.redo_ms = self.redo_ms + redo_ms
         self.advance_background()
 
     def allow(self, readable: Sequence[ReadableFile]) -> None:

@@ -148,7 +148,10 @@ class LiveScene:
 
     def release_worker(self) -> RemoteScene | None:
         """Give the worker, where one is alive, to a caller who brings another scene than HEAD's into it."""
-        worker = self._worker if self.ready else None
+        if self.ready:
+            worker = self._worker
+        else:
+            worker = None
         self._worker = None
         return worker
 
@@ -308,7 +311,10 @@ class LiveScene:
         crash_points.reach("rebuild.started")
         head = self._journal.head
         try:
-            rebuilt = Rebuilt(self._begin(worker)) if head is None else self._rebuild(worker, head)
+            if head is None:
+                rebuilt = Rebuilt(self._begin(worker))
+            else:
+                rebuilt = self._rebuild(worker, head)
         except BaseException:
             worker.abandon()
             raise
@@ -333,7 +339,10 @@ class LiveScene:
         except JournalError as error:
             raise EnvironmentUnfit(error.message, cure=error.cure, details=error.details) from error
         except RebuildFailed as error:
-            cure = f"{error.cure} {RECOVER}" if error.cure else RECOVER
+            if error.cure:
+                cure = f"{error.cure} {RECOVER}"
+            else:
+                cure = RECOVER
             raise EnvironmentUnfit(error.message, cure=cure) from error
 
     def _begin(self, worker: RemoteScene) -> str:
@@ -382,4 +391,6 @@ def _save(worker: RemoteScene, deadline: float, *, full: bool = True) -> tuple[s
 
 def _log_tail(worker: RemoteScene | None) -> list[str]:
     """What a worker wrote last, where it is a process that has a log."""
-    return [] if worker is None or worker.process is None else worker.process.log_tail()
+    if worker is None or worker.process is None:
+        return []
+    return worker.process.log_tail()

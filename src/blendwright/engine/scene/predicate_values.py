@@ -25,7 +25,10 @@ def scene_values(worker: RemoteScene, expression: str) -> dict[str, Any]:
             scene[kind] |= {item["name"]: _parts(item) for item in page[kind]["items"]}
         scene["collections"] |= {item["name"]: item for item in collections_of(page)}
         scene |= {kind: page[kind] or {} for kind in SETTINGS}
-    audit = _audit(worker) if ASKS_FOR_AUDIT.search(expression) else None
+    if ASKS_FOR_AUDIT.search(expression):
+        audit = _audit(worker)
+    else:
+        audit = None
     return {"scene": scene, "named": list(NAMED), "audit": audit}
 
 

@@ -67,7 +67,10 @@ class WorkspaceProblems:
 def find_problems(journal: Journal) -> WorkspaceProblems:
     """Without Blender: which scenes are truly there only a rebuild tells."""
     head = journal.head
-    lost = None if head is None else _why_lost(journal, head.number)
+    if head is None:
+        lost = None
+    else:
+        lost = _why_lost(journal, head.number)
     quarantine = journal.recovery.quarantine()
     reachable: list[int] = []
     if lost is not None or quarantine is not None:

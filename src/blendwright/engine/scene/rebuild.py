@@ -101,7 +101,8 @@ def follow_route(worker: RemoteScene, route: RebuildRoute, target: Commit) -> Re
             return Rebuilt(mismatch.found, redone, mismatch=mismatch)
         crash_points.reach("rebuild.redone")
     spent = (perf_counter() - started) * 1000
-    reached = route.redo[-1].hash_after if route.redo else reached
+    if route.redo:
+        reached = route.redo[-1].hash_after
     if reached != target.hash_after:
         mismatch = Mismatch(route.to, f"redo up to commit {route.to}", target.hash_after, reached)
         return Rebuilt(reached, redone, spent, mismatch)
@@ -157,7 +158,10 @@ def redo_in_batches(worker: RemoteScene, steps: Iterable[CommittedStep]) -> Iter
         if not pending:
             return
         batch, future = pending.popleft()
-        what = _redoing(batch[0]) if len(batch) == 1 else f"redoing commits {batch[0].number} to {batch[-1].number}"
+        if len(batch) == 1:
+            what = _redoing(batch[0])
+        else:
+            what = f"redoing commits {batch[0].number} to {batch[-1].number}"
         with _explained(worker, what):
             answer = future.result(HANG_SECONDS * len(batch))
         yield answer["redone"], _mismatch_in(batch, answer)
@@ -191,7 +195,10 @@ def _mismatch_in(batch: Sequence[CommittedStep], answer: RedoAnswer) -> Mismatch
     last = batch[-1]
     if answer["redone"] == len(batch) and answer["hash"] == last.hash_after:
         return None
-    culprit = batch[answer["redone"]] if 0 <= answer["redone"] < len(batch) else last
+    if 0 <= answer["redone"] < len(batch):
+        culprit = batch[answer["redone"]]
+    else:
+        culprit = last
     return Mismatch(culprit.number, _redoing(culprit), culprit.hash_after, answer["hash"])
 
 
@@ -264,7 +271,10 @@ class _Replayer:
             self._by = "results"
         mismatch = next(self._mismatches(empty), None)
         count = len(self._commits)
-        other = count - own if own else 0
+        if own:
+            other = count - own
+        else:
+            other = 0
         return Replay(
             self._commits[-1].number, count, self._by, self._redone, self._opened, other, self._agreed, mismatch
         )

@@ -42,7 +42,10 @@ def find_renames(old: Entries, new: Entries, known: Mapping[str, str]) -> dict[K
     renames: dict[Key, str] = {}
     for key in gone if came else ():
         before = old[key]
-        other = (OBJECTS, known[key[1]]) if key[1] in known else _same_object(before, came, old, new)
+        if key[1] in known:
+            other = (OBJECTS, known[key[1]])
+        else:
+            other = _same_object(before, came, old, new)
         if other is not None and other in came and new[other]["type"] == before["type"]:
             came.discard(other)
             renames[key] = other[1]
@@ -71,13 +74,17 @@ def under_new_names(old: Entries, new: Entries, renames: Mapping[Key, str]) -> E
 def _same_object(before: Properties, came: set[Key], old: Entries, new: Entries) -> Key | None:
     if before["data"] is None:
         alike = [key for key in sorted(came) if _apart_from_name(new[key]) == _apart_from_name(before)]
-        return alike[0] if alike else None
+        if alike:
+            return alike[0]
+        return None
     users = _users(old)[before["data"]], _users(new)[before["data"]]
     same_data = [key for key in users[1] if key in came and new[key]["data_fingerprint"] == before["data_fingerprint"]]
     alike = [key for key in same_data if _apart_from_name(new[key]) == _apart_from_name(before)]
     if alike:
         return alike[0]
-    return users[1][0] if len(users[0]) == len(users[1]) == 1 else None
+    if len(users[0]) == len(users[1]) == 1:
+        return users[1][0]
+    return None
 
 
 def _users(entries: Entries) -> dict[str, list[Key]]:
@@ -96,4 +103,6 @@ def _apart_from_name(properties: Properties) -> Properties:
 def _reworded(value: Any, names: Mapping[str, str]) -> Any:
     if isinstance(value, str):
         return names.get(value, value)
-    return [_reworded(part, names) for part in cast("list[Any]", value)] if isinstance(value, list) else value
+    if isinstance(value, list):
+        return [_reworded(part, names) for part in cast("list[Any]", value)]
+    return value

@@ -40,11 +40,17 @@ class BulkPolicy:
 
     def next_message(self, calls_at_once: int) -> NextMessage:
         """Return the limits of the next message. `calls_at_once` is the most that the contract allows on their way."""
-        most = 1 if self._alone else min(WINDOW, calls_at_once)
+        if self._alone:
+            most = 1
+        else:
+            most = min(WINDOW, calls_at_once)
         if not self._in_bulks or self._separate:
             return NextMessage(1, most)
         # A contract that asks for fewer at once than usual gets no more than that.
-        size = self._size if most >= WINDOW else max(1, min(self._size, most // BULKS_UNDERWAY))
+        if most >= WINDOW:
+            size = self._size
+        else:
+            size = max(1, min(self._size, most // BULKS_UNDERWAY))
         return NextMessage(size, BULKS_UNDERWAY if size > 1 else most)
 
     def note_sent(self, operations: int) -> None:

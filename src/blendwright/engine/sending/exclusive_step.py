@@ -67,7 +67,10 @@ class StepOutcome:
     @property
     def details(self) -> StepDetails:
         answer = self.answer
-        printed = self.printed if answer is None else answer.get("printed")
+        if answer is None:
+            printed = self.printed
+        else:
+            printed = answer.get("printed")
         known = StepDetails(
             reverted_by=self.reverted_by,
             answered=answer is not None and printed is None,
@@ -83,7 +86,9 @@ class StepOutcome:
 
 def revert_method(answer: StepAnswer) -> str | None:
     """How a step was taken back; what could not be is rebuilt."""
-    return "rebuild" if answer["reverted_by"] == REVERT_FAILED else answer["reverted_by"]
+    if answer["reverted_by"] == REVERT_FAILED:
+        return "rebuild"
+    return answer["reverted_by"]
 
 
 def report_exception(scene: SceneHost, call: Invocation, answer: StepAnswer) -> None:
@@ -131,9 +136,13 @@ class ExclusiveStep:
         before = self._scene.hash
         if findings:
             return self._failure(call, before, findings)
-        call = call if args == call.args else replace(call, args=args)
+        if args != call.args:
+            call = replace(call, args=args)
         self._arriving = ()
-        intent = self._announce(call) if call.writes_outside and rehearse is None else None
+        if call.writes_outside and rehearse is None:
+            intent = self._announce(call)
+        else:
+            intent = None
         crash_points.reach("call.announced")
         request = call.request()
         request["verify"] = verify
@@ -209,7 +218,10 @@ class ExclusiveStep:
 
         # Save the scene where the call cannot be replayed.
         try:
-            checkpoint = None if call.promises.replayable else self._saved(call, answer, limits.run_ends)
+            if call.promises.replayable:
+                checkpoint = None
+            else:
+                checkpoint = self._saved(call, answer, limits.run_ends)
         except RebuildFailed as error:
             # The way back is not in doubt: what the step made is, since no other process can have it.
             self._scene.discard()
@@ -253,8 +265,14 @@ class ExclusiveStep:
         if not call.proof_demanded:
             # Where the same is demanded again, a part of it will not do.
             request["seconds"] = limits.seconds
-        scratch = None if worker.process is None else worker.process.scratch
-        keeping = nullcontext() if frames is None or scratch is None else frames.keeping(scratch)
+        if worker.process is None:
+            scratch = None
+        else:
+            scratch = worker.process.scratch
+        if frames is None or scratch is None:
+            keeping = nullcontext()
+        else:
+            keeping = frames.keeping(scratch)
         with Heartbeat(limits.waiting, call.tool.name, limits.seconds, scratch), keeping:
             answer = self._scene.step(request, deadline=limits.seconds, cancel=limits.cancel)
         report_exception(self._scene, call, answer)
@@ -278,7 +296,10 @@ class ExclusiveStep:
         artifacts = self._files.keep_artifacts(answer["artifacts"], scratch)
         answer = _with_name_of(answer, artifacts)
         artifacts += self._files.deliver(staged)
-        template = call.args.get("frames_path") if frames is not None else None
+        if frames is not None:
+            template = call.args.get("frames_path")
+        else:
+            template = None
         if template is not None:
             numbers = frame_numbers(answer["result"])
             artifacts += self._files.deliver_frames(template, scratch, numbers, staged.overwrite)
@@ -307,8 +328,14 @@ class ExclusiveStep:
         printed: str | None = None,
     ) -> StepOutcome:
         """Return the outcome of a call that failed, with its audit note; `before` is the hash of the scene that it met."""
-        status = "failed" if reverted_by is None else "rolled_back"
-        fault = findings[0].fault if findings else None
+        if reverted_by is None:
+            status = "failed"
+        else:
+            status = "rolled_back"
+        if findings:
+            fault = findings[0].fault
+        else:
+            fault = None
         note = self._ledger.note(call, status, before, fault=fault, answer=answer, settles=intent)
         return StepOutcome(call, note, answer, findings, reverted_by, printed=printed)
 
@@ -367,4 +394,6 @@ def _with_name_of(answer: StepAnswer, kept: Sequence[str]) -> StepAnswer:
         return answer
     made, now = Path(answer["artifacts"][0]), Path(kept[0])
     old, new = (made.parent.name, now.parent.name) if made.parent.name else (made.name, now.name)
-    return {**answer, "result": {**result, "artifact": new}} if result["artifact"] == old else answer
+    if result["artifact"] == old:
+        return {**answer, "result": {**result, "artifact": new}}
+    return answer

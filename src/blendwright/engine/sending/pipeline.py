@@ -72,7 +72,10 @@ class Pipeline:
         self._deadline = deadline
         self._options = options
         self._questions = questions
-        self._asked_about = () if questions is None else questions
+        if questions is None:
+            self._asked_about = ()
+        else:
+            self._asked_about = questions
         self._verify = options.verify or session.contract.terms.host.verification == "all"
         self._stop = stop
         self._whole = whole
@@ -91,7 +94,10 @@ class Pipeline:
         self._todo.extend(calls)
         self._bulks = BulkPolicy(len(calls))
         cancel = self._deadline.cancel
-        unsubscribe = cancel.subscribe(self._kill_worker) if cancel is not None else None
+        if cancel is not None:
+            unsubscribe = cancel.subscribe(self._kill_worker)
+        else:
+            unsubscribe = None
         try:
             while self._todo or self._window:
                 self._send()
@@ -168,7 +174,11 @@ class Pipeline:
         try:
             assert self._worker is not None
             answer = self._deadline.answer_of(future, self._worker, self._oldest_since)
-            answers: list[StepAnswer] = [answer] if len(calls) == 1 else answer["answers"]
+            answers: list[StepAnswer]
+            if len(calls) == 1:
+                answers = [answer]
+            else:
+                answers = answer["answers"]
             if len(answers) > len(calls):
                 raise ProtocolBreach("the worker answered more steps than it was sent")
         except WorkerError as error:
@@ -209,7 +219,10 @@ class Pipeline:
         if irreversible:
             self._scene.discard()
         findings = tuple(Finding.from_json(finding) for finding in answer["findings"])
-        status = "failed" if answer["reverted_by"] is None else "rolled_back"
+        if answer["reverted_by"] is None:
+            status = "failed"
+        else:
+            status = "rolled_back"
         note = self._ledger.note(call, status, self._reached, fault=findings[0].fault, answer=answer)
         self._fail(StepOutcome(call, note, answer, findings, revert_method(answer)))
         if irreversible:
@@ -235,7 +248,10 @@ class Pipeline:
             self._end(call, over)
             return
         # The worker is needed twice: nobody is asked in vain, and others may have had their turn before the answer.
-        approved = self._approved(call) if self._has_worker(call) else None
+        if self._has_worker(call):
+            approved = self._approved(call)
+        else:
+            approved = None
         if approved is None or not self._has_worker(call):
             return
         call, options = approved, self._options

@@ -35,12 +35,18 @@ def merge(
     """
     if dry_run:
         planned = merging.plan_merge(workspace, source)
-        code = Exit.DONE if planned.ok else Exit.REFUSED
+        if planned.ok:
+            code = Exit.DONE
+        else:
+            code = Exit.REFUSED
         return present(json, planned.to_json, lambda out: _show_plan(out, planned), code)
     cancel = CancelToken()
     with stops_on_interrupt(cancel), open_session(workspace, blender=blender, approver=approver(approve)) as opened:
         merged = merging.merge(opened, source, RunOptions(cancel=cancel))
-    code = Exit.DONE if merged.report is None else Exit.of_run(merged.report)
+    if merged.report is None:
+        code = Exit.DONE
+    else:
+        code = Exit.of_run(merged.report)
     return present(json, merged.to_json, lambda out: _show(out, merged), code)
 
 
@@ -51,7 +57,10 @@ def _show_plan(out: SafeConsole, plan: merging.MergePlan) -> None:
     elif plan.kind == "up_to_date":
         out.show(f"everything of {plan.source} is here already")
     else:
-        how = "HEAD would go there" if plan.kind == "fast_forward" else "they would be run again here"
+        if plan.kind == "fast_forward":
+            how = "HEAD would go there"
+        else:
+            how = "they would be run again here"
         out.show(f"{len(plan.taken)} commits since commit {plan.base}: {how}")
 
 

@@ -85,4 +85,6 @@ class HeadCommand:
             return f"{doing}: it did not end within {SECONDS:g} s"
         except (OSError, ValueError) as error:
             return f"{doing}: {getattr(error, 'strerror', None) or error}"
-        return None if done.returncode == 0 else f"{doing}: it ended with exit code {done.returncode}"
+        if done.returncode == 0:
+            return None
+        return f"{doing}: it ended with exit code {done.returncode}"

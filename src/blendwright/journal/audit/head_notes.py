@@ -79,7 +79,10 @@ def _contradiction(store: Store, note: Note, identity: str, end: AuditHead) -> s
     row = store.row("SELECT hash FROM audit WHERE sequence = ?", (note.head.sequence,))
     if row is not None and row[0] == note.head.hash:
         return None
-    what = "is missing" if row is None else "is another one"
+    if row is None:
+        what = "is missing"
+    else:
+        what = "is another one"
     return (
         f"record {note.head.sequence} of the audit chain, which {note.file} names, {what} in journal.db, which ends with record"
         f" {end.sequence}: an older copy was put in its place, or the chain was cut off or went on elsewhere"
@@ -99,7 +102,10 @@ def require_unused(workspace: Path) -> None:
     saved = sorted((workspace / CHECKPOINTS).glob("*.blend"), key=lambda path: path.stat().st_mtime)
     if (note is None or note.head.sequence == 0) and not saved:
         return
-    way_on = f" To go on without its history: `blendwright new --workspace DIR --scene {saved[-1]}`." if saved else ""
+    if saved:
+        way_on = f" To go on without its history: `blendwright new --workspace DIR --scene {saved[-1]}`."
+    else:
+        way_on = ""
     raise EnvironmentUnfit(
         f"{workspace} has been used, and its {JOURNAL} is missing or empty",
         cure=f"Restore {JOURNAL} from a backup; where that is an older one, then `{ACCEPT}`.{way_on}",

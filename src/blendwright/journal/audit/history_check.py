@@ -37,7 +37,10 @@ class HistoryCheck:
         last = len(self._commits)
         if number != last + 1:
             yield f"commit {number} follows commit {last}: commits between them are missing"
-        place = _Place(None, -1, after) if parent is None else self._commits.get(parent)
+        if parent is None:
+            place = _Place(None, -1, after)
+        else:
+            place = self._commits.get(parent)
         if place is None or (parent is None) != (last == 0):
             yield f"commit {number} follows commit {parent}, which is not before it"
         elif before != place.scene_hash or generation != place.generation + 1:

@@ -199,4 +199,6 @@ def _parsed(text: str) -> dict[str, Any]:
 
 
 def _missing(first: int, last: int) -> str:
-    return f"record {first} is missing" if first == last else f"records {first} to {last} are missing"
+    if first == last:
+        return f"record {first} is missing"
+    return f"records {first} to {last} are missing"

@@ -29,7 +29,10 @@ def collect(
     with store.snapshot():
         rows = dict(store.rows("SELECT id, sha256 FROM checkpoints"))
         owners = dict(store.rows("SELECT id, number FROM checkpoints"))
-        roots = _current_commits(store) if drop_other_lines else _last_of_each_line(store)
+        if drop_other_lines:
+            roots = _current_commits(store)
+        else:
+            roots = _last_of_each_line(store)
         needed = _needed(store, ancestry, files, roots, redo_budget)
         lost = _reachable(store, set(owners.values())) - _reachable(store, {owners[id] for id in needed})
     keep = {f"{rows[id]}.blend" for id in needed}

@@ -75,7 +75,10 @@ def checkpoints_of(store: Store, files: CheckpointFiles, ancestors: Ancestors, f
 
 def _lost(to: int, damaged: list[Checkpoint]) -> JournalError:
     names = ", ".join(checkpoint.path.name for checkpoint in damaged)
-    why = f"damaged or missing: {names}" if damaged else "it was removed by gc"
+    if damaged:
+        why = f"damaged or missing: {names}"
+    else:
+        why = "it was removed by gc"
     return JournalError(
         f"no checkpoint leads to commit {to} ({why}), and what comes before it cannot be replayed",
         cure="Check out another commit, or run `blendwright recover`.",

@@ -55,7 +55,10 @@ class CheckpointWriter(CheckpointReader):
                 )
             now = utc_now()
             id = transaction.insert_checkpoint(self._store, commit, staged, now)
-            removed = () if instead_of is None else garbage_collection.drop(self._store, instead_of)
+            if instead_of is None:
+                removed = ()
+            else:
+                removed = garbage_collection.drop(self._store, instead_of)
         # After the transaction: a file without a row is garbage, a row without its file would be wrong.
         self._files.remove(removed, durably=False)
         self._sync_notes()

@@ -44,7 +44,10 @@ def find_many(
         if head is None:
             return tuple(OperationMatch("nowhere") for _ in queries)
         ancestors = ancestry.of(head[0])
-        at = head[3] if scene_hash is None else scene_hash
+        if scene_hash is None:
+            at = head[3]
+        else:
+            at = scene_hash
         intents: dict[str, int] = dict(store.rows(_INDETERMINATE))
         stored = _stored_under(store, queries)
         return tuple(
@@ -123,8 +126,12 @@ def _find(
 
 def _position(store: Store, ancestors: Ancestors, commit: MatchedCommit) -> HistoryPosition:
     if ancestors.holds(commit.line, commit.generation):
-        return "ancestor" if commit.generation > ancestors.adopted_at else "before_adopt"
-    return "rolled_back" if store.row(_ROLLED_BACK, (commit.number,)) else "elsewhere"
+        if commit.generation > ancestors.adopted_at:
+            return "ancestor"
+        return "before_adopt"
+    if store.row(_ROLLED_BACK, (commit.number,)):
+        return "rolled_back"
+    return "elsewhere"
 
 
 def _is_same_operation(stored: MatchedCommit | Reading, query: OperationQuery) -> bool:

@@ -20,4 +20,6 @@ def commit_numbered(store: Store, number: int) -> Commit:
 def head_commit(store: Store) -> Commit | None:
     """Return HEAD's commit, None in a workspace without one."""
     head = head_row(store)
-    return None if head is None else commit_numbered(store, head[0])
+    if head is None:
+        return None
+    return commit_numbered(store, head[0])

@@ -112,7 +112,10 @@ class _CommitTransaction:
     def _add_commit(self, new: NewCommit) -> None:
         self._check(new)
         number = self._next
-        parent = self._head[0] if self._head else None
+        if self._head:
+            parent = self._head[0]
+        else:
+            parent = None
         scene = (new.hash_before, new.hash_after, new.replayable)
         fields = (
             number,
@@ -139,7 +142,11 @@ class _CommitTransaction:
     ) -> Row:
         """Its audit record, and its receipt with its place in the journal. Returns the columns that commits and readings share,
         around what each says of the scene; `fields` are those that its hash covers besides."""
-        own: dict[str, Any] = {} if number is None else {"commit": number}
+        own: dict[str, Any]
+        if number is None:
+            own = {}
+        else:
+            own = {"commit": number}
         if conflicts := (own.keys() | {"audit"}) & new.receipt.keys():
             raise JournalError(f"a receipt must not bring {', '.join(sorted(conflicts))}: the journal adds it")
         receipt = {**new.receipt, **own}
@@ -159,7 +166,10 @@ class _CommitTransaction:
     def _check(self, new: NewCommit) -> None:
         if (new.kind == "baseline") != (self._head is None):
             raise JournalError("the first commit of a workspace, and no other, is its baseline")
-        expected = new.hash_after if self._head is None else self._head[3]
+        if self._head is None:
+            expected = new.hash_after
+        else:
+            expected = self._head[3]
         if new.hash_before != expected:
             raise JournalError(
                 f"operation {new.operation_id} starts from scene {new.hash_before}, but HEAD is {expected}",
@@ -178,7 +188,10 @@ class _CommitTransaction:
         done_before = key in self._keys
         if not done_before and self._start[0] is not None:
             same = list(self._store.rows("SELECT line, generation FROM commits WHERE operation_key = ?", (key,)))
-            ancestors = self._ancestry.of(self._start[0]) if same else None
+            if same:
+                ancestors = self._ancestry.of(self._start[0])
+            else:
+                ancestors = None
             done_before = ancestors is not None and any(ancestors.holds(line, generation) for line, generation in same)
         if done_before:
             raise JournalError(
@@ -218,7 +231,10 @@ class _CommitTransaction:
         if self._commits:
             insert_move(store, "commit", start, self._commits[-1][0], self._now)
         crash_points.reach("commit.head_moved")
-        head = self._head[0] if self._head else None
+        if self._head:
+            head = self._head[0]
+        else:
+            head = None
         numbers = tuple(number for number, _ in self._results)
         receipts = tuple(receipt for _, receipt in self._results)
         return CommitResult(numbers, receipts, head, self._audit.head, self._audit.records)

@@ -156,7 +156,10 @@ def commits_among(
     store: Store, ancestors: Ancestors, *, above: int = -1, below: int | None = None, newest_first: bool = False
 ) -> Iterator[Commit]:
     """The commits among the ancestors whose generation lies between two others, oldest first unless it is said otherwise."""
-    order = "DESC" if newest_first else "ASC"
+    if newest_first:
+        order = "DESC"
+    else:
+        order = "ASC"
     sql = f"SELECT {rows.COMMIT} FROM commits WHERE line = ? AND generation BETWEEN ? AND ? ORDER BY generation {order}"
     parts = ancestors.between(above + 1, NO_END if below is None else below - 1)
     for part in parts if newest_first else reversed(parts):

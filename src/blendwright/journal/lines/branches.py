@@ -26,7 +26,10 @@ _INSERT = "INSERT INTO branch_moves (branch, kind, number, fence, timestamp) VAL
 def listed(store: Store) -> tuple[Branch, ...]:
     """By name."""
     head = head_row(store)
-    at = None if head is None else head[0]
+    if head is None:
+        at = None
+    else:
+        at = head[0]
     return tuple(
         Branch(name, at if kind == "entered" else number, kind == "entered")
         for name, kind, number in store.rows(_LATEST)

@@ -91,7 +91,10 @@ def brief_report(
         # The envelope says that it is well, and the link of its receipts has the id.
         document = _lines(entries, told, numbered=report.dialect == "program")
     else:
-        document["operations"] = list(_grouped(entries)) if detail == "summary" else entries
+        if detail == "summary":
+            document["operations"] = list(_grouped(entries))
+        else:
+            document["operations"] = entries
     if report.dialect == "program" and report.remarks:
         document["printed"] = report.remarks["printed"]
     if report.repair and detail == "summary" and report.dialect == "program":
@@ -107,7 +110,10 @@ def brief_report(
     if moved := _moved(report):
         document["implied_by"] = moved
     if not on_copy and any(operation.done for operation in report.operations):
-        document["receipts"] = RECEIPTS if "request_id" in document else RECEIPTS.format(request_id=report.request_id)
+        if "request_id" in document:
+            document["receipts"] = RECEIPTS
+        else:
+            document["receipts"] = RECEIPTS.format(request_id=report.request_id)
     return document
 
 
@@ -135,7 +141,10 @@ def _entry(operation: OperationReport) -> dict[str, Any]:
     for change, kinds in _changes(operation).items():
         entry[change] = kinds
     if operation.safety_level == SafetyLevel.DESTRUCTIVE.value and operation.status == "succeeded":
-        entry["allowed_by"] = "the policy" if (operation.receipt or {}).get("approval") is None else "a person"
+        if (operation.receipt or {}).get("approval") is None:
+            entry["allowed_by"] = "the policy"
+        else:
+            entry["allowed_by"] = "a person"
     if operation.done and operation.result is not None:
         if operation.safety_level == SafetyLevel.READ_ONLY.value:
             entry["result"] = _answered(operation.tool, operation.result)
@@ -184,7 +193,9 @@ def _renamed(objects: Collection[tuple[str, str]]) -> str | None:
     """A receipt has the old name as removed and the new one as created; nobody lost anything."""
     old = [name for change, name in objects if change == "removed"]
     new = [name for change, name in objects if change == "created"]
-    return f"{old[0]} → {new[0]}" if len(old) == len(new) == 1 else None
+    if len(old) == len(new) == 1:
+        return f"{old[0]} → {new[0]}"
+    return None
 
 
 def _grouped(entries: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
@@ -192,7 +203,10 @@ def _grouped(entries: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
     for members in _alike(entries):
         first = members[0]
         several = len({one["tool"] for one in members}) > 1
-        what = "operations" if several else first["tool"]
+        if several:
+            what = "operations"
+        else:
+            what = first["tool"]
         status = WENT_WELL.get(first["status"], first["status"])
         group: dict[str, Any] = {"operations": f"{len(members)} x {what} {status}"}
         group["ids"] = runs(one["operation_id"] for one in members)
@@ -213,18 +227,21 @@ def _alike(entries: Iterable[dict[str, Any]]) -> Iterable[list[dict[str, Any]]]:
     groups: dict[object, list[dict[str, Any]]] = {}
     for number, entry in enumerate(entries):
         # What was skipped is alike whatever it would have done.
-        tool = entry["tool"] if entry["status"] != "skipped" else ""
-        alike: object = (
-            number
-            if "result" in entry
-            else (
+        if entry["status"] != "skipped":
+            tool = entry["tool"]
+        else:
+            tool = ""
+        alike: object
+        if "result" in entry:
+            alike = number
+        else:
+            alike = (
                 tool,
                 entry["status"],
                 entry.get("why"),
                 entry.get("allowed_by"),
                 tuple(change for change in TOLD if change in entry),
             )
-        )
         groups.setdefault(alike, []).append(entry)
     return groups.values()
 
@@ -244,11 +261,17 @@ def _lines(entries: Sequence[dict[str, Any]], told: AlreadyTold, *, numbered: bo
         details, repeated = _details_of(members, made, told)
         made_again += repeated
         if "result" in first:
-            results[first["operation_id"]] = SAID_BEFORE if first["result"] in told.results else first["result"]
+            if first["result"] in told.results:
+                results[first["operation_id"]] = SAID_BEFORE
+            else:
+                results[first["operation_id"]] = first["result"]
         if told.made and not details and first["status"] == "succeeded":
             quiet += len(members)  # the plan in whose place it ran did the same
             continue
-        ids = "" if numbered else f" ({runs(member['operation_id'] for member in members)})"
+        if numbered:
+            ids = ""
+        else:
+            ids = f" ({runs(member['operation_id'] for member in members)})"
         status = WENT_WELL.get(first["status"], first["status"])
         lines.append(f"{len(members)} x {first['tool']} {status}{ids}{details}")
     if quiet:
@@ -279,7 +302,10 @@ def _details_of(members: Sequence[dict[str, Any]], made_in_run: Collection[str],
         else:
             new = names
         if new:
-            listed = runs(new, MOST_RENAMED) if change == RENAMED else families(new)
+            if change == RENAMED:
+                listed = runs(new, MOST_RENAMED)
+            else:
+                listed = families(new)
             parts.append(f", {change} {listed}")
     parts += [f"; {note}" for note in _notes(members)]
     return "".join(parts), made_again
@@ -355,7 +381,9 @@ def follows(name: str, next_name: str) -> bool:
 
 
 def _next(digits: str) -> str:
-    return str(int(digits) + 1).zfill(len(digits)) if len(digits) <= MOST_DIGITS else ""
+    if len(digits) <= MOST_DIGITS:
+        return str(int(digits) + 1).zfill(len(digits))
+    return ""
 
 
 def _numbered(name: str) -> re.Match[str] | None:
@@ -366,7 +394,9 @@ def rounded(value: Any) -> Any:
     """Numbers with as many digits as a scene in metres needs; single precision shows more than it holds."""
     if isinstance(value, float):
         short = round(value, DIGITS)
-        return int(short) if short.is_integer() else short
+        if short.is_integer():
+            return int(short)
+        return short
     if isinstance(value, list | tuple):
         return [rounded(part) for part in value]  # pyright: ignore[reportUnknownVariableType]
     if isinstance(value, dict):
@@ -383,7 +413,10 @@ def brief_difference(difference: Mapping[str, Any]) -> dict[str, Any]:
     # That a collection is new, or is gone, shows in the scene that holds it, and goes without saying.
     moved = any(one["kind"] == "collections" for change in ("created", "removed") for one in difference[change])
     changed = [_rounded(one) for one in difference["changed"] if not (moved and _only_fingerprint(one))]
-    brief["changed"] = _by_kind(changed) if len(changed) > MOST_CHANGED else changed
+    if len(changed) > MOST_CHANGED:
+        brief["changed"] = _by_kind(changed)
+    else:
+        brief["changed"] = changed
     brief[RENAMED] = [*dict.fromkeys(f"{one['old']} → {one['name']}" for one in difference.get(RENAMED, ()))]
     return {change: found for change, found in brief.items() if found}
 
@@ -448,7 +481,10 @@ def _each_once(findings: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """What one place of a program says of many operations, at the first of them, with how many there are."""
     groups: dict[object, list[Mapping[str, Any]]] = {}
     for number, one in enumerate(findings):
-        alike = (one["code"], one["message"], one["place"]) if one.get("place") else number
+        if one.get("place"):
+            alike = (one["code"], one["message"], one["place"])
+        else:
+            alike = number
         groups.setdefault(alike, []).append(one)
     return [{**group[0], "times": len(group)} if len(group) > 1 else dict(group[0]) for group in groups.values()]
 
@@ -490,6 +526,9 @@ def _cut(value: Any, kept: int, at: str, cut: dict[str, int], depth: int = 0) ->
         whole = depth < 1 or len(fields) <= max(kept, MOST_NAMES)
         if not whole:
             cut[at] = len(fields) - kept
-        chosen = fields.items() if whole else islice(fields.items(), kept)
+        if whole:
+            chosen = fields.items()
+        else:
+            chosen = islice(fields.items(), kept)
         return {key: _cut(part, kept, f"{at}/{key}", cut, depth + 1) for key, part in chosen}
     return value

@@ -141,7 +141,10 @@ async def plan_validate(context: ServerContext, caller: Caller, args: ValidateAr
         return plan_response(report, args.detail, more=_help(context, plan, report))
     warnings = [finding.to_json() for finding in valid.unrunnable.values()]
     result = {"dialect": plan.dialect, "ok": True, "request_id": plan.request_id, "operations": len(plan.operations)}
-    printed = dict(plan.remarks) if plan.program is not None and plan.remarks else {}
+    if plan.program is not None and plan.remarks:
+        printed = dict(plan.remarks)
+    else:
+        printed = {}
     return success({**result, **printed, "implied_by": valid.implied_by, "warnings": warnings})
 
 
@@ -155,9 +158,15 @@ async def plan_preview(context: ServerContext, caller: Caller, args: PreviewArgs
 
     def work(opened: OpenScene) -> ToolResponse:
         with tempfile.TemporaryDirectory() as directory:
-            picture = Path(directory, "preview.png") if args.image else None
+            if args.image:
+                picture = Path(directory, "preview.png")
+            else:
+                picture = None
             preview = opened.preview(plan, context.options(caller), image=picture, instead=instead)
-            images = (Picture(picture.read_bytes()),) if picture is not None and picture.is_file() else ()
+            if picture is not None and picture.is_file():
+                images = (Picture(picture.read_bytes()),)
+            else:
+                images = ()
         report = preview.report
         result = preview.to_json()
         if report.ok and report.scene_hash_after is not None:
@@ -244,7 +253,11 @@ class _Asked(NamedTuple):
 
 async def _completed(context: ServerContext, caller: Caller, args: ValidateArgs | ExecuteArgs) -> _Asked:
     """Fill in the program of a call that has none: the one that was previewed, the last one that ran, or the last one sent."""
-    instead: Instead = args.instead if isinstance(args, PreviewArgs | ExecuteArgs) else False
+    instead: Instead
+    if isinstance(args, PreviewArgs | ExecuteArgs):
+        instead = args.instead
+    else:
+        instead = False
     if args.program or args.plan or args.program_edit is not None:
         return _Asked(args, instead, args.program_edit)
     runs, sent = isinstance(args, ExecuteArgs), context.sent_programs
@@ -279,9 +292,15 @@ async def _read_sent_program(
 ) -> Plan:
     """Evaluate the program, and remember it for later edits."""
     params = args.params or {}
-    previewed = instead if isinstance(args, PreviewArgs) else None
+    if isinstance(args, PreviewArgs):
+        previewed = instead
+    else:
+        previewed = None
     context.sent_programs.remember(caller.client, SentProgram(args.program, params), previewed=previewed)
-    timeout = args.timeout_s if isinstance(args, ExecuteArgs) else None
+    if isinstance(args, ExecuteArgs):
+        timeout = args.timeout_s
+    else:
+        timeout = None
     seconds = timeout or caller.proposal.host.call_seconds or context.costs.run_seconds
     return await read_program(context, seconds, args.program, params, args.plan, **options)
 
@@ -365,7 +384,9 @@ class _PlanExecution:
     @property
     def _host_seconds(self) -> float | None:
         """How long the host waits for an answer. A host has it before it gives up."""
-        return self._caller.proposal.host.call_seconds if self._job is None else None
+        if self._job is None:
+            return self._caller.proposal.host.call_seconds
+        return None
 
     def _timeout_findings(self) -> list[Finding]:
         """Return a finding where the timeout is longer than the host waits."""
@@ -376,7 +397,10 @@ class _PlanExecution:
         return [finding.under("/timeout_s") for finding in findings]
 
     def _settings(self, options: RunOptions) -> RunOptions:
-        timeout = self._host_seconds if self._args.timeout_s is None else self._args.timeout_s
+        if self._args.timeout_s is None:
+            timeout = self._host_seconds
+        else:
+            timeout = self._args.timeout_s
         if timeout is not None and self._plan.program is not None:
             timeout = max(0.001, timeout - self._parse_ms / 1000)  # the program had its part of it
         determinism = None
@@ -443,7 +467,9 @@ class _PlanExecution:
 
     @staticmethod
     def _about_head(before: int | None, after: int | None) -> dict[str, Any]:
-        return {} if before is None or after == before else {"head_before": before, "head_after": after}
+        if before is None or after == before:
+            return {}
+        return {"head_before": before, "head_after": after}
 
     def _remembered(self, report: RunReport, told: AlreadyTold, *, scene_moved: bool) -> AlreadyTold:
         """Keep what this answer says for later ones. Returns what earlier answers said, a preview's included."""
@@ -458,7 +484,10 @@ def _help(context: ServerContext, plan: Plan, report: RunReport) -> dict[str, An
     """For who must mend a plan: the name under which a repair finds its program, and how the tools are called that it calls wrongly."""
     if report.ok:
         return {}
-    named = {} if plan.program is None else {"program": program_name(plan.program.text)}
+    if plan.program is None:
+        named = {}
+    else:
+        named = {"program": program_name(plan.program.text)}
     return {**named, **call_help(plan, report, context.tools, context.macros)}
 
 

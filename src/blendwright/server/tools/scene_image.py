@@ -35,7 +35,9 @@ from blendwright.workspace.open_scene import OpenScene
 
 
 def _upper(value: Any) -> Any:
-    return value.upper() if isinstance(value, str) else value
+    if isinstance(value, str):
+        return value.upper()
+    return value
 
 
 # In either case: models write names in small letters. The schema says so in words, which are shorter than the list.
@@ -133,7 +135,10 @@ class Look:
         through_camera = any("view" not in viewpoint for _, viewpoint in viewpoints)
         # What a camera shows has the shape of the render, or its framing would mislead; width and height say how large it is. Pictures
         # of a montage are alike.
-        shape = {"render_shape": True} if through_camera else {}
+        if through_camera:
+            shape = {"render_shape": True}
+        else:
+            shape = {}
         ends = perf_counter() + seconds
         quality = self._pace.fitting(wanted, seconds / len(viewpoints))
         taken: list[LookPicture] = []
@@ -162,7 +167,10 @@ class Look:
         viewpoints = _viewpoints(args)
         with_commit = COMMIT.fullmatch(other) is not None
         # Sheets with a commit are wide, and stand below each other.
-        columns = 1 if with_commit else math.ceil(math.sqrt(len(viewpoints)))
+        if with_commit:
+            columns = 1
+        else:
+            columns = math.ceil(math.sqrt(len(viewpoints)))
         panels = columns * (PANELS_OF_COMMIT if with_commit else PANELS_OF_REFERENCE)
         widest = WIDEST_ROW // panels - BETWEEN_PANELS
         width = min(args.width, WIDEST_PANEL, int(widest * NARROWER) if with_commit else widest)
@@ -210,7 +218,10 @@ def _viewpoints(args: ImageArgs) -> list[tuple[str, dict[str, Any]]]:
     sides: dict[str, dict[str, Any]] = {}
     if args.camera is not None:
         sides[f"camera {args.camera}" if args.camera.upper() in args.views else args.camera] = {"camera": args.camera}
-    closely = {"around": args.around} if args.around else {}
+    if args.around:
+        closely = {"around": args.around}
+    else:
+        closely = {}
     for view in args.views or (["ISO"] if closely and not sides else []):
         if view != "CAMERA":
             sides[view.lower()] = {"view": view, **closely}
@@ -230,7 +241,9 @@ def _viewpoints(args: ImageArgs) -> list[tuple[str, dict[str, Any]]]:
 def montage_columns(pictures: Sequence[Captioned], frames: int) -> int | None:
     """A strip of frames is one row as long as that can be read; None for as near to a square as may be."""
     width = min(picture_size(each.data)[0] for each in pictures)
-    return frames if frames > 1 and frames * width <= WIDEST_ROW else None
+    if frames > 1 and frames * width <= WIDEST_ROW:
+        return frames
+    return None
 
 
 def kept_montage(pictures: Sequence[Captioned], last: Path, columns: int | None, *, exact: bool = False) -> Picture:
@@ -248,7 +261,10 @@ def _at_compare(finding: Finding) -> Finding:
     """Where the caller wrote it. A picture that a look left behind belongs to the workspace: the scene that it shows can be named."""
     if finding.pointer != "/reference":
         return finding
-    cure = COMPARE_COMMIT if finding.rule == "path_workspace" else finding.cure
+    if finding.rule == "path_workspace":
+        cure = COMPARE_COMMIT
+    else:
+        cure = finding.cure
     return replace(finding, pointer="/compare", cure=cure)
 
 

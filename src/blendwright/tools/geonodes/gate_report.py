@@ -70,7 +70,9 @@ def _expected_value(gate: Gate) -> str:
         return "a whole number that is not negative"
     if gate in SIZES:
         return "a list of three lengths"
-    return "the name of an attribute" if gate == "HAS_ATTRIBUTE" else "no value"
+    if gate == "HAS_ATTRIBUTE":
+        return "the name of an attribute"
+    return "no value"
 
 
 def _fits(gate: Gate, value: Any) -> bool:
@@ -78,7 +80,9 @@ def _fits(gate: Gate, value: Any) -> bool:
         return isinstance(value, int) and not isinstance(value, bool) and value >= 0
     if gate in SIZES:
         return isinstance(value, list)
-    return isinstance(value, str) and bool(value) if gate == "HAS_ATTRIBUTE" else value is None
+    if gate == "HAS_ATTRIBUTE":
+        return isinstance(value, str) and bool(value)
+    return value is None
 
 
 Status = Literal["passed", "failed", "not_judged"]
@@ -138,7 +142,10 @@ def report_gates(
     outcomes, facts = _usual_outcomes(
         scene, modifier, needs_open_edges=any(one.gate == "MANIFOLD" for one in requested)
     )
-    usable = facts if outcomes["EVALUATES"] == PASSED else None
+    if outcomes["EVALUATES"] == PASSED:
+        usable = facts
+    else:
+        usable = None
     if added:
         outcomes[ADDED] = _added_nodes(scene, tree, added, outcomes["OUTPUT_CONNECTED"])
 
@@ -213,7 +220,9 @@ def _blocking(verdicts: Sequence[Verdict]) -> list[Verdict]:
 
 def _judged(wrong: str) -> Outcome:
     """The outcome of a gate that could be judged; an empty text when nothing is wrong."""
-    return ("failed", wrong) if wrong else PASSED
+    if wrong:
+        return ("failed", wrong)
+    return PASSED
 
 
 def _added_nodes(scene: Scene, tree: Block, added: Sequence[AddedNodes], connected: Outcome) -> Outcome:
@@ -222,9 +231,15 @@ def _added_nodes(scene: Scene, tree: Block, added: Sequence[AddedNodes], connect
         return "not_judged", "Not judged: OUTPUT_CONNECTED is not passed."
     wrong: list[str] = []
     for one in added:
-        group = tree if one.node_group is None else scene.find(Kind.NODE_GROUP, one.node_group)
+        if one.node_group is None:
+            group = tree
+        else:
+            group = scene.find(Kind.NODE_GROUP, one.node_group)
         if group is None or (group != tree and not scene.users(group)):
-            gone = "is not there any more" if group is None else "is used by no modifier and no other group"
+            if group is None:
+                gone = "is not there any more"
+            else:
+                gone = "is used by no modifier and no other group"
             wrong.append(f"Nodes were added to '{one.node_group}', which {gone}. Use it, or do not add them.")
         else:
             wrong.append(nodes_that_do_not_arrive(group, one.nodes))
@@ -247,7 +262,10 @@ def _not_evaluated(obj: Block, modifier: Block, facts: GeometryFacts | None) -> 
 def _empty(facts: GeometryFacts) -> str:
     if facts.elements:
         return ""
-    loose = f" {facts.loose_instances} instances of nothing are in it." if facts.loose_instances else ""
+    if facts.loose_instances:
+        loose = f" {facts.loose_instances} instances of nothing are in it."
+    else:
+        loose = ""
     return (
         f"The tree gives no geometry: no vertices, curves, points or volumes.{loose} Look for counts of 0, selections "
         "that take everything away, sources that are not linked, and an empty object where its own mesh is used."
@@ -301,7 +319,9 @@ def _wrong_size(request: AskedGate, facts: GeometryFacts) -> str:
         for axis, size, limit in zip(AXES, facts.size, limits, strict=True)
         if not (size >= limit - 1e-6 if least else size <= limit + 1e-6)
     ]
-    return f"The size does not fit: {'; '.join(wrong)}. Scale it, or change the lengths." if wrong else ""
+    if wrong:
+        return f"The size does not fit: {'; '.join(wrong)}. Scale it, or change the lengths."
+    return ""
 
 
 def _facts_as_json(facts: GeometryFacts) -> dict[str, int | list[float | None]]:

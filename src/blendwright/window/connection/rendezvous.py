@@ -49,14 +49,19 @@ class OpenWindow:
     @property
     def name(self) -> str:
         """For people: which window it is."""
-        file = Path(self.file).name if self.file else "not saved yet"
+        if self.file:
+            file = Path(self.file).name
+        else:
+            file = "not saved yet"
         return one_line(f"Blender {self.blender}, pid {self.pid}, {file}")
 
 
 def one_line(text: str) -> str:
     """What a window says, as a message repeats it."""
     line = escape_invisible(" ".join(text[: 4 * LONGEST_LINE].split()))
-    return line if len(line) <= LONGEST_LINE else f"{line[: LONGEST_LINE - 1]}…"
+    if len(line) <= LONGEST_LINE:
+        return line
+    return f"{line[: LONGEST_LINE - 1]}…"
 
 
 def windows_directory() -> Path:
@@ -110,7 +115,10 @@ def _read(path: Path) -> OpenWindow | None:
             data: object = json.loads(file.read(MOST_BYTES))
     except (OSError, ValueError, RecursionError):
         return None
-    fields = cast("dict[str, Any]", data) if isinstance(data, dict) else {}
+    if isinstance(data, dict):
+        fields = cast("dict[str, Any]", data)
+    else:
+        fields = {}
     match fields:
         case {
             "protocol": int(protocol), "pid": int(pid), "blender": str(blender), "python": str(python),
@@ -154,4 +162,6 @@ def _is_running(pid: int) -> bool:
 
 
 def _user() -> str:
-    return str(os.getuid()) if os.name == "posix" else os.environ.get("USERNAME", "user")
+    if os.name == "posix":
+        return str(os.getuid())
+    return os.environ.get("USERNAME", "user")

@@ -34,7 +34,10 @@ class JournalNames:
 
     def problems(self, names: Sequence[Name]) -> Mapping[Name, NameProblem]:
         asked = [(kind, name) for kind, name in names if kind in TOLD and name != ROOT]
-        known = names_in_scene(self._workspace) if asked else None
+        if asked:
+            known = names_in_scene(self._workspace)
+        else:
+            known = None
         if known is None:
             return {}
         missing = [(kind, name) for kind, name in asked if name not in known.get(kind, frozenset[str]())]

@@ -40,11 +40,20 @@ class Export:
 
         # What OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES say comes before our own name.
         resource = Resource({SERVICE_NAME: NAME}).merge(OTELResourceDetector().detect())
-        self._tracers = TracerProvider(resource=resource, shutdown_on_exit=False) if traces else None
+        if traces:
+            self._tracers = TracerProvider(resource=resource, shutdown_on_exit=False)
+        else:
+            self._tracers = None
         if self._tracers is not None:
             self._tracers.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
-        readers = [PeriodicExportingMetricReader(OTLPMetricExporter())] if metrics else []
-        self._meters = meter_provider(readers, resource) if metrics else None
+        if metrics:
+            readers = [PeriodicExportingMetricReader(OTLPMetricExporter())]
+        else:
+            readers = []
+        if metrics:
+            self._meters = meter_provider(readers, resource)
+        else:
+            self._meters = None
         self._telemetry = Telemetry(self._tracers, self._meters, ids_in_examples=True)
 
     def __call__(self, event: events.Event) -> None:

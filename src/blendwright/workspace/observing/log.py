@@ -47,7 +47,9 @@ def shown_level(environment: Mapping[str, str] | None = None) -> str | None:
     word = (os.environ if environment is None else environment).get(VARIABLE, "").strip().lower()
     if not word:
         return None
-    return word if word in (*LEVELS, OFF) else "info"
+    if word in (*LEVELS, OFF):
+        return word
+    return "info"
 
 
 class _CurrentRun(threading.local):
@@ -107,7 +109,10 @@ class Log:
     def _log_workspace_event(self, event: events.Event) -> None:
         match event:
             case events.WorkspaceOpened():
-                level = "warning" if event.recovered else "info"
+                if event.recovered:
+                    level = "warning"
+                else:
+                    level = "info"
                 self._line(level, "workspace opened", recovered=list(event.recovered), pid=os.getpid())
             case events.WorkspaceClosed():
                 self._line("info", "workspace closed")
@@ -137,7 +142,10 @@ class Log:
             # What is said of the run holds for its own records; anything else that is committed meanwhile is not part of it.
             if record["request_id"] != running and running is not None:
                 about, running = self._about_workspace, None
-            level = "info" if record["status"] in SUCCESSES else "warning"
+            if record["status"] in SUCCESSES:
+                level = "info"
+            else:
+                level = "warning"
             line = {
                 **about,
                 "timestamp": record["timestamp"],
@@ -270,4 +278,6 @@ class LogFile:
         self._open()
 
     def _numbered(self, number: int) -> Path:
-        return self.path if number == 0 else self.path.with_name(f"{NAME}.{number}")
+        if number == 0:
+            return self.path
+        return self.path.with_name(f"{NAME}.{number}")

@@ -61,8 +61,14 @@ class Telemetry:
         *,
         ids_in_examples: bool = False,
     ) -> None:
-        self._tracer = None if tracers is None else tracers.get_tracer(NAME)
-        self._meters = None if meters is None else _Instruments(meters, ids_in_examples)
+        if tracers is None:
+            self._tracer = None
+        else:
+            self._tracer = tracers.get_tracer(NAME)
+        if meters is None:
+            self._meters = None
+        else:
+            self._meters = _Instruments(meters, ids_in_examples)
         self._run = _CurrentRun()
 
     def __call__(self, event: events.Event) -> None:
@@ -172,7 +178,10 @@ def meter_provider(readers: Sequence[MetricReader], resource: Resource | None = 
 
     views = [View(instrument_name=name, attribute_keys=set(labels)) for name, labels in INSTRUMENT_LABELS.items()]
     # The SDK's own default has examples only where there are traces; who sets the variable decides.
-    examples = None if EXAMPLES in os.environ else AlwaysOnExemplarFilter()
+    if EXAMPLES in os.environ:
+        examples = None
+    else:
+        examples = AlwaysOnExemplarFilter()
     return SdkMeterProvider(readers, resource, examples, shutdown_on_exit=False, views=views)
 
 
@@ -181,7 +190,10 @@ class _Instruments:
 
     def __init__(self, provider: MeterProvider, ids_in_examples: bool) -> None:
         meter = provider.get_meter(NAME)
-        self._ids = IDS if ids_in_examples else ()
+        if ids_in_examples:
+            self._ids = IDS
+        else:
+            self._ids = ()
         operations, failures, seconds = INSTRUMENT_LABELS
         self.operations = meter.create_counter(operations)
         self.failures = meter.create_counter(failures)
@@ -203,7 +215,9 @@ class _Instruments:
 
 def _within(span: Span | None) -> Context:
     """Never the context of the caller's thread: our events may come in anyone's."""
-    return Context() if span is None else trace.set_span_in_context(span, Context())
+    if span is None:
+        return Context()
+    return trace.set_span_in_context(span, Context())
 
 
 def _named(about: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
