@@ -88,9 +88,11 @@ def test_a_file_that_programs_may_execute_needs_a_person_who_sees_why(asking: En
 
 def test_data_needs_no_person(asking: Engine) -> None:
     place = folder(asking)
-    code = "\n".join(f"open(files[{name!r}], 'w').write('x')" for name in DATA)
-    written = asking.call("python.run", {"code": code, "files": {"out": [str(place / name) for name in DATA]}})
-    assert written.ok or written.fault is not Fault.POLICY_BLOCKED, written.message
+    # A file named .blend must be one: test_written_scenes.py has those.
+    names = [name for name in DATA if not name.lower().endswith(".blend")]
+    code = "\n".join(f"open(files[{name!r}], 'w').write('x')" for name in names)
+    written = asking.call("python.run", {"code": code, "files": {"out": [str(place / name) for name in names]}})
+    assert written.ok, written.message
     assert rules_of(written) == []
 
 
