@@ -103,8 +103,8 @@ def parent_space(scene: Scene, child: Block) -> Block:
     return world_matrix(scene, child) @ child.matrix_basis.inverted_safe()
 
 
-def stay_in_place_conflicts(scene: Scene, child: Block, at: str, cure: str) -> Findings:
-    """Yield findings if a child cannot keep its world position without its parent. `cure` is the fix to report."""
+def stay_in_place_conflicts(scene: Scene, child: Block, at: str, fix: str) -> Findings:
+    """Yield findings if a child cannot keep its world position without its parent. `fix` is the fix to report."""
     frame = parent_space(scene, child)
     if nearly_equal_matrices(frame, IDENTITY):
         return  # its channels are already in world space, animated or not
@@ -115,7 +115,7 @@ def stay_in_place_conflicts(scene: Scene, child: Block, at: str, cure: str) -> F
         abs(axis.dot(next_axis)) > MAX_AXES_COSINE for axis, next_axis in zip(axes, [*axes[1:], axes[0]], strict=True)
     ):
         message = f"'{child.name}' is sheared by the uneven scale of its parent, which location, rotation and scale cannot express"
-        yield conflict(message, at, cure)
+        yield conflict(message, at, fix)
 
 
 def remaining_children(scene: Scene, parents: Iterable[Block]) -> list[Block]:
@@ -129,8 +129,8 @@ def unparent_conflicts(scene: Scene, parents: Iterable[Block], at: str) -> Findi
     """Yield findings if children of deleted parents cannot keep their world position."""
     for child in remaining_children(scene, parents):
         first = "unparent it first with object.set_parent and keep_transform false"
-        cure = f"Delete '{child.name}' too, make the scale of its parent even, or {first}."
-        yield from stay_in_place_conflicts(scene, child, at, cure)
+        fix = f"Delete '{child.name}' too, make the scale of its parent even, or {first}."
+        yield from stay_in_place_conflicts(scene, child, at, fix)
 
 
 def unparent_children(scene: Scene, parents: Iterable[Block], at: str) -> None:
@@ -147,5 +147,5 @@ def unparent_children(scene: Scene, parents: Iterable[Block], at: str) -> None:
     for child, matrix in original_matrices.items():
         if not nearly_equal_matrices(matrix, world_matrix(scene, child)):
             message = f"'{child.name}' does not stay in place without its parent: a constraint moves it"
-            cure = "Delete it too, or remove its constraint first."
-            raise StepError.of(Fault.SCENE_CONFLICT, message, at=at, cure=cure)
+            fix = "Delete it too, or remove its constraint first."
+            raise StepError.of(Fault.SCENE_CONFLICT, message, at=at, cure=fix)

@@ -188,8 +188,8 @@ def _duplicate_names(specs: Sequence[BoneSpec]) -> Findings:
 def _unknown_parents(layout: Layout, specs: Sequence[BoneSpec], all_names: set[str]) -> Findings:
     for number, spec in enumerate(specs):
         if spec.parent and spec.parent not in all_names:
-            cure = did_you_mean(spec.parent, sorted(all_names - {spec.name}), otherwise="Add that bone to the list.")
-            yield invalid(f"no bone is named '{spec.parent}'", f"/bones/{number}/parent", cure)
+            fix = did_you_mean(spec.parent, sorted(all_names - {spec.name}), otherwise="Add that bone to the list.")
+            yield invalid(f"no bone is named '{spec.parent}'", f"/bones/{number}/parent", fix)
 
 
 def _incomplete(layout: Layout, specs: Sequence[BoneSpec]) -> Findings:
@@ -199,9 +199,9 @@ def _incomplete(layout: Layout, specs: Sequence[BoneSpec]) -> Findings:
         if spec.tail is None:
             yield invalid(f"a new bone needs 'tail'; '{spec.name}' is new", f"/bones/{number}/tail", "Add its tail.")
         if spec.head is None and not spec.parent:
-            cure = "Add its head, or name the parent at whose tail it begins."
+            fix = "Add its head, or name the parent at whose tail it begins."
             yield invalid(
-                f"a new bone without parent needs 'head'; '{spec.name}' is new", f"/bones/{number}/head", cure
+                f"a new bone without parent needs 'head'; '{spec.name}' is new", f"/bones/{number}/head", fix
             )
 
 

@@ -294,8 +294,8 @@ def _pick(args: AddArgs, contents: Mapping[Kind, Sequence[str]]) -> tuple[tuple[
         if len(names) == 1:
             return (kind, names[0]), {kind: names}
         if names:
-            cure = f"Name one: {', '.join(names[:20])}."
-            raise StepError(Finding(Fault.ARGS_INVALID, f"the file contains {len(names)} {kind.value}", "/name", cure))
+            fix = f"Name one: {', '.join(names[:20])}."
+            raise StepError(Finding(Fault.ARGS_INVALID, f"the file contains {len(names)} {kind.value}", "/name", fix))
     raise StepError(Finding(Fault.ARGS_INVALID, "the file contains nothing to add", "/asset", "Choose another asset."))
 
 

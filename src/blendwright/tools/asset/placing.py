@@ -76,8 +76,8 @@ def free_name(scene: Scene, kind: Kind, name: str, *, rename: bool) -> str:
         return name
     if not rename:
         message = f"{kind.label} '{name}' already exists"
-        cure = "Set on_collision to 'rename', or rename or delete the existing one."
-        raise StepError.of(Fault.SCENE_CONFLICT, message, at="/asset", cure=cure)
+        fix = "Set on_collision to 'rename', or rename or delete the existing one."
+        raise StepError.of(Fault.SCENE_CONFLICT, message, at="/asset", cure=fix)
     number = 2
     while scene.find(kind, f"{name} {number}") is not None:
         number += 1

@@ -87,8 +87,8 @@ class Turntable(Tool[TurntableArgs, TurntableMade]):
         objects = yield from existing_objects(scene, args.objects, "/objects")
         if args.turn == "CAMERA":
             if args.object is None and scene.active.camera is None:
-                cure = "Name a camera, or call camera.set_active first."
-                yield conflict("the scene has no camera", "/object", cure)
+                fix = "Name a camera, or call camera.set_active first."
+                yield conflict("the scene has no camera", "/object", fix)
             elif args.object is not None:
                 yield from existing_object(scene, args.object, "/object", "CAMERA")
         if objects is None:

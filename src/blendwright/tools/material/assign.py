@@ -84,10 +84,10 @@ class AssignMaterial(Tool[AssignArgs, MaterialAssigned]):
         for position, index in enumerate(args.faces):
             if index >= count:
                 if count:
-                    cure = f"Use indices from 0 to {count - 1}."
+                    fix = f"Use indices from 0 to {count - 1}."
                 else:
-                    cure = "Leave faces out, because the mesh has no faces."
-                yield invalid(f"'{args.object}' has {count} faces", f"/faces/{position}", cure)
+                    fix = "Leave faces out, because the mesh has no faces."
+                yield invalid(f"'{args.object}' has {count} faces", f"/faces/{position}", fix)
                 return
 
     def apply(self, scene: Scene, args: AssignArgs) -> MaterialAssigned:

@@ -21,7 +21,7 @@ from blendwright.tools.material.textures import (
     build_textures,
     texture_differences,
     texture_problems,
-    unlink_cure,
+    unlink_fix,
 )
 from blendwright.tools.settings import Setting, Settings, animation_conflicts, settings_differ, write_settings
 from blendwright.values.findings import Finding
@@ -102,8 +102,8 @@ def single_principled(material: Block) -> Generator[Finding, None, Block | None]
         subject = "no Principled BSDF reaches"
     else:
         subject = f"{len(nodes)} Principled BSDFs reach"
-    cure = "Use another name, or change its nodes."
-    yield conflict(f"{subject} the output of material '{material.name}'", "/name", cure)
+    fix = "Use another name, or change its nodes."
+    yield conflict(f"{subject} the output of material '{material.name}'", "/name", fix)
     return None
 
 
@@ -235,7 +235,7 @@ class EnsurePrincipled(Tool[EnsurePrincipledArgs, MaterialEnsured]):
             if setting.target.is_linked:
                 source = setting.target.links[0].from_node.name
                 message = f"the {setting.target.name} of material '{args.name}' comes from its node '{source}'"
-                yield conflict(message, setting.at, unlink_cure(args.name, setting.target))
+                yield conflict(message, setting.at, unlink_fix(args.name, setting.target))
         yield from animation_conflicts(scene, [*socket_settings(args, node), *display_settings(args, material)])
 
     def apply(self, scene: Scene, args: EnsurePrincipledArgs) -> MaterialEnsured:

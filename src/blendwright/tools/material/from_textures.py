@@ -82,15 +82,15 @@ class FromTextures(Tool[FromTexturesArgs, MaterialMade]):
         guesses_by_role, unassigned = guess_all(files, _chosen(args))
         if not guesses_by_role:
             if unassigned:
-                cure = f"Give the purpose of these pictures in maps: {_listed(unassigned)}."
+                fix = f"Give the purpose of these pictures in maps: {_listed(unassigned)}."
             else:
-                cure = "Name a folder that contains pictures."
-            yield invalid("no picture in the folder has a name that shows its purpose", "/folder", cure)
+                fix = "Name a folder that contains pictures."
+            yield invalid("no picture in the folder has a name that shows its purpose", "/folder", fix)
         for role, guesses in guesses_by_role.items():
             if len(guesses) > 1:
                 names = _listed([candidate.file for candidate in guesses])
-                cure = f'Choose one, as maps: {{"{role}": "{guesses[0].file}"}}.'
-                yield invalid(f"several pictures are for {role}: {names}", "/folder", cure)
+                fix = f'Choose one, as maps: {{"{role}": "{guesses[0].file}"}}.'
+                yield invalid(f"several pictures are for {role}: {names}", "/folder", fix)
             for candidate in guesses:
                 yield from scene.name_conflicts(Kind.IMAGE, _image_name(args, candidate), "/name")
                 yield from foreign_file_problems(_file_path(scene, args, candidate.file), candidate.file, "/folder")

@@ -11,7 +11,7 @@ from blendwright.tool_api import Block, Findings, Scene
 from blendwright.tools.checks import conflict, same
 from blendwright.tools.material.pattern_parts import PREFIX, Node, Nodes
 from blendwright.tools.material.patterns import SURFACE
-from blendwright.tools.material.textures import unlink_cure
+from blendwright.tools.material.textures import unlink_fix
 from blendwright.tools.node_trees.editor import TreeEditor
 from blendwright.tools.node_trees.sockets import find_socket
 from blendwright.tools.node_trees.values import to_json
@@ -67,7 +67,7 @@ def foreign_links(tree: Block, node: Block, material: str) -> Findings:
 
         if argument is not None and not is_from_pattern:
             message = f"the {link.to_socket.name} of material '{material}' comes from its node '{link.from_node.name}'"
-            yield conflict(message, argument, unlink_cure(material, link.to_socket))
+            yield conflict(message, argument, unlink_fix(material, link.to_socket))
         elif argument is None and is_from_pattern != _is_own(link.to_node):
             foreign_node = link.from_node
             if is_from_pattern:

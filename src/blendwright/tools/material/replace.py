@@ -48,8 +48,8 @@ class ReplaceMaterials(Tool[ReplaceArgs, MaterialsReplaced]):
         for index, name in enumerate(args.materials):
             yield from scene.missing(Kind.MATERIAL, name, f"/materials/{index}")
             if name == args.by:
-                cure = "Leave it out of materials, because it replaces the others."
-                yield invalid(f"'{name}' cannot be replaced by itself", f"/materials/{index}", cure)
+                fix = "Leave it out of materials, because it replaces the others."
+                yield invalid(f"'{name}' cannot be replaced by itself", f"/materials/{index}", fix)
 
     def apply(self, scene: Scene, args: ReplaceArgs) -> MaterialsReplaced:
         replaced = [scene.require(Kind.MATERIAL, name, f"/materials/{at}") for at, name in enumerate(args.materials)]

@@ -240,10 +240,10 @@ def texture_problems(scene: Scene, textures: Textures, node: Block | None, mater
             message = (
                 f"the {socket} of material '{material}' comes from its node '{input_socket.links[0].from_node.name}'"
             )
-            yield conflict(message, f"/textures/{role}", unlink_cure(material, input_socket))
+            yield conflict(message, f"/textures/{role}", unlink_fix(material, input_socket))
 
 
-def unlink_cure(material: str, socket: Block) -> str:
+def unlink_fix(material: str, socket: Block) -> str:
     """Return the fix that unlinks an input: the call as a program writes it, with JSON arguments."""
     target, to = {"material": material}, {"node_id": socket.node.name, "socket": socket.name}
     operations = [{"op": "unlink", "to": to}]

@@ -278,11 +278,11 @@ def _wrong_indices(field: str, elements: Sequence[Sequence[int]], count: int) ->
         for position, index in enumerate(element):
             at = f"/{field}/{number}/{position}"
             if index >= count:
-                cure = f"Use an index from 0 to {count - 1}, or add the vertex."
-                yield invalid(f"vertex {index} does not exist; the mesh has {count} vertices", at, cure)
+                fix = f"Use an index from 0 to {count - 1}, or add the vertex."
+                yield invalid(f"vertex {index} does not exist; the mesh has {count} vertices", at, fix)
             elif index in seen:
-                cure = "List each vertex once; the last corner joins the first automatically."
-                yield invalid(f"vertex {index} is listed twice", at, cure)
+                fix = "List each vertex once; the last corner joins the first automatically."
+                yield invalid(f"vertex {index} is listed twice", at, fix)
             seen.add(index)
 
 

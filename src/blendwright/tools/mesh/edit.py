@@ -105,8 +105,8 @@ class EditMesh(Tool[EditArgs, MeshEdited]):
             at = f"/operations/{number}"
             for name, pointer in names_used(edit.select, f"{at}/select"):
                 if name not in known_names:
-                    cure = did_you_mean(name, [*WORDS, *known_names], otherwise="Give an earlier operation that name.")
-                    yield invalid(f"no earlier operation has named a selection '{name}'", pointer, cure)
+                    fix = did_you_mean(name, [*WORDS, *known_names], otherwise="Give an earlier operation that name.")
+                    yield invalid(f"no earlier operation has named a selection '{name}'", pointer, fix)
             if number == 0:
                 yield from _nothing_before(edit, f"{at}/select")
             if edit.name in WORDS:

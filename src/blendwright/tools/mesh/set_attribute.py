@@ -168,8 +168,8 @@ def _collision(obj: Block, args: SetAttributeArgs) -> Findings:
     existing = obj.data.attributes.get(args.name)
     if existing is not None and (existing.data_type, existing.domain) != (args.type, args.domain):
         message = f"attribute '{args.name}' already exists with type {existing.data_type} and domain {existing.domain}"
-        cure = f"Use type {existing.data_type} and domain {existing.domain}, or another name."
-        yield conflict(message, "/name", cure)
+        fix = f"Use type {existing.data_type} and domain {existing.domain}, or another name."
+        yield conflict(message, "/name", fix)
     elif existing is None and obj.vertex_groups.get(args.name) is not None:
         message = f"'{args.name}' is a vertex group of the object; groups and attributes must have different names"
         yield conflict(message, "/name", "Use another name.")
