@@ -85,8 +85,9 @@ def existing(scene: Scene, kind: Kind, name: str, at: str) -> Generator[Finding,
 
 
 def existing_object(scene: Scene, name: str, at: str, *types: str) -> Generator[Finding, None, Block | None]:
-    """Return the object of that name if its type is one of `types` (any type if none is given); otherwise yield a
-    finding.
+    """Return the object of that name, or yield a finding and return None.
+
+    The object's type must be one of `types`; without any, all types are allowed.
     """
     obj = yield from existing(scene, Kind.OBJECT, name, at)
     if obj is None or not types or obj.type in types:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from itertools import chain, combinations
 
 from blendwright.tool_api import Block, Findings, Kind, Scene
 from blendwright.tools.animation_data import channel_conflicts
@@ -30,7 +31,7 @@ def evaluated_matrix(scene: Scene, obj: Block) -> Block | None:
 
 
 def _is_placed_by_channels_only(obj: Block) -> bool:
-    """Return True if the object is visible and only its own channels determine its position.
+    """Return True if the object is visible and nothing but its channels determines its position.
 
     This avoids an evaluation of the scene, which takes milliseconds with a thousand objects; most objects do not need
     it.
@@ -80,13 +81,10 @@ def nearly_equal_matrices(expected: Sequence[Sequence[float]], actual: Sequence[
     """Return True if two matrices are equal within single precision after some arithmetic."""
     if same(expected, actual):
         return True
-    pairs = [
-        (a, b)
-        for expected_row, actual_row in zip(expected, actual, strict=True)
-        for a, b in zip(expected_row, actual_row, strict=True)
-    ]
-    largest = max(1.0, *(abs(a) for a, _ in pairs))
-    return all(abs(a - b) <= MATRIX_TOLERANCE * largest for a, b in pairs)
+    expected_values = list(chain.from_iterable(expected))
+    actual_values = list(chain.from_iterable(actual))
+    tolerance = MATRIX_TOLERANCE * max(1.0, *map(abs, expected_values))
+    return all(abs(a - b) <= tolerance for a, b in zip(expected_values, actual_values, strict=True))
 
 
 # Largest cosine of the angle between two axes that still count as perpendicular.
@@ -111,9 +109,7 @@ def stay_in_place_conflicts(scene: Scene, child: Block, at: str, fix: str) -> Fi
     for channel in ("location", "rotation_euler", "rotation_quaternion", "rotation_axis_angle", "scale"):
         yield from channel_conflicts(scene, child, channel, at)
     axes = [axis.normalized() for axis in (frame @ child.matrix_basis).to_3x3().col]
-    if any(
-        abs(axis.dot(next_axis)) > MAX_AXES_COSINE for axis, next_axis in zip(axes, [*axes[1:], axes[0]], strict=True)
-    ):
+    if any(abs(first.dot(second)) > MAX_AXES_COSINE for first, second in combinations(axes, 2)):
         message = f"'{child.name}' is sheared by the uneven scale of its parent, which location, rotation and scale cannot express"
         yield conflict(message, at, fix)
 

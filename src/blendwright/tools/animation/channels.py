@@ -68,7 +68,7 @@ def constraint_findings(obj: Block, channel: str, name: str, value: Any) -> Find
     """Yield findings if a value cannot be a key of a constraint."""
     constraint = obj.constraints.get(name)
     if constraint is None:
-        names = [each.name for each in obj.constraints]
+        names = [item.name for item in obj.constraints]
         fix = did_you_mean(name, names, otherwise="Add it first with constraint.add.")
         message = f"'{obj.name}' has no constraint named '{name}'"
         yield Finding(Fault.TARGET_NOT_FOUND, message, "/constraint", fix)

@@ -30,7 +30,7 @@ BoneName = Annotated[InnerName, Field(min_length=1)]
 
 
 class BoneSpec(BaseModel):
-    """One bone. Settings that are left out stay unchanged; on a new bone they have Blender's defaults."""
+    """Settings of one bone. Settings that are left out stay unchanged; on a new bone they have Blender's defaults."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False, defer_build=True)
 
@@ -200,9 +200,7 @@ def _incomplete(layout: Layout, specs: Sequence[BoneSpec]) -> Findings:
             yield invalid(f"a new bone needs 'tail'; '{spec.name}' is new", f"/bones/{number}/tail", "Add its tail.")
         if spec.head is None and not spec.parent:
             fix = "Add its head, or name the parent at whose tail it begins."
-            yield invalid(
-                f"a new bone without parent needs 'head'; '{spec.name}' is new", f"/bones/{number}/head", fix
-            )
+            yield invalid(f"a new bone without parent needs 'head'; '{spec.name}' is new", f"/bones/{number}/head", fix)
 
 
 def _parents_first(names: Sequence[str], parents: Mapping[str, str]) -> list[str] | None:

@@ -53,7 +53,8 @@ def companions(asset: Path) -> list[Path]:
 
 
 def read_origin(asset: Path, readable: Any = Path.is_file) -> Origin:
-    """Return the origin of an asset from its companion files and its own metadata; more specific files take precedence.
+    """Return the origin of an asset from its companion files and its embedded metadata; more specific files take
+    precedence.
 
     `readable` decides for each companion file whether it is read.
     """

@@ -74,8 +74,8 @@ class ObjectsFramed(Result):
 
 
 class FrameObjects(Tool[FrameObjectsArgs, ObjectsFramed]):
-    """Move a camera so that objects fill the frame at the scene's resolution: along its own direction, or from a given
-    side.
+    """Move a camera so that objects fill the frame at the scene's resolution: along its present direction, or from a
+    given side.
 
     An orthographic camera also gets a matching scale. The far clipping distance grows if the objects would be beyond
     it.

@@ -58,7 +58,9 @@ def _is_own(node: Block) -> bool:
 
 
 def foreign_links(tree: Block, node: Block, material: str) -> Findings:
-    """Yield findings for links that prevent building the pattern: into its inputs, or between its nodes and others."""
+    """Yield findings for links that prevent building the pattern: into its inputs, or between its nodes and foreign
+    nodes.
+    """
     for link in tree.links:
         argument = None
         if link.to_node == node:

@@ -33,7 +33,7 @@ class MaterialsReplaced(Result):
 
 
 class ReplaceMaterials(Tool[ReplaceArgs, MaterialsReplaced]):
-    """Use one material instead of others everywhere: in slots, node trees and modifiers. This merges duplicates.
+    """Use one material instead of several others: in slots, node trees and modifiers. This merges duplicates.
 
     The replaced materials stay without users; scene.purge or material.delete removes them.
     """

@@ -61,7 +61,7 @@ class ImageSource(NamedTuple):
 
 
 class NodeSource(NamedTuple):
-    """One node with its values, and the sources of its inputs, both by the input's identifier."""
+    """A node with its values, and the sources of its inputs, both by the input's identifier."""
 
     node: str
     values: tuple[tuple[str, Any], ...]
