@@ -78,7 +78,7 @@ def constraint_findings(obj: Block, channel: str, name: str, value: Any) -> Find
     elif channel == "constraint_influence" and not 0 <= value <= 1:
         yield invalid("an influence is from 0 to 1", "/value", "Give a number from 0 to 1.")
     elif channel == "constraint_offset_factor" and not constraint.use_fixed_location:
-        message = f"constraint '{name}' goes by frames, so that its factor does not count"
+        message = f"constraint '{name}' uses frames, so its factor has no effect"
         fix = "Set its offset_factor first with constraint.set."
         yield conflict(message, "/channel", fix)
 
