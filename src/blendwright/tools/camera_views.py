@@ -28,7 +28,7 @@ FROM: dict[View, Point] = {
     "ISO": (1.0, -1.0, 0.8),
 }
 # Shortest vector in metres that has a usable direction.
-NEAREST = 1e-6
+MIN_DIRECTION_LENGTH = 1e-6
 
 
 def view_axes(towards_viewer: Point, roll_deg: float = 0.0) -> Axes:
@@ -37,7 +37,7 @@ def view_axes(towards_viewer: Point, roll_deg: float = 0.0) -> Axes:
     `roll_deg` then rotates the camera about its viewing direction.
     """
     back = _unit(towards_viewer)
-    if math.hypot(back[0], back[1]) < NEAREST:
+    if math.hypot(back[0], back[1]) < MIN_DIRECTION_LENGTH:
         # Looking straight down, north is up. Looking straight up continues the tilt from the horizon.
         right: Point = (1.0, 0.0, 0.0)
     else:
@@ -73,7 +73,7 @@ def view_matrix(scene: Scene, axes: Axes, position: Point, matrix: Block | None 
 
 def zero_scale(scene: Scene, obj: Block, at: str) -> Findings:
     """Yield a finding if an object has a scale of zero along an axis, because it then has no direction to rotate from."""
-    if any(axis.length < NEAREST for axis in world_matrix(scene, obj).to_3x3().col):
+    if any(axis.length < MIN_DIRECTION_LENGTH for axis in world_matrix(scene, obj).to_3x3().col):
         message = f"'{obj.name}' has a scale of zero, so it cannot be aimed"
         yield conflict(message, at, "Give it a scale first, with object.transform.")
 

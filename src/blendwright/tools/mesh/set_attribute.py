@@ -20,7 +20,7 @@ MAX_VALUES = 1_000_000
 # Largest number of findings that one check reports.
 MAX_FINDINGS = 50
 # Largest single-precision float: larger values would become infinite.
-LARGEST = 3.4028234e38
+MAX_FLOAT = 3.4028234e38
 
 DataType = Literal["FLOAT", "INT", "BOOLEAN", "FLOAT2", "FLOAT_VECTOR", "FLOAT_COLOR"]
 Domain = Literal["POINT", "EDGE", "FACE", "CORNER"]
@@ -161,7 +161,7 @@ def _fits(value: Any, kind: DataType) -> bool:
     numbers: tuple[float, ...] = (value,)
     if isinstance(value, tuple):
         numbers = cast("tuple[float, ...]", value)
-    return len(numbers) == LAYOUT[kind][1] and all(abs(number) <= LARGEST for number in numbers)
+    return len(numbers) == LAYOUT[kind][1] and all(abs(number) <= MAX_FLOAT for number in numbers)
 
 
 def _collision(obj: Block, args: SetAttributeArgs) -> Findings:
