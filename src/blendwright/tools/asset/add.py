@@ -65,7 +65,7 @@ class AddAsset(Tool[AddArgs, AssetAdded]):
     """Add an asset of a library: objects, collections, models, materials, worlds, node groups, PBR textures.
 
     Objects and collections can be appended, instanced or linked, and models appended or instanced; everything else is
-    appended. A folder of PBR pictures becomes a material. The result and the receipt contain the asset's license and
+    appended. A folder of PBR pictures becomes a material. The result and the receipt contain the asset's licence and
     source.
     """
 

@@ -1,4 +1,4 @@
-"""Origin and license of an asset: from a JSON file next to it, from a glTF file's own metadata, or from a license text.
+"""Origin and licence of an asset: from a JSON file next to it, from a glTF file's own metadata, or from a licence text.
 
 Reads files only. The caller has made sure that they may be read. Their content is untrusted data; texts are shortened
 so that receipts stay small.

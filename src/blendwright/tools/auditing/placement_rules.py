@@ -330,7 +330,7 @@ def frame_flaws(scene: Scene, parts: Sequence[Part]) -> Iterator[Flaw]:
     near, far = camera.data.clip_start, camera.data.clip_end
     unseen: list[str] = []
     for part in parts:
-        # Fast path: the center of most parts is in the frame.
+        # Fast path: the centre of most parts is in the frame.
         if _side(sight, [inverse @ scene.vector(part.box.center)], near, far) is None:
             continue
         side = _side(sight, [inverse @ scene.vector(corner) for corner in part.box.corners], near, far)

@@ -32,7 +32,7 @@ class LookAtArgs(Args):
     object: ObjectName = renamed("object", "name", description="Name of the camera, or of the light to aim.")
     target: ObjectName | None = optional("Object to look at. Alternative: point.")
     aim: Literal["ORIGIN", "CENTER"] = Field(
-        default="ORIGIN", description="ORIGIN: the target's origin. CENTER: the center of its bounds."
+        default="ORIGIN", description="ORIGIN: the target's origin. CENTER: the centre of its bounds."
     )
     # Validated also when left out, because exactly one of target and point is required.
     point: Vector3 | None = optional("World point to look at. Alternative: target.", validate_default=True)

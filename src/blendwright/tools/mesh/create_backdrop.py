@@ -95,7 +95,7 @@ class CreateBackdrop(Tool[BackdropArgs, ObjectMade]):
 def sweep(box: BoundingBox, half: float) -> Geometry:
     """Return the backdrop's geometry: a profile from front to back, extruded to both sides by twice `half`.
 
-    Its local origin is on the floor, below the center of `box`.
+    Its local origin is on the floor, below the centre of `box`.
     """
     depth = (box.high[1] - box.low[1]) / 2.0
     bend = half / 3.0

@@ -40,7 +40,7 @@ class CreatePrimitiveArgs(MeshPlacement):
         default=3, description="Number of segments of the rounding."
     )
     radius: PositiveFloat = Field(
-        default=1.0, description="Radius of round shapes in metres; for a torus to the center of its tube."
+        default=1.0, description="Radius of round shapes in metres; for a torus to the centre of its tube."
     )
     radius_top: LengthFloat = Field(default=0.0, description="Upper radius of a cone in metres; 0 for a tip.")
     tube_radius: PositiveFloat = Field(default=0.25, description="Radius of the tube of a torus, in metres.")

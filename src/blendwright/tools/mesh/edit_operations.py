@@ -205,13 +205,13 @@ class Triangulate(OnAll):
 
 
 class TransformSelection(OnSelection):
-    """Move, rotate and scale the selection about its center."""
+    """Move, rotate and scale the selection about its centre."""
 
     op: Literal["transform"]
     translate: Vector3 = Field(default=(0.0, 0.0, 0.0), description="Translation in metres.")
     rotate_deg: Vector3 = Field(default=(0.0, 0.0, 0.0), description="Rotation about X, Y and Z in degrees.")
     scale: Vector3 = Field(default=(1.0, 1.0, 1.0), description="Factors along X, Y and Z.")
-    pivot: Vector3 | None = optional("Point to rotate and scale about, instead of the center.")
+    pivot: Vector3 | None = optional("Point to rotate and scale about, instead of the centre.")
     space: Space = Field(default="local", description="Space of all these values.")
     domain: Domain = Field(default="vertices", description="Type of the selected elements.")
 
