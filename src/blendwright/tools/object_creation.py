@@ -283,4 +283,4 @@ def _placement_differs(scene: Scene, args: ObjectPlacement, obj: Block, turned: 
     if parent != args.parent:
         yield from differs("its parent", args.parent, parent, "/parent")
     if not scene.is_in(target_collection(scene, args.collection), obj):
-        yield from differs("its membership in the collection", True, False, "/collection")
+        yield from differs("that it is in the collection", True, False, "/collection")
