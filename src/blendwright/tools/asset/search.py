@@ -59,7 +59,7 @@ class AssetsFound(Result):
 
 
 class SearchAssets(Reads[SearchArgs, AssetsFound]):
-    """Find assets in the user's libraries by words, tags and licence, and make a contact sheet of their pictures.
+    """Find assets in the user's libraries by words, tags and licence, with a contact sheet of their pictures.
 
     Libraries are the folders in [assets.directories]. They contain assets in .blend files, models of other formats, and
     folders of PBR pictures.

@@ -57,10 +57,9 @@ class Exposed(Result):
 
 
 class Expose(SetsObjectSettings[ExposeArgs, Exposed]):
-    """Set a light's power and size by the light that arrives at objects, so that a lighting set-up looks the same at
-    every scale.
+    """Set a light's power and size by the light that arrives at objects.
 
-    Objects that share the light data change together.
+    A lighting set-up then looks the same at every scale. Objects that share the light data change together.
     """
 
     name = "light.expose"

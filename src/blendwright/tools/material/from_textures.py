@@ -53,11 +53,11 @@ class MaterialMade(Result):
 
 
 class FromTextures(Tool[FromTexturesArgs, MaterialMade]):
-    """Create a material from a folder of PBR pictures. The purpose of each picture is guessed from its name and
-    included in the result.
+    """Create a material from a folder of PBR pictures; the purpose of each picture is guessed from its name.
 
-    The images are packed. Two pictures for one purpose are refused, but OpenGL normals are preferred to DirectX
-    normals, and roughness to gloss. A normal map whose name does not show the convention counts as OpenGL.
+    The result lists the guesses. The images are packed. Two pictures for one purpose are refused, but OpenGL normals
+    are preferred to DirectX normals, and roughness to gloss. A normal map whose name does not show the convention
+    counts as OpenGL.
     """
 
     name = "material.from_textures"

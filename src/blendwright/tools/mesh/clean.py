@@ -44,7 +44,8 @@ class MeshCleaned(Result):
 
 class CleanMesh(Tool[CleanArgs, MeshCleaned]):
     """Clean up a mesh: weld doubles, dissolve degenerate faces, delete loose geometry, make normals point outward.
-    Reports all changes.
+
+    The result lists all changes.
     """
 
     name = "mesh.clean"
