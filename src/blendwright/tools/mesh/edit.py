@@ -51,7 +51,7 @@ class EditMesh(Tool[EditArgs, MeshEdited]):
     """Model a mesh by operations on selectors: extrude, inset, bevel, subdivide, cut, bridge, fill, dissolve, weld,
     delete, separate, normals, mark, triangulate, move, material, shade, remesh, decimate.
 
-    A selector describes elements: the direction of their normal, a box around them, material, attribute, marks, open or
+    A selector describes elements: the direction of their normal, the box they are in, material, attribute, marks, open or
     sharp edges, or the name that an earlier operation of the list gave to its result.
     """
 
